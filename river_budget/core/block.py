@@ -1,0 +1,80 @@
+"""The block: one array of bytes that is the whole state of a model. Here it is made and grown.
+
+The columns beyond `count` hold coefficients 0 and otherwise anything finite.
+Rows and tables start at multiples of 64 bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .model import ARRAYS, HEADER, PlainModel
+
+FREE_ROWS = 9  # rows of scratch space: two of the model's own, the others for a merger
+UNLIMITED = 2**62  # the budget of a model without one
+_TABLES = ("vectors", "coefficients", "norms", "arrivals", "extras", "factor")
+
+
+def views(block: Any) -> Any:
+    """The views of a block for Python: alive as long as the block."""
+    return PlainModel(block, np.empty(0))
+
+
+def zeros(nbytes: int) -> Any:
+    """A block of zero bytes that starts at a multiple of 64."""
+    raw = np.zeros(nbytes + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + nbytes]
+
+
+def columns_for(vectors: int) -> int:
+    """The capacity for so many vectors: an odd number of cache lines, as strides of a power of two
+    make the rows of a matrix compete for the same places in the cache."""
+    return 8 * (-(-vectors // 8) | 1)
+
+
+def allocate(**fields: Any) -> Any:
+    """A new block with these header fields; `capacity`, `width`, `outputs` set its size."""
+    head = np.zeros(1, HEADER)
+    for name, value in fields.items():
+        head[name] = value
+    sizes = ("capacity", "width", "outputs", "extras", "factored")
+    capacity, width, outputs, extras, factored = (int(head[name][0]) for name in sizes)
+    end = ARRAYS
+    rows = (width, outputs, 1, 1, extras, capacity * factored)
+    for table, n in zip(_TABLES, rows, strict=True):
+        if table != "vectors":
+            head[f"at_{table}"] = end
+        end += 8 * n * capacity
+    block = zeros(end)
+    block[: HEADER.itemsize] = head.view(np.uint8)
+    return block
+
+
+def resized(block: Any, **sizes: int) -> Any:
+    """A copy with another `capacity`, `width` or `outputs`; what is new holds zeros."""
+    old = views(block)
+    new_block = allocate(**{name: old.head[0][name] for name in HEADER.names} | sizes)
+    new = views(new_block)
+    new.own[:] = old.own
+    for table in _TABLES:
+        source, target = getattr(old, table), getattr(new, table)
+        corner = tuple(slice(min(a, b)) for a, b in zip(source.shape, target.shape, strict=True))
+        target[corner] = source[corner]
+    return new_block
+
+
+def aligned(block: Any) -> Any:
+    """A copy of a block that starts at a multiple of 64 bytes."""
+    copy = zeros(len(block))
+    copy[:] = block
+    return copy
+
+
+def scratch_for(block: Any) -> Any:
+    """Scratch space of the size that a pass over this block may need."""
+    head = views(block).head[0]
+    small = max(head.arity, 2) * (head.arity + head.outputs + 8) + head.outputs
+    return np.zeros(FREE_ROWS * head.capacity + 2 * head.width + 1 + small)

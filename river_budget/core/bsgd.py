@@ -1,0 +1,134 @@
+"""Stochastic gradient descent on a budget: multi-class Pegasos with a limited support.
+
+Z. Wang, K. Crammer, S. Vucetic. Multi-class Pegasos on a budget. ICML 2010, algorithm 1.
+S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for SGD SVM training. 2018.
+
+paper    here                      paper        here
+lambda   l2                        B            budget
+t        rounds                    |w_t|^2      norm2, kept up to date and never computed from scratch,
+eta_t    step = 1 / (l2 rounds)                 but for a check now and then against rounding
+alpha    coefficients times scale  M (2018)     arity
+
+Binary examples use the hinge loss, several classes Crammer and Singer's, regression the
+epsilon-insensitive loss. A weight multiplies the loss, hence the step.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .model import unpack
+from .codes import Maintenance
+from .jit import compiled
+from .losses import along, judge, squared_length
+from .maintenance import keep_budget
+from .projection import TINY, extend, fold, project
+from .rows import dot, is_finite, kernel_row, lanes, norm_of, row_of, score, self_kernel
+from .support import add_to, has_room, insert, shrink, vector
+from .views import carver, numbers
+
+PROJECT = int(Maintenance.PROJECT)
+STATE = np.dtype(
+    (
+        np.record,
+        [
+            ("l2", "f8"),
+            ("epsilon", "f8"),
+            ("project_to_ball", "i8"),
+            ("rounds", "f8"),
+            ("norm2", "f8"),
+            ("unchecked", "i8"),  # vectors given up since norm2 was computed from scratch
+        ],
+    )
+)
+_states = carver(STATE)
+CHECK = (
+    16  # compute norm2 anew after CHECK * capacity vectors: a sixteenth of a kernel row for each
+)
+
+
+@compiled(entry=True)
+def shrink_to_budget(block, scratch):
+    """Maintain until a budget that has been made smaller is kept."""
+    model = unpack(block, scratch)
+    fit_budget(model, state_of(model))
+
+
+@compiled
+def state_of(model):
+    return _states(model.own, 0, 1)[0]
+
+
+@compiled(entry=True)
+def learn(block, scratch, rows, targets, weights, scores):
+    """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done."""
+    model = unpack(block, scratch)
+    own = state_of(model)
+    for t in range(rows.shape[0]):
+        x, f = row_of(rows, t), row_of(scores, t)
+        if not (is_finite(x) and has_room(model)):
+            return t
+        norm = norm_of(model, x)
+        score(model, x, norm, f)
+        if weights[t] == 0.0:
+            continue
+        loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
+        own.rounds += 1.0
+        step = weights[t] / (own.l2 * own.rounds)
+        decay = 1.0 - 1.0 / own.rounds
+        shrink(model, decay)  # line 3: w <- (1 - eta lambda) w ...
+        own.norm2 *= decay * decay
+        if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
+            inner = decay * along(f, sign, plus, minus)
+            length = squared_length(minus) * self_kernel(model, norm)
+            own.norm2 += 2.0 * step * inner + step * step * length
+            store(model, x, norm, plus, minus, step * sign)
+            fit_budget(model, own)  # lines 5-7
+        if own.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda)
+            excess = own.l2 * own.norm2
+            if excess > 1.0:
+                shrink(model, 1.0 / math.sqrt(excess))
+                own.norm2 = 1.0 / own.l2
+    return np.int64(rows.shape[0])
+
+
+@compiled(once=True)
+def store(model, x, norm, plus, minus, amount):
+    """Add amount (e_plus - e_minus) k(x, .), with x as a new support vector."""
+    if model.head[0].factored:
+        coefficients = numbers(model.free, 0, model.head[0].count)
+        length = self_kernel(model, norm)
+        residual = length - project(model, model.row, coefficients)
+        if residual <= TINY * length:  # x is a combination of what is stored
+            fold(model, coefficients, plus, minus, amount)
+            return
+        extend(model, coefficients, residual, insert(model, x, norm))
+    else:
+        insert(model, x, norm)
+    add_to(model, model.head[0].count - 1, plus, minus, amount)
+
+
+@compiled(once=True)
+def fit_budget(model, own):
+    """Keep the budget, and the squared norm up to date."""
+    before = model.head[0].count
+    own.norm2 = max(own.norm2 + keep_budget(model, own.project_to_ball != 0), 0.0)
+    own.unchecked += before - model.head[0].count
+    if own.project_to_ball and own.unchecked >= CHECK * model.head[0].capacity:
+        own.norm2 = squared_length_of(model)
+        own.unchecked = 0
+
+
+@compiled
+def squared_length_of(model):
+    """|w|^2 = sum_ij a_i . a_j k(x_i, x_j), from scratch"""
+    head = model.head[0]
+    x, total = model.x, 0.0
+    for j in range(head.count):
+        vector(model, j, x)
+        kernel_row(model, x, model.norms[j])
+        for r in range(model.coefficients.shape[0]):
+            total += model.coefficients[r, j] * dot(model.row, model.coefficients[r], lanes(model))
+    return head.scale * head.scale * total

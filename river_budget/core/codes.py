@@ -1,0 +1,46 @@
+"""Small integers by which kernels, tasks and maintenance reach the compiled layer."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Task(enum.IntEnum):
+    """What the scores are for."""
+
+    BINARY = 0  # one output, targets -1 and +1
+    MULTICLASS = 1  # one output per class, targets are column numbers
+    REGRESSION = 2  # one output, targets are numbers
+
+
+class Kernel(enum.IntEnum):
+    """k(a, b)."""
+
+    RBF = 0
+    LAPLACIAN = 1
+    POLYNOMIAL = 2
+    LINEAR = 3
+
+
+class Maintenance(enum.IntEnum):
+    """How a full model makes room."""
+
+    REMOVE_OLDEST = 0
+    REMOVE_RANDOM = 1
+    REMOVE_SMALLEST = 2
+    PROJECT = 3
+    MERGE = 4
+
+
+class Method(enum.IntEnum):
+    """How more than two vectors become one."""
+
+    CASCADE = 0
+    GRADIENT = 1
+
+
+class Objective(enum.IntEnum):
+    """What the place of a merged vector optimises."""
+
+    DEGRADATION = 0
+    EQ21 = 1

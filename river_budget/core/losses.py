@@ -1,0 +1,51 @@
+"""What a score is worth: loss, direction of the step, mistake.
+
+A step adds a multiple of k(x, .) to the outputs `plus` (added) and `minus` (subtracted, -1: none):
+    binary       sign = y           plus = 0   minus = -1     loss = 1 - y f
+    multi-class  sign = 1           plus = y   minus = s      loss = 1 - (f_y - f_s)
+    regression   sign = sign(y - f) plus = 0   minus = -1     loss = |y - f| - epsilon
+with s the first of the other classes with the highest score (Crammer and Singer's runner-up).
+"""
+
+from __future__ import annotations
+
+from .codes import Task
+from .jit import compiled
+
+BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
+
+
+@compiled
+def judge(model, scores, target, epsilon):
+    """(loss, sign, plus, minus); the loss is not cut at 0."""
+    task = model.head[0].task
+    if task == BINARY:
+        return 1.0 - target * scores[0], target, 0, -1
+    if task == MULTICLASS:
+        y = int(target)
+        s = runner_up(scores, y)
+        return 1.0 - (scores[y] - scores[s]), 1.0, y, s
+    residual = target - scores[0]
+    return abs(residual) - epsilon, 1.0 if residual >= 0.0 else -1.0, 0, -1
+
+
+@compiled
+def runner_up(scores, y):
+    """The first output other than y with the highest score."""
+    best = 1 if y == 0 else 0
+    for r in range(best + 1, scores.shape[0]):
+        if r != y and scores[r] > scores[best]:
+            best = r
+    return best
+
+
+@compiled
+def along(scores, sign, plus, minus):
+    """<direction, scores>"""
+    return sign * (scores[plus] - scores[minus] if minus >= 0 else scores[plus])
+
+
+@compiled
+def squared_length(minus):
+    """|direction|^2"""
+    return 2.0 if minus >= 0 else 1.0

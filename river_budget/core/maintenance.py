@@ -1,0 +1,177 @@
+"""Budget maintenance: a model with one vector too many gives up what it misses least.
+
+`keep_budget` returns by how much |w|^2 changes, where asked to: with w' = w + delta it is
+2 <w, delta> + |delta|^2, and the products <w, k(x, .)> = f(x) come from kernel rows of the vectors
+that change. The functions below it leave out the scale of the coefficients.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .codes import Maintenance
+from .jit import compiled
+from .merging import PLACE, SEARCH_ROWS, S, best_partners, new_search
+from .multimerge import CASCADE, ascend, cascade, inner_term, member_distances
+from .projection import project_out
+from .randoms import below
+from .rows import dot, exponentiate, kernel_row, lanes, log_kernel_row, norm_of, self_kernel
+from .support import lightest, oldest, remove, stamp, vector
+from .views import integers, numbers, table
+
+REMOVE_OLDEST, REMOVE_RANDOM = int(Maintenance.REMOVE_OLDEST), int(Maintenance.REMOVE_RANDOM)
+PROJECT, MERGE = int(Maintenance.PROJECT), int(Maintenance.MERGE)
+
+
+@compiled(once=True)
+def keep_budget(model, tracked):
+    """Maintain until the budget is kept. Returns the change of |w|^2 (0 if not `tracked`)."""
+    head, change = model.head[0], 0.0
+    while head.count > head.budget:
+        if head.maintenance == MERGE:
+            change += merge(model, tracked)
+        elif head.maintenance == PROJECT:
+            p = lightest(model, model.scratch)
+            weight = model.scratch[p] / self_kernel(model, model.norms[p])
+            change -= weight * project_out(model, p)
+        else:
+            p = victim(model)
+            if tracked:
+                change += change_by_removal(model, p)
+            remove(model, p)
+    return head.scale * head.scale * change
+
+
+@compiled
+def victim(model):
+    """The vector to remove. A random one is never the newcomer, which is the last."""
+    code = model.head[0].maintenance
+    if code == REMOVE_OLDEST:
+        return oldest(model)
+    if code == REMOVE_RANDOM:
+        return below(model, model.head[0].count - 1)
+    return lightest(model, model.scratch)
+
+
+@compiled
+def change_by_removal(model, p):
+    """-2 a_p . f(x_p) + |a_p|^2 k(x_p, x_p)"""
+    vector(model, p, model.x)
+    kernel_row(model, model.x, model.norms[p])
+    weight = 0.0
+    for r in range(model.coefficients.shape[0]):
+        weight += model.coefficients[r, p] ** 2
+    return weight * self_kernel(model, model.norms[p]) - 2.0 * along_row(model, model.row, p)
+
+
+@compiled
+def along_row(model, row, p):
+    """a_p . f(x), with the kernel row of x"""
+    total = 0.0
+    for r in range(model.coefficients.shape[0]):
+        if model.coefficients[r, p] != 0.0:
+            total += model.coefficients[r, p] * dot(row, model.coefficients[r], lanes(model))
+    return total
+
+
+@compiled(once=True)
+def merge(model, tracked):
+    """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
+    head = model.head[0]
+    outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
+    free, start = model.free, 8 * SEARCH_ROWS * lanes(model)
+    members, shares = integers(free, start, m), numbers(free, start + 8 * m, m)
+    s = table(free, start + 16 * m, m, m)
+    start += 8 * m * (m + 2)
+    a, a_z = table(free, start, m, outputs), numbers(free, start + 8 * m * outputs, outputs)
+    search = new_search(model)
+    best_partners(model, lightest(model, model.scratch), search, members)
+    for i in range(m):
+        for r in range(outputs):
+            a[i, r] = model.coefficients[r, members[i]]
+    member_distances(model, members, search[S], s)
+    if m == 2:
+        h = search[PLACE, members[1]]
+        shares[0], shares[1] = h, 1.0 - h
+        p, q = math.exp(-s[0, 1] * (1.0 - h) ** 2), math.exp(-s[0, 1] * h * h)
+        for r in range(outputs):
+            a_z[r] = p * a[0, r] + q * a[1, r]
+    elif head.method == CASCADE:
+        cascade(a, s, shares, a_z)
+    else:
+        ascend(a, s, shares, a_z, model.scratch)
+    change = change_by_merging(model, search[S], members, shares, s, a, a_z) if tracked else 0.0
+    replace(model, members, shares, a_z)
+    return change
+
+
+@compiled
+def change_by_merging(model, first, members, shares, s, a, a_z):
+    """2 (a_z . f(z) - sum_i a_i . f(x_i)) + |sum_i a_i k(x_i, .) - a_z k(z, .)|^2
+
+    `first`: the distances s of the first member to all vectors. The row of z needs no distances:
+    log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
+    """
+    n = lanes(model)
+    z_row, row, x = model.scratch, model.row, model.x
+    inner = inner_term(shares, s)
+    for j in range(n):
+        row[j] = -first[j]
+        z_row[j] = inner + shares[0] * row[j]
+    exponentiate(row, n)
+    change = -2.0 * along_row(model, row, members[0])
+    for i in range(1, members.shape[0]):
+        vector(model, members[i], x)
+        log_kernel_row(model, x, model.norms[members[i]])
+        for j in range(n):
+            z_row[j] += shares[i] * row[j]
+        exponentiate(row, n)
+        change -= 2.0 * along_row(model, row, members[i])
+    for j in range(n):
+        z_row[j] = min(z_row[j], 0.0)
+    exponentiate(z_row, n)
+    length = 0.0
+    for r in range(a_z.shape[0]):
+        change += 2.0 * a_z[r] * dot(z_row, model.coefficients[r], n)
+        length += a_z[r] * a_z[r]
+    for i in range(members.shape[0]):
+        for r in range(a_z.shape[0]):
+            length -= 2.0 * a_z[r] * a[i, r] * z_row[members[i]]
+        for j in range(members.shape[0]):
+            k = math.exp(-s[i, j])
+            for r in range(a_z.shape[0]):
+                length += k * a[i, r] * a[j, r]
+    return change + length
+
+
+@compiled
+def replace(model, members, shares, a_z):
+    """The combination of the members takes the place of one of them; the others leave."""
+    x = model.x
+    for f in range(x.shape[0]):
+        total = 0.0
+        for i in range(members.shape[0]):
+            total += shares[i] * model.vectors[f, members[i]]
+        x[f] = total
+    sort(members)
+    place = members[0]
+    for f in range(x.shape[0]):
+        model.vectors[f, place] = x[f]
+    for r in range(a_z.shape[0]):
+        model.coefficients[r, place] = a_z[r]
+    model.norms[place] = norm_of(model, x)
+    stamp(model, place)
+    for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
+        remove(model, members[i])
+
+
+@compiled
+def sort(places):
+    for i in range(1, places.shape[0]):
+        place, j = places[i], i
+        while j > 0 and places[j - 1] > place:
+            places[j] = places[j - 1]
+            j -= 1
+        places[j] = place

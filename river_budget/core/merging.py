@@ -1,0 +1,268 @@
+"""Merging two support vectors into one (Gaussian kernel).
+
+Z. Wang, K. Crammer, S. Vucetic. Multi-class Pegasos on a budget. ICML 2010, section 4.
+
+Vectors m and n with coefficient rows a_m, a_n, squared distance s in units of 1/gamma, k = exp(-s):
+    z = h x_m + (1 - h) x_n      a_z = p a_m + q a_n      p = exp(-s (1 - h)^2)     q = exp(-s h^2)
+    degradation = |a_m|^2 + |a_n|^2 + 2 k a_m.a_n - |a_z|^2
+Only three products matter: mm = |a_m|^2, nn = |a_n|^2, mn = a_m.a_n. The best h is a root of
+    slope(h) = (1 - h) A - h B       A = p (mm p + mn q)      B = q (nn q + mn p)
+the derivative of |a_z|^2 up to the factor 4 s. It holds for every sign: with coefficients of opposite
+direction A or B is negative and z lies beyond the heavier vector.
+
+The search takes m = the lightest vector and ranks all partners n at once: a step of the fixed point
+h = A / (A + B) from h = 0, that is from the partner, where p = k needs no exponential. The best few
+are then solved to the last digit.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .codes import Objective
+from .exponential import F, rough_exp_of
+from .jit import REORDERED, compiled
+from .rows import lanes, log_kernel_row
+from .support import smallest, vector, weights_into
+from .views import roughs, table
+
+EQ21 = int(Objective.EQ21)
+REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
+SEARCH_ROWS = 8
+SPARE = 3  # how many more partners than wanted are solved, as estimates may swap neighbours
+FLAT = 1e-8  # a change of h below it ends the search
+NEWTON, STEPS = 8, 60
+SMALL = 1e-300  # keeps a division by zero finite
+# For the estimates in float32. NEAR: exp(-y) of a smaller y is too near 1 to be subtracted from it.
+ZERO, SIXTH, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.5), F(1.0), F(2.0)
+NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
+
+# The rows of a search, about all partners j of one vector m: s, nn, mn as above, the place h and the
+# degradation there. Two more rows hold what the estimates need in float32.
+S, NN, MN, PLACE, LOSS = range(5)
+SEARCH_ROWS = 7
+
+
+@compiled
+def new_search(model):
+    """In the scratch space."""
+    return table(model.free, 0, SEARCH_ROWS, lanes(model))
+
+
+@compiled
+def degradation(h, s, mm, nn, mn):
+    """|a_m k(m, .) + a_n k(n, .) - a_z k(z, .)|^2, without cancellation: the weights of two vectors
+    often differ by ten orders of magnitude, and the loss is of the order of the smaller."""
+    g = 1.0 - h
+    lost_m, lost_n = -math.expm1(-2.0 * s * g * g), -math.expm1(-2.0 * s * h * h)
+    if s < 50.0:
+        lost_both = -math.exp(-s) * math.expm1(2.0 * s * h * g)
+    else:  # the second factor may overflow
+        lost_both = math.exp(-s) - math.exp(-s * (g * g + h * h))
+    return mm * lost_m + nn * lost_n + 2.0 * mn * lost_both
+
+
+@compiled
+def slope(h, s, mm, nn, mn):
+    """(slope, its derivative)"""
+    g = 1.0 - h
+    p, q = math.exp(-s * g * g), math.exp(-s * h * h)
+    pp, qq, pq = mm * p * p, nn * q * q, mn * p * q
+    a, b = pp + pq, qq + pq
+    # p' = 2 s g p and q' = -2 s h q
+    rise_a = 4.0 * s * g * pp + 2.0 * s * (g - h) * pq
+    rise_b = -4.0 * s * h * qq + 2.0 * s * (g - h) * pq
+    return g * a - h * b, -a - b + g * rise_a - h * rise_b
+
+
+@compiled
+def solve(h, s, mm, nn, mn):
+    """(h, degradation) of the best place near h.
+
+    Plain Newton steps first: mostly three of them arrive. Where they do not, or end higher than they
+    began, the steps are halved until they gain.
+    """
+    start, before = h, degradation(h, s, mm, nn, mn)
+    for _ in range(NEWTON):
+        up, bend = slope(h, s, mm, nn, mn)
+        if not bend < 0.0:
+            break
+        step = -up / bend
+        h = min(max(h + step, REACH_BELOW), REACH_ABOVE)
+        if abs(step) < FLAT:
+            reached = degradation(h, s, mm, nn, mn)
+            if reached <= before:
+                return h, reached
+            break
+    return _descend(start, before, s, mm, nn, mn)
+
+
+@compiled
+def _descend(h, least, s, mm, nn, mn):
+    """Newton steps that are halved until they gain."""
+    for _ in range(STEPS):
+        up, bend = slope(h, s, mm, nn, mn)
+        step = -up / bend if bend < 0.0 else math.copysign(0.25, up)
+        candidate, loss = h, least
+        while abs(step) > FLAT:
+            candidate = min(max(h + step, REACH_BELOW), REACH_ABOVE)
+            loss = degradation(candidate, s, mm, nn, mn)
+            if loss < least:
+                break
+            step *= 0.5
+        if not loss < least:
+            break
+        h, least = candidate, loss
+    return h, least
+
+
+@compiled(fastmath=REORDERED)
+def _products(model, m, nn, mn):
+    """nn[j] = |a_j|^2, mn[j] = a_m . a_j"""
+    n, coefficients = lanes(model), model.coefficients[0]
+    own = coefficients[m]
+    weights_into(model, nn)
+    for j in range(n):
+        mn[j] = own * coefficients[j]
+    for r in range(1, model.coefficients.shape[0]):
+        coefficients = model.coefficients[r]
+        own = coefficients[m]
+        if own != 0.0:  # most classes have no part in a vector
+            for j in range(n):
+                mn[j] += own * coefficients[j]
+
+
+@compiled(fastmath=REORDERED)
+def _lost(y, exp_y):
+    """1 - exp(-y), given exp(-y); by its series where the difference would cancel"""
+    return y * (ONE - y * (HALF - y * SIXTH)) if abs(y) < NEAR else ONE - exp_y
+
+
+@compiled(fastmath=REORDERED)
+def _estimate(search, mm, n):
+    """search[LOSS]: the degradation after one step of the fixed point, or on the partner if that is less.
+
+    In float32 and in units of mm, twice as many partners at a time; in three short loops, as one long
+    chain of dependent operations would keep the processor waiting. Measured on 1800 random supports,
+    with both signs: the best partner is among the first three of these estimates.
+    """
+    s, nn, mn, h, loss = search[S], search[NN], search[MN], search[PLACE], search[LOSS]
+    rough_s, rough_k = roughs(search[5], 0, n), roughs(search[5], 4 * n, n)
+    p, q = roughs(search[6], 0, n), roughs(search[6], 4 * n, n)
+    unit = 1.0 / max(mm, SMALL)
+    for j in range(n):
+        rough_s[j] = F(s[j])
+        rough_k[j] = rough_exp_of(-rough_s[j])
+    for j in range(n):
+        weight, inner, k = F(nn[j] * unit), F(mn[j] * unit), rough_k[j]
+        a, b = k * (k + inner), weight + inner * k
+        place = a / (a + b if a + b > TINY else TINY)
+        place = place if place > LOWEST else LOWEST
+        place = place if place < ONE else ONE
+        h[j] = place
+        p[j] = rough_exp_of(-rough_s[j] * (ONE - place) * (ONE - place))
+        q[j] = rough_exp_of(-rough_s[j] * place * place)
+    for j in range(n):
+        weight, inner, k, place = F(nn[j] * unit), F(mn[j] * unit), rough_k[j], F(h[j])
+        g, twice_s = ONE - place, TWO * rough_s[j]
+        lost = _lost(twice_s * g * g, p[j] * p[j])
+        lost += weight * _lost(twice_s * place * place, q[j] * q[j])
+        shared = twice_s * place * g
+        lost_both = k * _lost(-shared, ONE) if abs(shared) < NEAR else k - p[j] * q[j]
+        there = lost + TWO * inner * lost_both
+        on_partner = _lost(twice_s, k * k)
+        better = there < on_partner
+        h[j] = place if better else ZERO
+        loss[j] = max(there if better else on_partner, ZERO)
+
+
+@compiled(once=True)
+def rank_partners(model, m, search):
+    """search[LOSS, j]: an estimate of the degradation of merging m with j, infinite for m itself"""
+    n, s = lanes(model), search[S]
+    vector(model, m, model.x)
+    log_kernel_row(model, model.x, model.norms[m])
+    for j in range(n):
+        s[j] = -model.row[j]
+    _products(model, m, search[NN], search[MN])
+    if model.head[0].objective == EQ21:
+        _eq21_partners(model, m, search)
+    else:
+        _estimate(search, search[NN, m], n)
+    search[LOSS, m] = np.inf
+
+
+@compiled
+def best_partners(model, m, search, members):
+    """members[1:] = the partners of m that degrade least, in that order; m is members[0].
+
+    Estimates are good enough to pick a short list; the list is then solved and sorted.
+    """
+    rank_partners(model, m, search)
+    n, mm, wanted = model.head[0].count, search[NN, m], members.shape[0] - 1
+    literal = model.head[0].objective == EQ21
+    members[0] = m
+    listed = wanted if literal else min(wanted + SPARE, n - 1)
+    for found in range(listed):
+        j = smallest(search[LOSS], n)
+        loss = search[LOSS, j]
+        search[LOSS, j] = np.inf
+        if not literal:
+            place, loss = solve(search[PLACE, j], search[S, j], mm, search[NN, j], search[MN, j])
+            search[PLACE, j] = place
+        model.scratch[j] = loss
+        i = min(found, wanted)  # insertion into the sorted list of the best
+        while i > 0 and model.scratch[members[i]] > loss:
+            if i < wanted:
+                members[i + 1] = members[i]
+            i -= 1
+        if i < wanted:
+            members[i + 1] = j
+
+
+@compiled
+def _eq21_partners(model, m, search):
+    """Places by equation (21) of the paper as printed, degradations at these places.
+
+    It maximises the sum over classes of (a_m p + a_n q) / (a_m + a_n), which for more than one output
+    is not the degradation; the paper's figures for many classes come from it.
+    """
+    for j in range(model.head[0].count):
+        alpha, beta = 0.0, 0.0
+        for r in range(model.coefficients.shape[0]):
+            a_m, a_n = model.coefficients[r, m], model.coefficients[r, j]
+            total = a_m + a_n if a_m + a_n != 0.0 else 1e-4
+            alpha += a_m / total
+            beta += a_n / total
+        h = _eq21_place(search[S, j], alpha, beta)
+        search[PLACE, j] = h
+        loss = degradation(h, search[S, j], search[NN, m], search[NN, j], search[MN, j])
+        search[LOSS, j] = max(loss, 0.0)
+
+
+@compiled
+def _eq21_place(s, alpha, beta):
+    """argmax of alpha p + beta q on the bracket of the paper, by golden section"""
+    low, high = 0.0, 1.0
+    if alpha * beta < 0.0:
+        low, high = (1.0, REACH_ABOVE) if alpha > 0.0 else (REACH_BELOW, 0.0)
+    ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = _eq21_gain(left, s, alpha, beta), _eq21_gain(right, s, alpha, beta)
+    while high - low > 2e-4:
+        if at_left >= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = _eq21_gain(left, s, alpha, beta)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = _eq21_gain(right, s, alpha, beta)
+    return 0.5 * (low + high)
+
+
+@compiled
+def _eq21_gain(h, s, alpha, beta):
+    return alpha * math.exp(-s * (1.0 - h) * (1.0 - h)) + beta * math.exp(-s * h * h)

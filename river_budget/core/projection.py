@@ -1,0 +1,112 @@
+"""Projecting a vector on the span of the support, by a maintained factor of the inverse Gram matrix.
+
+W = `factor` is the inverse of the Cholesky factor of K = [k(x_i, x_j)]: lower triangular, K^-1 = W'W.
+In terms of W, with k the kernel row of x and k_xx = k(x, x):
+    residual^2 = k_xx - |W k|^2           squared distance of k(x, .) to the span of the support
+    d = W' (W k)                          coefficients of the projection
+    new row of W = (-d, 1) / residual     when x joins the support
+    K^-1 of a column p = W' W[:, p]       and 1 / (K^-1)_pp = squared distance of p to the others
+An error in W grows with the root of K's condition number, in a maintained inverse with the number
+itself. A vector whose residual^2 is at most TINY of its own length adds no direction and is not
+stored: this keeps the root of the condition number within 1e5.
+
+The factor is in the order of the support, so vectors leave by `remove_in_order`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .jit import REORDERED, compiled
+from .support import remove_in_order
+from .views import numbers
+
+TINY = 1e-10  # relative to k(x, x)
+
+
+@compiled(fastmath=REORDERED)
+def project(model, row, coefficients):
+    """d = K^-1 row into coefficients; returns |W row|^2, the squared length of the projection."""
+    factor, n = model.factor, model.head[0].count
+    for j in range(n):
+        coefficients[j] = 0.0
+    length = 0.0
+    for i in range(n):
+        w = factor[i]
+        total = 0.0
+        for j in range(i + 1):
+            total += w[j] * row[j]
+        length += total * total
+        for j in range(i + 1):
+            coefficients[j] += total * w[j]
+    return length
+
+
+@compiled
+def extend(model, coefficients, residual, last):
+    """The vector just inserted, the last one, joins the factor."""
+    w, scale = model.factor[last], 1.0 / math.sqrt(residual)
+    for j in range(last):
+        w[j] = -coefficients[j] * scale
+    w[last] = scale
+
+
+@compiled
+def inverse_column(model, p, column):
+    """column = K^-1 e_p"""
+    factor, n = model.factor, model.head[0].count
+    for j in range(n):
+        column[j] = 0.0
+    for i in range(p, n):
+        w = factor[i]
+        for j in range(i + 1):
+            column[j] += w[p] * w[j]
+
+
+@compiled
+def drop(model, p):
+    """Vector p leaves support and factor.
+
+    Rotations of neighbouring rows leave W'W as it is. They collect column p in the last row; without
+    this row and column, the rest is the factor of the others.
+    """
+    factor, n = model.factor, model.head[0].count
+    for i in range(p, n - 1):
+        upper, lower = factor[i], factor[i + 1]
+        length = math.hypot(upper[p], lower[p])
+        c, s = lower[p] / length, upper[p] / length
+        for j in range(i + 2):
+            above = upper[j] if j <= i else 0.0
+            upper[j], lower[j] = c * above - s * lower[j], s * above + c * lower[j]
+    for i in range(p, n - 1):
+        w = factor[i]
+        for j in range(p, i + 1):
+            w[j] = w[j + 1]
+    remove_in_order(model, p)
+
+
+@compiled
+def project_out(model, p):
+    """Replace vector p by its projection on the others. Returns its squared distance to them."""
+    n = model.head[0].count
+    column = numbers(model.free, 0, n)
+    inverse_column(model, p, column)
+    distance = 1.0 / column[p]
+    for r in range(model.coefficients.shape[0]):
+        coefficients = model.coefficients[r]
+        share = coefficients[p] * distance
+        for j in range(n):
+            coefficients[j] -= share * column[j]
+    drop(model, p)
+    return distance
+
+
+@compiled
+def fold(model, d, plus, minus, amount):
+    """Add amount (e_plus - e_minus) times the projection with coefficients d; the support stays."""
+    amount /= model.head[0].scale
+    for j in range(model.head[0].count):
+        model.coefficients[plus, j] += amount * d[j]
+    if minus >= 0:
+        for j in range(model.head[0].count):
+            model.coefficients[minus, j] -= amount * d[j]

@@ -1,0 +1,242 @@
+"""Rows of kernel values between one example and all support vectors, and the scores they give.
+
+The inner loops run over support vectors, which lie side by side in memory, and skip features whose
+value is zero. An example may have more features than the model knows: these meet only zeros.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .model import unpack
+from .codes import Kernel
+from .exponential import exp_of
+from .jit import REORDERED, compiled
+from .views import numbers
+
+RBF, LAPLACIAN, POLYNOMIAL = int(Kernel.RBF), int(Kernel.LAPLACIAN), int(Kernel.POLYNOMIAL)
+LEAST_LOG = -1e9  # of a kernel value, also where the distance has overflowed
+BOUND = 1e100  # of the values of kernels that have no bound of their own
+
+
+@compiled
+def row_of(matrix, t):
+    """matrix[t], for an array that lives longer than the row is used"""
+    return numbers(matrix, 8 * t * matrix.shape[1], matrix.shape[1])
+
+
+@compiled
+def lanes(model):
+    """The number of columns to work on: the support, filled up to whole vectors of eight, as a loop's
+    odd rest costs more than a round of it. The columns beyond the support have coefficients 0."""
+    return (model.head[0].count + 7) & ~7
+
+
+@compiled(fastmath=REORDERED)
+def is_finite(x):
+    """Whether no value of x is NaN or infinite."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i] * 0.0
+    return total == 0.0
+
+
+@compiled(entry=True)
+def first_bad_row(rows):
+    """The number of the first row with a NaN or an infinity, or -1."""
+    for t in range(rows.shape[0]):
+        if not is_finite(rows[t]):
+            return t
+    return -1
+
+
+@compiled(fastmath=REORDERED)
+def norm_of(model, x):
+    """|x|^2, or |x|_1 for the Laplacian kernel: what `norms` keeps of every vector."""
+    total = 0.0
+    if model.head[0].kernel == LAPLACIAN:
+        for i in range(x.shape[0]):
+            total += abs(x[i])
+    else:
+        for i in range(x.shape[0]):
+            total += x[i] * x[i]
+    return total
+
+
+@compiled
+def self_kernel(model, norm):
+    """k(x, x) from the norm of x."""
+    head = model.head[0]
+    if head.kernel <= LAPLACIAN:
+        return 1.0
+    if head.kernel == POLYNOMIAL:
+        return min((head.gamma * norm + head.coef0) ** head.degree, BOUND)
+    return min(norm, BOUND)
+
+
+@compiled
+def _choose_nonzero(model, x):
+    """How many known features of x are not zero; their places go to `chosen`."""
+    chosen, n = model.chosen, 0
+    for i in range(min(x.shape[0], model.vectors.shape[0])):
+        chosen[n] = i
+        n += x[i] != 0.0
+    return n
+
+
+@compiled(fastmath=REORDERED)
+def _dot_products(model, x):
+    """row[j] = <vector j, x>, four features at a sweep."""
+    n, row, chosen, vectors = lanes(model), model.row, model.chosen, model.vectors
+    features = _choose_nonzero(model, x)
+    for j in range(n):
+        row[j] = 0.0
+    i = 0
+    while i + 4 <= features:
+        a, b, c, d = chosen[i], chosen[i + 1], chosen[i + 2], chosen[i + 3]
+        x_a, x_b, x_c, x_d = x[a], x[b], x[c], x[d]
+        v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]
+        for j in range(n):
+            row[j] += (x_a * v_a[j] + x_b * v_b[j]) + (x_c * v_c[j] + x_d * v_d[j])
+        i += 4
+    while i < features:
+        x_a, v_a = x[chosen[i]], vectors[chosen[i]]
+        for j in range(n):
+            row[j] += x_a * v_a[j]
+        i += 1
+
+
+@compiled(fastmath=REORDERED)
+def _log_of_distance(distance, gamma):
+    """-gamma distance, where a rounding error below 0 counts as 0. An overflow stays what it is, infinite
+    or NaN, and exp_of makes a 0 of it."""
+    return -gamma * (0.0 if distance < 0.0 else distance)
+
+
+@compiled(fastmath=REORDERED)
+def _log_rbf(model, x, norm):
+    """row[j] = -gamma |vector j - x|^2"""
+    _dot_products(model, x)
+    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head[0].gamma
+    for j in range(n):
+        row[j] = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+
+
+@compiled(fastmath=REORDERED)
+def _rbf(model, x, norm):
+    """row[j] = exp(-gamma |vector j - x|^2)"""
+    _dot_products(model, x)
+    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head[0].gamma
+    for j in range(n):
+        row[j] = exp_of(_log_of_distance(norms[j] + norm - 2.0 * row[j], gamma))
+
+
+@compiled(fastmath=REORDERED)
+def _log_laplacian(model, x, norm):
+    """row[j] = -gamma |vector j - x|_1; a feature where x is zero adds |vector j|, which the norm has"""
+    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head[0].gamma
+    known = min(x.shape[0], model.vectors.shape[0])
+    for j in range(n):
+        row[j] = norms[j]
+    for i in range(known):
+        if x[i] != 0.0:
+            x_i, feature = x[i], model.vectors[i]
+            for j in range(n):
+                row[j] += abs(feature[j] - x_i) - abs(feature[j])
+    for i in range(known, x.shape[0]):
+        for j in range(n):
+            row[j] += abs(x[i])
+    for j in range(n):
+        row[j] = _log_of_distance(row[j], gamma)
+
+
+@compiled(fastmath=REORDERED)
+def _bounded(row, n):
+    for j in range(n):
+        value = row[j] if row[j] == row[j] else 0.0  # NaN: a sum of opposite overflows
+        row[j] = min(max(value, -BOUND), BOUND)
+
+
+@compiled(fastmath=REORDERED)
+def _polynomial(model, x):
+    """row[j] = (gamma <vector j, x> + coef0)^degree"""
+    _dot_products(model, x)
+    head, row, base = model.head[0], model.row, model.scratch
+    n, gamma, coef0 = lanes(model), head.gamma, head.coef0
+    for j in range(n):
+        base[j] = gamma * row[j] + coef0
+        row[j] = base[j]
+    for _ in range(1, head.degree):
+        for j in range(n):
+            row[j] *= base[j]
+    _bounded(row, n)
+
+
+@compiled
+def log_kernel_row(model, x, norm):
+    """row[j] = log k(vector j, x), for the kernels that are an exponential; at least LEAST_LOG."""
+    n, row = lanes(model), model.row
+    if model.head[0].kernel == RBF:
+        _log_rbf(model, x, norm)
+    else:
+        _log_laplacian(model, x, norm)
+    for j in range(n):
+        row[j] = row[j] if row[j] > LEAST_LOG else LEAST_LOG
+
+
+@compiled
+def exponentiate(row, n):
+    """row[:n] = exp(row[:n])"""
+    for j in range(n):
+        row[j] = exp_of(row[j])
+
+
+@compiled
+def kernel_row(model, x, norm):
+    """row[j] = k(vector j, x)"""
+    head = model.head[0]
+    if head.kernel == RBF:
+        _rbf(model, x, norm)
+    elif head.kernel == LAPLACIAN:
+        _log_laplacian(model, x, norm)
+        exponentiate(model.row, lanes(model))
+    elif head.kernel == POLYNOMIAL:
+        _polynomial(model, x)
+    else:
+        _dot_products(model, x)
+        _bounded(model.row, lanes(model))
+
+
+@compiled(fastmath=REORDERED)
+def dot(a, b, n):
+    total = 0.0
+    for j in range(n):
+        total += a[j] * b[j]
+    return total
+
+
+@compiled
+def score_row(model, row, scores):
+    """scores[r] = f_r(x), from the kernel row of x."""
+    n, scale = lanes(model), model.head[0].scale
+    for r in range(scores.shape[0]):
+        scores[r] = scale * dot(row, model.coefficients[r], n)
+
+
+@compiled
+def score(model, x, norm, scores):
+    """The kernel row of x, and f(x)."""
+    kernel_row(model, x, norm)
+    score_row(model, model.row, scores)
+
+
+@compiled(entry=True)
+def decide(block, scratch, rows, scores):
+    """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
+    model = unpack(block, scratch)
+    for t in range(rows.shape[0]):
+        x, f = row_of(rows, t), row_of(scores, t)
+        if not is_finite(x):
+            return t
+        score(model, x, norm_of(model, x), f)
+    return np.int64(rows.shape[0])

@@ -1,0 +1,172 @@
+"""The support: putting vectors in, taking them out, shrinking them, finding the one to go."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .jit import REORDERED, compiled
+from .rows import LAPLACIAN, lanes, self_kernel
+
+TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
+LAST = np.int64(2**63 - 1)
+TINY_SCALE = 1e-60  # below, the scale moves into the coefficients
+
+
+@compiled
+def has_room(model):
+    """Whether one more vector fits. A model without a budget is given more room outside."""
+    return model.head[0].count < model.head[0].capacity
+
+
+@compiled
+def insert(model, x, norm):
+    """Put x behind the others, with coefficients 0, and return its place."""
+    head = model.head[0]
+    j = head.count
+    known = min(x.shape[0], model.vectors.shape[0])
+    for i in range(known):
+        model.vectors[i, j] = x[i]
+    for i in range(known, model.vectors.shape[0]):
+        model.vectors[i, j] = 0.0
+    for r in range(model.coefficients.shape[0]):
+        model.coefficients[r, j] = 0.0
+    for e in range(model.extras.shape[0]):
+        model.extras[e, j] = 0.0
+    model.norms[j] = norm
+    stamp(model, j)
+    head.count = j + 1
+    return j
+
+
+@compiled
+def stamp(model, j):
+    """Make vector j the newest."""
+    head = model.head[0]
+    model.arrivals[j] = head.arrived
+    head.arrived += 1
+
+
+@compiled
+def move(model, source, target):
+    """Vector `source` takes the place of vector `target`."""
+    for i in range(model.vectors.shape[0]):
+        model.vectors[i, target] = model.vectors[i, source]
+    for r in range(model.coefficients.shape[0]):
+        model.coefficients[r, target] = model.coefficients[r, source]
+    for e in range(model.extras.shape[0]):
+        model.extras[e, target] = model.extras[e, source]
+    model.norms[target] = model.norms[source]
+    model.arrivals[target] = model.arrivals[source]
+
+
+@compiled
+def remove(model, j):
+    """The last vector takes the place of vector j."""
+    last = model.head[0].count - 1
+    if j != last:
+        move(model, last, j)
+    _leave_empty(model, last)
+
+
+@compiled
+def remove_in_order(model, j):
+    """Those behind vector j move up by one: for algorithms that keep a table in this order."""
+    last = model.head[0].count - 1
+    for source in range(j + 1, last + 1):
+        move(model, source, source - 1)
+    _leave_empty(model, last)
+
+
+@compiled
+def _leave_empty(model, last):
+    for r in range(model.coefficients.shape[0]):
+        model.coefficients[r, last] = 0.0
+    model.head[0].count = last
+
+
+@compiled
+def vector(model, j, x):
+    """x = vector j"""
+    for i in range(x.shape[0]):
+        x[i] = model.vectors[i, j]
+
+
+@compiled
+def add_to(model, j, plus, minus, amount):
+    """Add amount (e_plus - e_minus) to the coefficients of vector j; minus < 0: no such part."""
+    amount /= model.head[0].scale
+    model.coefficients[plus, j] += amount
+    if minus >= 0:
+        model.coefficients[minus, j] -= amount
+
+
+@compiled
+def shrink(model, factor):
+    """Multiply the model by a factor in [0, 1]."""
+    head = model.head[0]
+    head.scale *= factor
+    if head.scale < TINY_SCALE:
+        for r in range(model.coefficients.shape[0]):
+            for j in range(head.count):
+                model.coefficients[r, j] *= head.scale
+        head.scale = 1.0
+
+
+@compiled
+def oldest(model):
+    """The vector that came first."""
+    best = 0
+    for j in range(1, model.head[0].count):
+        if model.arrivals[j] < model.arrivals[best]:
+            best = j
+    return best
+
+
+@compiled(fastmath=REORDERED)
+def weights_into(model, weights):
+    """weights[j] = |a_j|^2, up to the square of the scale."""
+    n, coefficients = lanes(model), model.coefficients[0]
+    for j in range(n):
+        weights[j] = coefficients[j] * coefficients[j]
+    for r in range(1, model.coefficients.shape[0]):
+        coefficients = model.coefficients[r]
+        for j in range(n):
+            weights[j] += coefficients[j] * coefficients[j]
+
+
+@compiled
+def lightest(model, weights):
+    """The vector that loses least when removed alone: argmin of |a_j|^2 k(x_j, x_j).
+
+    Without merging, all coefficients of budgeted SGD are equal in exact arithmetic. So all that are
+    equal up to rounding count as ties, and the oldest of them is taken.
+    """
+    n, arrivals = model.head[0].count, model.arrivals
+    weights_into(model, weights)
+    if model.head[0].kernel > LAPLACIAN:
+        for j in range(n):
+            weights[j] *= self_kernel(model, model.norms[j])
+    limit = weights[smallest(weights, n)] * TIE
+    first = LAST
+    for j in range(n):
+        first = min(first, arrivals[j] if weights[j] <= limit else LAST)
+    for j in range(n):
+        if arrivals[j] == first:
+            return j
+    return 0
+
+
+@compiled
+def smallest(values, n):
+    """The first of the smallest of n values >= 0.
+
+    Positive floats are in the order of their bits, and minima of integers vectorise.
+    """
+    bits = values.view(np.int64)
+    least = LAST
+    for j in range(n):
+        least = min(least, bits[j])
+    for j in range(n):
+        if bits[j] == least:
+            return j
+    return 0

@@ -1,0 +1,182 @@
+"""From River's examples to rows of numbers, and back to River's series.
+
+A feature keeps its place in the row for life. A missing feature is 0. New features of one example get
+their places in sorted order, so the order of a dict never matters.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+import struct
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from river.utils import dataframe
+
+from .core.rows import first_bad_row
+
+
+def number(feature: Any, value: Any) -> float:
+    """The value of a feature as a float, or an error that names both."""
+    if not isinstance(value, (str, bytes, type(None))):
+        try:
+            result = float(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
+        else:
+            if math.isfinite(result):
+                return result
+    raise ValueError(f"feature {feature!r} must be a finite number, not {value!r}")
+
+
+def in_order(names: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(names)
+    except TypeError:  # names of several types
+        return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
+
+
+class FeatureIndex:
+    """Names of features and their places."""
+
+    def __init__(self, names: Iterable[Any] = ()):
+        self._places = {name: place for place, name in enumerate(names)}
+        self._prepare()
+
+    def _prepare(self) -> None:
+        names = list(self._places)
+        self._n = len(names)
+        self._pack_into = struct.Struct(f"{self._n}d").pack_into
+        self._get: Callable[[Any], Sequence[Any]]
+        if self._n == 1:
+            self._get = lambda x: (x[names[0]],)
+        else:
+            self._get = operator.itemgetter(*names) if names else (lambda x: ())
+
+    def __getstate__(self) -> list[Any]:
+        return list(self._places)
+
+    def __setstate__(self, names: list[Any]) -> None:
+        self.__init__(names)  # type: ignore[misc]
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __iter__(self) -> Any:
+        return iter(self._places)
+
+    @property
+    def memory_usage(self) -> int:
+        return sys.getsizeof(self._places) + sum(map(sys.getsizeof, self._places))
+
+    def add(self, names: Iterable[Any]) -> None:
+        for name in in_order(names):
+            self._places[name] = len(self._places)
+        self._prepare()
+
+    def pack(self, x: dict[Any, Any], values: Any) -> bool:
+        """Write an example of known features into a row; False if there are others, or some missing.
+
+        What is written is a number, but not checked to be finite: the passes do that.
+        """
+        try:
+            if len(x) == self._n:
+                self._pack_into(values, 0, *self._get(x))
+                return True
+            if x.keys() <= self._places.keys():
+                self._pack_into(values, 0, *map(x.get, self._places, itertools.repeat(0.0)))
+                return True
+        except KeyError:
+            pass
+        except (struct.error, TypeError, OverflowError):
+            self.reject(x)
+        return False
+
+    def reject(self, x: dict[Any, Any]) -> None:
+        """Raise for the first feature that is not a finite number, if there is one."""
+        for name, value in x.items():
+            number(name, value)
+
+    def unknown(self, x: dict[Any, Any]) -> list[Any]:
+        return in_order(x.keys() - self._places.keys())
+
+    def row(self, x: dict[Any, Any]) -> Any:
+        """A checked row of all known features, followed by the unknown ones in sorted order."""
+        self.reject(x)
+        known = [float(x.get(name, 0.0)) for name in self._places]
+        return np.array([known + [float(x[name]) for name in self.unknown(x)]])
+
+    def rows(self, batch: Batch) -> Any:
+        """The rows of a batch, unknown features behind the known ones in sorted order."""
+        places = dict(self._places)
+        for name in in_order(set(batch.names) - places.keys()):
+            places[name] = len(places)
+        order = [places[name] for name in batch.names]
+        if order == list(range(len(places))):
+            return batch.values
+        rows = np.zeros((len(batch), len(places)))
+        rows[:, order] = batch.values
+        return rows
+
+
+class Batch:
+    """Many examples: a matrix with names for its columns, from a frame or a 2-D array."""
+
+    def __init__(self, X: Any):
+        self.frame: Any = None
+        if isinstance(X, np.ndarray):
+            if X.ndim != 2:
+                raise ValueError(f"an array of examples must have 2 dimensions, not {X.ndim}")
+            self.names: list[Any] = list(range(X.shape[1]))
+            self.values = _numbers(X)
+        else:
+            self.frame = dataframe.into_frame(X)
+            self.names = list(self.frame.columns)
+            if all(kind.is_numeric() or kind == nw.Boolean for kind in self.frame.schema.values()):
+                self.values = _numbers(dataframe.to_numpy(self.frame))
+            else:
+                self.values = _checked_columns(self.frame)
+        bad = first_bad_row(self.values)
+        if bad >= 0:
+            for name, value in zip(self.names, self.values[bad], strict=True):
+                number(name, float(value))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def series(self, values: Any, name: str | None) -> Any:
+        """Values in the form of the examples: a native series, or the array itself."""
+        if self.frame is None:
+            return values
+        if isinstance(values, np.ndarray) and values.dtype == object:
+            values = values.tolist()
+        return dataframe.to_native_series(values, name=name, like=self.frame)
+
+    def table(self, columns: dict[Any, Any]) -> Any:
+        """Named columns in the form of the examples; of an array, a dict of arrays."""
+        if self.frame is None:
+            return columns
+        if not columns:
+            return self.frame.select().to_native()
+        return dataframe.to_native_frame(columns, like=self.frame)
+
+
+def _numbers(values: Any) -> Any:
+    """As a matrix that compiled code takes: float64, rows in memory one after the other, writable."""
+    try:
+        return np.require(values, np.float64, ["C", "A", "W"])
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"an array of examples must hold numbers: {error}") from None
+
+
+def _checked_columns(frame: Any) -> Any:
+    """A frame with columns that are not numbers by type: look at every value."""
+    values = np.empty(frame.shape)
+    for column, name in enumerate(frame.columns):
+        values[:, column] = [number(name, value) for value in frame[name].to_list()]
+    return values

@@ -1,0 +1,121 @@
+"""Kernels: k(x, z) of two examples. Parameters only, chosen when a model is built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .core.codes import Kernel as Code
+from .parameters import Value, finite, positive, whole
+
+__all__ = ["RBF", "Laplacian", "Linear", "Polynomial"]
+
+
+class Kernel(Value):
+    """What all kernels have in common."""
+
+    def _header(self, n_features: int) -> dict[str, Any]:
+        """The header fields of a model whose first example has so many features."""
+        raise NotImplementedError
+
+
+def _check_width(gamma: float | str) -> None:
+    if gamma != "auto":
+        positive("gamma", gamma)
+
+
+def _width(gamma: float | str, n_features: int) -> float:
+    return 1.0 / max(n_features, 1) if isinstance(gamma, str) else float(gamma)
+
+
+class RBF(Kernel):
+    """The Gaussian kernel, exp(-gamma |x - z|^2).
+
+    Parameters
+    ----------
+    gamma
+        How fast similarity falls with distance. `"auto"` is one divided by the number of features of
+        the first example learned.
+
+    Examples
+    --------
+
+    >>> import river_budget as rb
+
+    >>> rb.kernels.RBF(0.5)
+    RBF(gamma=0.5)
+
+    Papers often give a width sigma instead:
+
+    >>> rb.kernels.RBF.from_width(8)
+    RBF(gamma=0.0078125)
+
+    """
+
+    def __init__(self, gamma: float | str = "auto"):
+        _check_width(gamma)
+        self.gamma = gamma
+
+    @classmethod
+    def from_width(cls, sigma: float) -> RBF:
+        """The same kernel written as exp(-|x - z|^2 / (2 sigma^2))."""
+        positive("sigma", sigma)
+        return cls(1.0 / (2.0 * sigma**2))
+
+    def _header(self, n_features: int) -> dict[str, Any]:
+        return {"kernel": Code.RBF, "gamma": _width(self.gamma, n_features)}
+
+
+class Laplacian(Kernel):
+    """exp(-gamma |x - z|_1), with the sum of absolute differences. Rougher than RBF.
+
+    Parameters
+    ----------
+    gamma
+        How fast similarity falls with distance; `"auto"` as for `RBF`.
+
+    """
+
+    def __init__(self, gamma: float | str = "auto"):
+        _check_width(gamma)
+        self.gamma = gamma
+
+    def _header(self, n_features: int) -> dict[str, Any]:
+        return {"kernel": Code.LAPLACIAN, "gamma": _width(self.gamma, n_features)}
+
+
+class Polynomial(Kernel):
+    """(gamma x.z + coef0)^degree.
+
+    Parameters
+    ----------
+    degree
+        The highest number of features that are multiplied with each other.
+    gamma
+        Factor of the inner product.
+    coef0
+        What is added to it; with 0, only products of exactly `degree` features count.
+
+    """
+
+    def __init__(self, degree: int = 3, gamma: float = 1.0, coef0: float = 1.0):
+        whole(1)("degree", degree)
+        positive("gamma", gamma)
+        finite("coef0", coef0)
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def _header(self, n_features: int) -> dict[str, Any]:
+        return {
+            "kernel": Code.POLYNOMIAL,
+            "degree": self.degree,
+            "gamma": self.gamma,
+            "coef0": self.coef0,
+        }
+
+
+class Linear(Kernel):
+    """x.z, for comparison: River's own linear models are faster and need no budget."""
+
+    def _header(self, n_features: int) -> dict[str, Any]:
+        return {"kernel": Code.LINEAR}

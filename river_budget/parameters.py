@@ -1,0 +1,114 @@
+"""Parameters: values that cannot change, checks that name the culprit, and what may change in a model."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+from river import base
+
+
+class Value(base.Base):
+    """Parameters and nothing else. Set once, compared by content."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__dict__:
+            raise AttributeError(f"{name} of {self!r} cannot be changed: make a new {self}")
+        super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self._get_params().items())
+        return f"{type(self).__name__}({inside})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(self.__dict__.items())))
+
+
+Check = Callable[[str, Any], None]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def positive(name: str, value: Any) -> None:
+    if not (_is_number(value) and math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a positive number, not {value!r}")
+
+
+def not_negative(name: str, value: Any) -> None:
+    if not (_is_number(value) and math.isfinite(value) and value >= 0):
+        raise ValueError(f"{name} must be a number of at least 0, not {value!r}")
+
+
+def finite(name: str, value: Any) -> None:
+    if not (_is_number(value) and math.isfinite(value)):
+        raise ValueError(f"{name} must be a finite number, not {value!r}")
+
+
+def boolean(name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+
+
+def whole(least: int) -> Check:
+    def check(name: str, value: Any) -> None:
+        if not (isinstance(value, numbers.Integral) and _is_number(value) and value >= least):
+            raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+
+    return check
+
+
+def one_of(*choices: str) -> Check:
+    def check(name: str, value: Any) -> None:
+        if value not in choices:
+            allowed = " or ".join(repr(choice) for choice in choices)
+            raise ValueError(f"{name} must be {allowed}, not {value!r}")
+
+    return check
+
+
+def optional(check: Check) -> Check:
+    def check_unless_none(name: str, value: Any) -> None:
+        if value is not None:
+            check(name, value)
+
+    return check_unless_none
+
+
+def instance_of(kind: type) -> Check:
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, kind):
+            raise ValueError(
+                f"{name} must be an instance of river_budget's {kind.__name__}, not {value!r}"
+            )
+
+    return check
+
+
+class Mutable:
+    """A parameter of an estimator that may change while the model lives, by `mutate` or assignment."""
+
+    def __init__(self, check: Check):
+        self.check = check
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        return self if model is None else model.__dict__[self.name]
+
+    def __set__(self, model: Any, value: Any) -> None:
+        self.check(self.name, value)
+        if self.name in model.__dict__:
+            model._change(self.name, value)
+        else:
+            model.__dict__[self.name] = value

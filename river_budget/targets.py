@@ -1,0 +1,184 @@
+"""From River's targets to numbers: labels to columns and signs, and back to labels."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from river.utils import dataframe
+
+
+def plain(label: Any) -> Any:
+    """numpy's scalars as Python's, so that labels print and compare as the user wrote them."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+class Labels:
+    """The classes of a classifier.
+
+    Up to two classes share one output: the first one is negative, the second positive. From three on
+    every class has its own. Booleans name both classes at once. `classes` given by the user are closed.
+    """
+
+    def __init__(self, classes: tuple[Any, ...] | None = None):
+        self.closed = classes is not None
+        self.known: list[Any] = [] if classes is None else [plain(label) for label in classes]
+        self._encode()
+
+    def _encode(self) -> None:
+        if len(self.known) <= 2:
+            self.codes = dict(zip(self.known, (-1.0, 1.0), strict=False))
+        else:
+            self.codes = {label: float(column) for column, label in enumerate(self.known)}
+        self._table = np.array(self.known)
+        kinds = {type(label) for label in self.known}
+        if len(kinds) != 1 or self._table.ndim != 1:
+            self._table = np.empty(len(self.known), object)
+            self._table[:] = self.known
+
+    def __getstate__(self) -> Any:
+        return self.closed, self.known
+
+    def __setstate__(self, state: Any) -> None:
+        self.closed, self.known = state
+        self._encode()
+
+    @property
+    def outputs(self) -> int:
+        return 1 if len(self.known) <= 2 else len(self.known)
+
+    @property
+    def memory_usage(self) -> int:
+        return sys.getsizeof(self.known) + sum(map(sys.getsizeof, self.known))
+
+    def check(self, label: Any) -> None:
+        """Raise for what cannot be a label of this model."""
+        if label is None or label != label:
+            raise ValueError(f"the target must be a label, not {label!r}")
+        try:
+            known = label in self.codes
+        except TypeError:
+            raise ValueError(f"the target must be a hashable label, not {label!r}") from None
+        if self.closed and not known:
+            raise ValueError(f"the target {label!r} is none of classes={tuple(self.known)!r}")
+
+    def add(self, label: Any) -> None:
+        label = plain(label)
+        self.known += [False, True] if isinstance(label, bool) and not self.known else [label]
+        self._encode()
+
+    # scores -> labels
+
+    def label(self, scores: Any) -> Any:
+        """The predicted label; None before any is known."""
+        if len(self.known) > 2:
+            return self.known[int(np.argmax(scores))]
+        if len(self.known) == 2:
+            return self.known[1] if scores[0] >= 0.0 else self.known[0]
+        return self.known[0] if self.known else None
+
+    def labels(self, scores: Any) -> Any:
+        """The predicted labels of many rows, as an array."""
+        if len(self.known) > 2:
+            return self._table[np.argmax(scores, axis=1)]
+        if len(self.known) == 2:
+            return self._table[(scores[:, 0] >= 0.0).astype(np.intp)]
+        if self.known:
+            return np.repeat(self._table, len(scores))
+        return np.full(len(scores), None, object)
+
+    def probabilities(self, scores: Any) -> dict[Any, Any]:
+        """{label: probability}: a number each, or an array of many rows."""
+        if len(self.known) > 2:
+            powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+            shares = powers / powers.sum(axis=-1, keepdims=True)
+            return {label: shares[..., column] for column, label in enumerate(self.known)}
+        if len(self.known) == 2:
+            p = 0.5 + 0.5 * np.tanh(0.5 * scores[..., 0])  # the logistic function, without overflow
+            return dict(zip(self.known, (1.0 - p, p), strict=True))
+        return {self.known[0]: np.ones(scores.shape[:-1])[()]} if self.known else {}
+
+    def named(self, scores: Any) -> Any:
+        """The scores as users see them: a number for up to two classes, else {label: number}."""
+        if len(self.known) > 2:
+            return dict(zip(self.known, scores.tolist(), strict=True))
+        return float(scores[0])
+
+
+class Targets:
+    """A column of targets: a list or an array, and its name."""
+
+    def __init__(self, y: Any, n: int):
+        self.name: str | None = None
+        if not isinstance(y, (np.ndarray, list, tuple)):
+            series = dataframe.into_series(y)
+            self.name = series.name
+            fast = series.dtype.is_numeric() or series.dtype == nw.Boolean
+            y = series.to_numpy() if fast and not series.is_null().any() else series.to_list()
+        values = y if isinstance(y, np.ndarray) and y.dtype != object else list(y)
+        if len(values) != n:
+            raise ValueError(f"{n} examples but {len(values)} targets")
+        self.values = values
+
+    def coded(self, labels: Labels, start: int) -> tuple[Any, int]:
+        """Codes of the targets from `start` on, and how many there are before an unknown label."""
+        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in "biuf":
+            rest = self.values[start:]
+            codes = np.full(len(rest), math.nan)
+            for label, code in labels.codes.items():
+                codes[rest == label] = code
+        else:
+            get = labels.codes.get
+            codes = np.array([get(label, math.nan) for label in self.values[start:]], float)
+        unknown = np.flatnonzero(np.isnan(codes))
+        return codes, int(unknown[0]) if len(unknown) else len(codes)
+
+    def check(self, labels: Labels) -> None:
+        for label in set(self.values if isinstance(self.values, list) else np.unique(self.values)):
+            labels.check(label)
+
+    def numbers(self) -> Any:
+        """As finite numbers, for regression."""
+        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in "biuf":
+            numbers = np.require(self.values, np.float64, ["C", "A", "W"])
+            if np.isfinite(numbers).all():
+                return numbers
+        return np.array([real(value) for value in self.values])
+
+
+def real(value: Any) -> float:
+    """The target of a regressor as a float."""
+    if not isinstance(value, (str, bytes, type(None))):
+        try:
+            result = float(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
+        else:
+            if math.isfinite(result):
+                return result
+    raise ValueError(f"the target must be a finite number, not {value!r}")
+
+
+def weight(value: Any) -> float:
+    """The weight of an example as a float."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        result = math.nan
+    if not (math.isfinite(result) and result >= 0.0):
+        raise ValueError(f"w must be a finite number of at least 0, not {value!r}")
+    return result
+
+
+def weights(w: Any, n: int) -> Any:
+    """One weight per example, from a number or a column."""
+    if isinstance(w, (int, float)):
+        return np.full(n, weight(w))
+    if not isinstance(w, (np.ndarray, list, tuple)):
+        w = dataframe.into_series(w).to_list()
+    if len(w) != n:
+        raise ValueError(f"{n} examples but {len(w)} weights w")
+    return np.array([weight(value) for value in w])

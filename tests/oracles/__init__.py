@@ -1,0 +1,1 @@
+"""Plain NumPy references written from the papers; they import nothing of river_budget."""

@@ -1,0 +1,290 @@
+"""Perceptrons and kernel gradient descent, without a budget and with the simplest budgets.
+
+Kivinen, Smola, Williamson: Online learning with kernels. IEEE Trans. Signal Processing, 2004.
+Crammer, Kandola, Singer: Online classification on a budget. NIPS, 2004.
+Cavallanti, Cesa-Bianchi, Gentile: Tracking the best hyperplane with a simple budget Perceptron.
+    Machine Learning, 2007.
+Zhao, Wang, Wu, Jin, Hoi: Fast bounded online gradient descent algorithms for scalable
+    kernel-based online learning. ICML, 2012.
+Lu, Hoi, Wang, Zhao, Liu: Large scale online kernel learning. JMLR, 2016.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .rounds import BINARY, MULTICLASS, REGRESSION, OnlineKernelLearner, judge
+
+
+class KernelPerceptron(OnlineKernelLearner):
+    """Store every mistake with coefficient +-1; in regression learning_rate * sign(residual)."""
+
+    def __init__(self, kernel, task, outputs=1, learning_rate=0.1, epsilon=0.1):
+        super().__init__(kernel, task, outputs)
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon
+
+    def learn(self, x, target, scores, weight):
+        verdict = judge(self.task, scores, target, self.epsilon)
+        if verdict.mistake:
+            self.store(x, weight * self.step_size() * verdict.direction)
+
+    def step_size(self):
+        return self.learning_rate if self.task == REGRESSION else 1.0
+
+    def store(self, x, coefficients):
+        self.add(x, coefficients)
+
+
+class RBP(KernelPerceptron):
+    """Randomised budget Perceptron (Cavallanti et al. 2007): a uniform old vector makes room."""
+
+    def __init__(
+        self, kernel, task, outputs=1, budget=100, learning_rate=0.1, epsilon=0.1, choose=None
+    ):
+        super().__init__(kernel, task, outputs, learning_rate, epsilon)
+        self.budget = budget
+        self.choose = choose
+
+    def store(self, x, coefficients):
+        if len(self.X) < self.budget:
+            self.add(x, coefficients)
+        else:
+            self.replace(self.choose(self.budget), x, coefficients)
+
+
+class BudgetPerceptron(OnlineKernelLearner):
+    """Crammer, Kandola, Singer (2004): drop the example that is classified best without itself."""
+
+    tasks = (BINARY,)
+
+    def __init__(self, kernel, task, outputs=1, budget=100, margin=0.0):
+        super().__init__(kernel, task, outputs)
+        self.budget = budget
+        self.margin = margin
+
+    def learn(self, x, target, scores, weight):
+        if target * scores[0] > self.margin:
+            return
+        self.add(x, np.array([weight * target]))
+        if len(self.X) > self.budget:
+            coefficients = self.A[:, 0]
+            labels = np.sign(coefficients)
+            without_itself = [
+                label * (self.scores(point)[0] - coefficient * self.norm2(point))
+                for point, coefficient, label in zip(self.X, coefficients, labels, strict=True)
+            ]
+            self.remove(int(np.argmax(without_itself)))
+
+
+class KernelOGD(OnlineKernelLearner):
+    """Gradient descent with a constant step on the hinge loss, or the squared loss off a tube."""
+
+    def __init__(self, kernel, task, outputs=1, learning_rate=0.2, epsilon=0.1):
+        super().__init__(kernel, task, outputs)
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon
+
+    def learn(self, x, target, scores, weight):
+        verdict = judge(self.task, scores, target, self.epsilon)
+        if self.task == REGRESSION:
+            active, gradient = verdict.mistake, np.array([verdict.residual])
+        else:
+            active, gradient = verdict.margin < 1, verdict.direction
+        if active:
+            self.add(x, weight * self.learning_rate * gradient)
+
+
+class BOGD(OnlineKernelLearner):
+    """Budgeted gradient descent (Zhao et al. 2012) in the forms Lu et al. (2016) compare.
+
+    removal "random": the survivors grow so that the model stays unbiased; sampling "nonuniform"
+    is BOGD++, where small coefficients leave sooner.  removal "oldest": no growth.
+    max_coefficient times the learning rate bounds the coefficients (None: no bound).
+    """
+
+    def __init__(
+        self,
+        kernel,
+        task,
+        outputs=1,
+        budget=100,
+        learning_rate=0.2,
+        l2=0.0,
+        epsilon=0.1,
+        removal=None,
+        sampling="uniform",
+        max_coefficient=None,
+        choose=None,
+        uniform=None,
+    ):
+        super().__init__(kernel, task, outputs)
+        self.budget = budget
+        self.learning_rate = learning_rate
+        self.l2 = l2
+        self.epsilon = epsilon
+        # With the squared loss the growth of the survivors makes the model diverge.
+        self.removal = removal or ("oldest" if task == REGRESSION else "random")
+        self.sampling = sampling
+        self.max_coefficient = max_coefficient
+        self.choose = choose
+        self.uniform = uniform
+
+    def learn(self, x, target, scores, weight):
+        verdict = judge(self.task, scores, target, self.epsilon)
+        self.A = (1 - self.learning_rate * self.l2) * self.A
+        if not self.active(verdict):
+            return
+        regression = self.task == REGRESSION
+        gradient = np.array([verdict.residual]) if regression else verdict.direction
+        newcomer = weight * self.learning_rate * gradient
+        if len(self.X) < self.budget:
+            self.add(x, newcomer)
+            return
+        if self.removal == "oldest":
+            self.remove(self.oldest())
+            self.add(x, newcomer)
+        else:
+            self.replace(self.victim_after_growth(), x, newcomer)
+        if self.max_coefficient is not None:
+            self.bound(self.learning_rate * self.max_coefficient)
+
+    def active(self, verdict):
+        if self.task == REGRESSION:
+            return verdict.mistake
+        # The authors' two-class program also learns when the margin is exactly 1.
+        return verdict.margin <= 1 if self.task == BINARY else verdict.margin < 1
+
+    def victim_after_growth(self):
+        """Draw the slot to give away; each other slot grows by 1 / its chance to survive."""
+        probability = self.probabilities()
+        if self.sampling == "uniform":
+            victim = self.choose(self.budget)
+        else:
+            exceeds = np.flatnonzero(np.cumsum(probability) > self.uniform())
+            # Rounding can leave the last cumulative probability just below a draw near 1.
+            victim = int(exceeds[0]) if len(exceeds) else self.budget - 1
+        for slot in range(self.budget):
+            if slot != victim:
+                self.A[slot] /= 1 - probability[slot]
+        return victim
+
+    def probabilities(self):
+        if self.sampling == "uniform" or self.budget == 1:
+            return np.full(self.budget, 1 / self.budget)
+        size = np.array(
+            [
+                np.linalg.norm(coefficients) * np.sqrt(self.norm2(x))
+                for x, coefficients in zip(self.X, self.A, strict=True)
+            ]
+        )
+        if size.sum() == 0:
+            return np.full(self.budget, 1 / self.budget)
+        return (1 - size / size.sum()) / (self.budget - 1)
+
+    def bound(self, largest):
+        if self.task == MULTICLASS and self.removal == "oldest":
+            # The authors' multi-class program clips from above only, entry by entry.
+            self.A = np.minimum(self.A, largest)
+        else:
+            self.A = self.A * min(1.0, largest / np.abs(self.A).max())
+
+
+class NORMA(OnlineKernelLearner):
+    """Regularised gradient descent with an adaptive tube or margin (Kivinen et al. 2004).
+
+    Regression: `epsilon` is where the tube starts; a fraction nu of the rounds ends outside it.
+    Classification: `margin` is fixed, or adapts by nu from 0 if None.  The weight multiplies the
+    whole loss, of which the term with nu is a part.
+    """
+
+    def __init__(
+        self,
+        kernel,
+        task,
+        outputs=1,
+        budget=None,
+        learning_rate=0.03,
+        l2=0.03,
+        nu=0.4,
+        epsilon=0.1,
+        margin=1.0,
+    ):
+        super().__init__(kernel, task, outputs)
+        self.budget = budget
+        self.learning_rate = learning_rate
+        self.l2 = l2
+        self.nu = nu
+        self.tube = epsilon
+        self.adaptive = margin is None
+        self.margin = 0.0 if margin is None else margin
+
+    def learn(self, x, target, scores, weight):
+        verdict = judge(self.task, scores, target, self.tube)
+        regression = self.task == REGRESSION
+        active = verdict.mistake if regression else verdict.margin < self.margin
+        rate = weight * self.learning_rate
+        self.A = (1 - self.learning_rate * self.l2) * self.A
+        if active:
+            self.add(x, rate * verdict.direction)
+            if self.budget is not None and len(self.X) > self.budget:
+                self.remove(self.oldest())
+        widen = rate * (1 - self.nu) if active else -rate * self.nu
+        if regression:
+            self.tube += widen  # may become negative, as in the paper: then every round is active
+        elif self.adaptive:
+            self.margin -= widen
+
+
+class NormaOneClass(OnlineKernelLearner):
+    """Novelty detection (Kivinen et al. 2004): a fraction nu of the stream scores below rho.
+
+    Per round it descends l2/2 |f|^2 + max(0, rho - f(x)) - nu rho.
+    """
+
+    def __init__(
+        self,
+        kernel,
+        task=BINARY,
+        outputs=1,
+        budget=None,
+        learning_rate=0.05,
+        l2=0.01,
+        nu=0.1,
+        removal="oldest",
+        choose=None,
+    ):
+        super().__init__(kernel, task, outputs)
+        self.budget = budget
+        self.learning_rate = learning_rate
+        self.l2 = l2
+        self.nu = nu
+        self.removal = removal
+        self.choose = choose
+        self.rho = 0.0
+
+    def step(self, x, target=None, weight=1.0):
+        return super().step(x, target, weight)
+
+    def anomaly(self, x):
+        return self.rho - self.scores(np.array(x, dtype=float))[0]
+
+    def learn(self, x, target, scores, weight):
+        rate = weight * self.learning_rate
+        # At the start f = rho = 0 and nothing is below rho, but the first point is new.
+        strange = scores[0] < self.rho or (self.rho <= 0 and not self.X)
+        self.A = (1 - self.learning_rate * self.l2) * self.A
+        if strange:
+            self.store(x, np.array([rate]))
+            self.rho -= rate * (1 - self.nu)
+        else:
+            self.rho += rate * self.nu
+
+    def store(self, x, coefficients):
+        if self.budget is None or len(self.X) < self.budget:
+            self.add(x, coefficients)
+        elif self.removal == "random":
+            self.replace(self.choose(self.budget), x, coefficients)
+        else:
+            self.remove(self.oldest())
+            self.add(x, coefficients)
