@@ -63,7 +63,8 @@ class Merge(Maintenance):
     ----------
     arity
         How many vectors become one. With 3 or more, a maintenance makes room for several examples at
-        once and its search for partners is needed less often: faster, and a little less exact.
+        once and its search for partners is needed less often. Faster on data with room to spare, but it
+        can cost much accuracy where every vector counts: try 2 first.
     method
         How three or more are merged: `"cascade"` merges two, the result with the third and so on,
         `"gradient"` looks for one point for all of them by gradient ascent.

@@ -73,11 +73,12 @@ class Labels:
     # scores -> labels
 
     def label(self, scores: Any) -> Any:
-        """The predicted label; None before any is known."""
-        if len(self.known) > 2:
-            return self.known[int(np.argmax(scores))]
+        """The predicted label from the scores of one example; None before any is known."""
         if len(self.known) == 2:
-            return self.known[1] if scores[0] >= 0.0 else self.known[0]
+            return self.known[scores[0] >= 0.0]
+        if len(self.known) > 2:
+            values = scores.tolist()
+            return self.known[values.index(max(values))]
         return self.known[0] if self.known else None
 
     def labels(self, scores: Any) -> Any:
@@ -123,6 +124,11 @@ class Targets:
             raise ValueError(f"{n} examples but {len(values)} targets")
         self.values = values
 
+    @property
+    def boolean(self) -> bool:
+        """Whether the column itself says that its labels are False and True."""
+        return isinstance(self.values, np.ndarray) and self.values.dtype.kind == "b"
+
     def coded(self, labels: Labels, start: int) -> tuple[Any, int]:
         """Codes of the targets from `start` on, and how many there are before an unknown label."""
         if isinstance(self.values, np.ndarray) and self.values.dtype.kind in "biuf":
@@ -137,7 +143,8 @@ class Targets:
         return codes, int(unknown[0]) if len(unknown) else len(codes)
 
     def check(self, labels: Labels) -> None:
-        for label in set(self.values if isinstance(self.values, list) else np.unique(self.values)):
+        distinct = self.values if isinstance(self.values, list) else np.unique(self.values)
+        for label in distinct:
             labels.check(label)
 
     def numbers(self) -> Any:

@@ -19,14 +19,15 @@ import math
 
 import numpy as np
 
-from .model import unpack
 from .codes import Maintenance
 from .jit import compiled
 from .losses import along, judge, squared_length
 from .maintenance import keep_budget
+from .model import unpack
 from .projection import TINY, extend, fold, project
-from .rows import dot, is_finite, kernel_row, lanes, norm_of, row_of, score, self_kernel
-from .support import add_to, has_room, insert, shrink, vector
+from .rounds import observe
+from .rows import dot, kernel_row, lanes, row_of, self_kernel
+from .support import add_to, insert, shrink, vector
 from .views import carver, numbers
 
 PROJECT = int(Maintenance.PROJECT)
@@ -68,10 +69,9 @@ def learn(block, scratch, rows, targets, weights, scores):
     own = state_of(model)
     for t in range(rows.shape[0]):
         x, f = row_of(rows, t), row_of(scores, t)
-        if not (is_finite(x) and has_room(model)):
+        norm = observe(model, x, f)
+        if norm < 0.0:
             return t
-        norm = norm_of(model, x)
-        score(model, x, norm, f)
         if weights[t] == 0.0:
             continue
         loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from .codes import Maintenance
 from .jit import compiled
 from .merging import PLACE, SEARCH_ROWS, S, best_partners, new_search

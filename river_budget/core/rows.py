@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .model import unpack
 from .codes import Kernel
 from .exponential import exp_of
 from .jit import REORDERED, compiled
+from .model import unpack
 from .views import numbers
 
 RBF, LAPLACIAN, POLYNOMIAL = int(Kernel.RBF), int(Kernel.LAPLACIAN), int(Kernel.POLYNOMIAL)
 LEAST_LOG = -1e9  # of a kernel value, also where the distance has overflowed
+HUGE = 1e300  # a norm below it is proof enough that all features are finite
 BOUND = 1e100  # of the values of kernels that have no bound of their own
 
 
@@ -236,7 +237,8 @@ def decide(block, scratch, rows, scores):
     model = unpack(block, scratch)
     for t in range(rows.shape[0]):
         x, f = row_of(rows, t), row_of(scores, t)
-        if not is_finite(x):
+        norm = norm_of(model, x)
+        if not (norm < HUGE or is_finite(x)):
             return t
-        score(model, x, norm_of(model, x), f)
+        score(model, x, norm, f)
     return np.int64(rows.shape[0])

@@ -1,0 +1,42 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+import functools
+import lzma
+import os
+import pathlib
+
+import hypothesis
+import pytest
+from sklearn.datasets import load_svmlight_file
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
+
+
+# The same examples on every run, however slow the machine.
+hypothesis.settings.register_profile("seeded", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("seeded")
+
+
+@functools.cache
+def _load(name):
+    with lzma.open(DATA / f"{name}.xz") as file:
+        rows, targets = load_svmlight_file(file)
+    rows = rows.toarray()
+    for array in (rows, targets):
+        array.setflags(write=False)  # one copy serves all tests
+    return rows, targets
+
+
+@pytest.fixture
+def data():
+    """data(name): rows and targets of a real dataset, both read-only."""
+
+    def load(name):
+        if not DATA.is_dir():
+            pytest.skip("no real datasets here: RIVER_BUDGET_DATA names the folder that holds them")
+        return _load(name)
+
+    return load

@@ -1,0 +1,49 @@
+"""The table of models that the tests run over. A new estimator or configuration is one line.
+
+Models are never changed by a test: it works on `model.clone()`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import river_budget as rb
+from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
+
+BINARY = (False, True)
+
+CLASSIFIERS = [
+    pytest.param(rb.BSGDClassifier(), id="BSGD"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), RemoveOldest()), id="BSGD-oldest"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), RemoveRandom(), seed=3), id="BSGD-random"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), RemoveRandom()), id="BSGD-random-unseeded"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), RemoveSmallest()), id="BSGD-smallest"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), Project()), id="BSGD-project"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), Merge()), id="BSGD-merge"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), Merge(arity=3)), id="BSGD-cascade"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), Merge(4, "gradient")), id="BSGD-gradient"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), Merge(objective="eq21")), id="BSGD-eq21"),
+    pytest.param(rb.BSGDClassifier(None, l2=1e-2), id="BSGD-no-budget"),
+    pytest.param(rb.BSGDClassifier(10, Polynomial(), RemoveOldest()), id="BSGD-polynomial"),
+    pytest.param(rb.BSGDClassifier(10, Laplacian(), Project()), id="BSGD-laplacian"),
+    pytest.param(rb.BSGDClassifier(10, Linear(), RemoveSmallest()), id="BSGD-linear"),
+    pytest.param(rb.BSGDClassifier(10, project_to_ball=False), id="BSGD-no-ball"),
+    pytest.param(rb.BSGDClassifier(10, classes=BINARY), id="BSGD-binary"),
+]
+
+REGRESSORS = [
+    pytest.param(rb.BSGDRegressor(), id="BSGD-R"),
+    pytest.param(rb.BSGDRegressor(15, RBF(0.5), RemoveRandom(), l2=1e-2, seed=3), id="BSGD-R-random"),
+    pytest.param(rb.BSGDRegressor(15, RBF(0.5), Merge(3), l2=1e-2), id="BSGD-R-cascade"),
+    pytest.param(rb.BSGDRegressor(15, RBF(0.5), Project(), l2=1e-2), id="BSGD-R-project"),
+    pytest.param(rb.BSGDRegressor(None, Laplacian(0.5), epsilon=0.5), id="BSGD-R-no-budget"),
+    pytest.param(rb.BSGDRegressor(10, Polynomial(2), RemoveOldest()), id="BSGD-R-polynomial"),
+]
+
+MODELS = CLASSIFIERS + REGRESSORS
+
+
+def having(attribute, models=MODELS):
+    """The models that have something that not all estimators have."""
+    return [model for model in models if hasattr(model.values[0], attribute)]

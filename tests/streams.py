@@ -1,0 +1,54 @@
+"""Seeded streams of examples, as dicts, whose features and classes appear one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+LABELS = ("blue", "amber", "coral", "dun")
+
+
+def emerging(n, n_features=8, n_labels=4, seed=0):
+    """n examples: features and labels join at even steps, and every other value is missing.
+
+    Labels are of one cluster each, with a share of noise. Returns a list of (x, label).
+    """
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(n_labels, n_features))
+    stream = []
+    for t in range(n):
+        features = 2 + (n_features - 2) * (t + 1) // n
+        labels = min(n_labels, 2 + n_labels * t // n)
+        label = int(rng.integers(labels))
+        values = centres[label] + rng.normal(size=n_features)
+        if rng.random() < 0.1:
+            label = int(rng.integers(labels))
+        x = {f"f{i}": float(values[i]) for i in range(features) if rng.random() < 0.5}
+        stream.append((x, LABELS[label]))
+    return stream
+
+
+def smooth(n, n_features=5, seed=0):
+    """n examples for regression: a wave over features that join one after the other, and noise."""
+    rng = np.random.default_rng(seed)
+    stream = []
+    for t in range(n):
+        features = 2 + (n_features - 2) * (t + 1) // n
+        values = rng.normal(size=features)
+        target = np.sin(2.0 * values[0]) + values[1:].mean() + 0.1 * rng.normal()
+        stream.append(({f"f{i}": float(value) for i, value in enumerate(values)}, float(target)))
+    return stream
+
+
+def examples(rows, targets):
+    """The same form for a matrix, with column numbers as names."""
+    return list(zip((dict(enumerate(row.tolist())) for row in rows), targets.tolist(), strict=True))
+
+
+def names(stream):
+    """All features of a stream, in the order of their first appearance."""
+    return list(dict.fromkeys(name for x, _ in stream for name in x))
+
+
+def matrix(stream):
+    """A stream as a matrix, with 0 for what is missing."""
+    return np.array([[x.get(name, 0.0) for name in names(stream)] for x, _ in stream])

@@ -1,0 +1,61 @@
+"""The examples run, and the README's commands are the ones that are tested."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_first_steps_beat_a_linear_model(capsys):
+    load("first_steps").main()
+    out = capsys.readouterr().out
+    linear, kernel = map(float, re.findall(r"Accuracy: ([\d.]+)%", out))
+    assert kernel > linear + 30
+    assert "after mutate: 20 support vectors" in out
+
+
+def test_merging_is_more_accurate_than_forgetting(capsys):
+    load("compare_maintenance").main(n=8000)
+    rows = re.findall(r"^(\w[\w ]+?) {2,}([\d.]+)%", capsys.readouterr().out, re.M)
+    accuracy = {name: float(value) for name, value in rows}
+    assert len(accuracy) == 7
+    assert accuracy["merge two"] > accuracy["forget the oldest"] + 10
+
+
+def test_a_model_survives_changing_features(capsys):
+    load("changing_features").main(n=3600)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 9
+    assert "vibration" not in lines[0]
+    assert "load, vibration" not in lines[-1].split("Accuracy")[0]
+    assert float(re.search(r"([\d.]+)%", lines[-1])[1]) > 85
+
+
+def test_the_speed_example_prints_a_ratio_for_every_contest(capsys, monkeypatch):
+    monkeypatch.delenv("RIVER_BUDGET_DATA", raising=False)
+    load("speed").main(n=400, repeats=1)
+    rows = capsys.readouterr().out.splitlines()[1:]
+    assert len(rows) == 3
+    assert all(re.search(r" \d+\.\d\d +(scikit-learn|LogisticRegression)$", row) for row in rows)
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    pattern = r"^python3 -m venv .*pytest$"
+    assert len(re.findall(pattern, (ROOT / "README.md").read_text(), re.M)) == 1
+    script = ROOT / ".ci" / "run"
+    if not script.exists():
+        pytest.skip("the CI script is not part of this copy")
+    assert "grep -m 1 -E '^python3 -m venv .*pytest' README.md" in script.read_text()

@@ -1,0 +1,399 @@
+"""Merging: the pair, the place, several at once, and the squared norm kept up to date."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from inside import holding, maintained, row, squared_length, support
+from oracles import kernels
+from oracles.budgeted_sgd import (
+    BudgetedSGD,
+    best_merge,
+    best_merge_eq21,
+    degradations,
+    lightest,
+    merge_points,
+    weight_degradation,
+)
+from streams import emerging, examples, smooth
+
+import river_budget as rb
+from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
+
+BEST = 1.0 + 1e-3  # the degradation against that of an exhaustive search
+ROUNDING = 1e-12  # of the squared lengths that cancel in a degradation
+STRATEGIES = [
+    RemoveOldest(),
+    RemoveRandom(),
+    RemoveSmallest(),
+    Project(),
+    Merge(),
+    Merge(objective="eq21"),
+    Merge(3),
+    Merge(4, "gradient"),
+]
+
+amounts = st.builds(
+    lambda sign, power: sign * 10.0**power, st.sampled_from([-1.0, 1.0]), st.floats(-5.0, 5.0)
+)
+distances = st.floats(-4.0, 1.5).map(lambda power: 10.0**power)
+
+
+# The choice of the pair, at every maintenance of a stream.
+
+
+def maintenances(model, stream):
+    """(support with the newcomer, gamma, support after) of every example that was one too many."""
+    for x, y in stream:
+        model.learn_one(x, y, 0.0)  # new features and labels get their places
+        before, t = support(model), int(model._own().rounds)
+        model.learn_one(x, y)
+        oracle = one_round(model, before, t, row(model, x), y)
+        if len(oracle.X) > model.budget:
+            yield np.array(oracle.X), oracle.A, before, support(model)
+
+
+def one_round(model, before, t, x, y):
+    """The reference after a round from this support, without any maintenance."""
+    outputs = before.A.shape[1]
+    task = "binary" if outputs == 1 else "multiclass"
+    kernel = kernels.rbf(model.kernel.gamma)
+    oracle = BudgetedSGD(kernel, None, "oldest", model.l2, task, outputs, project_to_ball=False)
+    oracle.X, oracle.A, oracle.t = list(before.X), before.A, t
+    code = model._labels.codes[y]
+    oracle.step(x, code if task == "binary" else int(code))
+    return oracle
+
+
+def members_and_result(X, A, before, after):
+    """Which rows were merged, and into what, taking back the projection to the ball."""
+    arrivals = np.append(before.arrivals, after.arrivals[-1] - 1)  # the newcomer came just before
+    stayed = np.isin(arrivals, after.arrivals)
+    kept = after.A[:-1]
+    scale = np.sum(kept * A[stayed]) / np.sum(A[stayed] ** 2)
+    return np.flatnonzero(~stayed), after.X[-1], after.A[-1] / scale
+
+
+def assert_best_pairs(model, stream, at_least):
+    """The merged pair and its place lose no more than those of an exhaustive search."""
+    gamma, found = model.kernel.gamma, 0
+    for X, A, before, after in maintenances(model, stream):
+        members, z, a_z = members_and_result(X, A, before, after)
+        p = lightest(np.sum(A**2, axis=1))
+        assert p in members
+        assert len(members) == 2
+        best = degradations(A, X, gamma, p).min()
+        (q,) = set(members.tolist()) - {p}
+        assert loss_by_kernel(X, A, p, q, z, a_z, gamma) <= best * BEST
+        assert loss_by_place(X, A, p, q, z, gamma) <= best * BEST + ROUNDING * (A[p] @ A[p])
+        found += 1
+    assert found >= at_least
+
+
+def loss_by_kernel(X, A, p, q, z, a_z, gamma):
+    """What the pair loses, less what rounding may add."""
+    points, parts = np.array([X[p], X[q], z]), np.array([A[p], A[q], -a_z])
+    loss = squared_length(points, parts, kernels.rbf(gamma))
+    return loss - ROUNDING * np.sum(parts**2)
+
+
+def loss_by_place(X, A, p, q, z, gamma):
+    """The same from the place of z between the two, which has all digits."""
+    line = X[p] - X[q]
+    length = line @ line
+    h = (z - X[q]) @ line / length if length > 0.0 else 0.0
+    return weight_degradation(h, gamma * length, A[p] @ A[p], A[q] @ A[q], A[p] @ A[q])
+
+
+@pytest.mark.parametrize(
+    ("n", "budget"), [(300, 20), pytest.param(1000, 100, marks=pytest.mark.slow)]
+)
+def test_the_best_pair_is_merged_on_raw_data(data, n, budget):
+    rows, targets = data("german.numer")
+    model = rb.BSGDClassifier(budget, rb.kernels.RBF(1 / 128), Merge(), classes=(-1, 1))
+
+    assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 3)
+
+
+@pytest.mark.parametrize(
+    ("n", "budget"), [(400, 20), pytest.param(1000, 100, marks=pytest.mark.slow)]
+)
+def test_the_best_pair_is_merged_under_a_wide_kernel(data, n, budget):
+    rows, targets = data("german.numer")
+    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    model = rb.BSGDClassifier(budget, rb.kernels.RBF(1 / 24), Merge(), classes=(-1, 1))
+
+    assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 3)
+
+
+@pytest.mark.parametrize(
+    ("n", "budget"), [(300, 20), pytest.param(1000, 100, marks=pytest.mark.slow)]
+)
+def test_the_best_pair_is_merged_for_three_classes(data, n, budget):
+    rows, targets = data("dna.scale")
+    model = rb.BSGDClassifier(budget, rb.kernels.RBF(1 / 128), Merge(), classes=(1, 2, 3))
+
+    assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 3)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("gamma", [0.05, 0.5])
+def test_the_best_pair_is_merged_while_features_and_classes_appear(seed, gamma):
+    model = rb.BSGDClassifier(15, rb.kernels.RBF(gamma), Merge())
+
+    assert_best_pairs(model, emerging(250, seed=seed), at_least=80)
+
+
+# The squared norm.
+
+
+def assert_norm_is_kept(model, stream, kernel):
+    for x, y in stream:
+        model.learn_one(x, y)
+        X, A, _ = support(model)
+        expected = squared_length(X, A, kernel)
+        computed = float(model._own().norm2)
+        assert computed == pytest.approx(expected, rel=1e-8)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
+@pytest.mark.parametrize("gamma", [0.05, 0.5])
+def test_the_squared_norm_is_kept_while_features_and_classes_appear(strategy, gamma):
+    model = rb.BSGDClassifier(20, rb.kernels.RBF(gamma), strategy, seed=3)
+
+    assert_norm_is_kept(model, emerging(1500, seed=9), kernels.rbf(gamma))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
+def test_the_squared_norm_is_kept_on_raw_data(data, strategy):
+    rows, targets = data("german.numer")
+    model = rb.BSGDClassifier(30, rb.kernels.RBF(1 / 128), strategy, classes=(-1, 1), seed=3)
+
+    assert_norm_is_kept(model, examples(rows, targets), kernels.rbf(1 / 128))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
+def test_the_squared_norm_is_kept_in_regression(strategy):
+    model = rb.BSGDRegressor(20, rb.kernels.RBF(0.3), strategy, l2=1e-2, seed=3)
+
+    assert_norm_is_kept(model, smooth(1000, seed=9), kernels.rbf(0.3))
+
+
+@pytest.mark.parametrize(
+    "strategy", [RemoveOldest(), RemoveRandom(), RemoveSmallest(), Project()], ids=repr
+)
+@pytest.mark.parametrize(
+    ("kernel", "plain"),
+    [
+        (rb.kernels.Laplacian(0.3), kernels.laplacian(0.3)),
+        (rb.kernels.Polynomial(2, 0.5, 1.0), kernels.polynomial(2, 0.5, 1.0)),
+        (rb.kernels.Linear(), kernels.linear()),
+    ],
+    ids=repr,
+)
+def test_the_squared_norm_is_kept_with_other_kernels(strategy, kernel, plain):
+    model = rb.BSGDClassifier(20, kernel, strategy, seed=3)
+
+    assert_norm_is_kept(model, emerging(600, seed=9), plain)
+
+
+@pytest.mark.parametrize("outputs", [1, 3, 26])
+@pytest.mark.parametrize("strategy", [Merge(), Merge(3), Merge(3, "gradient")], ids=repr)
+def test_the_squared_norm_is_kept_whatever_the_number_of_outputs(strategy, outputs):
+    rng = np.random.default_rng(outputs)
+    X, A = rng.normal(size=(4, 2)), rng.normal(size=(4, outputs))
+
+    model = maintained(X, A, strategy, gamma=0.5)
+
+    X, A, _ = support(model)
+    expected = squared_length(X, A, kernels.rbf(0.5))
+    assert model._own().norm2 == pytest.approx(expected, rel=1e-8)
+
+
+# Two vectors.
+
+
+def pair_on_a_line(distance, a_m, a_n):
+    return np.array([[0.0], [distance]]), np.array([np.atleast_1d(a_m), np.atleast_1d(a_n)])
+
+
+def loss_of_pair(model, X, A, gamma=1.0):
+    """What the merger of two vectors on a line has lost, from the place it found."""
+    z = support(model).X[0]
+    return loss_by_place(X, A, 0, 1, z, gamma)
+
+
+@given(distances, amounts, amounts)
+def test_merging_loses_no_more_than_removing_the_lighter_vector(distance, a_m, a_n):
+    X, A = pair_on_a_line(distance, a_m, a_n)
+
+    lost = loss_of_pair(maintained(X, A, Merge()), X, A)
+
+    assert lost <= min(a_m**2, a_n**2) * (1.0 + ROUNDING)
+
+
+@given(distances, amounts, amounts)
+def test_a_pair_merges_at_the_best_place(distance, a_m, a_n):
+    X, A = pair_on_a_line(distance, a_m, a_n)
+    _, best = best_merge(distance**2, a_m**2, a_n**2, a_m * a_n)
+
+    lost = loss_of_pair(maintained(X, A, Merge()), X, A)
+
+    assert lost <= best * BEST + ROUNDING * min(a_m**2, a_n**2)
+
+
+@given(distances, st.integers(0, 10**6))
+def test_a_pair_of_several_outputs_merges_at_the_best_place(distance, seed):
+    rng = np.random.default_rng(seed)
+    a_m, a_n = rng.normal(size=(2, 3)) * 10.0 ** rng.uniform(-3.0, 3.0, size=(2, 1))
+    X, A = pair_on_a_line(distance, a_m, a_n)
+    _, best = best_merge(distance**2, a_m @ a_m, a_n @ a_n, a_m @ a_n)
+
+    lost = loss_of_pair(maintained(X, A, Merge()), X, A)
+
+    assert lost <= best * BEST + ROUNDING * min(a_m @ a_m, a_n @ a_n)
+
+
+@given(distances, amounts, amounts)
+def test_the_merged_coefficient_is_the_best_one_for_its_place(distance, a_m, a_n):
+    X, A = pair_on_a_line(distance, a_m, a_n)
+
+    Z, computed, _ = support(maintained(X, A, Merge()))
+
+    expected = kernels.rbf(1.0)(Z, X) @ A
+    assert computed[0, 0] == pytest.approx(expected[0, 0], abs=1e-9 * np.abs(A).max())
+
+
+@given(amounts, amounts, st.floats(-1e3, 1e3))
+def test_equal_vectors_add_their_coefficients(a_m, a_n, value):
+    model = maintained([[value, 1.0]] * 2, [[a_m], [a_n]], Merge())
+
+    X, A, _ = support(model)
+
+    assert A[0, 0] == a_m + a_n
+    np.testing.assert_allclose(X[0], [value, 1.0], rtol=1e-15)
+
+
+@pytest.mark.parametrize("strategy", [Merge(), Merge(objective="eq21")], ids=repr)
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_merging_duplicates_moves_no_prediction(strategy, outputs):
+    rng = np.random.default_rng(outputs)
+    X, A = rng.normal(size=(10, 4)), rng.normal(size=(10, outputs))
+    X[7], A[7] = X[2], A[2] * 0.01  # the lightest vector, a duplicate
+    places = rng.normal(size=(20, 4))
+    expected = kernels.rbf(0.5)(places, X) @ A
+
+    model = maintained(X, A, strategy, gamma=0.5)
+    computed = model._score_rows(places)
+
+    assert model.n_support_vectors == 9
+    np.testing.assert_allclose(computed, expected, rtol=0, atol=1e-12)
+
+
+@given(st.floats(0.01, 1.0), st.floats(0.1, 10.0), st.floats(0.1, 10.0))
+def test_eq21_is_the_degradation_for_one_output_and_equal_signs(distance, a_m, a_n):
+    X, A = pair_on_a_line(distance, a_m, a_n)
+
+    literal = loss_of_pair(maintained(X, A, Merge(objective="eq21")), X, A)
+    exact = loss_of_pair(maintained(X, A, Merge()), X, A)
+
+    assert literal == pytest.approx(exact, rel=1e-3)
+
+
+@given(st.floats(0.01, 1.0), st.integers(0, 10**6))
+def test_eq21_finds_the_place_of_its_reference(distance, seed):
+    a_m, a_n = np.random.default_rng(seed).normal(size=(2, 3))
+    X, A = pair_on_a_line(distance, a_m, a_n)
+    expected, _ = best_merge_eq21(distance**2, a_m, a_n)
+    assume(np.abs(a_m + a_n).min() > 0.1)
+
+    z = support(maintained(X, A, Merge(objective="eq21"))).X[0, 0]
+
+    assert 1.0 - z / distance == pytest.approx(expected, abs=1e-3)
+
+
+# Several vectors.
+
+
+@pytest.mark.parametrize("method", ["cascade", "gradient"])
+@pytest.mark.parametrize("arity", [2, 3, 5, 10])
+def test_a_maintenance_makes_room_for_arity_minus_one_vectors(method, arity):
+    rng = np.random.default_rng(arity)
+    X, A = rng.normal(size=(21, 3)), rng.normal(size=(21, 2))
+
+    model = maintained(X, A, Merge(arity, method))
+
+    assert model.n_support_vectors == 20 + 2 - arity
+
+
+@pytest.mark.parametrize("method", ["cascade", "gradient"])
+def test_an_arity_beyond_the_budget_merges_all(method):
+    rng = np.random.default_rng(0)
+
+    model = maintained(rng.normal(size=(4, 3)), rng.normal(size=(4, 1)), Merge(9, method))
+
+    assert model.n_support_vectors == 1
+
+
+def multimerge_cases(method):
+    """(loss of the core, of the reference, of the best member alone) for random members."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        m, outputs = int(rng.integers(3, 7)), int(rng.choice([1, 3]))
+        X, A = rng.normal(size=(m, 3)) * rng.choice([0.1, 0.5, 1.0]), rng.normal(size=(m, outputs))
+        if seed % 2:
+            A = np.abs(A)  # mostly, merged vectors are of one class
+        yield losses(X, A, Merge(m, method), method)
+
+
+def losses(X, A, strategy, method):
+    gamma = 0.5
+    kernel = kernels.rbf(gamma)
+
+    def loss(z, a_z):
+        return squared_length(np.vstack([X, z]), np.vstack([A, -a_z]), kernel)
+
+    Z, a_z, _ = support(maintained(X, A, strategy, gamma))
+    p = lightest(np.sum(A**2, axis=1))
+    E = degradations(A, X, gamma, p)
+    E[p] = -np.inf
+    order = np.argsort(E, kind="stable")
+    expected_z, expected_a_z = merge_points(X[order], A[order], gamma, method)
+    best_member = min(loss(X[i], A[i]) for i in range(len(X)))
+    return loss(Z[0], a_z[0]), loss(expected_z, expected_a_z), best_member
+
+
+@pytest.mark.parametrize("method", ["cascade", "gradient"])
+def test_merging_several_vectors_loses_as_little_as_the_reference(method):
+    for computed, expected, _ in multimerge_cases(method):
+        assert computed <= expected * 1.03 + 1e-12
+
+
+@pytest.mark.parametrize("method", ["cascade", "gradient"])
+def test_merging_several_vectors_loses_no_more_than_keeping_the_best(method):
+    for computed, _, best_member in multimerge_cases(method):
+        assert computed <= best_member + 1e-12
+
+
+@pytest.mark.parametrize("method", ["cascade", "gradient"])
+def test_several_partners_are_those_that_lose_least(method):
+    rng = np.random.default_rng(5)
+    X, A = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
+    p = lightest(np.sum(A**2, axis=1))
+    expected = {p, *np.argsort(degradations(A, X, 0.5, p))[:3].tolist()}
+
+    model = maintained(X, A, Merge(4, method), gamma=0.5)
+    computed = set(range(30)) - set(support(model).arrivals.tolist())
+
+    assert computed == expected
+
+
+def test_a_merger_is_the_newest_vector():
+    rng = np.random.default_rng(6)
+
+    model = holding(rng.normal(size=(6, 2)), rng.normal(size=(6, 1)), Merge())
+    model.budget = 5
+
+    assert support(model).arrivals[-1] == 6

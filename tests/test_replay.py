@@ -1,0 +1,308 @@
+"""Budgeted SGD makes the mistakes of a plain reference written from the paper, with the same scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import river_budget as rb
+from oracles import kernels
+from oracles.budgeted_sgd import BudgetedSGD
+from oracles.randoms import SplitMix
+from river_budget import maintenance
+from streams import emerging, examples, matrix, smooth
+
+CLOSE = 1e-9  # of the largest score: removal does the same arithmetic in another order
+CLOSE_PROJECTED = 1e-6  # projection solves linear systems, the reference anew each time
+REMOVALS = ["oldest", "random", "smallest"]
+STRATEGIES = {
+    "oldest": maintenance.RemoveOldest(),
+    "random": maintenance.RemoveRandom(),
+    "smallest": maintenance.RemoveSmallest(),
+    "project": maintenance.Project(),
+}
+GAMMA = 0.2
+
+
+def classifier(strategy="oldest", budget=50, kernel=None, seed=7, **options):
+    kernel = rb.kernels.RBF(GAMMA) if kernel is None else kernel
+    strategy = STRATEGIES[strategy]
+    return rb.BSGDClassifier(budget, kernel, strategy, seed=seed, **options)
+
+
+def regressor(strategy="oldest", budget=40, kernel=None, seed=7, **options):
+    kernel = rb.kernels.RBF(GAMMA) if kernel is None else kernel
+    return rb.BSGDRegressor(budget, kernel, STRATEGIES[strategy], seed=seed, **options)
+
+
+def reference(strategy="oldest", budget=50, kernel=None, task="binary", seed=7, l2=1e-4, **options):
+    kernel = kernels.rbf(GAMMA) if kernel is None else kernel
+    choose = SplitMix(seed).below
+    return BudgetedSGD(kernel, budget, strategy, l2, task, choose=choose, **options)
+
+
+def as_row(scores):
+    return list(scores.values()) if isinstance(scores, dict) else [scores]
+
+
+def table(rows):
+    """Rows of growing length, filled up."""
+    result = np.full((len(rows), max(map(len, rows))), np.nan)
+    for row, values in zip(result, rows, strict=True):
+        row[: len(values)] = values
+    return result
+
+
+def run(model, stream, weights=None):
+    """(predictions, scores) of a model before it learns each example."""
+    predictions, scores = [], []
+    for (x, y), w in zip(stream, weights or [1.0] * len(stream), strict=True):
+        predictions.append(model.predict_one(x))
+        scores.append(as_row(model.decision_function_one(x)))
+        model.learn_one(x, y, w)
+    return predictions, table(scores)
+
+
+def run_reference(oracle, stream, labels=(), weights=None):
+    """The same by the reference; `labels` are those known in advance."""
+    labels, predictions, scores = list(labels), [], []
+    pairs = zip(matrix(stream), stream, weights or [1.0] * len(stream), strict=True)
+    for x, (_, label), w in pairs:
+        f = oracle.scores(x)
+        predictions.append(predicted(f, labels))
+        scores.append(f)
+        meet(oracle, labels, label)
+        oracle.step(x, code(oracle, labels, label), w)
+    return predictions, table(scores)
+
+
+def predicted(scores, labels):
+    if len(labels) > 2:
+        return labels[int(np.argmax(scores))]
+    return labels[int(scores[0] >= 0.0) if len(labels) == 2 else 0] if labels else None
+
+
+def meet(oracle, labels, label):
+    if label not in labels:
+        labels.append(label)
+        if len(labels) == 3:
+            oracle.promote()
+        elif len(labels) > 3:
+            oracle.add_output()
+
+
+def code(oracle, labels, label):
+    place = labels.index(label)
+    return place if oracle.task == "multiclass" else 2.0 * place - 1.0
+
+
+def run_regression(oracle, stream, weights=None):
+    pairs = zip(matrix(stream), stream, weights or [1.0] * len(stream), strict=True)
+    return np.array([oracle.step(x, y, w)[0] for x, (_, y), w in pairs])
+
+
+def assert_same(computed, expected, close=CLOSE):
+    (predictions, scores), (expected_predictions, expected_scores) = computed, expected
+    assert predictions == expected_predictions
+    assert_close(scores, expected_scores, close)
+
+
+def assert_close(scores, expected, close=CLOSE):
+    assert np.isfinite(expected[:, 0] if expected.ndim == 2 else expected).all()
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=close * np.nanmax(np.abs(expected)))
+
+
+# Real data.
+
+
+@pytest.mark.parametrize("budget", [50, 100])
+@pytest.mark.parametrize("strategy", REMOVALS)
+def test_removal_replays_two_classes(data, strategy, budget):
+    rows, targets = data("german.numer")
+    stream, gamma = examples(rows, targets), 1 / 128
+    oracle = reference(strategy, budget, kernels.rbf(gamma))
+    expected = run_reference(oracle, stream, labels=(-1, 1))
+
+    model = classifier(strategy, budget, rb.kernels.RBF(gamma), classes=(-1, 1))
+    computed = run(model, stream)
+
+    assert_same(computed, expected)
+
+
+@pytest.mark.parametrize("strategy", REMOVALS)
+@pytest.mark.parametrize("n", [400, pytest.param(2000, marks=pytest.mark.slow)])
+def test_removal_replays_three_classes(data, strategy, n):
+    rows, targets = data("dna.scale")
+    stream, gamma = examples(rows[:n], targets[:n]), 1 / 128
+    oracle = reference(strategy, 50, kernels.rbf(gamma), "multiclass", outputs=3)
+    expected = run_reference(oracle, stream, labels=(1, 2, 3))
+
+    model = classifier(strategy, 50, rb.kernels.RBF(gamma), classes=(1, 2, 3))
+    computed = run(model, stream)
+
+    assert_same(computed, expected)
+
+
+@pytest.mark.parametrize("strategy", REMOVALS)
+def test_removal_replays_regression(data, strategy):
+    rows, targets = data("abalone_scale")
+    stream = examples(rows[:700], (targets[:700] - 10.0) / 3.0)
+    oracle = reference(strategy, 40, task="regression", l2=1e-2)
+    expected = run_regression(oracle, stream)
+
+    computed = run(regressor(strategy, 40, l2=1e-2), stream)
+
+    assert_close(computed[1][:, 0], expected)
+
+
+def test_projection_replays_two_classes(data):
+    rows, targets = data("german.numer_scale")
+    stream, gamma = examples(rows[:500], targets[:500]), 1 / 24
+    oracle = reference("project", 30, kernels.rbf(gamma))
+    expected = run_reference(oracle, stream, labels=(-1, 1))
+
+    model = classifier("project", 30, rb.kernels.RBF(gamma), classes=(-1, 1))
+    computed = run(model, stream)
+
+    assert_same(computed, expected, CLOSE_PROJECTED)
+
+
+@pytest.mark.parametrize("n", [250, pytest.param(2000, marks=pytest.mark.slow)])
+def test_projection_replays_three_classes(data, n):
+    rows, targets = data("dna.scale")
+    stream, gamma = examples(rows[:n], targets[:n]), 1 / 128
+    oracle = reference("project", 30, kernels.rbf(gamma), "multiclass", outputs=3)
+    expected = run_reference(oracle, stream, labels=(1, 2, 3))
+
+    model = classifier("project", 30, rb.kernels.RBF(gamma), classes=(1, 2, 3))
+    computed = run(model, stream)
+
+    assert_same(computed, expected, CLOSE_PROJECTED)
+
+
+def test_a_pass_over_many_rows_replays_too(data):
+    rows, targets = data("german.numer")
+    oracle = reference("random", 100, kernels.rbf(1 / 128))
+    expected, _ = run_reference(oracle, examples(rows, targets), labels=(-1, 1))
+
+    model = classifier("random", 100, rb.kernels.RBF(1 / 128), classes=(-1, 1))
+    computed = model.predict_then_learn_many(rows, targets)
+
+    assert computed.tolist() == expected
+
+
+# Streams on which features and classes appear.
+
+
+@pytest.mark.parametrize("strategy", [*REMOVALS, "project"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_emerging_features_and_classes_replay(strategy, seed):
+    stream = emerging(400, seed=seed)
+    expected = run_reference(reference(strategy, 30), stream)
+
+    computed = run(classifier(strategy, 30), stream)
+
+    assert_same(computed, expected, CLOSE_PROJECTED if strategy == "project" else CLOSE)
+
+
+@pytest.mark.parametrize("strategy", [*REMOVALS, "project"])
+def test_emerging_features_replay_in_regression(strategy):
+    stream = smooth(400)
+    oracle = reference(strategy, 30, task="regression", l2=1e-2, epsilon=0.2)
+    expected = run_regression(oracle, stream)
+
+    computed = run(regressor(strategy, 30, l2=1e-2, epsilon=0.2), stream)
+
+    close = CLOSE_PROJECTED if strategy == "project" else CLOSE
+    assert_close(computed[1][:, 0], expected, close)
+
+
+@pytest.mark.parametrize("strategy", REMOVALS)
+@pytest.mark.parametrize(
+    ("kernel", "expected_kernel"),
+    [
+        (rb.kernels.Laplacian(0.3), kernels.laplacian(0.3)),
+        (rb.kernels.Polynomial(3, 0.5, 1.0), kernels.polynomial(3, 0.5, 1.0)),
+        (rb.kernels.Polynomial(2, 0.1, 0.0), kernels.polynomial(2, 0.1, 0.0)),
+        (rb.kernels.Linear(), kernels.linear()),
+    ],
+    ids=repr,
+)
+def test_other_kernels_replay(strategy, kernel, expected_kernel):
+    stream = emerging(300, seed=3)
+    expected = run_reference(reference(strategy, 30, expected_kernel), stream)
+
+    computed = run(classifier(strategy, 30, kernel), stream)
+
+    assert_same(computed, expected)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected_kernel"),
+    [
+        (rb.kernels.Laplacian(0.3), kernels.laplacian(0.3)),
+        (rb.kernels.Polynomial(3, 0.5, 1.0), kernels.polynomial(3, 0.5, 1.0)),
+        (rb.kernels.Linear(), kernels.linear()),
+    ],
+    ids=repr,
+)
+def test_other_kernels_replay_with_projection(kernel, expected_kernel):
+    stream = emerging(300, seed=3)
+    expected = run_reference(reference("project", 15, expected_kernel), stream)
+
+    computed = run(classifier("project", 15, kernel), stream)
+
+    assert_same(computed, expected, CLOSE_PROJECTED)
+
+
+def test_no_budget_replays():
+    stream = emerging(300, seed=4)
+    expected = run_reference(reference("oldest", None), stream)
+
+    model = classifier("oldest", None)
+    computed = run(model, stream)
+
+    assert model.n_support_vectors > 100
+    assert_same(computed, expected)
+
+
+@pytest.mark.parametrize("strategy", [*REMOVALS, "project"])
+def test_no_projection_to_the_ball_replays(strategy):
+    stream = emerging(400, seed=5)
+    expected = run_reference(reference(strategy, 30, project_to_ball=False), stream)
+
+    computed = run(classifier(strategy, 30, project_to_ball=False), stream)
+
+    assert_same(computed, expected, CLOSE_PROJECTED if strategy == "project" else CLOSE)
+
+
+@pytest.mark.parametrize("strategy", [*REMOVALS, "project"])
+def test_weights_replay(strategy):
+    stream = emerging(400, seed=6)
+    weights = np.random.default_rng(6).choice([0.0, 0.25, 1.0, 3.0], len(stream)).tolist()
+    expected = run_reference(reference(strategy, 30), stream, weights=weights)
+
+    computed = run(classifier(strategy, 30), stream, weights)
+
+    assert_same(computed, expected, CLOSE_PROJECTED if strategy == "project" else CLOSE)
+
+
+def test_weights_replay_in_regression():
+    stream = smooth(300, seed=6)
+    weights = np.random.default_rng(6).choice([0.0, 0.25, 1.0, 3.0], len(stream)).tolist()
+    oracle = reference("smallest", 30, task="regression", l2=1e-2)
+    expected = run_regression(oracle, stream, weights)
+
+    computed = run(regressor("smallest", 30, l2=1e-2), stream, weights)
+
+    assert_close(computed[1][:, 0], expected)
+
+
+@pytest.mark.parametrize("strategy", [*REMOVALS, "project"])
+@pytest.mark.parametrize("budget", [1, 2, 3])
+def test_tiny_budgets_replay(strategy, budget):
+    stream = emerging(200, seed=8)
+    expected = run_reference(reference(strategy, budget), stream)
+
+    computed = run(classifier(strategy, budget), stream)
+
+    assert_same(computed, expected, CLOSE_PROJECTED if strategy == "project" else CLOSE)
