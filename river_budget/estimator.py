@@ -184,11 +184,14 @@ class BudgetModel(base.Estimator):
         if self._block is None:
             self._features.reject(x)
             self._know(list(x))
-        # popped and appended: each thread has a seat of its own
-        seat = self._seats.pop() if self._seats else self._new_seat()
-        if not self._features.pack(x, seat.values):
-            row = self._features.row(x)
-            self._know(self._features.unknown(x))
+        try:  # popped and appended: each thread has a seat of its own
+            seat = self._seats.pop()
+        except IndexError:
+            seat = self._new_seat()
+        features = self._features
+        if not (features.pack(x, seat.values) or features.pack_some(x, seat.values)):
+            row = features.row(x)
+            self._know(features.unknown(x))
             seat = self._new_seat()
             seat.rows[0] = row
         seat.target[0] = target
@@ -207,8 +210,13 @@ class BudgetModel(base.Estimator):
         if self._block is None:
             self._features.reject(x)
             return memoryview(np.zeros(self._outputs))
-        seat = self._seats.pop() if self._seats else self._new_seat()
-        rows = seat.rows if self._features.pack(x, seat.values) else self._features.row(x)
+        try:
+            seat = self._seats.pop()
+        except IndexError:
+            seat = self._new_seat()
+        features, rows = self._features, seat.rows
+        if not (features.pack(x, seat.values) or features.pack_some(x, seat.values)):
+            rows = features.row(x)
         if not decide(self._block, seat.scratch, rows, seat.scores):
             self._features.reject(x)
         self._seats.append(seat)
@@ -339,12 +347,12 @@ class BudgetClassifier(BudgetModel, base.MiniBatchClassifier):
             w = weight(w)
             self._meet(y)
             target = self._labels.codes[y]
-        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w))
+        self._learn_row(x, target, w if w == 1.0 else weight(w))
 
-    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+    def predict_one(self, x: dict[Any, Any]) -> Any:
         return self._labels.label(self._score_row(x))
 
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
         """Probabilities by a logistic or softmax link of the scores; they are not calibrated."""
         shares = self._labels.probabilities(np.array(self._score_row(x)))
         return {label: float(share) for label, share in shares.items()}
@@ -417,9 +425,9 @@ class BudgetRegressor(BudgetModel, base.MiniBatchRegressor):
 
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
         target = real(y)
-        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w))
+        self._learn_row(x, target, w if w == 1.0 else weight(w))
 
-    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> float:
+    def predict_one(self, x: dict[Any, Any]) -> float:
         score: float = self._score_row(x)[0]
         return score
 

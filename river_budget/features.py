@@ -6,6 +6,7 @@ their places in sorted order, so the order of a dict never matters.
 
 from __future__ import annotations
 
+import array
 import itertools
 import math
 import operator
@@ -41,6 +42,11 @@ def in_order(names: Iterable[Any]) -> list[Any]:
         return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
 
 
+def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
+    """operator.itemgetter for at most one name: always a tuple."""
+    return lambda x: tuple(x[name] for name in names)
+
+
 class FeatureIndex:
     """Names of features and their places."""
 
@@ -50,13 +56,26 @@ class FeatureIndex:
 
     def _prepare(self) -> None:
         names = list(self._places)
-        self._n = len(names)
-        self._pack_into = struct.Struct(f"{self._n}d").pack_into
-        self._get: Callable[[Any], Sequence[Any]]
-        if self._n == 1:
-            self._get = lambda x: (x[names[0]],)
-        else:
-            self._get = operator.itemgetter(*names) if names else (lambda x: ())
+        n = self._n = len(names)
+        pack_into = struct.Struct(f"{n}d").pack_into
+        get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
+
+        def pack(x: dict[Any, Any], values: Any) -> bool:
+            """Write an example of just the known features into a row; False if it has others.
+
+            What is written is a number, but not checked to be finite: the passes do that.
+            """
+            if len(x) == n:
+                try:
+                    pack_into(values, 0, *get(x))
+                    return True
+                except KeyError:
+                    return False
+                except (struct.error, TypeError, OverflowError):
+                    self.reject(x)
+            return False
+
+        self.pack = pack  # a closure: it is called for every example and looks nothing up
 
     def __getstate__(self) -> list[Any]:
         return list(self._places)
@@ -79,23 +98,16 @@ class FeatureIndex:
             self._places[name] = len(self._places)
         self._prepare()
 
-    def pack(self, x: dict[Any, Any], values: Any) -> bool:
-        """Write an example of known features into a row; False if there are others, or some missing.
-
-        What is written is a number, but not checked to be finite: the passes do that.
-        """
+    def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
+        """The same for an example that lacks some of the known features."""
+        if not x.keys() <= self._places.keys():
+            return False
         try:
-            if len(x) == self._n:
-                self._pack_into(values, 0, *self._get(x))
-                return True
-            if x.keys() <= self._places.keys():
-                self._pack_into(values, 0, *map(x.get, self._places, itertools.repeat(0.0)))
-                return True
-        except KeyError:
-            pass
-        except (struct.error, TypeError, OverflowError):
+            row = list(map(x.get, self._places, itertools.repeat(0.0)))
+            values[:] = memoryview(array.array("d", row))
+        except (TypeError, OverflowError):
             self.reject(x)
-        return False
+        return True
 
     def reject(self, x: dict[Any, Any]) -> None:
         """Raise for the first feature that is not a finite number, if there is one."""

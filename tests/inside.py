@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from oracles import kernels
+from oracles import kernels as plain_kernels
 
 import river_budget as rb
 from river_budget.core.block import views
@@ -34,31 +34,38 @@ def row(model, x):
     return np.array([x.get(name, 0.0) for name in model._features])
 
 
+def plain(kernel):
+    """The reference for a kernel."""
+    name = type(kernel).__name__.lower()
+    return getattr(plain_kernels, name)(**kernel._get_params())
+
+
 def squared_length(X, A, kernel):
     """|w|^2 of the expansion with these vectors and coefficients."""
-    return float(np.sum(A * (kernel(X, X) @ A)))
+    return float(np.sum(A * (plain(kernel)(X, X) @ A)))
 
 
-def holding(X, A, strategy, gamma=1.0):
-    """A model with this support; a budget smaller by one makes it maintain once."""
+def holding(X, A, strategy, kernel):
+    """A model with this support; coefficients have 1 column, or 3 and more."""
     X, A = np.asarray(X, float), np.asarray(A, float)
     n, outputs = A.shape
     classes = tuple(range(max(outputs, 2)))
-    model = rb.BSGDClassifier(n, rb.kernels.RBF(gamma), strategy, classes=classes, seed=1)
-    model.learn_one(dict(enumerate(X[0].tolist())), 1, 0.0)  # makes the block
+    model = rb.BSGDClassifier(n, kernel, strategy, classes=classes, seed=1)
+    model.learn_one(dict(enumerate(X[0].tolist())), 1, 0.0)  # makes the block, and no more
     block = views(model._block)
     block.head[0].count = block.head[0].arrived = n
     block.vectors[:, :n], block.coefficients[:, :n] = X.T, A.T
-    block.norms[:n], block.arrivals[:n] = np.sum(X**2, axis=1), np.arange(n)
-    gram = kernels.rbf(gamma)(X, X)
+    laplacian = isinstance(kernel, rb.kernels.Laplacian)
+    block.norms[:n] = np.sum(np.abs(X) if laplacian else X**2, axis=1)
+    block.arrivals[:n] = np.arange(n)
     if block.head[0].factored:
-        block.factor[:n, :n] = np.linalg.inv(np.linalg.cholesky(gram))
-    model._own().norm2 = np.sum(A * (gram @ A))
+        block.factor[:n, :n] = np.linalg.inv(np.linalg.cholesky(plain(kernel)(X, X)))
+    model._own().norm2 = squared_length(X, A, kernel)
     return model
 
 
-def maintained(X, A, strategy, gamma=1.0):
-    """The same model after a maintenance that makes room for one."""
-    model = holding(X, A, strategy, gamma)
+def maintained(X, A, strategy, kernel):
+    """The same model after a maintenance that makes room for one vector."""
+    model = holding(X, A, strategy, kernel)
     model.budget = len(X) - 1
     return model

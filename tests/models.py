@@ -1,11 +1,13 @@
 """The table of models that the tests run over. A new estimator or configuration is one line.
 
-Models are never changed by a test: it works on `model.clone()`.
+Tests do not change these models: they work on `model.clone()`.
 """
 
 from __future__ import annotations
 
 import pytest
+from river import base
+from streams import LABELS, emerging, smooth
 
 import river_budget as rb
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
@@ -46,4 +48,34 @@ MODELS = CLASSIFIERS + REGRESSORS
 
 def having(attribute, models=MODELS):
     """The models that have something that not all estimators have."""
-    return [model for model in models if hasattr(model.values[0], attribute)]
+    return [model for model in models if getattr(model.values[0], attribute, None) is not None]
+
+
+def stream_for(model, n, seed=0):
+    """n examples with emerging features and, where the model takes them, emerging labels."""
+    if isinstance(model, base.Regressor):
+        return smooth(n, seed=seed)
+    if model.classes is None:
+        return emerging(n, seed=seed)
+    return [(x, y == LABELS[0]) for x, y in emerging(n, seed=seed)]
+
+
+def learned(model, n=60, seed=0):
+    """A clone that has learned a stream."""
+    model = model.clone()
+    learn(model, stream_for(model, n, seed))
+    return model
+
+
+def learn(model, stream):
+    for x, y in stream:
+        model.learn_one(x, y)
+
+
+def scores(model, stream):
+    return [model.decision_function_one(x) for x, _ in stream]
+
+
+def same(a, b, stream):
+    """Whether two models are the same to the bit, as far as one can see from outside."""
+    return a.support_vectors() == b.support_vectors() and scores(a, stream) == scores(b, stream)

@@ -36,7 +36,10 @@ TABLE = {
 def waveform(n, rng):
     places = np.arange(1, 22)
     bumps = [np.maximum(6 - abs(places - centre), 0) for centre in (11, 15, 7)]
-    first, second = np.array([bumps[0], bumps[0], bumps[1]]), np.array([bumps[1], bumps[2], bumps[2]])
+    first, second = (
+        np.array([bumps[0], bumps[0], bumps[1]]),
+        np.array([bumps[1], bumps[2], bumps[2]]),
+    )
     y, share = rng.integers(0, 3, n), rng.random((n, 1))
     return share * first[y] + (1 - share) * second[y] + rng.normal(size=(n, 21)), y
 

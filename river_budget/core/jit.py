@@ -29,9 +29,20 @@ _STAMP = hashlib.sha256(
 
 
 def compiled(
-    function: Any = None, *, fastmath: Any = False, entry: bool = False, once: bool = False
+    function: Any = None,
+    *,
+    fastmath: Any = False,
+    entry: bool = False,
+    once: bool = False,
+    hot: bool = False,
 ) -> Any:
-    """Compile a function on its first call, keep the result on disk, release the GIL inside."""
+    """Compile a function on its first call, keep the result on disk, release the GIL inside.
+
+    fastmath: which liberties floating point may take, REORDERED or FUSED.
+    entry: called from Python. The others have no Python wrapper.
+    once: has a single call site, and is compiled as part of its caller: half the time for long chains.
+    hot: is worth a copy at each call site: short, and called for every example.
+    """
 
     def decorate(function: Any) -> Any:
         options = {
@@ -39,6 +50,7 @@ def compiled(
             "no_cpython_wrapper": not entry,
             "no_cfunc_wrapper": not entry,
             "inline": "always" if once else "never",
+            "forceinline": hot,
         }
         # error_model: a division that may raise ZeroDivisionError keeps its loop scalar
         dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)

@@ -15,7 +15,7 @@ from .jit import compiled
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
 
 
-@compiled
+@compiled(hot=True)
 def judge(model, scores, target, epsilon):
     """(loss, sign, plus, minus); the loss is not cut at 0."""
     task = model.head[0].task
@@ -39,13 +39,13 @@ def runner_up(scores, y):
     return best
 
 
-@compiled
+@compiled(hot=True)
 def along(scores, sign, plus, minus):
     """<direction, scores>"""
     return sign * (scores[plus] - scores[minus] if minus >= 0 else scores[plus])
 
 
-@compiled
+@compiled(hot=True)
 def squared_length(minus):
     """|direction|^2"""
     return 2.0 if minus >= 0 else 1.0

@@ -84,12 +84,14 @@ def merge(model, tracked):
     s = table(free, start + 16 * m, m, m)
     start += 8 * m * (m + 2)
     a, a_z = table(free, start, m, outputs), numbers(free, start + 8 * m * outputs, outputs)
+    points = table(free, start + 8 * (m + 1) * outputs, m, model.vectors.shape[0])
     search = new_search(model)
     best_partners(model, lightest(model, model.scratch), search, members)
-    for i in range(m):
+    for i in range(m):  # side by side: in the model, every feature is in another place of memory
+        vector(model, members[i], points[i])
         for r in range(outputs):
             a[i, r] = model.coefficients[r, members[i]]
-    member_distances(model, members, search[S], s)
+    member_distances(model, points, members, search[S], s)
     if m == 2:
         h = search[PLACE, members[1]]
         shares[0], shares[1] = h, 1.0 - h
@@ -100,20 +102,22 @@ def merge(model, tracked):
         cascade(a, s, shares, a_z)
     else:
         ascend(a, s, shares, a_z, model.scratch)
-    change = change_by_merging(model, search[S], members, shares, s, a, a_z) if tracked else 0.0
-    replace(model, members, shares, a_z)
+    change = (
+        change_by_merging(model, search[S], points, members, shares, s, a, a_z) if tracked else 0.0
+    )
+    replace(model, points, members, shares, a_z)
     return change
 
 
 @compiled
-def change_by_merging(model, first, members, shares, s, a, a_z):
+def change_by_merging(model, first, points, members, shares, s, a, a_z):
     """2 (a_z . f(z) - sum_i a_i . f(x_i)) + |sum_i a_i k(x_i, .) - a_z k(z, .)|^2
 
     `first`: the distances s of the first member to all vectors. The row of z needs no distances:
     log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
     """
     n = lanes(model)
-    z_row, row, x = model.scratch, model.row, model.x
+    z_row, row = model.scratch, model.row
     inner = inner_term(shares, s)
     for j in range(n):
         row[j] = -first[j]
@@ -121,8 +125,7 @@ def change_by_merging(model, first, members, shares, s, a, a_z):
     exponentiate(row, n)
     change = -2.0 * along_row(model, row, members[0])
     for i in range(1, members.shape[0]):
-        vector(model, members[i], x)
-        log_kernel_row(model, x, model.norms[members[i]])
+        log_kernel_row(model, points[i], model.norms[members[i]])
         for j in range(n):
             z_row[j] += shares[i] * row[j]
         exponentiate(row, n)
@@ -145,14 +148,14 @@ def change_by_merging(model, first, members, shares, s, a, a_z):
 
 
 @compiled
-def replace(model, members, shares, a_z):
+def replace(model, points, members, shares, a_z):
     """The combination of the members takes the place of one of them; the others leave."""
     x = model.x
     for f in range(x.shape[0]):
-        total = 0.0
-        for i in range(members.shape[0]):
-            total += shares[i] * model.vectors[f, members[i]]
-        x[f] = total
+        x[f] = shares[0] * points[0, f]
+    for i in range(1, members.shape[0]):
+        for f in range(x.shape[0]):
+            x[f] += shares[i] * points[i, f]
     sort(members)
     place = members[0]
     for f in range(x.shape[0]):

@@ -24,7 +24,7 @@ GAIN = 1e-8  # relative gain below which the ascent ends
 
 
 @compiled
-def member_distances(model, members, first, s):
+def member_distances(model, points, members, first, s):
     """s[i, j] = gamma |x_i - x_j|^2 between members; `first`: those from members[0] to all vectors"""
     for i in range(members.shape[0]):
         s[i, i] = 0.0
@@ -33,8 +33,8 @@ def member_distances(model, members, first, s):
                 s[i, j] = first[members[i]]
             else:
                 total = 0.0
-                for f in range(model.vectors.shape[0]):
-                    difference = model.vectors[f, members[i]] - model.vectors[f, members[j]]
+                for f in range(points.shape[1]):
+                    difference = points[i, f] - points[j, f]
                     total += difference * difference
                 s[i, j] = model.head[0].gamma * total
             s[j, i] = s[i, j]

@@ -9,7 +9,7 @@ from .support import has_room
 REFUSED = -1.0
 
 
-@compiled
+@compiled(hot=True)
 def observe(model, x, f):
     """The kernel row of x in model.row and its scores in f.
 

@@ -20,13 +20,13 @@ HUGE = 1e300  # a norm below it is proof enough that all features are finite
 BOUND = 1e100  # of the values of kernels that have no bound of their own
 
 
-@compiled
+@compiled(hot=True)
 def row_of(matrix, t):
     """matrix[t], for an array that lives longer than the row is used"""
     return numbers(matrix, 8 * t * matrix.shape[1], matrix.shape[1])
 
 
-@compiled
+@compiled(hot=True)
 def lanes(model):
     """The number of columns to work on: the support, filled up to whole vectors of eight, as a loop's
     odd rest costs more than a round of it. The columns beyond the support have coefficients 0."""
@@ -51,7 +51,7 @@ def first_bad_row(rows):
     return -1
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def norm_of(model, x):
     """|x|^2, or |x|_1 for the Laplacian kernel: what `norms` keeps of every vector."""
     total = 0.0
@@ -75,7 +75,7 @@ def self_kernel(model, norm):
     return min(norm, BOUND)
 
 
-@compiled
+@compiled(hot=True)
 def _choose_nonzero(model, x):
     """How many known features of x are not zero; their places go to `chosen`."""
     chosen, n = model.chosen, 0
@@ -85,7 +85,7 @@ def _choose_nonzero(model, x):
     return n
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def _dot_products(model, x):
     """row[j] = <vector j, x>, four features at a sweep."""
     n, row, chosen, vectors = lanes(model), model.row, model.chosen, model.vectors
@@ -123,7 +123,7 @@ def _log_rbf(model, x, norm):
         row[j] = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def _rbf(model, x, norm):
     """row[j] = exp(-gamma |vector j - x|^2)"""
     _dot_products(model, x)
@@ -208,7 +208,7 @@ def kernel_row(model, x, norm):
         _bounded(model.row, lanes(model))
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def dot(a, b, n):
     total = 0.0
     for j in range(n):
@@ -216,7 +216,7 @@ def dot(a, b, n):
     return total
 
 
-@compiled
+@compiled(hot=True)
 def score_row(model, row, scores):
     """scores[r] = f_r(x), from the kernel row of x."""
     n, scale = lanes(model), model.head[0].scale
@@ -224,7 +224,7 @@ def score_row(model, row, scores):
         scores[r] = scale * dot(row, model.coefficients[r], n)
 
 
-@compiled
+@compiled(hot=True)
 def score(model, x, norm, scores):
     """The kernel row of x, and f(x)."""
     kernel_row(model, x, norm)

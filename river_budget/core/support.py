@@ -12,7 +12,7 @@ LAST = np.int64(2**63 - 1)
 TINY_SCALE = 1e-60  # below, the scale moves into the coefficients
 
 
-@compiled
+@compiled(hot=True)
 def has_room(model):
     """Whether one more vector fits. A model without a budget is given more room outside."""
     return model.head[0].count < model.head[0].capacity
@@ -91,7 +91,7 @@ def vector(model, j, x):
         x[i] = model.vectors[i, j]
 
 
-@compiled
+@compiled(hot=True)
 def add_to(model, j, plus, minus, amount):
     """Add amount (e_plus - e_minus) to the coefficients of vector j; minus < 0: no such part."""
     amount /= model.head[0].scale
@@ -100,7 +100,7 @@ def add_to(model, j, plus, minus, amount):
         model.coefficients[minus, j] -= amount
 
 
-@compiled
+@compiled(hot=True)
 def shrink(model, factor):
     """Multiply the model by a factor in [0, 1]."""
     head = model.head[0]

@@ -1,0 +1,279 @@
+"""The numerical pieces of the core: exponential, random numbers, kernel rows, checks of rows.
+
+Core functions are called from compiled functions, with views, as they are in the passes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+import pytest
+from inside import holding, plain
+from oracles.randoms import SplitMix
+
+import river_budget as rb
+from river_budget.core.block import scratch_for
+from river_budget.core.exponential import exp_of, rough_exp_of
+from river_budget.core.model import unpack
+from river_budget.core.randoms import below, uniform
+from river_budget.core.rows import first_bad_row, kernel_row, norm_of, row_of, self_kernel
+from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.maintenance import RemoveOldest
+
+KERNELS = [
+    RBF(0.3),
+    Laplacian(0.3),
+    Polynomial(1, 0.5, 1.0),
+    Polynomial(3, 0.5, 1.0),
+    Polynomial(4, 0.5, -1.0),
+    Linear(),
+]
+
+
+@numba.njit
+def exponentials(x, result):
+    for i in range(x.shape[0]):
+        result[i] = exp_of(x[i])
+
+
+@numba.njit
+def rough_exponentials(x, result):
+    for i in range(x.shape[0]):
+        result[i] = rough_exp_of(x[i])
+
+
+@numba.njit
+def draw(block, scratch, result):
+    model = unpack(block, scratch)
+    for i in range(result.shape[0]):
+        result[i] = uniform(model)
+
+
+@numba.njit
+def draw_below(block, scratch, n, result):
+    model = unpack(block, scratch)
+    for i in range(result.shape[0]):
+        result[i] = below(model, n)
+
+
+@numba.njit
+def kernel_rows(block, scratch, rows, result, own):
+    model = unpack(block, scratch)
+    for t in range(rows.shape[0]):
+        x = row_of(rows, t)
+        norm = norm_of(model, x)
+        kernel_row(model, x, norm)
+        own[t] = self_kernel(model, norm)
+        for j in range(result.shape[1]):
+            result[t, j] = model.row[j]
+
+
+# The exponential.
+
+
+def exp_of_all(x):
+    result = np.empty_like(x)
+    exponentials(x, result)
+    return result
+
+
+def relative_errors(computed, x):
+    expected = np.array([math.exp(value) for value in x.tolist()])
+    return np.abs(computed / expected - 1.0)
+
+
+def test_the_exponential_is_exact_to_1e_14():
+    rng = np.random.default_rng(0)
+    halves = np.arange(2042) * -0.5 * math.log(2.0)  # where the reduction changes its mind
+    x = np.concatenate(
+        [
+            np.linspace(-708.0, 0.0, 100_001),
+            -(10.0 ** rng.uniform(-20.0, 2.85, size=50_000)),
+            np.nextafter(halves, -np.inf),
+            halves,
+            np.nextafter(halves, np.inf)[1:],
+        ]
+    )
+    x = x[x >= -708.0]
+
+    errors = relative_errors(exp_of_all(x), x)
+
+    assert errors.max() < 1e-14
+
+
+def test_the_exponential_of_zero_is_one():
+    assert exp_of_all(np.array([0.0, -0.0, -5e-324, -1e-300])).tolist() == [1.0] * 4
+
+
+def test_the_exponential_is_exactly_zero_below_its_range():
+    x = np.array([np.nextafter(-708.0, -np.inf), -709.0, -745.0, -1e4, -1e9, -1e300, -np.inf])
+
+    assert exp_of_all(x).tolist() == [0.0] * len(x)
+
+
+def test_the_exponential_of_nan_is_zero():
+    assert exp_of_all(np.array([np.nan, -np.nan])).tolist() == [0.0, 0.0]
+
+
+def test_the_exponential_never_grows_as_its_argument_falls():
+    x = -np.sort(10.0 ** np.random.default_rng(1).uniform(-3.0, 2.9, size=20_000))
+    result = exp_of_all(x)
+
+    assert (np.diff(result) <= 4e-16 * result[:-1]).all()
+
+
+def test_the_rough_exponential_is_good_to_1e_6():
+    x = np.linspace(-86.0, 0.0, 20_001).astype(np.float32)
+    result = np.empty_like(x)
+
+    rough_exponentials(x, result)
+
+    assert relative_errors(result.astype(float), x).max() < 1e-6
+
+
+# Random numbers.
+
+
+def drawing(seed):
+    model = rb.BSGDClassifier(5, seed=seed)
+    model.learn_one({"a": 1.0}, True)
+    return model._block, scratch_for(model._block)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 42, 2**63, 2**64 - 1])
+def test_random_numbers_are_those_of_splitmix64(seed):
+    reference = SplitMix(seed)
+    expected = [reference.uniform() for _ in range(1000)]
+
+    computed = np.empty(1000)
+    draw(*drawing(seed), computed)
+
+    assert computed.tolist() == expected
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 1000])
+def test_random_places_are_those_of_splitmix64(n):
+    reference = SplitMix(5)
+    expected = [reference.below(n) for _ in range(1000)]
+
+    computed = np.empty(1000, np.int64)
+    draw_below(*drawing(5), n, computed)
+
+    assert computed.tolist() == expected
+
+
+# Kernel rows.
+
+
+def rows_of(kernel, vectors, rows):
+    """(k(row t, vector j), k(row t, row t)) by the core."""
+    model = holding(vectors, np.ones((len(vectors), 1)), RemoveOldest(), kernel)
+    computed, own = np.empty((len(rows), len(vectors))), np.empty(len(rows))
+    kernel_rows(model._block, scratch_for(model._block), rows, computed, own)
+    return computed, own
+
+
+def sparse(rng, n, n_features):
+    return rng.normal(size=(n, n_features)) * (rng.random((n, n_features)) < 0.4)
+
+
+def assert_rows(kernel, vectors, rows):
+    """Against the reference, with zeros where rows and vectors differ in width."""
+    width = max(vectors.shape[1], rows.shape[1])
+    wide = [np.pad(m, ((0, 0), (0, width - m.shape[1]))) for m in (vectors, rows)]
+    expected = plain(kernel)(wide[1], wide[0])
+
+    computed, own = rows_of(kernel, vectors, rows)
+
+    np.testing.assert_allclose(computed, expected, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(own, np.diag(plain(kernel)(rows, rows)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("n_features", [1, 3, 4, 5, 8, 23])
+def test_kernel_rows_are_those_of_the_reference(kernel, n_features):
+    rng = np.random.default_rng(n_features)
+
+    assert_rows(kernel, rng.normal(size=(21, n_features)), rng.normal(size=(30, n_features)))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_sparse_rows_have_the_kernel_values_of_the_reference(kernel):
+    rng = np.random.default_rng(0)
+    rows = sparse(rng, 30, 11)
+    rows[5] = 0.0
+
+    assert_rows(kernel, sparse(rng, 21, 11), rows)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("n_vectors", [1, 7, 8, 9, 16, 40])
+def test_any_number_of_vectors_makes_a_kernel_row(kernel, n_vectors):
+    rng = np.random.default_rng(n_vectors)
+
+    assert_rows(kernel, sparse(rng, n_vectors, 6), sparse(rng, 10, 6))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_unknown_features_meet_zeros(kernel):
+    rng = np.random.default_rng(1)
+
+    assert_rows(kernel, sparse(rng, 21, 5), sparse(rng, 30, 9))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_rows_narrower_than_the_model_are_filled_up_with_zeros(kernel):
+    rng = np.random.default_rng(2)
+
+    assert_rows(kernel, sparse(rng, 21, 9), sparse(rng, 30, 5))
+
+
+@pytest.mark.parametrize("kernel", [RBF(1 / 32), Laplacian(1.0)], ids=repr)
+def test_tiny_kernel_values_keep_their_digits(data, kernel):
+    rows, _ = data("german.numer")
+    vectors, rows = rows[:20].copy(), rows[20:120].copy()
+    expected = plain(kernel)(rows, vectors)
+
+    computed, _ = rows_of(kernel, vectors, rows)
+
+    normal = expected > 1e-300
+    assert expected[normal].min() < 1e-100
+    np.testing.assert_allclose(computed[normal], expected[normal], rtol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_huge_values_leave_scores_finite(kernel):
+    model = rb.BSGDClassifier(5, kernel, RemoveOldest(), classes=(False, True))
+    for value in (1e150, -1e200, 1e308, 1.0):
+        model.learn_one({"a": value, "b": -value}, value > 0.0)
+
+    scores = [model.decision_function_one({"a": value, "b": value}) for value in (1e308, 1.0, 0.0)]
+
+    assert np.isfinite(scores).all()
+
+
+# Checks of rows.
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (3, 6), (9, 2)])
+def test_the_first_bad_row_is_found(bad, row, column):
+    rows = np.random.default_rng(0).normal(size=(10, 7))
+    rows[row, column] = bad
+    rows[9, 0] = np.nan
+
+    assert first_bad_row(rows) == row
+
+
+def test_huge_and_tiny_numbers_are_not_bad():
+    assert first_bad_row(np.array([[1e308, 1e308, -1e308], [5e-324, -0.0, 0.0]])) == -1
+
+
+def test_opposite_infinities_do_not_cancel():
+    assert first_bad_row(np.array([[1.0, 1.0], [np.inf, -np.inf]])) == 1
+
+
+def test_rows_without_features_are_not_bad():
+    assert first_bad_row(np.empty((3, 0))) == -1

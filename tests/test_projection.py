@@ -1,0 +1,186 @@
+"""Projection on the support: the maintained factor, what it projects, and duplicates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from inside import holding, maintained, plain, squared_length, support
+from oracles.budgeted_sgd import BudgetedSGD
+
+import river_budget as rb
+from river_budget.core.block import views
+from river_budget.core.projection import TINY
+from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.maintenance import Project
+
+CLOSE = 1e-6
+KERNEL = RBF(0.5)
+
+
+def stream(n, n_features, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, n_features))
+    return rows, rows[:, 0] * rows[:, 1] + 0.3 * rng.normal(size=n) > 0.0
+
+
+def deviation_of_factor(model):
+    """How far W'W is from the inverse of the Gram matrix: the largest entry of W K W' - I."""
+    block = views(model._block)
+    n = int(block.head[0].count)
+    X, W = block.vectors[:, :n].T, np.tril(block.factor[:n, :n])
+    return np.abs(W @ plain(model.kernel)(X, X) @ W.T - np.eye(n)).max()
+
+
+def largest_deviation(model, rows, labels):
+    """Over a stream, looked at every 50 examples."""
+    found = []
+    for start in range(0, len(rows), 50):
+        model.learn_many(rows[start : start + 50], labels[start : start + 50])
+        found.append(deviation_of_factor(model))
+    return max(found)
+
+
+# The factor.
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.3), Polynomial(2, 0.5, 1.0)], ids=repr)
+def test_the_factor_survives_thousands_of_changes(kernel):
+    model = rb.BSGDClassifier(25, kernel, Project())
+
+    assert largest_deviation(model, *stream(4000, 8)) < CLOSE
+
+
+def test_the_factor_survives_a_crowded_plane():
+    """Few features and a smooth kernel: every vector is nearly a combination of the others."""
+    model = rb.BSGDClassifier(25, KERNEL, Project())
+
+    assert largest_deviation(model, *stream(2000, 2)) < 1e-3
+
+
+def test_the_factor_survives_new_features_and_a_smaller_budget():
+    rows, labels = stream(300, 8)
+    model = rb.BSGDClassifier(30, KERNEL, Project())
+    model.learn_many(rows[:150, :4], labels[:150])
+    model.learn_many(rows[150:], labels[150:])
+
+    model.budget = 12
+
+    assert model.n_support_vectors == 12
+    assert deviation_of_factor(model) < CLOSE
+
+
+# What leaves.
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_what_projection_loses_is_orthogonal_to_the_support(outputs):
+    rng = np.random.default_rng(outputs)
+    X, A = rng.normal(size=(20, 3)), rng.normal(size=(20, outputs))
+    A[6] *= 0.1
+
+    left, coefficients, arrivals = support(maintained(X, A, Project(), KERNEL))
+
+    k = plain(KERNEL)
+    assert 6 not in arrivals
+    np.testing.assert_allclose(k(left, left) @ coefficients, k(left, X) @ A, rtol=0, atol=1e-9)
+
+
+def test_projection_loses_less_than_any_other_coefficients():
+    rng = np.random.default_rng(0)
+    X, A = rng.normal(size=(20, 3)), rng.normal(size=(20, 1))
+
+    left, coefficients, _ = support(maintained(X, A, Project(), KERNEL))
+
+    def loss(changed):
+        return squared_length(np.vstack([X, left]), np.vstack([A, -changed]), KERNEL)
+
+    least = loss(coefficients)
+    for _ in range(50):
+        assert loss(coefficients + 1e-3 * rng.normal(size=coefficients.shape)) > least
+
+
+def test_the_squared_norm_falls_by_what_projection_loses():
+    rng = np.random.default_rng(1)
+    X, A = rng.normal(size=(20, 3)), rng.normal(size=(20, 1))
+
+    model = maintained(X, A, Project(), KERNEL)
+
+    left, coefficients, _ = support(model)
+    expected = squared_length(left, coefficients, KERNEL)
+    assert model._own().norm2 == pytest.approx(expected, rel=1e-9)
+
+
+# Duplicates.
+
+
+def test_a_duplicate_adds_to_the_coefficient_of_its_twin():
+    rng = np.random.default_rng(2)
+    X, A = rng.normal(size=(10, 3)), 1e-3 * rng.normal(size=(10, 1))
+    model = holding(X, A, Project(), KERNEL)
+    model._own().rounds = 99.0
+
+    model.learn_one(dict(enumerate(X[4].tolist())), 1)
+
+    expected = 0.99 * A
+    expected[4] += 1.0 / (1e-4 * 100.0)
+    expected *= min(1.0, 100.0 / np.sqrt(squared_length(X, expected, KERNEL)))
+    _, computed, _ = support(model)
+    np.testing.assert_allclose(computed, expected, rtol=0, atol=1e-6)
+
+
+def with_duplicates(n, apart, seed=0):
+    """Examples drawn from 40 places, moved by about `apart`; a tenth of the labels is noise."""
+    rng = np.random.default_rng(seed)
+    places, labels = rng.normal(size=(40, 4)), rng.random(40) < 0.5
+    drawn = rng.integers(40, size=n)
+    rows = places[drawn] + apart * rng.normal(size=(n, 4))
+    return rows, labels[drawn] ^ (rng.random(n) < 0.1)
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-9, 1e-7])
+def test_duplicates_leave_the_scores_of_the_reference(apart):
+    rows, labels = with_duplicates(400, apart)
+    oracle = BudgetedSGD(plain(KERNEL), 20, "project", 1e-4, "binary", min_residual=TINY)
+    signs = np.where(labels, 1, -1)
+    expected = np.array([oracle.step(x, y)[0] for x, y in zip(rows, signs, strict=True)])
+
+    model = rb.BSGDClassifier(20, KERNEL, Project(), classes=(False, True))
+    computed = []
+    for x, y in zip(rows.tolist(), labels.tolist(), strict=True):
+        x = dict(enumerate(x))
+        computed.append(model.decision_function_one(x))
+        model.learn_one(x, y)
+
+    atol = CLOSE * np.abs(expected).max()
+    np.testing.assert_allclose(computed, expected, rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-7, 1e-5, 1e-4, 1e-3])
+def test_thousands_of_near_duplicates_leave_the_model_sane(apart):
+    rows, labels = with_duplicates(3000, apart)
+    model = rb.BSGDClassifier(20, KERNEL, Project())
+
+    predictions = model.predict_then_learn_many(rows, labels)
+
+    assert np.isfinite(model._score_rows(rows)).all()
+    assert model._own().norm2 <= 1e4 * (1.0 + 1e-9)
+    assert np.mean(predictions == labels) > 0.6
+
+
+def test_one_example_again_and_again_stays_one_vector():
+    model = rb.BSGDClassifier(5, KERNEL, Project())
+    for t in range(50):
+        model.learn_one({"a": 1.0}, t % 2 == 0)
+
+    assert model.n_support_vectors == 1
+
+
+@pytest.mark.parametrize("n_features", [1, 3])
+def test_a_linear_model_needs_no_more_vectors_than_features(n_features):
+    rows, labels = np.random.default_rng(3).normal(size=(200, n_features)), np.arange(200) % 3 == 0
+    rows[::10] = 0.0
+    model = rb.BSGDClassifier(20, Linear(), Project())
+
+    model.learn_many(rows, labels)
+
+    assert model.n_support_vectors == n_features
