@@ -31,6 +31,12 @@ GROWTH = 2  # factor by which it grows
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
 
 
+def _numbers(*shape: int) -> tuple[Any, Any]:
+    """An array of float64, and a view of its memory as a sequence of numbers."""
+    array: Any = np.zeros(shape)
+    return array, memoryview(array.reshape(-1))
+
+
 class Seat:
     """Everything that one example needs to be passed to compiled code; made once, used again.
 
@@ -51,10 +57,10 @@ class Seat:
 
     def __init__(self, block: Any, n_features: int, n_outputs: int):
         self.scratch = blocks.scratch_for(block)
-        self.rows, self.scores = np.empty((1, n_features)), np.empty((1, n_outputs))
-        self.targets, self.weights = np.empty(1), np.empty(1)
-        self.values, self.f = memoryview(self.rows.reshape(-1)), memoryview(self.scores.reshape(-1))
-        self.target, self.weight = memoryview(self.targets), memoryview(self.weights)
+        self.rows, self.values = _numbers(1, n_features)
+        self.scores, self.f = _numbers(1, n_outputs)
+        self.targets, self.target = _numbers(1)
+        self.weights, self.weight = _numbers(1)
 
 
 class BudgetModel(base.Estimator):
@@ -209,7 +215,7 @@ class BudgetModel(base.Estimator):
         """f(x), one number per output, in memory that the next example overwrites."""
         if self._block is None:
             self._features.reject(x)
-            return memoryview(np.zeros(self._outputs))
+            return _numbers(self._outputs)[1]
         try:
             seat = self._seats.pop()
         except IndexError:
@@ -349,10 +355,10 @@ class BudgetClassifier(BudgetModel, base.MiniBatchClassifier):
             target = self._labels.codes[y]
         self._learn_row(x, target, w if w == 1.0 else weight(w))
 
-    def predict_one(self, x: dict[Any, Any]) -> Any:
+    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         return self._labels.label(self._score_row(x))
 
-    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """Probabilities by a logistic or softmax link of the scores; they are not calibrated."""
         shares = self._labels.probabilities(np.array(self._score_row(x)))
         return {label: float(share) for label, share in shares.items()}

@@ -61,7 +61,7 @@ def boolean(name: str, value: Any) -> None:
 
 def whole(least: int) -> Check:
     def check(name: str, value: Any) -> None:
-        if not (isinstance(value, numbers.Integral) and _is_number(value) and value >= least):
+        if not (isinstance(value, numbers.Integral) and _is_number(value) and int(value) >= least):
             raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
     return check

@@ -36,7 +36,9 @@ CLASSIFIERS = [
 
 REGRESSORS = [
     pytest.param(rb.BSGDRegressor(), id="BSGD-R"),
-    pytest.param(rb.BSGDRegressor(15, RBF(0.5), RemoveRandom(), l2=1e-2, seed=3), id="BSGD-R-random"),
+    pytest.param(
+        rb.BSGDRegressor(15, RBF(0.5), RemoveRandom(), l2=1e-2, seed=3), id="BSGD-R-random"
+    ),
     pytest.param(rb.BSGDRegressor(15, RBF(0.5), Merge(3), l2=1e-2), id="BSGD-R-cascade"),
     pytest.param(rb.BSGDRegressor(15, RBF(0.5), Project(), l2=1e-2), id="BSGD-R-project"),
     pytest.param(rb.BSGDRegressor(None, Laplacian(0.5), epsilon=0.5), id="BSGD-R-no-budget"),

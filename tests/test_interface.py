@@ -246,7 +246,9 @@ def test_scores_can_be_computed_from_the_support_vectors(model):
     for x, _ in stream_for(model, 20, seed=1):
         x = x | {"never seen": 0.3}
         features = sorted(x.keys() | {name for v in vectors for name in v["features"]})
-        rows = [[z.get(name, 0.0) for name in features] for z in (x, *(v["features"] for v in vectors))]
+        rows = [
+            [z.get(name, 0.0) for name in features] for z in (x, *(v["features"] for v in vectors))
+        ]
         values = k(rows[:1], rows[1:])[0]
         found = model.decision_function_one(x)
         for label, score in found.items() if isinstance(found, dict) else [(None, found)]:
@@ -325,7 +327,7 @@ def test_a_missing_feature_counts_as_zero(model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_features_that_emerge_are_as_good_as_known_from_the_start(model):
-    model = model.clone({"seed": 1, "kernel": model.kernel and fixed(model.kernel) or RBF(0.5)})
+    model = model.clone({"seed": 1, "kernel": with_fixed_gamma(model.kernel)})
     other, stream = model.clone(), stream_for(model, 60)
     names = sorted({name for x, _ in stream for name in x})
     for x, y in stream:
@@ -335,7 +337,8 @@ def test_features_that_emerge_are_as_good_as_known_from_the_start(model):
         assert a == pytest.approx(b, rel=1e-7, abs=1e-7)
 
 
-def fixed(kernel):
+def with_fixed_gamma(kernel):
+    kernel = RBF() if kernel is None else kernel
     return kernel.clone({"gamma": 0.5}) if getattr(kernel, "gamma", None) == "auto" else kernel
 
 
@@ -357,7 +360,9 @@ def test_features_unknown_when_predicting_count_in_the_distance(kernel):
     for x, _ in stream_for(model, 10, seed=1):
         further = model.predict_one(x | {"new": 3.0})
         power = 2 if isinstance(kernel, RBF) else 1
-        assert further == pytest.approx(math.exp(-0.5 * 3.0**power) * model.predict_one(x), abs=1e-9)
+        assert further == pytest.approx(
+            math.exp(-0.5 * 3.0**power) * model.predict_one(x), abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -397,7 +402,7 @@ def list_of(score):
 def test_gamma_auto_is_one_over_the_features_of_the_first_example(kernel, n):
     model = rb.BSGDRegressor(None, kernel())
     other = rb.BSGDRegressor(None, kernel(1.0 / max(n, 1)))
-    stream = [({i: 0.5 for i in range(n)}, 1.0), *stream_for(model, 30)]
+    stream = [(dict.fromkeys(range(n), 0.5), 1.0), *stream_for(model, 30)]
     learn(model, stream)
     learn(other, stream)
     assert scores(model, stream) == scores(other, stream)
@@ -414,19 +419,19 @@ def test_predictions_that_interrupt_each_other_are_right(model):
     for name in ("decision_function_one", "predict_proba_one", "predict_one"):
         if hasattr(model, name):
             predict = getattr(model, name)
-            assert with_interruptions(lambda: predict(x), lambda: predict(other)) == predict(x)
+            assert interrupted(predict, x, other) == predict(x)
 
 
-def with_interruptions(call, interruption):
+def interrupted(predict, x, other):
     def trace(frame, event, argument):
         if "river_budget" in frame.f_code.co_filename:
-            interruption()
+            predict(other)
         return trace
 
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        return call()
+        return predict(x)
     finally:
         sys.settrace(before)
 

@@ -280,13 +280,13 @@ def test_every_protocol_of_pickle_works(protocol, n):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_predictions_leave_every_byte_of_the_model_as_it_is(model):
-    for model in (model.clone(), learned(model)):  # noqa: B020, PLR1704
-        before = pickle.dumps(model)
+    for state in (model.clone(), learned(model)):
+        before = pickle.dumps(state)
         for x, _ in stream_for(model, 20, seed=1):
             for method in ("predict_one", "predict_proba_one", "decision_function_one"):
-                if hasattr(model, method):
-                    getattr(model, method)(x | {"never seen": 1.0})
-        assert pickle.dumps(model) == before
+                if hasattr(state, method):
+                    getattr(state, method)(x | {"never seen": 1.0})
+        assert pickle.dumps(state) == before
 
 
 @pytest.mark.parametrize("model", having("budget"))

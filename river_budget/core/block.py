@@ -56,7 +56,7 @@ def allocate(**fields: Any) -> Any:
 def resized(block: Any, **sizes: int) -> Any:
     """A copy with another `capacity`, `width` or `outputs`; what is new holds zeros."""
     old = views(block)
-    new_block = allocate(**{name: old.head[0][name] for name in HEADER.names} | sizes)
+    new_block = allocate(**{name: old.head[0][name] for name in HEADER.names or ()} | sizes)
     new = views(new_block)
     new.own[:] = old.own
     for table in _TABLES:

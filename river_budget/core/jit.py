@@ -45,7 +45,7 @@ def compiled(
     """
 
     def decorate(function: Any) -> Any:
-        options = {
+        options: dict[str, Any] = {
             "fastmath": set(fastmath) if fastmath else False,
             "no_cpython_wrapper": not entry,
             "no_cfunc_wrapper": not entry,
@@ -53,8 +53,10 @@ def compiled(
             "forceinline": hot,
         }
         # error_model: a division that may raise ZeroDivisionError keeps its loop scalar
-        dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-        if not numba.config.DISABLE_JIT:
+        dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(
+            function
+        )
+        if hasattr(dispatcher, "_cache"):  # not so when compilation is switched off
             _stamp(dispatcher._cache)
         return dispatcher
 

@@ -107,8 +107,8 @@ for _name, _ in _PARTS:
 
 
 @intrinsic
-def _join(typingctx, block, scratch):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+def _join(typingctx, block, scratch):
+    def generate(context, builder, signature, args):
         result = cgutils.create_struct_proxy(MODEL)(context, builder)
         for (name, view), array, source in zip(_PARTS, args, signature.args, strict=True):
             size = context.make_array(source)(context, builder, array).nitems
@@ -119,19 +119,19 @@ def _join(typingctx, block, scratch):  # type: ignore[no-untyped-def]
     return MODEL(block, scratch), generate
 
 
-def unpack(block, scratch):  # type: ignore[no-untyped-def]
+def unpack(block, scratch):
     """The model in a block, with scratch space that belongs to this call alone."""
     return PlainModel(block, scratch)
 
 
 @overload(unpack)
-def _compiled_unpack(block, scratch):  # type: ignore[no-untyped-def]
+def _compiled_unpack(block, scratch):
     return lambda block, scratch: _join(block, scratch)
 
 
 def _attribute(name: str) -> None:
     @overload_attribute(ModelType, name)
-    def attribute(m):  # type: ignore[no-untyped-def]
+    def attribute(m):
         return FIELDS[name]
 
 

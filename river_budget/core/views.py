@@ -21,7 +21,7 @@ from numba.np import arrayobj
 class View(types.Array):
     """The type of an array that somebody else keeps alive. Its rows and slices are views too."""
 
-    def __init__(self, dtype: Any, ndim: int, layout: str, readonly: bool = False, **options: Any):
+    def __init__(self, dtype: Any, ndim: int, layout: Any, readonly: bool = False, **options: Any):
         super().__init__(dtype, ndim, layout, readonly=readonly, **options)
         self.name = f"View({self.name})"
 
@@ -80,23 +80,25 @@ def _compiled_carver(dtype: Any, ndim: int) -> Any:
     element = numba.from_dtype(np.dtype(dtype))
     view = View(element, ndim, "C", aligned=not isinstance(element, types.Record))
 
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, args):
         return carve(context, builder, view, args[0], signature.args[0], args[1], list(args[2:]))
 
     if ndim == 1:
 
         @intrinsic
-        def carver(typingctx, array, start, size):  # type: ignore[no-untyped-def]
+        def sequence(typingctx, array, start, size):
             return view(array, types.intp, types.intp), generate
 
-        return lambda array, start, size: lambda array, start, size: carver(array, start, size)
+        make: Any = sequence
+        return lambda array, start, size: lambda array, start, size: make(array, start, size)
 
     @intrinsic
-    def carver(typingctx, array, start, rows, columns):  # type: ignore[no-untyped-def]
+    def matrix(typingctx, array, start, rows, columns):
         return view(array, types.intp, types.intp, types.intp), generate
 
+    make = matrix
     return lambda array, start, rows, columns: (
-        lambda array, start, rows, columns: carver(array, start, rows, columns)
+        lambda array, start, rows, columns: make(array, start, rows, columns)
     )
 
 
@@ -106,7 +108,7 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
     Called by Python it makes an ordinary numpy view, called by compiled code a `View`.
     """
 
-    def carver(array, start, *shape):  # type: ignore[no-untyped-def]
+    def carver(array, start, *shape):
         nbytes = math.prod(shape) * np.dtype(dtype).itemsize
         octets = array.reshape(-1).view(np.uint8)[start : start + nbytes]
         return octets.view(dtype).reshape(shape)
