@@ -180,10 +180,10 @@ class Batch:
 
 def _numbers(values: Any) -> Any:
     """As a matrix that compiled code takes: float64, rows in memory one after the other, writable."""
-    try:
-        return np.require(values, np.float64, ["C", "A", "W"])
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"an array of examples must hold numbers: {error}") from None
+    if values.dtype.kind not in "biuf":
+        checked = [[number(column, value) for column, value in enumerate(row)] for row in values]
+        values = np.array(checked, float).reshape(values.shape)
+    return np.require(values, np.float64, ["C", "A", "W"])
 
 
 def _checked_columns(frame: Any) -> Any:

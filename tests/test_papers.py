@@ -97,7 +97,7 @@ def test_table_1_of_2010(name, data, capsys):
 def test_multi_merging_spends_less_time_on_maintenance(data, capsys):
     """Paper of 2018, a9a: C = 32, gamma = 0.008, one pass, budget 500."""
     X, y = data("a9a")
-    T, u = data("a9a.t", 123)
+    T, u = data("a9a.t")
     spent, mean, error = {}, {}, {}
     with capsys.disabled():
         print("\n| M | accuracy | share of time on maintenance | maintenance, against M = 2 |")
@@ -129,4 +129,6 @@ def test_multi_merging_spends_less_time_on_maintenance(data, capsys):
                 f"| {arity} | {mean[arity]:.1f} ± {error[arity]:.1f} | {share:.0%} "
                 f"| {spent[2] / spent[arity]:.1f} times faster |"
             )
-    assert abs(mean[3] - mean[2]) <= max(1.0, 2 * np.hypot(error[2], error[3]))
+    assert mean[3] >= mean[2] - max(1.0, 2 * np.hypot(error[2], error[3]))
+    assert spent[2] > 1.3 * spent[3]
+    assert spent[2] > 2 * spent[5]

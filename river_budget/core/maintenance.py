@@ -15,7 +15,7 @@ from .merging import PLACE, SEARCH_ROWS, S, best_partners, new_search
 from .multimerge import CASCADE, ascend, cascade, inner_term, member_distances
 from .projection import project_out
 from .randoms import below
-from .rows import dot, exponentiate, kernel_row, lanes, log_kernel_row, norm_of, self_kernel
+from .rows import dot, exponentiate, kernel_row, lanes, log_rbf_row, norm_of, self_kernel
 from .support import lightest, oldest, remove, stamp, vector
 from .views import integers, numbers, table
 
@@ -125,7 +125,7 @@ def change_by_merging(model, first, points, members, shares, s, a, a_z):
     exponentiate(row, n)
     change = -2.0 * along_row(model, row, members[0])
     for i in range(1, members.shape[0]):
-        log_kernel_row(model, points[i], model.norms[members[i]])
+        log_rbf_row(model, points[i], model.norms[members[i]])
         for j in range(n):
             z_row[j] += shares[i] * row[j]
         exponentiate(row, n)

@@ -24,7 +24,7 @@ import numpy as np
 from .codes import Objective
 from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
-from .rows import lanes, log_kernel_row
+from .rows import lanes, log_rbf_row
 from .support import smallest, vector, weights_into
 from .views import roughs, table
 
@@ -184,7 +184,7 @@ def rank_partners(model, m, search):
     """search[LOSS, j]: an estimate of the degradation of merging m with j, infinite for m itself"""
     n, s = lanes(model), search[S]
     vector(model, m, model.x)
-    log_kernel_row(model, model.x, model.norms[m])
+    log_rbf_row(model, model.x, model.norms[m])
     for j in range(n):
         s[j] = -model.row[j]
     _products(model, m, search[NN], search[MN])

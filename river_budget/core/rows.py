@@ -114,27 +114,16 @@ def _log_of_distance(distance, gamma):
     return -gamma * (0.0 if distance < 0.0 else distance)
 
 
-@compiled(fastmath=REORDERED)
-def _log_rbf(model, x, norm):
-    """row[j] = -gamma |vector j - x|^2"""
-    _dot_products(model, x)
-    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head[0].gamma
-    for j in range(n):
-        row[j] = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
-
-
 @compiled(fastmath=REORDERED, hot=True)
-def _rbf(model, x, norm):
-    """row[j] = exp(-gamma |vector j - x|^2)"""
-    _dot_products(model, x)
-    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head[0].gamma
+def _rbf(row, norms, norm, gamma, n):
+    """From inner products to exp(-gamma |vector j - x|^2)"""
     for j in range(n):
         row[j] = exp_of(_log_of_distance(norms[j] + norm - 2.0 * row[j], gamma))
 
 
 @compiled(fastmath=REORDERED)
-def _log_laplacian(model, x, norm):
-    """row[j] = -gamma |vector j - x|_1; a feature where x is zero adds |vector j|, which the norm has"""
+def _laplacian(model, x):
+    """row[j] = exp(-gamma |vector j - x|_1); where x is 0 it is |vector j|, which the norm has already"""
     n, row, norms, gamma = lanes(model), model.row, model.norms, model.head[0].gamma
     known = min(x.shape[0], model.vectors.shape[0])
     for j in range(n):
@@ -148,7 +137,7 @@ def _log_laplacian(model, x, norm):
         for j in range(n):
             row[j] += abs(x[i])
     for j in range(n):
-        row[j] = _log_of_distance(row[j], gamma)
+        row[j] = exp_of(_log_of_distance(row[j], gamma))
 
 
 @compiled(fastmath=REORDERED)
@@ -159,30 +148,41 @@ def _bounded(row, n):
 
 
 @compiled(fastmath=REORDERED)
-def _polynomial(model, x):
-    """row[j] = (gamma <vector j, x> + coef0)^degree"""
-    _dot_products(model, x)
-    head, row, base = model.head[0], model.row, model.scratch
-    n, gamma, coef0 = lanes(model), head.gamma, head.coef0
+def _polynomial(row, base, gamma, coef0, degree, n):
+    """From inner products to (gamma <vector j, x> + coef0)^degree"""
     for j in range(n):
         base[j] = gamma * row[j] + coef0
         row[j] = base[j]
-    for _ in range(1, head.degree):
+    for _ in range(1, degree):
         for j in range(n):
             row[j] *= base[j]
     _bounded(row, n)
 
 
 @compiled
-def log_kernel_row(model, x, norm):
-    """row[j] = log k(vector j, x), for the kernels that are an exponential; at least LEAST_LOG."""
-    n, row = lanes(model), model.row
-    if model.head[0].kernel == RBF:
-        _log_rbf(model, x, norm)
+def kernel_row(model, x, norm):
+    """row[j] = k(vector j, x)"""
+    head, row, n = model.head[0], model.row, lanes(model)
+    if head.kernel == LAPLACIAN:
+        _laplacian(model, x)
+        return
+    _dot_products(model, x)
+    if head.kernel == RBF:
+        _rbf(row, model.norms, norm, head.gamma, n)
+    elif head.kernel == POLYNOMIAL:
+        _polynomial(row, model.scratch, head.gamma, head.coef0, head.degree, n)
     else:
-        _log_laplacian(model, x, norm)
+        _bounded(row, n)
+
+
+@compiled(fastmath=REORDERED)
+def log_rbf_row(model, x, norm):
+    """row[j] = -gamma |vector j - x|^2, at least LEAST_LOG"""
+    _dot_products(model, x)
+    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head[0].gamma
     for j in range(n):
-        row[j] = row[j] if row[j] > LEAST_LOG else LEAST_LOG
+        log = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+        row[j] = log if log > LEAST_LOG else LEAST_LOG
 
 
 @compiled
@@ -190,22 +190,6 @@ def exponentiate(row, n):
     """row[:n] = exp(row[:n])"""
     for j in range(n):
         row[j] = exp_of(row[j])
-
-
-@compiled
-def kernel_row(model, x, norm):
-    """row[j] = k(vector j, x)"""
-    head = model.head[0]
-    if head.kernel == RBF:
-        _rbf(model, x, norm)
-    elif head.kernel == LAPLACIAN:
-        _log_laplacian(model, x, norm)
-        exponentiate(model.row, lanes(model))
-    elif head.kernel == POLYNOMIAL:
-        _polynomial(model, x)
-    else:
-        _dot_products(model, x)
-        _bounded(model.row, lanes(model))
 
 
 @compiled(fastmath=REORDERED, hot=True)

@@ -1,0 +1,268 @@
+"""The laws of the architecture: who imports whom, what core may hold, how it is compiled."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import json
+import os
+import pathlib
+import pickle
+import pkgutil
+import shutil
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+from models import MODELS, learn, learned, stream_for
+from numba.core.dispatcher import Dispatcher
+
+import river_budget as rb
+from river_budget import core
+
+TESTS = pathlib.Path(__file__).parent
+PACKAGE = pathlib.Path(rb.__file__).parent
+CORE = sorted(PACKAGE.glob("core/*.py"))
+PLUMBING = {"codes.py", "model.py", "views.py"}  # numba's types, and the codes as enums
+COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "jitclass", "stencil"}
+
+needs_compiler = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so nothing is compiled"
+)
+
+
+# imports
+
+
+def module_of(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in PACKAGE.rglob("*.py")}
+
+
+def imports_of(path):
+    """The modules that a file imports, by their full names."""
+    package = module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                yield name if name in MODULES else base
+
+
+def floor(module):
+    """Modules may import what lies on their own floor or below."""
+    first = f"{module}.".split(".")[1]
+    floors = {"core": 0, "estimator": 2, "datasets": 4, "experiments": 5, "__main__": 6, "": 7}
+    floors |= dict.fromkeys(["kernels", "maintenance", "features", "targets", "parameters"], 1)
+    return floors.get(first, 3)
+
+
+def test_imports_are_resolved():
+    assert "river_budget.core.rows" in set(imports_of(PACKAGE / "estimator.py"))
+    assert "river_budget.core.jit" in set(imports_of(PACKAGE / "core" / "rows.py"))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_one_way_only(module):
+    own = {name for name in imports_of(MODULES[module]) if name.startswith("river_budget")}
+    assert not {name for name in own if floor(name) > floor(module)}
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: path.name)
+def test_core_imports_numpy_numba_and_itself(path):
+    others = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
+    for name in imports_of(path):
+        assert name.startswith("river_budget.core") or name.partition(".")[0] in others
+
+
+# core
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: path.name)
+def test_core_holds_functions_and_constants_only(path):
+    allowed = (ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Expr)
+    if path.name not in PLUMBING:
+        for node in ast.parse(path.read_text()).body:
+            assert isinstance(node, allowed), f"{path.name}:{node.lineno}"
+
+
+def test_only_one_decorator_compiles():
+    used = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            name = getattr(node, "attr", getattr(node, "id", getattr(node, "name", None)))
+            if name in COMPILERS:
+                used.setdefault(path.name, []).append(name)
+    assert used == {"jit.py": ["njit"]}
+
+
+def dispatchers():
+    for info in pkgutil.iter_modules(core.__path__, core.__name__ + "."):
+        for name, value in vars(importlib.import_module(info.name)).items():
+            if isinstance(value, Dispatcher) and value.py_func.__module__ == info.name:
+                yield f"{info.name}.{name}", value
+
+
+def signatures(dispatcher):
+    """What a function was compiled for, in this process and, for these sources, in earlier ones."""
+    on_disk = dispatcher._cache._cache_file._load_index()
+    return set(dispatcher.signatures) | {key[0] for key in on_disk}
+
+
+def assert_one_signature_each():
+    found = {name: signatures(dispatcher) for name, dispatcher in dispatchers()}
+    assert len(found) > 20
+    assert not {name: several for name, several in found.items() if len(several) > 1}
+
+
+@pytest.fixture(scope="session")
+def signatures_at_the_end():
+    """Looks again when the session ends, after all tests of all files."""
+    yield
+    assert_one_signature_each()
+
+
+@needs_compiler
+def test_every_function_is_compiled_for_one_signature_only(signatures_at_the_end):
+    for entry in MODELS:
+        model = learned(entry.values[0], 40)
+        x, y = stream_for(model, 1)[0]
+        for X in (np.ones((3, 2)), np.ones((2, 3), np.float32).T, np.ones((3, 2))[::2]):
+            model.predict_then_learn_many(X, [y] * len(X))
+            model.predict_many(X)
+        pickle.loads(pickle.dumps(model)).learn_one(x, y)
+    assert_one_signature_each()
+
+
+# the cache on disk
+
+RUN = """
+import json, pickle, sys
+model, x = pickle.load(sys.stdin.buffer)
+score = model.predict_one(x)
+import river_budget
+from river_budget.core.rows import decide
+hits, misses = (sum(c.values()) for c in (decide.stats.cache_hits, decide.stats.cache_misses))
+print(json.dumps([score, hits, misses, river_budget.__file__]))
+"""
+EDIT = """
+
+@compiled(fastmath=FUSED)
+def exp_of(x):
+    return 0.25
+"""
+
+
+def run(script, *paths, stdin=b"", **variables):
+    environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    environment |= {"PYTHONPATH": os.pathsep.join(map(str, paths))} | variables
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        input=stdin,
+        env=environment,
+        capture_output=True,
+        cwd=paths[0],
+    )
+    assert result.returncode == 0, result.stderr.decode()
+    return json.loads(result.stdout)
+
+
+@needs_compiler
+def test_a_second_process_starts_from_the_cache_and_an_edit_reaches_all_callers(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    model = learned(rb.BSGDRegressor(5), 20)
+    x = stream_for(model, 1)[0][0]
+    score = pytest.approx(model.predict_one(x), rel=1e-12)
+    stdin = pickle.dumps((model, x))
+
+    *first, file = run(RUN, tmp_path, stdin=stdin)
+    assert first == [score, 0, 1]
+    assert file.startswith(str(tmp_path))
+    assert run(RUN, tmp_path, stdin=stdin)[:3] == [score, 1, 0]
+
+    with open(tmp_path / PACKAGE.name / "core" / "exponential.py", "a") as file:
+        file.write(EDIT)
+    edited = pytest.approx(0.25 * sum(v["coefficients"] for v in model.support_vectors()))
+    assert run(RUN, tmp_path, stdin=stdin)[:3] == [edited, 0, 1]
+
+
+# without a compiler
+
+
+def answers():
+    """Predictions and scores of every model of the table after a short stream, as plain data."""
+    found = {}
+    for entry in MODELS:
+        budget = {"budget": 5} if getattr(entry.values[0], "budget", None) else {}
+        model = entry.values[0].clone({"seed": 1} | budget)
+        learn(model, stream_for(model, 40))
+        xs = [x for x, _ in stream_for(model, 10, seed=1)]
+        scores = [model.decision_function_one(x) for x in xs]
+        flat = [list(s.values()) if isinstance(s, dict) else [s] for s in scores]
+        found[entry.id] = [[model.predict_one(x) for x in xs], np.ravel(flat).tolist()]
+    return found
+
+
+@needs_compiler
+def test_the_package_works_without_a_compiler():
+    script = "import json, test_laws; print(json.dumps(test_laws.answers()))"
+    plain, compiled = run(script, TESTS, PACKAGE.parent, NUMBA_DISABLE_JIT="1"), answers()
+    assert plain.keys() == compiled.keys()
+    for name, (predictions, scores) in compiled.items():
+        assert plain[name][0] == pytest.approx(predictions, rel=1e-6, abs=1e-9), name
+        assert plain[name][1] == pytest.approx(scores, rel=1e-6, abs=1e-9), name
+
+
+# kernels, maintenance, text
+
+
+def values():
+    for module in (rb.kernels, rb.maintenance):
+        yield from (getattr(module, name)() for name in module.__all__)
+
+
+@pytest.mark.parametrize("value", list(values()), ids=repr)
+def test_kernels_and_maintenance_hold_parameters_and_nothing_else(value):
+    assert set(vars(value)) == set(value._get_params())
+    for twin in (copy.deepcopy(value), pickle.loads(pickle.dumps(value)), value.clone()):
+        assert twin == value
+        assert hash(twin) == hash(value)
+
+
+@pytest.mark.parametrize("value", list(values()), ids=repr)
+def test_kernels_and_maintenance_cannot_be_changed(value):
+    before = repr(value)
+    for name in [*vars(value), "something_new"]:
+        with pytest.raises(AttributeError, match=name):
+            setattr(value, name, 1)
+    for name in vars(value):
+        with pytest.raises(AttributeError, match=name):
+            delattr(value, name)
+    assert repr(value) == before
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_learning_leaves_kernels_and_maintenance_as_they_are(model):
+    parameters = (model.kernel, model.maintenance)
+    before = pickle.dumps(parameters)
+    model = model.clone()
+    learn(model, stream_for(model, 40))
+    assert (model.kernel, model.maintenance) == parameters
+    assert pickle.dumps(parameters) == before
+
+
+def test_nothing_is_left_to_do():
+    marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
+    for path in [*PACKAGE.rglob("*.py"), *TESTS.rglob("*.py")]:
+        text = path.read_text()
+        assert not [mark for mark in marks if mark in text], path

@@ -1,0 +1,102 @@
+"""Whatever happens to a model, in whatever order: it stays finite and within its budget."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from models import MODELS
+from river import base
+from streams import LABELS
+
+MAGNITUDES = [10.0**power for power in (-300, -160, -30, -8, 8, 30, 150, 155, 300)]
+
+numbers = st.one_of(
+    st.sampled_from([0.0, 1.0, -1.0]),  # often the same: zero vectors and duplicates
+    st.floats(-3.0, 3.0),
+    st.builds(math.copysign, st.sampled_from(MAGNITUDES), st.sampled_from([-1.0, 1.0])),
+)
+examples = st.dictionaries(st.sampled_from("abcdefgh"), numbers, max_size=5)
+learning = st.tuples(
+    st.just("learn"),
+    examples,
+    st.integers(0, len(LABELS) - 1),
+    st.sampled_from([1.0, 1.0, 1.0, 0.0, 0.3, 5.0, 1e-300, 1e8]),
+)
+operations = st.lists(
+    st.one_of(
+        learning,
+        learning,
+        learning,
+        st.tuples(st.just("predict"), examples),
+        st.tuples(st.just("budget"), st.sampled_from([1, 2, 5, 20, None])),
+        st.tuples(st.just("pickle")),
+    ),
+    min_size=10,
+    max_size=40,
+)
+
+
+def perform(model, operation, *arguments):
+    """Carry out an operation; returns the model, which a pickle replaces."""
+    if operation == "learn":
+        x, label, w = arguments
+        model.learn_one(x, target_of(model, label), w)
+    elif operation == "predict":
+        model.predict_one(*arguments)
+    elif operation == "budget" and getattr(model, "budget", None):
+        model.mutate({"budget": arguments[0]})
+    elif operation == "pickle":
+        return pickle.loads(pickle.dumps(model))
+    return model
+
+
+def target_of(model, label):
+    if isinstance(model, base.Regressor):
+        return (-1.0, 0.5, 2.0, 1e300)[label]
+    return LABELS[label] if model.classes is None else label > 1
+
+
+def check(model, x):
+    before = pickle.dumps(model)
+    score = model.decision_function_one(x)
+    for value in score.values() if isinstance(score, dict) else [score]:
+        assert math.isfinite(value)
+    if isinstance(model, base.Classifier):
+        shares = model.predict_proba_one(x)
+        assert all(0.0 <= share <= 1.0 for share in shares.values())
+        assert model.predict_one(x) in shares or not shares
+    assert pickle.dumps(model) == before
+    if getattr(model, "budget", None):
+        assert model.n_support_vectors <= model.budget
+    for vector in model.support_vectors():
+        a = vector["coefficients"]
+        assert all(map(math.isfinite, a.values() if isinstance(a, dict) else [a]))
+        assert all(map(math.isfinite, vector["features"].values()))
+
+
+def survives(model, steps):
+    model, x = model.clone(), {}
+    for operation, *arguments in steps:
+        model = perform(model, operation, *arguments)
+        x = arguments[0] if operation in ("learn", "predict") else x
+        check(model, x)
+        check(model, {"a": 1.0, "new": -1.0})
+
+
+@pytest.mark.parametrize("model", MODELS)
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(steps=operations)
+def test_models_stay_finite_and_within_their_budget(model, steps):
+    survives(model, steps)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(steps=operations)
+def test_models_stay_finite_and_within_their_budget_for_long(model, steps):
+    survives(model, steps)
