@@ -24,7 +24,7 @@ from .core.views import carver
 from .features import Batch, FeatureIndex
 from .kernels import RBF, Kernel
 from .parameters import Mutable, instance_of, optional, whole
-from .targets import Labels, Targets, real, weight, weights
+from .targets import Labels, Targets, check_classes, plain, real, weight, weights
 
 FIRST_CAPACITY = 64  # of a model without a budget
 GROWTH = 2  # factor by which it grows
@@ -212,10 +212,10 @@ class BudgetModel(base.Estimator):
             self._run(seat.rows, seat.targets, seat.weights, seat.scores, seat.scratch)
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
-        """f(x), one number per output, in memory that the next example overwrites."""
+        """f(x), a list with one number per output."""
         if self._block is None:
             self._features.reject(x)
-            return _numbers(self._outputs)[1]
+            return [0.0] * self._outputs
         try:
             seat = self._seats.pop()
         except IndexError:
@@ -225,8 +225,9 @@ class BudgetModel(base.Estimator):
             rows = features.row(x)
         if not decide(self._block, seat.scratch, rows, seat.scores):
             self._features.reject(x)
+        scores = seat.f.tolist()  # before another thread may take the seat
         self._seats.append(seat)
-        return seat.f
+        return scores
 
     def _score_rows(self, rows: Any) -> Any:
         scores = np.zeros((len(rows), self._outputs))
@@ -302,10 +303,7 @@ class BudgetClassifier(BudgetModel, base.MiniBatchClassifier):
         self, kernel: Kernel | None, classes: tuple[Any, ...] | None, seed: int | None = None
     ):
         super().__init__(kernel, seed)
-        if classes is not None and not (isinstance(classes, tuple) and len(set(classes)) > 1):
-            raise ValueError(f"classes must be a tuple of at least two labels, not {classes!r}")
-        if classes is not None and len(set(classes)) < len(classes):
-            raise ValueError(f"classes must be different labels, not {classes!r}")
+        check_classes(classes)
         self.classes = classes
         self._labels = Labels(classes)
 
@@ -351,8 +349,10 @@ class BudgetClassifier(BudgetModel, base.MiniBatchClassifier):
             self._labels.check(y)
             self._features.reject(x)
             w = weight(w)
-            self._meet(y)
-            target = self._labels.codes[y]
+            label = plain(y)
+            if label not in self._labels.codes:
+                self._meet(label)
+            target = self._labels.codes[label]
         self._learn_row(x, target, w if w == 1.0 else weight(w))
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:

@@ -24,7 +24,7 @@ from .core.rows import first_bad_row
 
 def number(feature: Any, value: Any) -> float:
     """The value of a feature as a float, or an error that names both."""
-    if not isinstance(value, (str, bytes, type(None))):
+    if not isinstance(value, (str, bytes, complex, np.complexfloating, type(None))):
         try:
             result = float(value)
         except (TypeError, ValueError, OverflowError):
@@ -77,11 +77,11 @@ class FeatureIndex:
 
         self.pack = pack  # a closure: it is called for every example and looks nothing up
 
-    def __getstate__(self) -> list[Any]:
-        return list(self._places)
+    def __getstate__(self) -> tuple[list[Any]]:
+        return (list(self._places),)  # pickle passes over a state that is false
 
-    def __setstate__(self, names: list[Any]) -> None:
-        self.__init__(names)  # type: ignore[misc]
+    def __setstate__(self, state: tuple[list[Any]]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
 
     def __len__(self) -> int:
         return self._n
@@ -165,7 +165,7 @@ class Batch:
         """Values in the form of the examples: a native series, or the array itself."""
         if self.frame is None:
             return values
-        if isinstance(values, np.ndarray) and values.dtype == object:
+        if values.dtype == object and not self.frame.implementation.is_pandas_like():
             values = values.tolist()
         return dataframe.to_native_series(values, name=name, like=self.frame)
 
@@ -173,8 +173,11 @@ class Batch:
         """Named columns in the form of the examples; of an array, a dict of arrays."""
         if self.frame is None:
             return columns
-        if not columns:
-            return self.frame.select().to_native()
+        if not columns:  # no label is known
+            native = self.frame.to_native()
+            return (
+                native.iloc[:, :0] if hasattr(native, "iloc") else self.frame.select().to_native()
+            )
         return dataframe.to_native_frame(columns, like=self.frame)
 
 
@@ -190,5 +193,5 @@ def _checked_columns(frame: Any) -> Any:
     """A frame with columns that are not numbers by type: look at every value."""
     values = np.empty(frame.shape)
     for column, name in enumerate(frame.columns):
-        values[:, column] = [number(name, value) for value in frame[name].to_list()]
+        values[:, column] = [number(name, value) for value in frame[:, column].to_list()]
     return values

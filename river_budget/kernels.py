@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .core.codes import Kernel as Code
@@ -59,7 +60,10 @@ class RBF(Kernel):
     def from_width(cls, sigma: float) -> RBF:
         """The same kernel written as exp(-|x - z|^2 / (2 sigma^2))."""
         positive("sigma", sigma)
-        return cls(1.0 / (2.0 * sigma**2))
+        gamma = 0.5 / sigma / sigma
+        if not 0.0 < gamma < math.inf:
+            raise ValueError(f"sigma={sigma!r} is too far from 1")
+        return cls(gamma)
 
     def _header(self, n_features: int) -> dict[str, Any]:
         return {"kernel": Code.RBF, "gamma": _width(self.gamma, n_features)}

@@ -16,6 +16,33 @@ def plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
+def _array(labels: list[Any]) -> Any:
+    """An array that gives the labels back as they are: of a type of its own if numpy keeps it whole."""
+    if len({type(label) for label in labels}) == 1 and isinstance(
+        labels[0], (bool, int, float, str)
+    ):
+        array = np.array(labels)
+        if array.tolist() == labels:
+            return array
+    array = np.empty(len(labels), object)
+    array[:] = labels
+    return array
+
+
+def check_classes(classes: Any) -> None:
+    """Raise for what cannot be the parameter `classes`."""
+    if classes is None:
+        return
+    if not isinstance(classes, tuple) or len(classes) < 2:
+        raise ValueError(f"classes must be a tuple of at least two labels, not {classes!r}")
+    try:
+        distinct = len(set(map(plain, classes)))
+    except TypeError:
+        raise ValueError(f"classes must be hashable labels, not {classes!r}") from None
+    if distinct < len(classes):
+        raise ValueError(f"classes must be different labels, not {classes!r}")
+
+
 class Labels:
     """The classes of a classifier.
 
@@ -33,11 +60,7 @@ class Labels:
             self.codes = dict(zip(self.known, (-1.0, 1.0), strict=False))
         else:
             self.codes = {label: float(column) for column, label in enumerate(self.known)}
-        self._table = np.array(self.known)
-        kinds = {type(label) for label in self.known}
-        if len(kinds) != 1 or self._table.ndim != 1:
-            self._table = np.empty(len(self.known), object)
-            self._table[:] = self.known
+        self._table = _array(self.known)
 
     def __getstate__(self) -> Any:
         return self.closed, self.known
@@ -56,12 +79,13 @@ class Labels:
 
     def check(self, label: Any) -> None:
         """Raise for what cannot be a label of this model."""
-        if label is None or label != label:
-            raise ValueError(f"the target must be a label, not {label!r}")
         try:
-            known = label in self.codes
-        except TypeError:
+            missing = label is None or bool(label != label)
+            known = plain(label) in self.codes
+        except (TypeError, ValueError):  # unhashable, or a marker of missing values
             raise ValueError(f"the target must be a hashable label, not {label!r}") from None
+        if missing:
+            raise ValueError(f"the target must be a label, not {label!r}")
         if self.closed and not known:
             raise ValueError(f"the target {label!r} is none of classes={tuple(self.known)!r}")
 
@@ -77,8 +101,7 @@ class Labels:
         if len(self.known) == 2:
             return self.known[scores[0] >= 0.0]
         if len(self.known) > 2:
-            values = scores.tolist()
-            return self.known[values.index(max(values))]
+            return self.known[scores.index(max(scores))]
         return self.known[0] if self.known else None
 
     def labels(self, scores: Any) -> Any:
@@ -105,7 +128,7 @@ class Labels:
     def named(self, scores: Any) -> Any:
         """The scores as users see them: a number for up to two classes, else {label: number}."""
         if len(self.known) > 2:
-            return dict(zip(self.known, scores.tolist(), strict=True))
+            return dict(zip(self.known, map(float, scores), strict=True))
         return float(scores[0])
 
 
@@ -120,6 +143,10 @@ class Targets:
             fast = series.dtype.is_numeric() or series.dtype == nw.Boolean
             y = series.to_numpy() if fast and not series.is_null().any() else series.to_list()
         values = y if isinstance(y, np.ndarray) and y.dtype != object else list(y)
+        if isinstance(values, np.ndarray) and values.ndim > 1:
+            raise ValueError(
+                f"the targets must be one column, not an array of {values.ndim} dimensions"
+            )
         if len(values) != n:
             raise ValueError(f"{n} examples but {len(values)} targets")
         self.values = values
@@ -138,7 +165,7 @@ class Targets:
                 codes[rest == label] = code
         else:
             get = labels.codes.get
-            codes = np.array([get(label, math.nan) for label in self.values[start:]], float)
+            codes = np.array([get(plain(label), math.nan) for label in self.values[start:]], float)
         unknown = np.flatnonzero(np.isnan(codes))
         return codes, int(unknown[0]) if len(unknown) else len(codes)
 
@@ -158,7 +185,7 @@ class Targets:
 
 def real(value: Any) -> float:
     """The target of a regressor as a float."""
-    if not isinstance(value, (str, bytes, type(None))):
+    if not isinstance(value, (str, bytes, complex, np.complexfloating, type(None))):
         try:
             result = float(value)
         except (TypeError, ValueError, OverflowError):
@@ -171,21 +198,24 @@ def real(value: Any) -> float:
 
 def weight(value: Any) -> float:
     """The weight of an example as a float."""
-    try:
-        result = float(value)
-    except (TypeError, ValueError):
-        result = math.nan
-    if not (math.isfinite(result) and result >= 0.0):
-        raise ValueError(f"w must be a finite number of at least 0, not {value!r}")
-    return result
+    if not isinstance(value, (str, bytes, complex, np.complexfloating, type(None))):
+        try:
+            result = float(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
+        else:
+            if math.isfinite(result) and result >= 0.0:
+                return result
+    raise ValueError(f"w must be a finite number of at least 0, not {value!r}")
 
 
 def weights(w: Any, n: int) -> Any:
     """One weight per example, from a number or a column."""
-    if isinstance(w, (int, float)):
+    if not np.iterable(w) or isinstance(w, (str, bytes)):
         return np.full(n, weight(w))
     if not isinstance(w, (np.ndarray, list, tuple)):
-        w = dataframe.into_series(w).to_list()
+        column: Any = w
+        w = dataframe.into_series(column).to_list()
     if len(w) != n:
         raise ValueError(f"{n} examples but {len(w)} weights w")
-    return np.array([weight(value) for value in w])
+    return np.array([weight(value) for value in w], float)

@@ -81,3 +81,8 @@ def scores(model, stream):
 def same(a, b, stream):
     """Whether two models are the same to the bit, as far as one can see from outside."""
     return a.support_vectors() == b.support_vectors() and scores(a, stream) == scores(b, stream)
+
+
+def list_of(score):
+    """The numbers of a score or of coefficients: one, or one per class."""
+    return list(score.values()) if isinstance(score, dict) else [score]

@@ -101,7 +101,7 @@ def progressive(model, stream):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@settings(max_examples=6, deadline=None, derandomize=True)
+@settings(max_examples=6)
 @given(cuts=st.sets(st.integers(0, N), max_size=6))
 def test_learn_many_is_a_loop_of_learn_one_however_the_stream_is_cut(model, cuts):
     model = model.clone()
@@ -114,7 +114,7 @@ def test_learn_many_is_a_loop_of_learn_one_however_the_stream_is_cut(model, cuts
 
 
 @pytest.mark.parametrize("model", MODELS)
-@settings(max_examples=6, deadline=None, derandomize=True)
+@settings(max_examples=6)
 @given(cuts=st.sets(st.integers(0, N), max_size=6))
 def test_predict_then_learn_many_is_progressive_validation(model, cuts):
     model = model.clone()

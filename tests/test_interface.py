@@ -1,4 +1,4 @@
-"""What the model says: labels, scores, probabilities, weights, features. Every promise of the API."""
+"""What the model says: labels, scores, probabilities, weights, features, as the API promises."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
-from models import CLASSIFIERS, MODELS, REGRESSORS, having, learn, learned, scores, stream_for
+from models import (
+    CLASSIFIERS,
+    MODELS,
+    REGRESSORS,
+    having,
+    learn,
+    learned,
+    list_of,
+    scores,
+    stream_for,
+)
 from oracles import kernels as oracles
 from river import datasets, evaluate, metrics, multiclass, preprocessing
 
@@ -390,11 +400,7 @@ def test_examples_without_features_can_be_learned(model):
         model.learn_one({}, y)
         model.predict_one({})
         model.learn_one(x, y)
-    assert np.isfinite(list(np.ravel(list_of(model.decision_function_one({}))))).all()
-
-
-def list_of(score):
-    return list(score.values()) if isinstance(score, dict) else [score]
+    assert np.isfinite(list_of(model.decision_function_one({}))).all()
 
 
 @pytest.mark.parametrize("kernel", [RBF, Laplacian])
@@ -413,7 +419,7 @@ def test_gamma_auto_is_one_over_the_features_of_the_first_example(kernel, n):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_predictions_that_interrupt_each_other_are_right(model):
-    """What a switch of threads does at its worst: another prediction before each line of this one."""
+    """What a switch of threads does at its worst: another prediction before each line of one."""
     model = learned(model)
     (x, _), (other, _) = stream_for(model, 2, seed=1)
     for name in ("decision_function_one", "predict_proba_one", "predict_one"):

@@ -1,4 +1,4 @@
-"""Parameters that change, copies, files and memory: what happens to a model between two examples."""
+"""Parameters that change, copies, pickles and memory: what happens between two examples."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from models import (
     having,
     learn,
     learned,
+    list_of,
     same,
     scores,
     stream_for,
@@ -85,10 +86,6 @@ def test_a_budget_can_be_given_to_a_model_without_one(model):
     model.mutate({"budget": 20})
     learn(model, stream_for(model, 80, seed=1))
     assert model.n_support_vectors == 20
-
-
-def list_of(score):
-    return list(score.values()) if isinstance(score, dict) else [score]
 
 
 def shrunk(maintenance):

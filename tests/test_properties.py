@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import MODELS
+from models import MODELS, list_of
+from oracles.kernels import rbf
 from river import base
 from streams import LABELS
+
+import river_budget as rb
+from river_budget.kernels import RBF
+from river_budget.maintenance import Merge, Project, RemoveSmallest
 
 MAGNITUDES = [10.0**power for power in (-300, -160, -30, -8, 8, 30, 150, 155, 300)]
 
@@ -62,9 +68,7 @@ def target_of(model, label):
 
 def check(model, x):
     before = pickle.dumps(model)
-    score = model.decision_function_one(x)
-    for value in score.values() if isinstance(score, dict) else [score]:
-        assert math.isfinite(value)
+    assert all(map(math.isfinite, list_of(model.decision_function_one(x))))
     if isinstance(model, base.Classifier):
         shares = model.predict_proba_one(x)
         assert all(0.0 <= share <= 1.0 for share in shares.values())
@@ -73,8 +77,7 @@ def check(model, x):
     if getattr(model, "budget", None):
         assert model.n_support_vectors <= model.budget
     for vector in model.support_vectors():
-        a = vector["coefficients"]
-        assert all(map(math.isfinite, a.values() if isinstance(a, dict) else [a]))
+        assert all(map(math.isfinite, list_of(vector["coefficients"])))
         assert all(map(math.isfinite, vector["features"].values()))
 
 
@@ -88,7 +91,7 @@ def survives(model, steps):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15)
 @given(steps=operations)
 def test_models_stay_finite_and_within_their_budget(model, steps):
     survives(model, steps)
@@ -96,7 +99,37 @@ def test_models_stay_finite_and_within_their_budget(model, steps):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 @given(steps=operations)
 def test_models_stay_finite_and_within_their_budget_for_long(model, steps):
     survives(model, steps)
+
+
+@pytest.mark.parametrize("arity", [2, 3, 4, 7])
+@pytest.mark.parametrize("method", ["cascade", "gradient"])
+@pytest.mark.parametrize("far", [1e30, 1e154, 1e155, 1e300])
+def test_vectors_whose_distance_overflows_can_be_merged(arity, method, far):
+    model = rb.BSGDClassifier(7, RBF(0.5), Merge(arity, method))
+    for i in range(12):
+        model.learn_one({"a": (-far if i % 2 else 0.1) * i}, "no" if i % 3 else "yes")
+        check(model, {"a": 0.3})
+    model.mutate({"budget": 1})
+    check(model, {"a": 0.3})
+
+
+@pytest.mark.parametrize("labels", [2, 3, 10])
+@pytest.mark.parametrize("budget", [3, 7, 20])
+@pytest.mark.parametrize(
+    "maintenance",
+    [RemoveSmallest(), Project()]
+    + [Merge(m, how) for m in (2, 3, 6, 20) for how in ("cascade", "gradient")],
+    ids=repr,
+)
+def test_the_norm_of_the_model_stays_below_one_over_the_root_of_l2(maintenance, budget, labels):
+    model = rb.BSGDClassifier(budget, RBF(0.5), maintenance, l2=1e-2)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        model.learn_one({"a": float(rng.normal())}, f"label {rng.integers(labels)}")
+        points = [[v["features"].get("a", 0.0)] for v in model.support_vectors()]
+        a = [list_of(v["coefficients"]) for v in model.support_vectors()]
+        assert np.sum((a @ np.transpose(a)) * rbf(0.5)(points, points)) <= 100.0 * (1 + 1e-9)

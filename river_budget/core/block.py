@@ -76,5 +76,5 @@ def aligned(block: Any) -> Any:
 def scratch_for(block: Any) -> Any:
     """Scratch space of the size that a pass over this block may need."""
     head = views(block).head[0]
-    small = head.arity * (head.arity + head.outputs + head.width + 8) + head.outputs
+    small = head.arity * (head.arity + head.outputs + head.width + 8) + 2 * head.outputs
     return np.zeros(FREE_ROWS * head.capacity + 2 * head.width + 1 + small)

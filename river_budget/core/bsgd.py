@@ -24,7 +24,7 @@ from .jit import compiled
 from .losses import along, judge, squared_length
 from .maintenance import keep_budget
 from .model import unpack
-from .projection import TINY, extend, fold, project
+from .projection import TINY, extend, fold, most_dependent, project, project_out
 from .rounds import observe
 from .rows import dot, kernel_row, lanes, row_of, self_kernel
 from .support import add_to, insert, shrink, vector
@@ -66,7 +66,7 @@ def state_of(model):
 def learn(block, scratch, rows, targets, weights, scores):
     """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done."""
     model = unpack(block, scratch)
-    own = state_of(model)
+    own, head = state_of(model), model.head[0]
     for t in range(rows.shape[0]):
         x, f = row_of(rows, t), row_of(scores, t)
         norm = observe(model, x, f)
@@ -82,9 +82,10 @@ def learn(block, scratch, rows, targets, weights, scores):
         own.norm2 *= decay * decay
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
             inner = decay * along(f, sign, plus, minus)
-            length = squared_length(minus) * self_kernel(model, norm)
-            own.norm2 += 2.0 * step * inner + step * step * length
-            store(model, x, norm, plus, minus, step * sign)
+            length = store(model, x, norm, plus, minus, step * sign)
+            own.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
+            if head.factored:
+                keep_apart(model, own)
             fit_budget(model, own)  # lines 5-7
         if own.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda)
             excess = own.l2 * own.norm2
@@ -96,18 +97,33 @@ def learn(block, scratch, rows, targets, weights, scores):
 
 @compiled(once=True)
 def store(model, x, norm, plus, minus, amount):
-    """Add amount (e_plus - e_minus) k(x, .), with x as a new support vector."""
+    """Add amount (e_plus - e_minus) k(x, .), with x as a new support vector, or its projection where x is
+    a combination of what is stored. Returns the squared length of k(x, .) or of the projection."""
+    length = self_kernel(model, norm)
     if model.head[0].factored:
         coefficients = numbers(model.free, 0, model.head[0].count)
-        length = self_kernel(model, norm)
-        residual = length - project(model, model.row, coefficients)
-        if residual <= TINY * length:  # x is a combination of what is stored
+        inside = project(model, model.row, coefficients)
+        if length - inside <= TINY * length:
             fold(model, coefficients, plus, minus, amount)
-            return
-        extend(model, coefficients, residual, insert(model, x, norm))
+            return inside
+        extend(model, coefficients, length - inside, insert(model, x, norm))
     else:
         insert(model, x, norm)
     add_to(model, model.head[0].count - 1, plus, minus, amount)
+    return length
+
+
+@compiled
+def keep_apart(model, own):
+    """Project vectors that the newcomer has made combinations of the others."""
+    while model.head[0].count > 1:
+        p, distance = most_dependent(model)
+        if distance > TINY:
+            return
+        weight = 0.0
+        for r in range(model.coefficients.shape[0]):
+            weight += model.coefficients[r, p] ** 2
+        own.norm2 -= model.head[0].scale ** 2 * weight * project_out(model, p)
 
 
 @compiled(once=True)

@@ -84,7 +84,9 @@ def merge(model, tracked):
     s = table(free, start + 16 * m, m, m)
     start += 8 * m * (m + 2)
     a, a_z = table(free, start, m, outputs), numbers(free, start + 8 * m * outputs, outputs)
-    points = table(free, start + 8 * (m + 1) * outputs, m, model.vectors.shape[0])
+    start += 8 * (m + 1) * outputs
+    points = table(free, start, m, model.vectors.shape[0])
+    room = numbers(free, start + 8 * m * model.vectors.shape[0], 2 * m + outputs)
     search = new_search(model)
     best_partners(model, lightest(model, model.scratch), search, members)
     for i in range(m):  # side by side: in the model, every feature is in another place of memory
@@ -101,7 +103,7 @@ def merge(model, tracked):
     elif head.method == CASCADE:
         cascade(a, s, shares, a_z)
     else:
-        ascend(a, s, shares, a_z, model.scratch)
+        ascend(a, s, shares, a_z, room)
     change = (
         change_by_merging(model, search[S], points, members, shares, s, a, a_z) if tracked else 0.0
     )

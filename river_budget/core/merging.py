@@ -10,7 +10,7 @@ Only three products matter: mm = |a_m|^2, nn = |a_n|^2, mn = a_m.a_n. The best h
 the derivative of |a_z|^2 up to the factor 4 s. It holds for every sign: with coefficients of opposite
 direction A or B is negative and z lies beyond the heavier vector.
 
-The search takes m = the lightest vector and ranks all partners n at once: a step of the fixed point
+The search takes m = the lightest vector and ranks all partners n at once: two steps of the fixed point
 h = A / (A + B) from h = 0, that is from the partner, where p = k needs no exponential. The best few
 are then solved to the last digit.
 """
@@ -30,11 +30,11 @@ from .views import roughs, table
 
 EQ21 = int(Objective.EQ21)
 REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
-SEARCH_ROWS = 8
-SPARE = 2  # how many more partners than wanted are solved, as estimates may swap neighbours
+FIXED_POINT = 2  # steps of the search
+SPARE = 4  # how many more partners than wanted may be solved, as estimates swap neighbours
 FLAT = 1e-8  # a change of h below it ends the search
-DOUBT = 4.0  # no estimate is so many times too high (measured: up to 1.6 times)
-NEWTON, STEPS = 8, 60
+DOUBT = 2.0  # an estimate so many times the best solved one is not looked into
+NEWTON, STEPS = 12, 60
 SMALL = 1e-300  # keeps a division by zero finite
 # For the estimates in float32. NEAR: exp(-y) of a smaller y is too near 1 to be subtracted from it.
 ZERO, SIXTH, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.5), F(1.0), F(2.0)
@@ -79,6 +79,13 @@ def slope(h, s, mm, nn, mn):
 
 
 @compiled
+def short(step, h):
+    """A step that does not jump into another valley."""
+    longest = 0.25 + 0.5 * abs(h)
+    return min(max(step, -longest), longest)
+
+
+@compiled
 def solve(h, s, mm, nn, mn):
     """(h, degradation) of the best place near h.
 
@@ -90,7 +97,7 @@ def solve(h, s, mm, nn, mn):
         up, bend = slope(h, s, mm, nn, mn)
         if not bend < 0.0:
             break
-        step = -up / bend
+        step = short(-up / bend, h)
         h = min(max(h + step, REACH_BELOW), REACH_ABOVE)
         if abs(step) < FLAT:
             reached = degradation(h, s, mm, nn, mn)
@@ -105,7 +112,7 @@ def _descend(h, least, s, mm, nn, mn):
     """Newton steps that are halved until they gain."""
     for _ in range(STEPS):
         up, bend = slope(h, s, mm, nn, mn)
-        step = -up / bend if bend < 0.0 else math.copysign(0.25, up)
+        step = short(-up / bend if bend < 0.0 else math.copysign(0.25, up), h)
         candidate, loss = h, least
         while abs(step) > FLAT:
             candidate = min(max(h + step, REACH_BELOW), REACH_ABOVE)
@@ -143,11 +150,11 @@ def _lost(y, exp_y):
 
 @compiled(fastmath=REORDERED)
 def _estimate(search, mm, n):
-    """search[LOSS]: the degradation after one step of the fixed point, or on the partner if that is less.
+    """search[LOSS]: the degradation after two steps of the fixed point, or on the partner if that is less.
 
     In float32 and in units of mm, twice as many partners at a time; in three short loops, as one long
-    chain of dependent operations would keep the processor waiting. Measured on 1800 random supports,
-    with both signs: the best partner is among the first three of these estimates.
+    chain of dependent operations would keep the processor waiting. Measured on random supports and on
+    streams, with both signs: the best partner is among the first five of these estimates.
     """
     s, nn, mn, h, loss = search[S], search[NN], search[MN], search[PLACE], search[LOSS]
     rough_s, rough_k = roughs(search[5], 0, n), roughs(search[5], 4 * n, n)
@@ -156,15 +163,17 @@ def _estimate(search, mm, n):
     for j in range(n):
         rough_s[j] = F(s[j])
         rough_k[j] = rough_exp_of(-rough_s[j])
-    for j in range(n):
-        weight, inner, k = F(nn[j] * unit), F(mn[j] * unit), rough_k[j]
-        a, b = k * (k + inner), weight + inner * k
-        place = a / (a + b if a + b > TINY else TINY)
-        place = place if place > LOWEST else LOWEST
-        place = place if place < ONE else ONE
-        h[j] = place
-        p[j] = rough_exp_of(-rough_s[j] * (ONE - place) * (ONE - place))
-        q[j] = rough_exp_of(-rough_s[j] * place * place)
+        p[j], q[j] = rough_k[j], ONE
+    for _ in range(FIXED_POINT):
+        for j in range(n):
+            weight, inner = F(nn[j] * unit), F(mn[j] * unit)
+            a, b = p[j] * (p[j] + inner * q[j]), q[j] * (weight * q[j] + inner * p[j])
+            place = a / (a + b) if a + b > TINY else LOWEST
+            place = place if place > LOWEST else LOWEST
+            place = place if place < ONE else ONE
+            h[j] = place
+            p[j] = rough_exp_of(-rough_s[j] * (ONE - place) * (ONE - place))
+            q[j] = rough_exp_of(-rough_s[j] * place * place)
     for j in range(n):
         weight, inner, k, place = F(nn[j] * unit), F(mn[j] * unit), rough_k[j], F(h[j])
         g, twice_s = ONE - place, TWO * rough_s[j]
@@ -176,7 +185,7 @@ def _estimate(search, mm, n):
         on_partner = _lost(twice_s, k * k)
         better = there < on_partner
         h[j] = place if better else ZERO
-        loss[j] = max(there if better else on_partner, ZERO)
+        loss[j] = mm * max(there if better else on_partner, ZERO)
 
 
 @compiled(once=True)

@@ -88,7 +88,8 @@ def copy(source, target):
 @compiled
 def cascade(a, s, shares, a_z):
     """MM-BSGD: merge the first two, the result with the third, and so on."""
-    corner(shares, 0)
+    for i in range(shares.shape[0]):
+        shares[i] = 1.0 if i == 0 else 0.0
     copy(a[0], a_z)
     for j in range(1, shares.shape[0]):
         distance = distance_to(shares, s, j)

@@ -7,8 +7,9 @@ In terms of W, with k the kernel row of x and k_xx = k(x, x):
     new row of W = (-d, 1) / residual     when x joins the support
     K^-1 of a column p = W' W[:, p]       and 1 / (K^-1)_pp = squared distance of p to the others
 An error in W grows with the root of K's condition number, in a maintained inverse with the number
-itself. A vector whose residual^2 is at most TINY of its own length adds no direction and is not
-stored: this keeps the root of the condition number within 1e5.
+itself. So no vector may lie within TINY of the span of the others (squared, in units of its own length):
+a newcomer that does is not stored, and one that comes to do so by a newcomer is projected on the others,
+which costs next to nothing. This keeps the root of the condition number near 1e5.
 
 The factor is in the order of the support, so vectors leave by `remove_in_order`.
 """
@@ -17,7 +18,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .jit import REORDERED, compiled
+from .rows import self_kernel
 from .support import remove_in_order
 from .views import numbers
 
@@ -99,6 +103,24 @@ def project_out(model, p):
             coefficients[j] -= share * column[j]
     drop(model, p)
     return distance
+
+
+@compiled
+def most_dependent(model):
+    """(vector, its squared distance to the span of the others, in units of its own length)"""
+    factor, n, inverse = model.factor, model.head[0].count, model.scratch
+    for j in range(n):
+        inverse[j] = 0.0
+    for i in range(n):
+        w = factor[i]
+        for j in range(i + 1):
+            inverse[j] += w[j] * w[j]
+    worst, least = 0, np.inf
+    for j in range(n):
+        distance = 1.0 / (inverse[j] * self_kernel(model, model.norms[j]))
+        if distance < least:
+            worst, least = j, distance
+    return worst, least
 
 
 @compiled

@@ -46,7 +46,7 @@ def is_finite(x):
 def first_bad_row(rows):
     """The number of the first row with a NaN or an infinity, or -1."""
     for t in range(rows.shape[0]):
-        if not is_finite(rows[t]):
+        if not is_finite(row_of(rows, t)):
             return t
     return -1
 

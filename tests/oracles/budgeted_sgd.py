@@ -380,6 +380,8 @@ class BudgetedSGD:
             return
         self.X.append(x)
         self.A = np.vstack([self.A, row])
+        if self.maintenance == "project":
+            self._keep_apart()
         if self.budget is not None and len(self.X) > self.budget:
             getattr(self, f"_{self.maintenance}")()
 
@@ -411,9 +413,23 @@ class BudgetedSGD:
         self.A = self.A + np.outer(d, row)
         return True
 
-    def _project(self):
+    def _keep_apart(self):
+        """The same guard for stored vectors that the newcomer has (nearly) made superfluous."""
+        while len(self.X) > 1:
+            K = self.gram()
+            distances = [self._distance2(K, i) / K[i, i] for i in range(len(self.X))]
+            if min(distances) > self.min_residual:
+                return
+            self._project(int(np.argmin(distances)))
+
+    def _distance2(self, K, i):
+        """Squared distance of vector i to the span of the others."""
+        rest = [j for j in range(len(K)) if j != i]
+        return K[i, i] - K[i, rest] @ _solve(K[np.ix_(rest, rest)], K[rest, i])
+
+    def _project(self, p=None):
         """Equation (16): the lightest vector is projected on all others."""
-        p = self._lightest()
+        p = self._lightest() if p is None else p
         rest = [i for i in range(len(self.X)) if i != p]
         K = self.gram()
         d = _solve(K[np.ix_(rest, rest)], K[rest, p])
