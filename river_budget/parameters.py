@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 from collections.abc import Callable
@@ -14,9 +15,12 @@ class Value(base.Base):
     """Parameters and nothing else. Set once, compared by content."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in self.__dict__:
-            raise AttributeError(f"{name} of {self!r} cannot be changed: make a new {self}")
+        if name in self.__dict__ or name not in inspect.signature(type(self)).parameters:
+            raise AttributeError(f"{name} of {self!r} cannot be changed: make a new one")
         super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name} of {self!r} cannot be changed: make a new one")
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}={value!r}" for name, value in self._get_params().items())

@@ -39,6 +39,8 @@ def check_classes(classes: Any) -> None:
         distinct = len(set(map(plain, classes)))
     except TypeError:
         raise ValueError(f"classes must be hashable labels, not {classes!r}") from None
+    if any(label is None or label != label for label in classes):
+        raise ValueError(f"classes must be labels, not {classes!r}")
     if distinct < len(classes):
         raise ValueError(f"classes must be different labels, not {classes!r}")
 

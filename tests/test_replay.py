@@ -201,10 +201,12 @@ def test_projection_replays_three_classes(data, n):
 @pytest.mark.parametrize("strategy", [*REMOVALS, "project"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_emerging_features_and_classes_replay(strategy, seed):
+    # Under the wider kernel 30 vectors are so nearly dependent that two good solvers differ by 3e-6.
+    kernel = RBF(0.5) if strategy == "project" else KERNEL
     stream = emerging(400, seed=seed)
-    expected = run_reference(reference(strategy, 30), stream)
+    expected = run_reference(reference(strategy, 30, kernel), stream)
 
-    computed = run(classifier(strategy, 30), stream)
+    computed = run(classifier(strategy, 30, kernel), stream)
 
     assert_same(computed, expected, closeness(strategy))
 

@@ -16,6 +16,7 @@ import math
 from .codes import Method
 from .jit import REORDERED, compiled
 from .merging import solve
+from .rows import LEAST_LOG
 from .views import numbers
 
 CASCADE = int(Method.CASCADE)
@@ -36,7 +37,8 @@ def member_distances(model, points, members, first, s):
                 for f in range(points.shape[1]):
                     difference = points[i, f] - points[j, f]
                     total += difference * difference
-                s[i, j] = model.head[0].gamma * total
+                total *= model.head[0].gamma
+                s[i, j] = total if total < -LEAST_LOG else -LEAST_LOG  # also where it overflows
             s[j, i] = s[i, j]
 
 
