@@ -118,7 +118,7 @@ def _search(s, cost, slope, low, high):
     """
     if s == 0.0:
         return 0.0  # the same vector twice: every place is the same
-    grid = GRID[(GRID >= low) & (GRID <= high)]
+    grid = GRID[(low <= GRID) & (high >= GRID)]
     values = cost(grid)
     around = np.concatenate(([np.inf], values, [np.inf]))
     left, right = around[:-2], around[2:]
@@ -136,7 +136,7 @@ def _search(s, cost, slope, low, high):
         places.append(0.5 * (a + b))
     depths = [float(cost(h)) for h in places]
     limit = min(depths) + TIE * abs(min(depths))
-    candidates = [h for h, depth in zip(places, depths) if depth <= limit]
+    candidates = [h for h, depth in zip(places, depths, strict=False) if depth <= limit]
     return min(candidates, key=lambda h: (h < -1e-12, h))
 
 
@@ -177,7 +177,7 @@ def merge_points(points, coefficients, gamma, method, objective="degradation"):
     points, coefficients = np.asarray(points, dtype=float), np.asarray(coefficients, dtype=float)
     if method == "cascade":
         z, a_z = points[0], coefficients[0]
-        for x, a in zip(points[1:], coefficients[1:]):
+        for x, a in zip(points[1:], coefficients[1:], strict=False):
             z, a_z, _ = _pair(z, a_z, x, a, gamma, objective)
         return z, a_z
     if method == "gradient":
@@ -449,7 +449,7 @@ class BudgetedSGD:
         slack = ROUNDING * float(self.A[p] @ self.A[p])
         members = [p]
         while len(members) < min(self.arity, len(self.X)):
-            j = int(np.flatnonzero(E <= E.min() + slack)[0])
+            j = int(np.flatnonzero(E.min() + slack >= E)[0])
             members.append(j)
             E[j] = np.inf
         method = "cascade" if len(members) == 2 else self.method
