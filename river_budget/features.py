@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import array
 import itertools
-import math
 import operator
 import struct
 import sys
@@ -20,19 +19,15 @@ import numpy as np
 from river.utils import dataframe
 
 from .core.rows import first_bad_row
+from .parameters import as_float
 
 
 def number(feature: Any, value: Any) -> float:
     """The value of a feature as a float, or an error that names both."""
-    if not isinstance(value, (str, bytes, complex, np.complexfloating, type(None))):
-        try:
-            result = float(value)
-        except (TypeError, ValueError, OverflowError):
-            pass
-        else:
-            if math.isfinite(result):
-                return result
-    raise ValueError(f"feature {feature!r} must be a finite number, not {value!r}")
+    result = as_float(value)
+    if result is None:
+        raise ValueError(f"feature {feature!r} must be a finite number, not {value!r}")
+    return result
 
 
 def in_order(names: Iterable[Any]) -> list[Any]:

@@ -8,6 +8,7 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from river import base
 
 
@@ -34,6 +35,17 @@ class Value(base.Base):
 
     def __hash__(self) -> int:
         return hash((type(self), tuple(self.__dict__.items())))
+
+
+def as_float(value: Any) -> float | None:
+    """A finite number as a float; None for everything else."""
+    if isinstance(value, (str, bytes, complex, np.complexfloating, type(None))):
+        return None
+    try:
+        result = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return result if math.isfinite(result) else None
 
 
 Check = Callable[[str, Any], None]

@@ -10,6 +10,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
+from .parameters import as_float
+
 
 def plain(label: Any) -> Any:
     """numpy's scalars as Python's, so that labels print and compare as the user wrote them."""
@@ -187,28 +189,18 @@ class Targets:
 
 def real(value: Any) -> float:
     """The target of a regressor as a float."""
-    if not isinstance(value, (str, bytes, complex, np.complexfloating, type(None))):
-        try:
-            result = float(value)
-        except (TypeError, ValueError, OverflowError):
-            pass
-        else:
-            if math.isfinite(result):
-                return result
-    raise ValueError(f"the target must be a finite number, not {value!r}")
+    result = as_float(value)
+    if result is None:
+        raise ValueError(f"the target must be a finite number, not {value!r}")
+    return result
 
 
 def weight(value: Any) -> float:
     """The weight of an example as a float."""
-    if not isinstance(value, (str, bytes, complex, np.complexfloating, type(None))):
-        try:
-            result = float(value)
-        except (TypeError, ValueError, OverflowError):
-            pass
-        else:
-            if math.isfinite(result) and result >= 0.0:
-                return result
-    raise ValueError(f"w must be a finite number of at least 0, not {value!r}")
+    result = as_float(value)
+    if result is None or result < 0.0:
+        raise ValueError(f"w must be a finite number of at least 0, not {value!r}")
+    return result
 
 
 def weights(w: Any, n: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 
 import pytest
@@ -43,6 +44,14 @@ def cases():
                 marks=pytest.mark.skip(reason=reason) if reason else (),
                 id=f"{entry.id}-{check.__name__.removeprefix('check_')}-{number}",
             )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick_collections():
+    """The checks of memory collect garbage: seconds each, once a compiler has filled the heap."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize(("model", "check"), list(cases()))
