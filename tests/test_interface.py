@@ -21,7 +21,17 @@ from models import (
     stream_for,
 )
 from oracles import kernels as oracles
-from river import datasets, evaluate, metrics, multiclass, preprocessing
+from river import (
+    datasets,
+    drift,
+    ensemble,
+    evaluate,
+    imblearn,
+    metrics,
+    model_selection,
+    multiclass,
+    preprocessing,
+)
 
 import river_budget as rb
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
@@ -493,6 +503,50 @@ def test_a_pipeline_learns_to_regress():
     )
     metric = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     assert metric.get() < 1.0
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: ensemble.BaggingClassifier(model, 3, seed=1),
+        lambda model: ensemble.LeveragingBaggingClassifier(model, 3, seed=1),
+        lambda model: ensemble.AdaBoostClassifier(model, 3, seed=1),
+        lambda model: ensemble.SRPClassifier(model, 3, seed=1),
+        lambda model: ensemble.VotingClassifier([model, model.clone()]),
+        lambda model: imblearn.RandomUnderSampler(model, {True: 0.5, False: 0.5}, seed=1),
+        lambda model: drift.DriftRetrainingClassifier(model),
+    ],
+)
+def test_wrappers_of_river_take_a_classifier(wrap):
+    model = preprocessing.StandardScaler() | wrap(rb.BSGDClassifier(20, RBF(1.0), l2=1e-2))
+    metric = evaluate.progressive_val_score(datasets.Bananas().take(600), model, metrics.Accuracy())
+    assert metric.get() > 0.75
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: ensemble.BaggingRegressor(model, 3, seed=1),
+        lambda model: ensemble.EWARegressor([model, model.clone()]),
+        lambda model: model_selection.GreedyRegressor([model, model.clone()]),
+    ],
+)
+def test_wrappers_of_river_take_a_regressor(wrap):
+    model = preprocessing.TargetStandardScaler(
+        preprocessing.StandardScaler() | wrap(rb.BSGDRegressor(20, l2=1e-2))
+    )
+    metric = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    assert metric.get() < 2.0
+
+
+def test_a_pipeline_learns_batches():
+    model = preprocessing.StandardScaler() | rb.BSGDClassifier(50, RBF(4.0), l2=1e-3)
+    X, y = zip(*datasets.Bananas().take(1000), strict=True)
+    X, y = pd.DataFrame(X), pd.Series(y)
+    for start in range(0, 1000, 100):
+        model.learn_many(X[start : start + 100], y[start : start + 100])
+    assert (model.predict_many(X) == y).mean() > 0.83
+    assert model.predict_proba_many(X).shape == (1000, 2)
 
 
 def test_representations_show_the_parameters():

@@ -265,6 +265,28 @@ def test_a_copy_and_its_original_learn_apart(model, copied):
     assert pickle.dumps(model) == before
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_a_clone_with_its_attributes_goes_on_as_the_original(model):
+    model, stream = learned(model), stream_for(model, 60, seed=1)
+    before = scores(model, stream)
+    twin = model.clone(include_attributes=True)
+    learn(twin, stream)
+    assert scores(model, stream) == before
+    learn(model, stream)
+    assert same(twin, model, stream)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_learning_in_a_shallow_copy_does_no_harm_to_the_original(model):
+    model, stream = learned(model), stream_for(model, 20, seed=1)
+    before = scores(model, stream)
+    shallow = copy.copy(model)
+    learn(shallow, [(x | {"new 1": 1.0, "new 2": 2.0}, y) for x, y in stream])
+    assert scores(model, stream) == before
+    learn(model, [(x | {"new 1": 1.0}, y) for x, y in stream])
+    assert any("new 1" in vector["features"] for vector in model.support_vectors())
+
+
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("n", [0, 60])
 def test_every_protocol_of_pickle_works(protocol, n):
