@@ -11,6 +11,7 @@ block. So one example needs no check in Python.
 
 from __future__ import annotations
 
+import copy
 import secrets
 from typing import Any, ClassVar
 
@@ -63,6 +64,13 @@ class Seat:
         self.weights, self.weight = _numbers(1)
 
 
+class Seats(list[Seat]):
+    """The seats that are free. A copy of a model makes its own."""
+
+    def __deepcopy__(self, memo: Any) -> Seats:
+        return Seats()
+
+
 class BudgetModel(base.Estimator):
     """A kernel expansion in a block. Subclasses say which pass they use."""
 
@@ -82,7 +90,7 @@ class BudgetModel(base.Estimator):
         self._entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
         self._features = FeatureIndex()
         self._block: Any = None
-        self._seats: list[Seat] = []
+        self._seats = Seats()
         self._target_name: str | None = None
 
     # parameters
@@ -150,7 +158,7 @@ class BudgetModel(base.Estimator):
 
     def _resize(self, **sizes: int) -> None:
         self._block = blocks.resized(self._block, **sizes)
-        self._seats = []
+        self._seats = Seats()
 
     def _know(self, names: list[Any]) -> None:
         """Give new features their places."""
@@ -161,7 +169,7 @@ class BudgetModel(base.Estimator):
             self._create(n)
         elif n > blocks.views(self._block).head[0].width:
             self._resize(width=n + int(SPARE_FEATURES * n))
-        self._seats = []
+        self._seats = Seats()
 
     def _new_seat(self) -> Seat:
         return Seat(self._block, len(self._features), self._outputs)
@@ -288,10 +296,13 @@ class BudgetModel(base.Estimator):
     # copies
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_seats": []}
+        return self.__dict__ | {"_seats": Seats()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        for name in ("_features", "_labels"):  # a shallow copy would share them, but not the block
+            if name in state:
+                setattr(self, name, copy.copy(state[name]))
         if self._block is not None:
             self._block = blocks.aligned(self._block)
 

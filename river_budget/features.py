@@ -178,6 +178,8 @@ class Batch:
 
 def _numbers(values: Any) -> Any:
     """As a matrix that compiled code takes: float64, rows in memory one after the other, writable."""
+    if np.ma.is_masked(values):
+        raise ValueError("an array of examples must hold a number everywhere, not masked values")
     if values.dtype.kind not in "biuf":
         checked = [[number(column, value) for column, value in enumerate(row)] for row in values]
         values = np.array(checked, float).reshape(values.shape)

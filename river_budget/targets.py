@@ -70,7 +70,8 @@ class Labels:
         return self.closed, self.known
 
     def __setstate__(self, state: Any) -> None:
-        self.closed, self.known = state
+        self.closed, known = state
+        self.known = list(known)
         self._encode()
 
     @property

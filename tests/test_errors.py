@@ -112,6 +112,12 @@ def test_an_array_of_something_else_than_numbers_is_refused(kind):
         model.learn_many(X, ["blue", "amber"])
 
 
+def test_a_masked_value_is_refused():
+    model = learned(rb.BSGDRegressor(5))
+    with refused(model, "number"):
+        model.learn_many(np.ma.array([[1.0, 2.0]], mask=[[False, True]]), [1.0])
+
+
 @pytest.mark.parametrize("shape", [(3,), (3, 1, 1), ()])
 def test_an_array_that_is_no_matrix_is_refused(shape):
     model = learned(rb.BSGDClassifier(5))
