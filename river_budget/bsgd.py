@@ -93,7 +93,7 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     ...     budget=100, kernel=rb.kernels.RBF(4.0), l2=1e-3
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 88.56%
+    Accuracy: 88...%
 
     References
     ----------
@@ -154,7 +154,7 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     ...     preprocessing.StandardScaler() | rb.BSGDRegressor(budget=50, l2=1e-2)
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    MAE: 0.457946
+    MAE: 0.4...
 
     """
 
