@@ -19,7 +19,6 @@ import math
 
 import numpy as np
 
-from .codes import Maintenance
 from .jit import compiled
 from .losses import along, judge, squared_length
 from .maintenance import keep_budget
@@ -30,7 +29,6 @@ from .rows import dot, kernel_row, lanes, row_of, self_kernel
 from .support import add_to, insert, shrink, vector
 from .views import carver, numbers
 
-PROJECT = int(Maintenance.PROJECT)
 STATE = np.dtype(
     (
         np.record,
@@ -45,9 +43,7 @@ STATE = np.dtype(
     )
 )
 _states = carver(STATE)
-CHECK = (
-    16  # compute norm2 anew after CHECK * capacity vectors: a sixteenth of a kernel row for each
-)
+CHECK = 16  # norm2 is computed anew after CHECK * capacity vectors: little for each of them
 
 
 @compiled(entry=True)
