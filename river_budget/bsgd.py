@@ -6,7 +6,8 @@ from typing import Any
 
 from .core import bsgd as core
 from .core.codes import Kernel as KernelCode
-from .estimator import BudgetClassifier, BudgetModel, BudgetRegressor
+from .estimator import BudgetClassifier, BudgetRegressor
+from .expansion import BudgetModel
 from .kernels import RBF, Kernel
 from .maintenance import Maintenance, Merge
 from .parameters import Mutable, boolean, instance_of, not_negative, optional, positive, whole

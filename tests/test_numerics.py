@@ -14,7 +14,7 @@ from inside import holding, plain
 from oracles.randoms import SplitMix
 
 import river_budget as rb
-from river_budget.core.block import scratch_for
+from river_budget.calls import Call
 from river_budget.core.exponential import exp_of, rough_exp_of
 from river_budget.core.model import unpack
 from river_budget.core.randoms import below, uniform
@@ -45,22 +45,22 @@ def rough_exponentials(x, result):
 
 
 @numba.njit
-def draw(block, scratch, result):
-    model = unpack(block, scratch)
+def draw(call, result):
+    model = unpack(call)
     for i in range(result.shape[0]):
         result[i] = uniform(model)
 
 
 @numba.njit
-def draw_below(block, scratch, n, result):
-    model = unpack(block, scratch)
+def draw_below(call, n, result):
+    model = unpack(call)
     for i in range(result.shape[0]):
         result[i] = below(model, n)
 
 
 @numba.njit
-def kernel_rows(block, scratch, rows, result, own):
-    model = unpack(block, scratch)
+def kernel_rows(call, rows, result, own):
+    model = unpack(call)
     for t in range(rows.shape[0]):
         x = row_of(rows, t)
         norm = norm_of(model, x)
@@ -139,7 +139,7 @@ def test_the_rough_exponential_is_good_to_1e_6():
 def drawing(seed):
     model = rb.BSGDClassifier(5, seed=seed)
     model.learn_one({"a": 1.0}, True)
-    return model._block, scratch_for(model._block)
+    return Call(model._block)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 42, 2**63, 2**64 - 1])
@@ -148,7 +148,8 @@ def test_random_numbers_are_those_of_splitmix64(seed):
     expected = [reference.uniform() for _ in range(1000)]
 
     computed = np.empty(1000)
-    draw(*drawing(seed), computed)
+    call = drawing(seed)
+    draw(call.addresses, computed)
 
     assert computed.tolist() == expected
 
@@ -159,7 +160,8 @@ def test_random_places_are_those_of_splitmix64(n):
     expected = [reference.below(n) for _ in range(1000)]
 
     computed = np.empty(1000, np.int64)
-    draw_below(*drawing(5), n, computed)
+    call = drawing(5)
+    draw_below(call.addresses, n, computed)
 
     assert computed.tolist() == expected
 
@@ -171,7 +173,7 @@ def rows_of(kernel, vectors, rows):
     """(k(row t, vector j), k(row t, row t)) by the core."""
     model = holding(vectors, np.ones((len(vectors), 1)), RemoveOldest(), kernel)
     computed, own = np.empty((len(rows), len(vectors))), np.empty(len(rows))
-    kernel_rows(model._block, scratch_for(model._block), rows, computed, own)
+    kernel_rows(Call(model._block).addresses, rows, computed, own)
     return computed, own
 
 

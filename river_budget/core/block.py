@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .model import ARRAYS, HEADER, PlainModel
+from .model import ARRAYS, HEADER, OWN, PlainModel
 
 FREE_ROWS = 9  # rows of scratch space: two of the model's own, the others for a merger
 UNLIMITED = 2**62  # the budget of a model without one
@@ -19,7 +19,7 @@ _TABLES = ("vectors", "coefficients", "norms", "arrivals", "extras", "factor")
 
 def views(block: Any) -> Any:
     """The views of a block for Python: alive as long as the block."""
-    return PlainModel(block, np.empty(0))
+    return PlainModel(block.ctypes.data, 0)
 
 
 def zeros(nbytes: int) -> Any:
@@ -58,7 +58,7 @@ def resized(block: Any, **sizes: int) -> Any:
     old = views(block)
     new_block = allocate(**{name: old.head[0][name] for name in HEADER.names or ()} | sizes)
     new = views(new_block)
-    new.own[:] = old.own
+    new_block[OWN:ARRAYS] = block[OWN:ARRAYS]
     for table in _TABLES:
         source, target = getattr(old, table), getattr(new, table)
         corner = tuple(slice(min(a, b)) for a, b in zip(source.shape, target.shape, strict=True))

@@ -22,7 +22,7 @@ import numpy as np
 from .jit import compiled
 from .losses import along, judge, squared_length
 from .maintenance import keep_budget
-from .model import unpack
+from .model import examples, unpack
 from .projection import TINY, extend, fold, most_dependent, project, project_out
 from .rounds import observe
 from .rows import dot, kernel_row, lanes, row_of, self_kernel
@@ -47,21 +47,22 @@ CHECK = 16  # norm2 is computed anew after CHECK * capacity vectors: little for 
 
 
 @compiled(entry=True)
-def shrink_to_budget(block, scratch):
+def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
-    model = unpack(block, scratch)
+    model = unpack(call)
     fit_budget(model, state_of(model))
 
 
 @compiled
 def state_of(model):
-    return _states(model.own, 0, 1)[0]
+    return _states(model.own, 1)[0]
 
 
 @compiled(entry=True)
-def learn(block, scratch, rows, targets, weights, scores):
+def learn(call):
     """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done."""
-    model = unpack(block, scratch)
+    model = unpack(call)
+    rows, targets, weights, scores = examples(call)
     own, head = state_of(model), model.head[0]
     for t in range(rows.shape[0]):
         x, f = row_of(rows, t), row_of(scores, t)
@@ -97,7 +98,7 @@ def store(model, x, norm, plus, minus, amount):
     a combination of what is stored. Returns the squared length of k(x, .) or of the projection."""
     length = self_kernel(model, norm)
     if model.head[0].factored:
-        coefficients = numbers(model.free, 0, model.head[0].count)
+        coefficients = numbers(model.free, model.head[0].count)
         inside = project(model, model.row, coefficients)
         if length - inside <= TINY * length:
             fold(model, coefficients, plus, minus, amount)

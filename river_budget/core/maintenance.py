@@ -79,14 +79,13 @@ def merge(model, tracked):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
     head = model.head[0]
     outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
-    free, start = model.free, 8 * SEARCH_ROWS * lanes(model)
-    members, shares = integers(free, start, m), numbers(free, start + 8 * m, m)
-    s = table(free, start + 16 * m, m, m)
-    start += 8 * m * (m + 2)
-    a, a_z = table(free, start, m, outputs), numbers(free, start + 8 * m * outputs, outputs)
-    start += 8 * (m + 1) * outputs
-    points = table(free, start, m, model.vectors.shape[0])
-    room = numbers(free, start + 8 * m * model.vectors.shape[0], 2 * m + outputs)
+    free = model.free + 8 * SEARCH_ROWS * lanes(model)
+    members, shares, s = integers(free, m), numbers(free + 8 * m, m), table(free + 16 * m, m, m)
+    free += 8 * m * (m + 2)
+    a, a_z = table(free, m, outputs), numbers(free + 8 * m * outputs, outputs)
+    free += 8 * (m + 1) * outputs
+    points = table(free, m, model.vectors.shape[0])
+    room = free + 8 * m * model.vectors.shape[0]
     search = new_search(model)
     best_partners(model, lightest(model, model.scratch), search, members)
     for i in range(m):  # side by side: in the model, every feature is in another place of memory

@@ -26,7 +26,7 @@ from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
 from .rows import lanes, log_rbf_row
 from .support import smallest, vector, weights_into
-from .views import roughs, table
+from .views import address_of, roughs, table
 
 EQ21 = int(Objective.EQ21)
 REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
@@ -42,14 +42,14 @@ NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
 
 # The rows of a search, about all partners j of one vector m: s, nn, mn as above, the place h and the
 # degradation there. Two more rows hold what the estimates need in float32.
-S, NN, MN, PLACE, LOSS = range(5)
+S, NN, MN, PLACE, LOSS, ROUGH = range(6)
 SEARCH_ROWS = 7
 
 
 @compiled
 def new_search(model):
     """In the scratch space."""
-    return table(model.free, 0, SEARCH_ROWS, lanes(model))
+    return table(model.free, SEARCH_ROWS, lanes(model))
 
 
 @compiled
@@ -157,8 +157,9 @@ def _estimate(search, mm, n):
     streams, with both signs: the best partner is among the first five of these estimates.
     """
     s, nn, mn, h, loss = search[S], search[NN], search[MN], search[PLACE], search[LOSS]
-    rough_s, rough_k = roughs(search[5], 0, n), roughs(search[5], 4 * n, n)
-    p, q = roughs(search[6], 0, n), roughs(search[6], 4 * n, n)
+    rough = address_of(search[ROUGH])
+    rough_s, rough_k = roughs(rough, n), roughs(rough + 4 * n, n)
+    p, q = roughs(rough + 8 * n, n), roughs(rough + 12 * n, n)
     unit = 1.0 / max(mm, SMALL)
     for j in range(n):
         rough_s[j] = F(s[j])

@@ -1,7 +1,7 @@
 """What compiled functions see of a model: a block and scratch space, with the views as attributes.
 
-A view is carved where it is used, so passing a model on passes two arrays. Passing a tuple of all views
-was measured at 40 ns a call, more than a tenth of a whole prediction.
+A model is two addresses, and a view is carved where it is used. Passing a tuple of all views was measured
+at 40 ns a call, more than a tenth of a whole prediction.
 
     head       the header: model.head[0].count and so on
     own        room for the algorithm's own numbers; its pass names them with a record of its own
@@ -29,7 +29,8 @@ from numba.extending import (
     register_model,
 )
 
-from .views import View, carve, carver, integers, numbers, octets, table
+from .jit import compiled
+from .views import carver, integers, numbers, table
 
 _INTEGERS = (
     "capacity width outputs extras factored count budget arrived task kernel degree maintenance arity "
@@ -47,38 +48,38 @@ ARRAYS = OWN + 128
 
 headers = carver(HEADER)
 
-# How to carve each attribute.
+# How to carve each attribute; `own` and `free` are the addresses themselves.
 FIELDS = {
-    "head": lambda m: headers(m.block, 0, 1),
-    "own": lambda m: octets(m.block, OWN, ARRAYS - OWN),
-    "vectors": lambda m: table(m.block, ARRAYS, m.head[0].width, m.head[0].capacity),
+    "head": lambda m: headers(m.block, 1),
+    "own": lambda m: m.block + OWN,
+    "vectors": lambda m: table(m.block + ARRAYS, m.head[0].width, m.head[0].capacity),
     "coefficients": lambda m: table(
-        m.block, m.head[0].at_coefficients, m.head[0].outputs, m.head[0].capacity
+        m.block + m.head[0].at_coefficients, m.head[0].outputs, m.head[0].capacity
     ),
-    "norms": lambda m: numbers(m.block, m.head[0].at_norms, m.head[0].capacity),
-    "arrivals": lambda m: integers(m.block, m.head[0].at_arrivals, m.head[0].capacity),
-    "extras": lambda m: table(m.block, m.head[0].at_extras, m.head[0].extras, m.head[0].capacity),
+    "norms": lambda m: numbers(m.block + m.head[0].at_norms, m.head[0].capacity),
+    "arrivals": lambda m: integers(m.block + m.head[0].at_arrivals, m.head[0].capacity),
+    "extras": lambda m: table(
+        m.block + m.head[0].at_extras, m.head[0].extras, m.head[0].capacity
+    ),
     "factor": lambda m: table(
-        m.block, m.head[0].at_factor, m.head[0].capacity * m.head[0].factored, m.head[0].capacity
+        m.block + m.head[0].at_factor,
+        m.head[0].capacity * m.head[0].factored,
+        m.head[0].capacity,
     ),
-    "row": lambda m: numbers(m.memory, 0, m.head[0].capacity),
-    "scratch": lambda m: numbers(m.memory, 8 * m.head[0].capacity, m.head[0].capacity),
-    "chosen": lambda m: integers(m.memory, 16 * m.head[0].capacity, m.head[0].width + 1),
+    "row": lambda m: numbers(m.memory, m.head[0].capacity),
+    "scratch": lambda m: numbers(m.memory + 8 * m.head[0].capacity, m.head[0].capacity),
+    "chosen": lambda m: integers(m.memory + 16 * m.head[0].capacity, m.head[0].width + 1),
     "x": lambda m: numbers(
-        m.memory, 16 * m.head[0].capacity + 8 * m.head[0].width + 8, m.head[0].width
+        m.memory + 16 * m.head[0].capacity + 8 * m.head[0].width + 8, m.head[0].width
     ),
-    "free": lambda m: numbers(
-        m.memory,
-        16 * (m.head[0].capacity + m.head[0].width) + 8,
-        m.memory.shape[0] - 2 * (m.head[0].capacity + m.head[0].width) - 1,
-    ),
+    "free": lambda m: m.memory + 16 * (m.head[0].capacity + m.head[0].width) + 8,
 }
 
 
 class PlainModel:
     """The same attributes for Python."""
 
-    def __init__(self, block: Any, memory: Any):
+    def __init__(self, block: int, memory: int):
         self.block, self.memory = block, memory
 
     def __getattr__(self, name: str) -> Any:
@@ -93,7 +94,7 @@ class ModelType(types.Type):
 
 
 MODEL = ModelType()
-_PARTS = [("block", View(types.uint8, 1, "C")), ("memory", View(types.float64, 1, "C"))]
+_PARTS = [("block", types.intp), ("memory", types.intp)]
 
 
 @register_model(ModelType)
@@ -107,26 +108,22 @@ for _name, _ in _PARTS:
 
 
 @intrinsic
-def _join(typingctx, block, scratch):
+def _join(typingctx, block, memory):
     def generate(context, builder, signature, args):
         result = cgutils.create_struct_proxy(MODEL)(context, builder)
-        for (name, view), array, source in zip(_PARTS, args, signature.args, strict=True):
-            size = context.make_array(source)(context, builder, array).nitems
-            start = context.get_constant(types.intp, 0)
-            setattr(result, name, carve(context, builder, view, array, source, start, [size]))
+        result.block, result.memory = args
         return result._getvalue()
 
-    return MODEL(block, scratch), generate
+    return MODEL(types.intp, types.intp), generate
 
 
-def unpack(block, scratch):
-    """The model in a block, with scratch space that belongs to this call alone."""
-    return PlainModel(block, scratch)
+def _model(block, memory):
+    return PlainModel(block, memory)
 
 
-@overload(unpack)
-def _compiled_unpack(block, scratch):
-    return lambda block, scratch: _join(block, scratch)
+@overload(_model)
+def _compiled_model(block, memory):
+    return lambda block, memory: _join(block, memory)
 
 
 def _attribute(name: str) -> None:
@@ -137,3 +134,21 @@ def _attribute(name: str) -> None:
 
 for _name in FIELDS:
     _attribute(_name)
+
+
+# A call: where everything is that one call of a pass needs, as one array of addresses and sizes.
+CALL = ("block", "scratch", "rows", "targets", "weights", "scores", "size", "width", "outputs")
+
+
+@compiled(hot=True)
+def unpack(call):
+    """The model that is called, with scratch space that belongs to this call alone."""
+    return _model(call[0], call[1])
+
+
+@compiled(hot=True)
+def examples(call):
+    """(rows, targets, weights, scores)"""
+    n = call[6]
+    rows, scores = table(call[2], n, call[7]), table(call[5], n, call[8])
+    return rows, numbers(call[3], n), numbers(call[4], n), scores

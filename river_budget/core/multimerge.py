@@ -113,8 +113,8 @@ def cascade(a, s, shares, a_z):
 def ascend(a, s, shares, a_z, room):
     """MM-GD: gradient ascent on |a_z(z)|^2 over all members at once, steps halved until they gain."""
     m = shares.shape[0]
-    pull, trial = numbers(room, 0, m), numbers(room, 8 * m, m)
-    a_trial = numbers(room, 16 * m, a_z.shape[0])
+    pull, trial = numbers(room, m), numbers(room + 8 * m, m)
+    a_trial = numbers(room + 16 * m, a_z.shape[0])
     best = start_of_ascent(a, s, shares, a_z, trial, a_trial)
     for _ in range(STEPS):
         # gradient = 4 gamma sum_i (a_i . a_z) k(x_i, z) (x_i - z); a step of 1 / (4 gamma |a_z|^2)

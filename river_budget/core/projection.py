@@ -93,7 +93,7 @@ def drop(model, p):
 def project_out(model, p):
     """Replace vector p by its projection on the others. Returns its squared distance to them."""
     n = model.head[0].count
-    column = numbers(model.free, 0, n)
+    column = numbers(model.free, n)
     inverse_column(model, p, column)
     distance = 1.0 / column[p]
     for r in range(model.coefficients.shape[0]):

@@ -11,8 +11,8 @@ import numpy as np
 from .codes import Kernel
 from .exponential import exp_of
 from .jit import REORDERED, compiled
-from .model import unpack
-from .views import numbers
+from .model import examples, unpack
+from .views import address_of, numbers
 
 RBF, LAPLACIAN, POLYNOMIAL = int(Kernel.RBF), int(Kernel.LAPLACIAN), int(Kernel.POLYNOMIAL)
 LEAST_LOG = -1e9  # of a kernel value, also where the distance has overflowed
@@ -23,7 +23,7 @@ BOUND = 1e100  # of the values of kernels that have no bound of their own
 @compiled(hot=True)
 def row_of(matrix, t):
     """matrix[t], for an array that lives longer than the row is used"""
-    return numbers(matrix, 8 * t * matrix.shape[1], matrix.shape[1])
+    return numbers(address_of(matrix) + 8 * t * matrix.shape[1], matrix.shape[1])
 
 
 @compiled(hot=True)
@@ -216,9 +216,10 @@ def score(model, x, norm, scores):
 
 
 @compiled(entry=True)
-def decide(block, scratch, rows, scores):
+def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
-    model = unpack(block, scratch)
+    model = unpack(call)
+    rows, _, _, scores = examples(call)
     for t in range(rows.shape[0]):
         x, f = row_of(rows, t), row_of(scores, t)
         norm = norm_of(model, x)

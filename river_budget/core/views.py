@@ -8,6 +8,7 @@ everything but that.
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import Any
 
@@ -51,11 +52,8 @@ class ViewModel(datamodel.models.ArrayModel):  # type: ignore[misc]
         return [self._fe_type]
 
 
-def carve(
-    context: Any, builder: Any, view: Any, array: Any, source: Any, start: Any, shape: Any
-) -> Any:
-    """The struct of a `view` of this shape, from byte `start` of an array of type `source`."""
-    owner = arrayobj.make_array(source)(context, builder, array)
+def carve(context: Any, builder: Any, view: Any, address: Any, shape: Any) -> Any:
+    """The struct of a `view` of this shape at an address."""
     result = arrayobj.make_array(view)(context, builder)
     itemsize = context.get_constant(
         types.intp, context.get_abi_sizeof(context.get_data_type(view.dtype))
@@ -63,10 +61,9 @@ def carve(
     strides = [itemsize]
     for size in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], size))
-    data = builder.gep(builder.bitcast(owner.data, cgutils.voidptr_t), [start])
     arrayobj.populate_array(
         result,
-        data=builder.bitcast(data, result.data.type),
+        data=builder.inttoptr(address, result.data.type),
         shape=cgutils.pack_array(builder, shape),
         strides=cgutils.pack_array(builder, strides),
         itemsize=itemsize,
@@ -81,41 +78,60 @@ def _compiled_carver(dtype: Any, ndim: int) -> Any:
     view = View(element, ndim, "C", aligned=not isinstance(element, types.Record))
 
     def generate(context, builder, signature, args):
-        return carve(context, builder, view, args[0], signature.args[0], args[1], list(args[2:]))
+        return carve(context, builder, view, args[0], list(args[1:]))
 
     if ndim == 1:
 
         @intrinsic
-        def sequence(typingctx, array, start, size):
-            return view(array, types.intp, types.intp), generate
+        def sequence(typingctx, address, size):
+            return view(types.intp, types.intp), generate
 
         make: Any = sequence
-        return lambda array, start, size: lambda array, start, size: make(array, start, size)
+        return lambda address, size: lambda address, size: make(address, size)
 
     @intrinsic
-    def matrix(typingctx, array, start, rows, columns):
-        return view(array, types.intp, types.intp, types.intp), generate
+    def matrix(typingctx, address, rows, columns):
+        return view(types.intp, types.intp, types.intp), generate
 
     make = matrix
-    return lambda array, start, rows, columns: (
-        lambda array, start, rows, columns: make(array, start, rows, columns)
+    return lambda address, rows, columns: lambda address, rows, columns: make(
+        address, rows, columns
     )
 
 
 def carver(dtype: Any, ndim: int = 1) -> Any:
-    """A function of (array, start, *shape): a view of the memory of an array, from byte `start` on.
+    """A function of (address, *shape): a view of the memory there, which somebody keeps alive.
 
-    Called by Python it makes an ordinary numpy view, called by compiled code a `View`.
+    Called by Python it makes a numpy array, called by compiled code a `View`.
     """
 
-    def carver(array, start, *shape):
+    def carver(address, *shape):
         nbytes = math.prod(shape) * np.dtype(dtype).itemsize
-        octets = array.reshape(-1).view(np.uint8)[start : start + nbytes]
-        return octets.view(dtype).reshape(shape)
+        octets = (ctypes.c_ubyte * int(nbytes)).from_address(int(address))
+        return np.frombuffer(octets, dtype, math.prod(shape)).reshape(shape)
 
     overload(carver)(_compiled_carver(dtype, ndim))
     return carver
 
 
 numbers, integers, roughs = carver(np.float64), carver(np.int64), carver(np.float32)
-octets, table = carver(np.uint8), carver(np.float64, 2)
+table = carver(np.float64, 2)
+
+
+@intrinsic
+def _address_of(typingctx, array):
+    def generate(context, builder, signature, args):
+        data = arrayobj.make_array(array)(context, builder, args[0]).data
+        return builder.ptrtoint(data, context.get_value_type(types.intp))
+
+    return types.intp(array), generate
+
+
+def address_of(array):
+    """Where the memory of an array begins."""
+    return array.ctypes.data
+
+
+@overload(address_of)
+def _compiled_address_of(array):
+    return lambda array: _address_of(array)  # type: ignore[call-arg]
