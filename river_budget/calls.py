@@ -34,6 +34,11 @@ class Call:
         sizes = (len(rows), rows.shape[1], scores.shape[1])
         self.addresses = np.array([*(array.ctypes.data for array in self.arrays), *sizes])
 
+    def of(self, compiled: Any) -> int:
+        """Make the call. The arrays are alive until it is over."""
+        done: int = compiled(self.addresses)
+        return done
+
 
 def _one(*shape: int) -> tuple[Any, Any]:
     """An array of float64, and a view of its memory as a sequence of numbers."""

@@ -56,7 +56,7 @@ class BudgetClassifier(BudgetModel, base.MiniBatchClassifier):
             return
         self._resize(outputs=self._outputs)
         model = blocks.views(self._block)
-        model.head[0].task = Task.MULTICLASS
+        model.head.task = Task.MULTICLASS
         if before == 1:
             model.coefficients[:2] = 0.5 * model.coefficients[0] * np.array([[-1.0], [1.0]])
             self._promoted()

@@ -76,10 +76,10 @@ class BudgetModel(base.Estimator):
             return
         self._write_parameters()
         if name == "budget":
-            head = blocks.views(self._block).head[0]
+            head = blocks.views(self._block).head
             head.budget = blocks.UNLIMITED if value is None else value
             if head.count > head.budget:
-                self._shrink(Call(self._block).addresses)
+                Call(self._block).of(self._shrink)
             self._resize(capacity=self._capacity(head.count))
 
     def _write_parameters(self) -> None:
@@ -113,7 +113,7 @@ class BudgetModel(base.Estimator):
 
     def _own(self) -> Any:
         """The algorithm's own numbers."""
-        return carver(self._state)(blocks.views(self._block).own, 1)[0]
+        return carver(self._state, 0)(blocks.views(self._block).own)
 
     def _resize(self, **sizes: int) -> None:
         self._block = blocks.resized(self._block, **sizes)
@@ -126,7 +126,7 @@ class BudgetModel(base.Estimator):
         n = len(self._features)
         if first:
             self._create(n)
-        elif n > blocks.views(self._block).head[0].width:
+        elif n > blocks.views(self._block).head.width:
             self._resize(width=n + int(SPARE_FEATURES * n))
         self._seats = Seats()
 
@@ -143,11 +143,11 @@ class BudgetModel(base.Estimator):
         """The pass over all rows, with a larger block where it asks for one."""
         done = 0
         while True:
-            call = Call(self._block, rows[done:], targets[done:], weights[done:], scores[done:])
-            done += self._learn(call.addresses)
+            rest = (array[done:] for array in (rows, targets, weights, scores))
+            done += Call(self._block, *rest).of(self._learn)
             if done == len(rows):
                 return
-            head = blocks.views(self._block).head[0]
+            head = blocks.views(self._block).head
             self._resize(capacity=blocks.columns_for(GROWTH * int(head.capacity)))
 
     def _learn_row(self, x: dict[Any, Any], target: float, w: float) -> None:
@@ -194,7 +194,7 @@ class BudgetModel(base.Estimator):
     def _score_rows(self, rows: Any) -> Any:
         scores = np.zeros((len(rows), self._outputs))
         if self._block is not None:
-            decide(Call(self._block, rows, scores=scores).addresses)
+            Call(self._block, rows, scores=scores).of(decide)
         return scores
 
     def _enter(self, batch: Batch) -> Any:
@@ -210,7 +210,7 @@ class BudgetModel(base.Estimator):
     @property
     def n_support_vectors(self) -> int:
         """How many support vectors the model holds."""
-        return 0 if self._block is None else int(blocks.views(self._block).head[0].count)
+        return 0 if self._block is None else int(blocks.views(self._block).head.count)
 
     def support_vectors(self) -> list[dict[str, Any]]:
         """The support vectors, oldest first.
@@ -222,8 +222,8 @@ class BudgetModel(base.Estimator):
         if self._block is None:
             return []
         model = blocks.views(self._block)
-        n = int(model.head[0].count)
-        coefficients = model.head[0].scale * model.coefficients[:, :n]
+        n = int(model.head.count)
+        coefficients = model.head.scale * model.coefficients[:, :n]
         return [
             {
                 "features": {

@@ -22,9 +22,9 @@ class Support(NamedTuple):
 def support(model):
     """A copy of the support, features in the order of `model._features`."""
     block = views(model._block)
-    n, width = int(block.head[0].count), len(model._features)
+    n, width = int(block.head.count), len(model._features)
     order = np.argsort(block.arrivals[:n])
-    coefficients = block.head[0].scale * block.coefficients[:, :n]
+    coefficients = block.head.scale * block.coefficients[:, :n]
     X, A = block.vectors[:width, order].T, coefficients[:, order].T
     return Support(X.copy(), A.copy(), block.arrivals[order].copy())
 
@@ -53,12 +53,12 @@ def holding(X, A, strategy, kernel):
     model = rb.BSGDClassifier(n, kernel, strategy, classes=classes, seed=1)
     model.learn_one(dict(enumerate(X[0].tolist())), 1, 0.0)  # makes the block, and no more
     block = views(model._block)
-    block.head[0].count = block.head[0].arrived = n
+    block.head.count = block.head.arrived = n
     block.vectors[:, :n], block.coefficients[:, :n] = X.T, A.T
     laplacian = isinstance(kernel, rb.kernels.Laplacian)
     block.norms[:n] = np.sum(np.abs(X) if laplacian else X**2, axis=1)
     block.arrivals[:n] = np.arange(n)
-    if block.head[0].factored:
+    if block.head.factored:
         block.factor[:n, :n] = np.linalg.inv(np.linalg.cholesky(plain(kernel)(X, X)))
     model._own().norm2 = squared_length(X, A, kernel)
     return model

@@ -19,6 +19,7 @@ from river_budget.core.exponential import exp_of, rough_exp_of
 from river_budget.core.model import unpack
 from river_budget.core.randoms import below, uniform
 from river_budget.core.rows import first_bad_row, kernel_row, norm_of, row_of, self_kernel
+from river_budget.core.views import address_of, table
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import RemoveOldest
 
@@ -62,7 +63,7 @@ def draw_below(call, n, result):
 def kernel_rows(call, rows, result, own):
     model = unpack(call)
     for t in range(rows.shape[0]):
-        x = row_of(rows, t)
+        x = row_of(table(address_of(rows), rows.shape[0], rows.shape[1]), t)
         norm = norm_of(model, x)
         kernel_row(model, x, norm)
         own[t] = self_kernel(model, norm)
@@ -173,7 +174,8 @@ def rows_of(kernel, vectors, rows):
     """(k(row t, vector j), k(row t, row t)) by the core."""
     model = holding(vectors, np.ones((len(vectors), 1)), RemoveOldest(), kernel)
     computed, own = np.empty((len(rows), len(vectors))), np.empty(len(rows))
-    kernel_rows(Call(model._block).addresses, rows, computed, own)
+    call = Call(model._block)
+    kernel_rows(call.addresses, rows, computed, own)
     return computed, own
 
 

@@ -26,7 +26,7 @@ def stream(n, n_features, seed=0):
 def deviation_of_factor(model):
     """How far W'W is from the inverse of the Gram matrix: the largest entry of W K W' - I."""
     block = views(model._block)
-    n = int(block.head[0].count)
+    n = int(block.head.count)
     X, W = block.vectors[:, :n].T, np.tril(block.factor[:n, :n])
     return np.abs(W @ plain(model.kernel)(X, X) @ W.T - np.eye(n)).max()
 

@@ -56,7 +56,7 @@ def allocate(**fields: Any) -> Any:
 def resized(block: Any, **sizes: int) -> Any:
     """A copy with another `capacity`, `width` or `outputs`; what is new holds zeros."""
     old = views(block)
-    new_block = allocate(**{name: old.head[0][name] for name in HEADER.names or ()} | sizes)
+    new_block = allocate(**{name: old.head[name] for name in HEADER.names or ()} | sizes)
     new = views(new_block)
     new_block[OWN:ARRAYS] = block[OWN:ARRAYS]
     for table in _TABLES:
@@ -75,6 +75,6 @@ def aligned(block: Any) -> Any:
 
 def scratch_for(block: Any) -> Any:
     """Scratch space of the size that a pass over this block may need."""
-    head = views(block).head[0]
+    head = views(block).head
     small = head.arity * (head.arity + head.outputs + head.width + 8) + 2 * head.outputs
     return np.zeros(FREE_ROWS * head.capacity + 2 * head.width + 1 + small)

@@ -42,7 +42,7 @@ STATE = np.dtype(
         ],
     )
 )
-_states = carver(STATE)
+_state = carver(STATE, 0)
 CHECK = 16  # norm2 is computed anew after CHECK * capacity vectors: little for each of them
 
 
@@ -55,7 +55,7 @@ def shrink_to_budget(call):
 
 @compiled
 def state_of(model):
-    return _states(model.own, 1)[0]
+    return _state(model.own)
 
 
 @compiled(entry=True)
@@ -63,7 +63,7 @@ def learn(call):
     """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done."""
     model = unpack(call)
     rows, targets, weights, scores = examples(call)
-    own, head = state_of(model), model.head[0]
+    own, head = state_of(model), model.head
     for t in range(rows.shape[0]):
         x, f = row_of(rows, t), row_of(scores, t)
         norm = observe(model, x, f)
@@ -97,8 +97,8 @@ def store(model, x, norm, plus, minus, amount):
     """Add amount (e_plus - e_minus) k(x, .), with x as a new support vector, or its projection where x is
     a combination of what is stored. Returns the squared length of k(x, .) or of the projection."""
     length = self_kernel(model, norm)
-    if model.head[0].factored:
-        coefficients = numbers(model.free, model.head[0].count)
+    if model.head.factored:
+        coefficients = numbers(model.free, model.head.count)
         inside = project(model, model.row, coefficients)
         if length - inside <= TINY * length:
             fold(model, coefficients, plus, minus, amount)
@@ -106,30 +106,30 @@ def store(model, x, norm, plus, minus, amount):
         extend(model, coefficients, length - inside, insert(model, x, norm))
     else:
         insert(model, x, norm)
-    add_to(model, model.head[0].count - 1, plus, minus, amount)
+    add_to(model, model.head.count - 1, plus, minus, amount)
     return length
 
 
 @compiled
 def keep_apart(model, own):
     """Project vectors that the newcomer has made combinations of the others."""
-    while model.head[0].count > 1:
+    while model.head.count > 1:
         p, distance = most_dependent(model)
         if distance > TINY:
             return
         weight = 0.0
         for r in range(model.coefficients.shape[0]):
             weight += model.coefficients[r, p] ** 2
-        own.norm2 -= model.head[0].scale ** 2 * weight * project_out(model, p)
+        own.norm2 -= model.head.scale ** 2 * weight * project_out(model, p)
 
 
 @compiled(once=True)
 def fit_budget(model, own):
     """Keep the budget, and the squared norm up to date."""
-    before = model.head[0].count
+    before = model.head.count
     own.norm2 = max(own.norm2 + keep_budget(model, own.project_to_ball != 0), 0.0)
-    own.unchecked += before - model.head[0].count
-    if own.project_to_ball and own.unchecked >= CHECK * model.head[0].capacity:
+    own.unchecked += before - model.head.count
+    if own.project_to_ball and own.unchecked >= CHECK * model.head.capacity:
         own.norm2 = squared_length_of(model)
         own.unchecked = 0
 
@@ -137,7 +137,7 @@ def fit_budget(model, own):
 @compiled
 def squared_length_of(model):
     """|w|^2 = sum_ij a_i . a_j k(x_i, x_j), from scratch"""
-    head = model.head[0]
+    head = model.head
     x, total = model.x, 0.0
     for j in range(head.count):
         vector(model, j, x)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic, overload
 
 from .jit import FUSED, compiled
+from .views import compiled_as
 
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -27,18 +27,6 @@ ROUGH_1, ROUGH_0 = F(1.0), F(0.0)
 ROUGH_A, ROUGH_B, ROUGH_C, ROUGH_D = F(0.49999749), F(0.16666631), F(0.041833807), F(0.0083572006)
 
 
-@intrinsic
-def _low_bits_as_exponent(typingctx, x):
-    bits, mantissa = (64, 52) if x == types.float64 else (32, 23)
-
-    def generate(context, builder, signature, args):
-        integer = ir.IntType(bits)
-        shifted = builder.shl(builder.bitcast(args[0], integer), ir.Constant(integer, mantissa))
-        return builder.bitcast(shifted, args[0].type)
-
-    return x(x), generate
-
-
 def low_bits_as_exponent(x):
     """The number whose exponent field holds the low bits of x, and nothing else."""
     unsigned, mantissa = (np.uint64, 52) if x.dtype == np.float64 else (np.uint32, 23)
@@ -46,9 +34,12 @@ def low_bits_as_exponent(x):
     return np.left_shift(bits, unsigned(mantissa)).view(x.dtype)[()]
 
 
-@overload(low_bits_as_exponent)
-def _compiled(x):
-    return lambda x: _low_bits_as_exponent(x)  # type: ignore[call-arg]
+@compiled_as(low_bits_as_exponent, lambda x: x, types.Float)
+def _low_bits_as_exponent(context, builder, signature, args):
+    bits, mantissa = (64, 52) if signature.args[0] == types.float64 else (32, 23)
+    integer = ir.IntType(bits)
+    shifted = builder.shl(builder.bitcast(args[0], integer), ir.Constant(integer, mantissa))
+    return builder.bitcast(shifted, args[0].type)
 
 
 @compiled(fastmath=FUSED)  # reordering would cancel the addition of MAGIC

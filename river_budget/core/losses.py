@@ -18,7 +18,7 @@ BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
 @compiled(hot=True)
 def judge(model, scores, target, epsilon):
     """(loss, sign, plus, minus); the loss is not cut at 0."""
-    task = model.head[0].task
+    task = model.head.task
     if task == BINARY:
         return 1.0 - target * scores[0], target, 0, -1
     if task == MULTICLASS:

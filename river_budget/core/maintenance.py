@@ -26,7 +26,7 @@ PROJECT, MERGE = int(Maintenance.PROJECT), int(Maintenance.MERGE)
 @compiled(once=True)
 def keep_budget(model, tracked):
     """Maintain until the budget is kept. Returns the change of |w|^2 (0 if not `tracked`)."""
-    head, change = model.head[0], 0.0
+    head, change = model.head, 0.0
     while head.count > head.budget:
         if head.maintenance == MERGE:
             change += merge(model, tracked)
@@ -45,11 +45,11 @@ def keep_budget(model, tracked):
 @compiled
 def victim(model):
     """The vector to remove. A random one is never the newcomer, which is the last."""
-    code = model.head[0].maintenance
+    code = model.head.maintenance
     if code == REMOVE_OLDEST:
         return oldest(model)
     if code == REMOVE_RANDOM:
-        return below(model, model.head[0].count - 1)
+        return below(model, model.head.count - 1)
     return lightest(model, model.scratch)
 
 
@@ -77,7 +77,7 @@ def along_row(model, row, p):
 @compiled(once=True)
 def merge(model, tracked):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
-    head = model.head[0]
+    head = model.head
     outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
     free = model.free + 8 * SEARCH_ROWS * lanes(model)
     members, shares, s = integers(free, m), numbers(free + 8 * m, m), table(free + 16 * m, m, m)

@@ -198,7 +198,7 @@ def rank_partners(model, m, search):
     for j in range(n):
         s[j] = -model.row[j]
     _products(model, m, search[NN], search[MN])
-    if model.head[0].objective == EQ21:
+    if model.head.objective == EQ21:
         _eq21_partners(model, m, search)
     else:
         _estimate(search, search[NN, m], n)
@@ -212,8 +212,8 @@ def best_partners(model, m, search, members):
     Estimates are good enough to pick a short list; the list is then solved and sorted.
     """
     rank_partners(model, m, search)
-    n, mm, wanted = model.head[0].count, search[NN, m], members.shape[0] - 1
-    literal = model.head[0].objective == EQ21
+    n, mm, wanted = model.head.count, search[NN, m], members.shape[0] - 1
+    literal = model.head.objective == EQ21
     members[0] = m
     listed = wanted if literal else min(wanted + SPARE, n - 1)
     for found in range(listed):
@@ -242,7 +242,7 @@ def _eq21_partners(model, m, search):
     It maximises the sum over classes of (a_m p + a_n q) / (a_m + a_n), which for more than one output
     is not the degradation; the paper's figures for many classes come from it.
     """
-    for j in range(model.head[0].count):
+    for j in range(model.head.count):
         alpha, beta = 0.0, 0.0
         for r in range(model.coefficients.shape[0]):
             a_m, a_n = model.coefficients[r, m], model.coefficients[r, j]

@@ -3,7 +3,7 @@
 A model is two addresses, and a view is carved where it is used. Passing a tuple of all views was measured
 at 40 ns a call, more than a tenth of a whole prediction.
 
-    head       the header: model.head[0].count and so on
+    head       the header: model.head.count and so on
     own        room for the algorithm's own numbers; its pass names them with a record of its own
     vectors    width x capacity: one row per feature, one column per support vector
     coefficients  outputs x capacity, to be multiplied by head.scale
@@ -20,17 +20,12 @@ from typing import Any
 
 import numpy as np
 from numba.core import cgutils, types
-from numba.extending import (
-    intrinsic,
-    make_attribute_wrapper,
-    models,
-    overload,
-    overload_attribute,
-    register_model,
-)
+from numba.core.imputils import lower_getattr
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, models, register_model
 
 from .jit import compiled
-from .views import carver, integers, numbers, table
+from .views import carve, carver, compiled_as, integers, numbers, table
 
 _INTEGERS = (
     "capacity width outputs extras factored count budget arrived task kernel degree maintenance arity "
@@ -46,44 +41,42 @@ HEADER = np.dtype(
 OWN = 256  # the header is padded to this; then 128 bytes for the algorithm
 ARRAYS = OWN + 128
 
-headers = carver(HEADER)
+header = carver(HEADER, 0)
 
-# How to carve each attribute; `own` and `free` are the addresses themselves.
-FIELDS = {
-    "head": lambda m: headers(m.block, 1),
-    "own": lambda m: m.block + OWN,
-    "vectors": lambda m: table(m.block + ARRAYS, m.head[0].width, m.head[0].capacity),
-    "coefficients": lambda m: table(
-        m.block + m.head[0].at_coefficients, m.head[0].outputs, m.head[0].capacity
-    ),
-    "norms": lambda m: numbers(m.block + m.head[0].at_norms, m.head[0].capacity),
-    "arrivals": lambda m: integers(m.block + m.head[0].at_arrivals, m.head[0].capacity),
-    "extras": lambda m: table(
-        m.block + m.head[0].at_extras, m.head[0].extras, m.head[0].capacity
-    ),
-    "factor": lambda m: table(
-        m.block + m.head[0].at_factor,
-        m.head[0].capacity * m.head[0].factored,
-        m.head[0].capacity,
-    ),
-    "row": lambda m: numbers(m.memory, m.head[0].capacity),
-    "scratch": lambda m: numbers(m.memory + 8 * m.head[0].capacity, m.head[0].capacity),
-    "chosen": lambda m: integers(m.memory + 16 * m.head[0].capacity, m.head[0].width + 1),
-    "x": lambda m: numbers(
-        m.memory + 16 * m.head[0].capacity + 8 * m.head[0].width + 8, m.head[0].width
-    ),
-    "free": lambda m: m.memory + 16 * (m.head[0].capacity + m.head[0].width) + 8,
+# Every attribute: how to carve it, and from where. b and m are the addresses of block and scratch space
+# and h is the header, so this serves Python as well as the compiler.
+VIEWS: dict[str, Any] = {
+    "head": (header, lambda b, m, h: [b]),
+    "vectors": (table, lambda b, m, h: [b + ARRAYS, h.width, h.capacity]),
+    "coefficients": (table, lambda b, m, h: [b + h.at_coefficients, h.outputs, h.capacity]),
+    "norms": (numbers, lambda b, m, h: [b + h.at_norms, h.capacity]),
+    "arrivals": (integers, lambda b, m, h: [b + h.at_arrivals, h.capacity]),
+    "extras": (table, lambda b, m, h: [b + h.at_extras, h.extras, h.capacity]),
+    "factor": (table, lambda b, m, h: [b + h.at_factor, h.capacity * h.factored, h.capacity]),
+    "row": (numbers, lambda b, m, h: [m, h.capacity]),
+    "scratch": (numbers, lambda b, m, h: [m + h.capacity * 8, h.capacity]),
+    "chosen": (integers, lambda b, m, h: [m + h.capacity * 16, h.width + 1]),
+    "x": (numbers, lambda b, m, h: [m + h.capacity * 16 + h.width * 8 + 8, h.width]),
+}
+# Attributes that are addresses, for whoever knows what to carve from there.
+ADDRESSES: dict[str, Any] = {
+    "own": lambda b, m, h: b + OWN,
+    "free": lambda b, m, h: m + h.capacity * 16 + h.width * 16 + 8,
 }
 
 
 class PlainModel:
-    """The same attributes for Python."""
+    """A model for Python."""
 
     def __init__(self, block: int, memory: int):
         self.block, self.memory = block, memory
 
     def __getattr__(self, name: str) -> Any:
-        return FIELDS[name](self)
+        at = (self.block, self.memory, header(self.block))
+        if name in VIEWS:
+            kind, place = VIEWS[name]
+            return kind(*place(*at))
+        return ADDRESSES[name](*at)
 
 
 class ModelType(types.Type):
@@ -94,61 +87,96 @@ class ModelType(types.Type):
 
 
 MODEL = ModelType()
-_PARTS = [("block", types.intp), ("memory", types.intp)]
 
 
 @register_model(ModelType)
 class _Layout(models.StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _PARTS)
+        super().__init__(manager, kind, [("block", types.intp), ("memory", types.intp)])
 
 
-for _name, _ in _PARTS:
-    make_attribute_wrapper(ModelType, _name, _name)
+@infer_getattr
+class _Attributes(AttributeTemplate):  # type: ignore[misc]
+    key = ModelType
+
+    def generic_resolve(self, model: Any, name: str) -> Any:
+        if name in VIEWS:
+            return VIEWS[name][0].kind
+        return types.intp if name in ADDRESSES else None
 
 
-@intrinsic
-def _join(typingctx, block, memory):
-    def generate(context, builder, signature, args):
-        result = cgutils.create_struct_proxy(MODEL)(context, builder)
-        result.block, result.memory = args
-        return result._getvalue()
+class _Word:
+    """A machine word in generated code, with the arithmetic that places need."""
 
-    return MODEL(types.intp, types.intp), generate
+    def __init__(self, builder: Any, value: Any):
+        self.builder, self.value = builder, value
+
+    def _value(self, other: Any) -> Any:
+        return other.value if isinstance(other, _Word) else self.value.type(other)
+
+    def __add__(self, other: Any) -> _Word:
+        return _Word(self.builder, self.builder.add(self.value, self._value(other)))
+
+    def __mul__(self, other: Any) -> _Word:
+        return _Word(self.builder, self.builder.mul(self.value, self._value(other)))
 
 
-def _model(block, memory):
-    return PlainModel(block, memory)
+class _Header:
+    """Its fields as words, loaded where they are asked for."""
 
+    def __init__(self, context: Any, builder: Any, block: Any):
+        self.context, self.builder, self.block = context, builder, block
 
-@overload(_model)
-def _compiled_model(block, memory):
-    return lambda block, memory: _join(block, memory)
+    def __getattr__(self, name: str) -> _Word:
+        word = self.context.get_value_type(types.intp)
+        place = self.block + int(HEADER.fields[name][1])  # type: ignore[index]
+        return _Word(
+            self.builder, self.builder.load(self.builder.inttoptr(place.value, word.as_pointer()))
+        )
 
 
 def _attribute(name: str) -> None:
-    @overload_attribute(ModelType, name)
-    def attribute(m):
-        return FIELDS[name]
+    @lower_getattr(ModelType, name)
+    def generate(context, builder, kind, value):
+        model = cgutils.create_struct_proxy(MODEL)(context, builder, value=value)
+        block, memory = _Word(builder, model.block), _Word(builder, model.memory)
+        at = (block, memory, _Header(context, builder, block))
+        if name in ADDRESSES:
+            return ADDRESSES[name](*at).value
+        carver, place = VIEWS[name]
+        address, *shape = (word.value for word in place(*at))
+        return carve(context, builder, carver.kind, address, shape)
 
 
-for _name in FIELDS:
+for _name in [*VIEWS, *ADDRESSES]:
     _attribute(_name)
 
 
+def model_at(block, memory):
+    """The model in the block at one address, with scratch space at another."""
+    return PlainModel(block, memory)
+
+
+@compiled_as(model_at, MODEL, types.Integer, types.Integer)
+def _model_at(context, builder, signature, args):
+    model = cgutils.create_struct_proxy(MODEL)(context, builder)
+    model.block, model.memory = args
+    return model._getvalue()
+
+
 # A call: where everything is that one call of a pass needs, as one array of addresses and sizes.
-CALL = ("block", "scratch", "rows", "targets", "weights", "scores", "size", "width", "outputs")
+BLOCK, SCRATCH, ROWS, TARGETS, WEIGHTS, SCORES, SIZE, WIDTH, OUTPUTS = range(9)
 
 
 @compiled(hot=True)
 def unpack(call):
     """The model that is called, with scratch space that belongs to this call alone."""
-    return _model(call[0], call[1])
+    return model_at(call[BLOCK], call[SCRATCH])
 
 
 @compiled(hot=True)
 def examples(call):
     """(rows, targets, weights, scores)"""
-    n = call[6]
-    rows, scores = table(call[2], n, call[7]), table(call[5], n, call[8])
-    return rows, numbers(call[3], n), numbers(call[4], n), scores
+    n = call[SIZE]
+    rows, scores = table(call[ROWS], n, call[WIDTH]), table(call[SCORES], n, call[OUTPUTS])
+    return rows, numbers(call[TARGETS], n), numbers(call[WEIGHTS], n), scores

@@ -37,7 +37,7 @@ def member_distances(model, points, members, first, s):
                 for f in range(points.shape[1]):
                     difference = points[i, f] - points[j, f]
                     total += difference * difference
-                total *= model.head[0].gamma
+                total *= model.head.gamma
                 s[i, j] = total if total < -LEAST_LOG else -LEAST_LOG  # also where it overflows
             s[j, i] = s[i, j]
 

@@ -31,7 +31,7 @@ TINY = 1e-10  # relative to k(x, x)
 @compiled(fastmath=REORDERED)
 def project(model, row, coefficients):
     """d = K^-1 row into coefficients; returns |W row|^2, the squared length of the projection."""
-    factor, n = model.factor, model.head[0].count
+    factor, n = model.factor, model.head.count
     for j in range(n):
         coefficients[j] = 0.0
     length = 0.0
@@ -58,7 +58,7 @@ def extend(model, coefficients, residual, last):
 @compiled
 def inverse_column(model, p, column):
     """column = K^-1 e_p"""
-    factor, n = model.factor, model.head[0].count
+    factor, n = model.factor, model.head.count
     for j in range(n):
         column[j] = 0.0
     for i in range(p, n):
@@ -74,7 +74,7 @@ def drop(model, p):
     Rotations of neighbouring rows leave W'W as it is. They collect column p in the last row; without
     this row and column, the rest is the factor of the others.
     """
-    factor, n = model.factor, model.head[0].count
+    factor, n = model.factor, model.head.count
     for i in range(p, n - 1):
         upper, lower = factor[i], factor[i + 1]
         length = math.hypot(upper[p], lower[p])
@@ -92,7 +92,7 @@ def drop(model, p):
 @compiled
 def project_out(model, p):
     """Replace vector p by its projection on the others. Returns its squared distance to them."""
-    n = model.head[0].count
+    n = model.head.count
     column = numbers(model.free, n)
     inverse_column(model, p, column)
     distance = 1.0 / column[p]
@@ -108,7 +108,7 @@ def project_out(model, p):
 @compiled
 def most_dependent(model):
     """(vector, its squared distance to the span of the others, in units of its own length)"""
-    factor, n, inverse = model.factor, model.head[0].count, model.scratch
+    factor, n, inverse = model.factor, model.head.count, model.scratch
     for j in range(n):
         inverse[j] = 0.0
     for i in range(n):
@@ -126,9 +126,9 @@ def most_dependent(model):
 @compiled
 def fold(model, d, plus, minus, amount):
     """Add amount (e_plus - e_minus) times the projection with coefficients d; the support stays."""
-    amount /= model.head[0].scale
-    for j in range(model.head[0].count):
+    amount /= model.head.scale
+    for j in range(model.head.count):
         model.coefficients[plus, j] += amount * d[j]
     if minus >= 0:
-        for j in range(model.head[0].count):
+        for j in range(model.head.count):
             model.coefficients[minus, j] -= amount * d[j]

@@ -19,7 +19,7 @@ S11, S27, S30, S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
 @compiled
 def uniform(model):
     """A number in [0, 1), 53 bits."""
-    head = model.head[0]
+    head = model.head
     head.random = head.random + GOLDEN
     z = head.random
     z = (z ^ (z >> S30)) * MIX_1

@@ -12,7 +12,7 @@ from .codes import Kernel
 from .exponential import exp_of
 from .jit import REORDERED, compiled
 from .model import examples, unpack
-from .views import address_of, numbers
+from .views import address_of, numbers, table
 
 RBF, LAPLACIAN, POLYNOMIAL = int(Kernel.RBF), int(Kernel.LAPLACIAN), int(Kernel.POLYNOMIAL)
 LEAST_LOG = -1e9  # of a kernel value, also where the distance has overflowed
@@ -30,7 +30,7 @@ def row_of(matrix, t):
 def lanes(model):
     """The number of columns to work on: the support, filled up to whole vectors of eight, as a loop's
     odd rest costs more than a round of it. The columns beyond the support have coefficients 0."""
-    return (model.head[0].count + 7) & ~7
+    return (model.head.count + 7) & ~7
 
 
 @compiled(fastmath=REORDERED)
@@ -45,8 +45,9 @@ def is_finite(x):
 @compiled(entry=True)
 def first_bad_row(rows):
     """The number of the first row with a NaN or an infinity, or -1."""
+    matrix = table(address_of(rows), rows.shape[0], rows.shape[1])
     for t in range(rows.shape[0]):
-        if not is_finite(row_of(rows, t)):
+        if not is_finite(row_of(matrix, t)):
             return t
     return -1
 
@@ -55,7 +56,7 @@ def first_bad_row(rows):
 def norm_of(model, x):
     """|x|^2, or |x|_1 for the Laplacian kernel: what `norms` keeps of every vector."""
     total = 0.0
-    if model.head[0].kernel == LAPLACIAN:
+    if model.head.kernel == LAPLACIAN:
         for i in range(x.shape[0]):
             total += abs(x[i])
     else:
@@ -67,7 +68,7 @@ def norm_of(model, x):
 @compiled
 def self_kernel(model, norm):
     """k(x, x) from the norm of x."""
-    head = model.head[0]
+    head = model.head
     if head.kernel <= LAPLACIAN:
         return 1.0
     if head.kernel == POLYNOMIAL:
@@ -124,7 +125,7 @@ def _rbf(row, norms, norm, gamma, n):
 @compiled(fastmath=REORDERED)
 def _laplacian(model, x):
     """row[j] = exp(-gamma |vector j - x|_1); where x is 0 it is |vector j|, which the norm has already"""
-    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head[0].gamma
+    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head.gamma
     known = min(x.shape[0], model.vectors.shape[0])
     for j in range(n):
         row[j] = norms[j]
@@ -162,7 +163,7 @@ def _polynomial(row, base, gamma, coef0, degree, n):
 @compiled
 def kernel_row(model, x, norm):
     """row[j] = k(vector j, x)"""
-    head, row, n = model.head[0], model.row, lanes(model)
+    head, row, n = model.head, model.row, lanes(model)
     if head.kernel == LAPLACIAN:
         _laplacian(model, x)
         return
@@ -179,7 +180,7 @@ def kernel_row(model, x, norm):
 def log_rbf_row(model, x, norm):
     """row[j] = -gamma |vector j - x|^2, at least LEAST_LOG"""
     _dot_products(model, x)
-    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head[0].gamma
+    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head.gamma
     for j in range(n):
         log = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
         row[j] = log if log > LEAST_LOG else LEAST_LOG
@@ -203,7 +204,7 @@ def dot(a, b, n):
 @compiled(hot=True)
 def score_row(model, row, scores):
     """scores[r] = f_r(x), from the kernel row of x."""
-    n, scale = lanes(model), model.head[0].scale
+    n, scale = lanes(model), model.head.scale
     for r in range(scores.shape[0]):
         scores[r] = scale * dot(row, model.coefficients[r], n)
 

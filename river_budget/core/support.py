@@ -15,13 +15,13 @@ TINY_SCALE = 1e-60  # below, the scale moves into the coefficients
 @compiled(hot=True)
 def has_room(model):
     """Whether one more vector fits. A model without a budget is given more room outside."""
-    return model.head[0].count < model.head[0].capacity
+    return model.head.count < model.head.capacity
 
 
 @compiled
 def insert(model, x, norm):
     """Put x behind the others, with coefficients 0, and return its place."""
-    head = model.head[0]
+    head = model.head
     j = head.count
     known = min(x.shape[0], model.vectors.shape[0])
     for i in range(known):
@@ -41,7 +41,7 @@ def insert(model, x, norm):
 @compiled
 def stamp(model, j):
     """Make vector j the newest."""
-    head = model.head[0]
+    head = model.head
     model.arrivals[j] = head.arrived
     head.arrived += 1
 
@@ -62,7 +62,7 @@ def move(model, source, target):
 @compiled
 def remove(model, j):
     """The last vector takes the place of vector j."""
-    last = model.head[0].count - 1
+    last = model.head.count - 1
     if j != last:
         move(model, last, j)
     _leave_empty(model, last)
@@ -71,7 +71,7 @@ def remove(model, j):
 @compiled
 def remove_in_order(model, j):
     """Those behind vector j move up by one: for algorithms that keep a table in this order."""
-    last = model.head[0].count - 1
+    last = model.head.count - 1
     for source in range(j + 1, last + 1):
         move(model, source, source - 1)
     _leave_empty(model, last)
@@ -81,7 +81,7 @@ def remove_in_order(model, j):
 def _leave_empty(model, last):
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, last] = 0.0
-    model.head[0].count = last
+    model.head.count = last
 
 
 @compiled
@@ -94,7 +94,7 @@ def vector(model, j, x):
 @compiled(hot=True)
 def add_to(model, j, plus, minus, amount):
     """Add amount (e_plus - e_minus) to the coefficients of vector j; minus < 0: no such part."""
-    amount /= model.head[0].scale
+    amount /= model.head.scale
     model.coefficients[plus, j] += amount
     if minus >= 0:
         model.coefficients[minus, j] -= amount
@@ -103,7 +103,7 @@ def add_to(model, j, plus, minus, amount):
 @compiled(hot=True)
 def shrink(model, factor):
     """Multiply the model by a factor in [0, 1]."""
-    head = model.head[0]
+    head = model.head
     head.scale *= factor
     if head.scale < TINY_SCALE:
         for r in range(model.coefficients.shape[0]):
@@ -116,7 +116,7 @@ def shrink(model, factor):
 def oldest(model):
     """The vector that came first."""
     best = 0
-    for j in range(1, model.head[0].count):
+    for j in range(1, model.head.count):
         if model.arrivals[j] < model.arrivals[best]:
             best = j
     return best
@@ -141,9 +141,9 @@ def lightest(model, weights):
     Without merging, all coefficients of budgeted SGD are equal in exact arithmetic. So all that are
     equal up to rounding count as ties, and the oldest of them is taken.
     """
-    n, arrivals = model.head[0].count, model.arrivals
+    n, arrivals = model.head.count, model.arrivals
     weights_into(model, weights)
-    if model.head[0].kernel > LAPLACIAN:
+    if model.head.kernel > LAPLACIAN:
         for j in range(n):
             weights[j] *= self_kernel(model, model.norms[j])
     limit = weights[smallest(weights, n)] * TIE

@@ -4,6 +4,9 @@ numba counts the references of every array that a function receives, also inside
 dozen views these counts cost more than a kernel row. The block and the scratch space belong to the
 caller for the whole call, so views of them need no counting: they have a type of their own, an array in
 everything but that.
+
+What is defined here has two forms: the function for Python, and below it the instructions that numba emits
+in its place. (An `overload` would be compiled once more for every use.)
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import cgutils, datamodel, types
-from numba.extending import intrinsic, overload, register_model
+from numba.extending import lower_builtin, register_model, type_callable
 from numba.np import arrayobj
 
 
@@ -52,11 +55,27 @@ class ViewModel(datamodel.models.ArrayModel):  # type: ignore[misc]
         return [self._fe_type]
 
 
-def carve(context: Any, builder: Any, view: Any, address: Any, shape: Any) -> Any:
-    """The struct of a `view` of this shape at an address."""
-    result = arrayobj.make_array(view)(context, builder)
+def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
+    """Say what compiled code does for a Python function of up to three arguments: the type of its result,
+    or a function that finds it from theirs, and how the instructions are generated."""
+    find = (lambda *kinds: result) if isinstance(result, types.Type) else result
+    typers = (lambda a: find(a), lambda a, b: find(a, b), lambda a, b, c: find(a, b, c))
+
+    def decorate(generate: Any) -> Any:
+        type_callable(function)(lambda context: typers[len(arguments) - 1])
+        lower_builtin(function, *arguments)(generate)
+        return generate
+
+    return decorate
+
+
+def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> Any:
+    """A value of this type at an address: a view, or without a shape the record there."""
+    if not shape:
+        return builder.inttoptr(address, context.get_value_type(kind))
+    result = arrayobj.make_array(kind)(context, builder)
     itemsize = context.get_constant(
-        types.intp, context.get_abi_sizeof(context.get_data_type(view.dtype))
+        types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype))
     )
     strides = [itemsize]
     for size in reversed(shape[1:]):
@@ -73,44 +92,30 @@ def carve(context: Any, builder: Any, view: Any, address: Any, shape: Any) -> An
     return result._getvalue()
 
 
-def _compiled_carver(dtype: Any, ndim: int) -> Any:
-    element = numba.from_dtype(np.dtype(dtype))
-    view = View(element, ndim, "C", aligned=not isinstance(element, types.Record))
-
-    def generate(context, builder, signature, args):
-        return carve(context, builder, view, args[0], list(args[1:]))
-
-    if ndim == 1:
-
-        @intrinsic
-        def sequence(typingctx, address, size):
-            return view(types.intp, types.intp), generate
-
-        make: Any = sequence
-        return lambda address, size: lambda address, size: make(address, size)
-
-    @intrinsic
-    def matrix(typingctx, address, rows, columns):
-        return view(types.intp, types.intp, types.intp), generate
-
-    make = matrix
-    return lambda address, rows, columns: lambda address, rows, columns: make(
-        address, rows, columns
-    )
-
-
 def carver(dtype: Any, ndim: int = 1) -> Any:
     """A function of (address, *shape): a view of the memory there, which somebody keeps alive.
 
-    Called by Python it makes a numpy array, called by compiled code a `View`.
+    With ndim = 0 it is a single record. Called by Python it makes a numpy array, called by compiled code a
+    `View`.
     """
+    element = numba.from_dtype(np.dtype(dtype))
 
     def carver(address, *shape):
         nbytes = math.prod(shape) * np.dtype(dtype).itemsize
         octets = (ctypes.c_ubyte * int(nbytes)).from_address(int(address))
-        return np.frombuffer(octets, dtype, math.prod(shape)).reshape(shape)
+        array = np.frombuffer(octets, dtype, math.prod(shape)).reshape(shape)
+        return array if ndim else array.reshape(1)[0]
 
-    overload(carver)(_compiled_carver(dtype, ndim))
+    carver.kind = View(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
+
+    @compiled_as(carver, carver.kind, *[types.Integer] * (1 + ndim))  # type: ignore[attr-defined]
+    def generate(context, builder, signature, args):
+        words = [
+            context.cast(builder, value, kind, types.intp)
+            for value, kind in zip(args, signature.args, strict=True)
+        ]
+        return carve(context, builder, signature.return_type, words[0], words[1:])
+
     return carver
 
 
@@ -118,20 +123,12 @@ numbers, integers, roughs = carver(np.float64), carver(np.int64), carver(np.floa
 table = carver(np.float64, 2)
 
 
-@intrinsic
-def _address_of(typingctx, array):
-    def generate(context, builder, signature, args):
-        data = arrayobj.make_array(array)(context, builder, args[0]).data
-        return builder.ptrtoint(data, context.get_value_type(types.intp))
-
-    return types.intp(array), generate
-
-
 def address_of(array):
     """Where the memory of an array begins."""
     return array.ctypes.data
 
 
-@overload(address_of)
-def _compiled_address_of(array):
-    return lambda array: _address_of(array)  # type: ignore[call-arg]
+@compiled_as(address_of, types.intp, types.Array)
+def _address_of(context, builder, signature, args):
+    data = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
+    return builder.ptrtoint(data, context.get_value_type(types.intp))
