@@ -6,7 +6,7 @@ S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for SGD SVM training. 
 paper    here                      paper        here
 lambda   l2                        B            budget
 t        rounds                    |w_t|^2      norm2, kept up to date and never computed from scratch,
-eta_t    step = 1 / (l2 rounds)                 but for a check now and then against rounding
+eta_t    step = 1 / (l2 rounds)                 but for a check now and then
 alpha    coefficients times scale  M (2018)     arity
 
 Binary examples use the hinge loss, several classes Crammer and Singer's, regression the
@@ -39,11 +39,13 @@ STATE = np.dtype(
             ("rounds", "f8"),
             ("norm2", "f8"),
             ("unchecked", "i8"),  # vectors given up since norm2 was computed from scratch
+            ("bounded", "i8"),  # norm2 is an upper bound
         ],
     )
 )
 _state = carver(STATE, 0)
 CHECK = 16  # norm2 is computed anew after CHECK * capacity vectors: little for each of them
+WELL_INSIDE = 0.25  # of the ball: a bound will do
 
 
 @compiled(entry=True)
@@ -85,6 +87,8 @@ def learn(call):
                 keep_apart(model, own)
             fit_budget(model, own)  # lines 5-7
         if own.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda)
+            if own.l2 * own.norm2 > 1.0 and own.bounded:
+                look_closely(model, own)
             excess = own.l2 * own.norm2
             if excess > 1.0:
                 shrink(model, 1.0 / math.sqrt(excess))
@@ -125,13 +129,33 @@ def keep_apart(model, own):
 
 @compiled(once=True)
 def fit_budget(model, own):
-    """Keep the budget, and the squared norm up to date."""
-    before = model.head.count
-    own.norm2 = max(own.norm2 + keep_budget(model, own.project_to_ball != 0), 0.0)
+    """Keep the budget, and norm2 up to date.
+
+    The norm matters near the surface of the ball only. Well inside, it is enough to know a bound, which
+    costs nothing; when the bound comes to lie outside, the norm is computed. A bound that did not serve for
+    as many vectors as that computation has kernel rows is not taken up again at once.
+    """
+    before, exact = model.head.count, own.project_to_ball != 0 and own.bounded == 0
+    change = keep_budget(model, exact)
+    own.norm2 = max(own.norm2 + change, 0.0) if exact else (math.sqrt(own.norm2) + change) ** 2
     own.unchecked += before - model.head.count
-    if own.project_to_ball and own.unchecked >= CHECK * model.head.capacity:
-        own.norm2 = squared_length_of(model)
-        own.unchecked = 0
+    if exact and own.unchecked >= CHECK * model.head.capacity:
+        look_closely(model, own)
+    elif exact:
+        own.bounded = bound_will_do(model, own)
+
+
+@compiled
+def bound_will_do(model, own):
+    paid = own.unchecked >= model.head.capacity
+    return np.int64(paid and own.l2 * own.norm2 < WELL_INSIDE)
+
+
+@compiled
+def look_closely(model, own):
+    own.norm2 = squared_length_of(model)
+    own.bounded = bound_will_do(model, own)
+    own.unchecked = 0
 
 
 @compiled

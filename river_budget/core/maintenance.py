@@ -1,8 +1,9 @@
 """Budget maintenance: a model with one vector too many gives up what it misses least.
 
-`keep_budget` returns by how much |w|^2 changes, where asked to: with w' = w + delta it is
-2 <w, delta> + |delta|^2, and the products <w, k(x, .)> = f(x) come from kernel rows of the vectors
-that change. The functions below it leave out the scale of the coefficients.
+`keep_budget` knows what it does to the model's length. With w' = w + delta, |w|^2 changes by
+2 <w, delta> + |delta|^2, and the products <w, k(x, .)> = f(x) come from kernel rows of the vectors that
+change. That costs as much as the search for them; |delta| alone, which bounds the change of |w|, is free.
+The functions below `keep_budget` leave out the scale of the coefficients.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 from .codes import Maintenance
 from .jit import compiled
 from .merging import PLACE, SEARCH_ROWS, S, best_partners, new_search
-from .multimerge import CASCADE, ascend, cascade, inner_term, member_distances
+from .multimerge import CASCADE, ascend, cascade, inner, inner_term, member_distances
 from .projection import project_out
 from .randoms import below
 from .rows import dot, exponentiate, kernel_row, lanes, log_rbf_row, norm_of, self_kernel
@@ -24,22 +25,23 @@ PROJECT, MERGE = int(Maintenance.PROJECT), int(Maintenance.MERGE)
 
 
 @compiled(once=True)
-def keep_budget(model, tracked):
-    """Maintain until the budget is kept. Returns the change of |w|^2 (0 if not `tracked`)."""
+def keep_budget(model, exact):
+    """Maintain until the budget is kept. Returns the change of |w|^2 if `exact`, and otherwise how much
+    |w| may have grown."""
     head, change = model.head, 0.0
     while head.count > head.budget:
         if head.maintenance == MERGE:
-            change += merge(model, tracked)
+            change += merge(model, exact)
         elif head.maintenance == PROJECT:
             p = lightest(model, model.scratch)
             weight = model.scratch[p] / self_kernel(model, model.norms[p])
-            change -= weight * project_out(model, p)
+            distance = project_out(model, p)
+            change -= weight * distance if exact else 0.0
         else:
             p = victim(model)
-            if tracked:
-                change += change_by_removal(model, p)
+            change += change_by_removal(model, p, exact)
             remove(model, p)
-    return head.scale * head.scale * change
+    return head.scale * (head.scale * change if exact else change)
 
 
 @compiled
@@ -54,14 +56,17 @@ def victim(model):
 
 
 @compiled
-def change_by_removal(model, p):
-    """-2 a_p . f(x_p) + |a_p|^2 k(x_p, x_p)"""
+def change_by_removal(model, p, exact):
+    """-2 a_p . f(x_p) + |a_p|^2 k(x_p, x_p), or the root of its second part"""
+    length = 0.0
+    for r in range(model.coefficients.shape[0]):
+        length += model.coefficients[r, p] ** 2
+    length *= self_kernel(model, model.norms[p])
+    if not exact:
+        return math.sqrt(length)
     vector(model, p, model.x)
     kernel_row(model, model.x, model.norms[p])
-    weight = 0.0
-    for r in range(model.coefficients.shape[0]):
-        weight += model.coefficients[r, p] ** 2
-    return weight * self_kernel(model, model.norms[p]) - 2.0 * along_row(model, model.row, p)
+    return length - 2.0 * along_row(model, model.row, p)
 
 
 @compiled
@@ -75,7 +80,7 @@ def along_row(model, row, p):
 
 
 @compiled(once=True)
-def merge(model, tracked):
+def merge(model, exact):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
     head = model.head
     outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
@@ -103,49 +108,50 @@ def merge(model, tracked):
         cascade(a, s, shares, a_z)
     else:
         ascend(a, s, shares, a_z, room)
-    change = (
-        change_by_merging(model, search[S], points, members, shares, s, a, a_z) if tracked else 0.0
-    )
+    loss = max(loss_by_merging(a, s, a_z), 0.0)
+    if exact:
+        loss += 2.0 * gain_by_merging(model, search[S], points, members, shares, s, a_z)
     replace(model, points, members, shares, a_z)
-    return change
+    return loss if exact else math.sqrt(loss)
 
 
 @compiled
-def change_by_merging(model, first, points, members, shares, s, a, a_z):
-    """2 (a_z . f(z) - sum_i a_i . f(x_i)) + |sum_i a_i k(x_i, .) - a_z k(z, .)|^2
+def loss_by_merging(a, s, a_z):
+    """|sum_i a_i k(x_i, .) - a_z k(z, .)|^2 for the best a_z"""
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[0]):
+            total += math.exp(-s[i, j]) * inner(a[i], a[j])
+    return total - inner(a_z, a_z)
+
+
+@compiled
+def gain_by_merging(model, first, points, members, shares, s, a_z):
+    """a_z . f(z) - sum_i a_i . f(x_i)
 
     `first`: the distances s of the first member to all vectors. The row of z needs no distances:
     log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
     """
     n = lanes(model)
     z_row, row = model.scratch, model.row
-    inner = inner_term(shares, s)
+    constant = inner_term(shares, s)
     for j in range(n):
         row[j] = -first[j]
-        z_row[j] = inner + shares[0] * row[j]
+        z_row[j] = constant + shares[0] * row[j]
     exponentiate(row, n)
-    change = -2.0 * along_row(model, row, members[0])
+    gain = -along_row(model, row, members[0])
     for i in range(1, members.shape[0]):
         log_rbf_row(model, points[i], model.norms[members[i]])
         for j in range(n):
             z_row[j] += shares[i] * row[j]
         exponentiate(row, n)
-        change -= 2.0 * along_row(model, row, members[i])
+        gain -= along_row(model, row, members[i])
     for j in range(n):
         z_row[j] = min(z_row[j], 0.0)
     exponentiate(z_row, n)
-    length = 0.0
     for r in range(a_z.shape[0]):
-        change += 2.0 * a_z[r] * dot(z_row, model.coefficients[r], n)
-        length += a_z[r] * a_z[r]
-    for i in range(members.shape[0]):
-        for r in range(a_z.shape[0]):
-            length -= 2.0 * a_z[r] * a[i, r] * z_row[members[i]]
-        for j in range(members.shape[0]):
-            k = math.exp(-s[i, j])
-            for r in range(a_z.shape[0]):
-                length += k * a[i, r] * a[j, r]
-    return change + length
+        gain += a_z[r] * dot(z_row, model.coefficients[r], n)
+    return gain
 
 
 @compiled

@@ -70,7 +70,7 @@ def best_coefficients(a, shares, s, a_z):
         k = math.exp(-distance_to(shares, s, i))
         for r in range(a_z.shape[0]):
             a_z[r] += k * a[i, r]
-    return _dot(a_z, a_z)
+    return inner(a_z, a_z)
 
 
 @compiled
@@ -95,7 +95,7 @@ def cascade(a, s, shares, a_z):
     copy(a[0], a_z)
     for j in range(1, shares.shape[0]):
         distance = distance_to(shares, s, j)
-        mm, nn, mn = _dot(a_z, a_z), _dot(a[j], a[j]), _dot(a_z, a[j])
+        mm, nn, mn = inner(a_z, a_z), inner(a[j], a[j]), inner(a_z, a[j])
         if mm <= nn:
             h, _ = solve(0.0, distance, mm, nn, mn)
         else:
@@ -121,7 +121,7 @@ def ascend(a, s, shares, a_z, room):
         # along it is a mean shift, here in shares
         whole = 0.0
         for i in range(m):
-            pull[i] = _dot(a[i], a_z) * math.exp(-distance_to(shares, s, i)) / best
+            pull[i] = inner(a[i], a_z) * math.exp(-distance_to(shares, s, i)) / best
             whole += pull[i]
         step, reached = 1.0, best
         while step > GAIN:
@@ -147,7 +147,7 @@ def start_of_ascent(a, s, shares, a_z, trial, a_trial):
     m = shares.shape[0]
     whole, size = 0.0, 0.0
     for i in range(m):
-        shares[i] = a[i, 0] if a.shape[1] == 1 else math.sqrt(_dot(a[i], a[i]))
+        shares[i] = a[i, 0] if a.shape[1] == 1 else math.sqrt(inner(a[i], a[i]))
         whole += shares[i]
         size += abs(shares[i])
     best = -1.0
@@ -166,7 +166,7 @@ def start_of_ascent(a, s, shares, a_z, trial, a_trial):
 
 
 @compiled(fastmath=REORDERED)
-def _dot(a, b):
+def inner(a, b):
     total = 0.0
     for r in range(a.shape[0]):
         total += a[r] * b[r]
