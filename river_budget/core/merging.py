@@ -41,9 +41,9 @@ ZERO, SIXTH, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.5), F(1.0), F(2.0)
 NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
 
 # The rows of a search, about all partners j of one vector m: s, nn, mn as above, the place h and the
-# degradation there. Two more rows hold what the estimates need in float32.
+# degradation there. The other rows hold what the estimates need in float32.
 S, NN, MN, PLACE, LOSS, ROUGH = range(6)
-SEARCH_ROWS = 7
+SEARCH_ROWS = 9
 
 
 @compiled
@@ -152,41 +152,43 @@ def _lost(y, exp_y):
 def _estimate(search, mm, n):
     """search[LOSS]: the degradation after two steps of the fixed point, or on the partner if that is less.
 
-    In float32 and in units of mm, twice as many partners at a time; in three short loops, as one long
-    chain of dependent operations would keep the processor waiting. Measured on random supports and on
-    streams, with both signs: the best partner is among the first five of these estimates.
+    In float32 and in units of mm, twice as many partners at a time; in short loops, as one long chain of
+    dependent operations would keep the processor waiting, that hold nothing wider. Measured on random
+    supports and on streams, with both signs: the best partner is among the first five of these estimates.
     """
-    s, nn, mn, h, loss = search[S], search[NN], search[MN], search[PLACE], search[LOSS]
-    rough = address_of(search[ROUGH])
-    rough_s, rough_k = roughs(rough, n), roughs(rough + 4 * n, n)
-    p, q = roughs(rough + 8 * n, n), roughs(rough + 12 * n, n)
-    unit = 1.0 / max(mm, SMALL)
+    rough, unit = address_of(search[ROUGH]), 1.0 / max(mm, SMALL)
+    s, weight, inner = roughs(rough, n), roughs(rough + 4 * n, n), roughs(rough + 8 * n, n)
+    p, q, h = roughs(rough + 12 * n, n), roughs(rough + 16 * n, n), roughs(rough + 20 * n, n)
+    k, loss = roughs(rough + 24 * n, n), roughs(rough + 28 * n, n)
     for j in range(n):
-        rough_s[j] = F(s[j])
-        rough_k[j] = rough_exp_of(-rough_s[j])
-        p[j], q[j] = rough_k[j], ONE
+        s[j] = F(search[S, j])
+        weight[j], inner[j] = F(search[NN, j] * unit), F(search[MN, j] * unit)
+    for j in range(n):
+        k[j] = rough_exp_of(-s[j])
+        p[j], q[j] = k[j], ONE
     for _ in range(FIXED_POINT):
         for j in range(n):
-            weight, inner = F(nn[j] * unit), F(mn[j] * unit)
-            a, b = p[j] * (p[j] + inner * q[j]), q[j] * (weight * q[j] + inner * p[j])
+            a, b = p[j] * (p[j] + inner[j] * q[j]), q[j] * (weight[j] * q[j] + inner[j] * p[j])
             place = a / (a + b) if a + b > TINY else LOWEST
             place = place if place > LOWEST else LOWEST
             place = place if place < ONE else ONE
             h[j] = place
-            p[j] = rough_exp_of(-rough_s[j] * (ONE - place) * (ONE - place))
-            q[j] = rough_exp_of(-rough_s[j] * place * place)
+            p[j] = rough_exp_of(-s[j] * (ONE - place) * (ONE - place))
+            q[j] = rough_exp_of(-s[j] * place * place)
     for j in range(n):
-        weight, inner, k, place = F(nn[j] * unit), F(mn[j] * unit), rough_k[j], F(h[j])
-        g, twice_s = ONE - place, TWO * rough_s[j]
+        g, twice_s = ONE - h[j], TWO * s[j]
         lost = _lost(twice_s * g * g, p[j] * p[j])
-        lost += weight * _lost(twice_s * place * place, q[j] * q[j])
-        shared = twice_s * place * g
-        lost_both = k * _lost(-shared, ONE) if abs(shared) < NEAR else k - p[j] * q[j]
-        there = lost + TWO * inner * lost_both
-        on_partner = _lost(twice_s, k * k)
+        lost += weight[j] * _lost(twice_s * h[j] * h[j], q[j] * q[j])
+        shared = twice_s * h[j] * g
+        lost_both = k[j] * _lost(-shared, ONE) if abs(shared) < NEAR else k[j] - p[j] * q[j]
+        there = lost + TWO * inner[j] * lost_both
+        on_partner = _lost(twice_s, k[j] * k[j])
         better = there < on_partner
-        h[j] = place if better else ZERO
-        loss[j] = mm * max(there if better else on_partner, ZERO)
+        h[j] = h[j] if better else ZERO
+        loss[j] = there if better else on_partner
+    for j in range(n):
+        search[PLACE, j] = h[j]
+        search[LOSS, j] = mm * max(loss[j], ZERO)
 
 
 @compiled(once=True)
