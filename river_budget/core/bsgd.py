@@ -40,6 +40,7 @@ STATE = np.dtype(
             ("norm2", "f8"),
             ("unchecked", "i8"),  # vectors given up since norm2 was computed from scratch
             ("bounded", "i8"),  # norm2 is an upper bound
+            ("wait", "i8"),  # vectors to be given up before it may be one again
         ],
     )
 )
@@ -132,30 +133,25 @@ def fit_budget(model, own):
     """Keep the budget, and norm2 up to date.
 
     The norm matters near the surface of the ball only. Well inside, it is enough to know a bound, which
-    costs nothing; when the bound comes to lie outside, the norm is computed. A bound that did not serve for
-    as many vectors as that computation has kernel rows is not taken up again at once.
+    costs nothing; when the bound comes to lie outside, the norm is computed. As that takes a kernel row for
+    each vector, as many vectors have to be given up between one computation and the next.
     """
     before, exact = model.head.count, own.project_to_ball != 0 and own.bounded == 0
     change = keep_budget(model, exact)
     own.norm2 = max(own.norm2 + change, 0.0) if exact else (math.sqrt(own.norm2) + change) ** 2
     own.unchecked += before - model.head.count
+    own.wait -= before - model.head.count
     if exact and own.unchecked >= CHECK * model.head.capacity:
         look_closely(model, own)
-    elif exact:
-        own.bounded = bound_will_do(model, own)
-
-
-@compiled
-def bound_will_do(model, own):
-    paid = own.unchecked >= model.head.capacity
-    return np.int64(paid and own.l2 * own.norm2 < WELL_INSIDE)
+    elif exact and own.wait <= 0 and own.l2 * own.norm2 < WELL_INSIDE:
+        own.bounded = 1
 
 
 @compiled
 def look_closely(model, own):
+    own.wait = model.head.capacity - own.unchecked
     own.norm2 = squared_length_of(model)
-    own.bounded = bound_will_do(model, own)
-    own.unchecked = 0
+    own.unchecked = own.bounded = 0
 
 
 @compiled

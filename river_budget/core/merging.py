@@ -33,7 +33,7 @@ REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
 FIXED_POINT = 2  # steps of the search
 SPARE = 4  # how many more partners than wanted may be solved, as estimates swap neighbours
 FLAT = 1e-8  # a change of h below it ends the search
-DOUBT = 1.3  # an estimate so many times the best solved one is not looked into
+DOUBT = 1.15  # an estimate so many times the best solved one is not looked into
 NEWTON, STEPS = 12, 60
 SMALL = 1e-300  # keeps a division by zero finite
 # For the estimates in float32. NEAR: exp(-y) of a smaller y is too near 1 to be subtracted from it.
