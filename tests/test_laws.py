@@ -63,8 +63,18 @@ def imports_of(path):
 def floor(module):
     """Modules may import what lies on their own floor or below."""
     first = f"{module}.".split(".")[1]
-    floors = {"core": 0, "expansion": 2, "estimator": 2, "datasets": 4, "experiments": 5, "__main__": 6, "": 7}
-    floors |= dict.fromkeys(["calls", "kernels", "maintenance", "features", "targets", "parameters"], 1)
+    floors = {
+        "core": 0,
+        "expansion": 2,
+        "estimator": 2,
+        "datasets": 4,
+        "experiments": 5,
+        "__main__": 6,
+        "": 7,
+    }
+    floors |= dict.fromkeys(
+        ["calls", "kernels", "maintenance", "features", "targets", "parameters"], 1
+    )
     return floors.get(first, 3)
 
 

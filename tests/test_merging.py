@@ -154,9 +154,14 @@ def test_the_best_pair_is_merged_while_features_and_classes_appear(seed, gamma):
 
 
 def assert_norm_is_kept(model, stream):
-    """Projection has coefficients of both signs, orders of magnitude above their sum."""
+    """Here it is kept exactly all the time: a bound has to wait for ever.
+
+    Projection has coefficients of both signs, orders of magnitude above their sum.
+    """
     close = CLOSE_PROJECTED if isinstance(model.maintenance, Project) else CLOSE
     for x, y in stream:
+        model.learn_one(x, y, 0.0)  # makes the block, and no more
+        model._own().wait = 10**9
         model.learn_one(x, y)
         X, A, _ = support(model)
         expected = squared_length(X, A, model.kernel)
@@ -193,6 +198,25 @@ def test_the_squared_norm_is_kept_with_other_kernels(strategy, kernel):
     model = rb.BSGDClassifier(20, kernel, strategy, seed=3)
 
     assert_norm_is_kept(model, emerging(600, seed=9))
+
+
+@pytest.mark.parametrize("l2", [1e-4, 1e-2])
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
+def test_a_bound_on_the_norm_lies_above_it_and_the_model_in_the_ball(strategy, l2):
+    model = rb.BSGDClassifier(20, RBF(0.5), strategy, l2, seed=3)
+    seen = set()
+
+    for x, y in emerging(3000, seed=9):
+        model.learn_one(x, y)
+        own, (X, A, _) = model._own(), support(model)
+        norm2 = squared_length(X, A, RBF(0.5))
+        assert norm2 <= 1.0 / l2 * (1.0 + CLOSE_PROJECTED)
+        assert norm2 <= own.norm2 * (1.0 + CLOSE_PROJECTED)
+        assert own.bounded or own.norm2 == pytest.approx(norm2, rel=CLOSE_PROJECTED)
+        seen.add(int(own.bounded))
+
+    assert 0 in seen
+    assert 1 in seen or l2 == 1e-4
 
 
 @pytest.mark.parametrize("outputs", [1, 3, 26])

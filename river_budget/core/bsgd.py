@@ -125,7 +125,7 @@ def keep_apart(model, own):
         weight = 0.0
         for r in range(model.coefficients.shape[0]):
             weight += model.coefficients[r, p] ** 2
-        own.norm2 -= model.head.scale ** 2 * weight * project_out(model, p)
+        own.norm2 -= model.head.scale**2 * weight * project_out(model, p)
 
 
 @compiled(once=True)

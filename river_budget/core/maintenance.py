@@ -13,7 +13,15 @@ import math
 from .codes import Maintenance
 from .jit import compiled
 from .merging import PLACE, SEARCH_ROWS, S, best_partners, new_search
-from .multimerge import CASCADE, ascend, cascade, inner, inner_term, member_distances
+from .multimerge import (
+    CASCADE,
+    ascend,
+    cascade,
+    distance_to,
+    inner,
+    inner_term,
+    member_distances,
+)
 from .projection import project_out
 from .randoms import below
 from .rows import dot, exponentiate, kernel_row, lanes, log_rbf_row, norm_of, self_kernel
@@ -108,7 +116,7 @@ def merge(model, exact):
         cascade(a, s, shares, a_z)
     else:
         ascend(a, s, shares, a_z, room)
-    loss = max(loss_by_merging(a, s, a_z), 0.0)
+    loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
     if exact:
         loss += 2.0 * gain_by_merging(model, search[S], points, members, shares, s, a_z)
     replace(model, points, members, shares, a_z)
@@ -116,13 +124,14 @@ def merge(model, exact):
 
 
 @compiled
-def loss_by_merging(a, s, a_z):
-    """|sum_i a_i k(x_i, .) - a_z k(z, .)|^2 for the best a_z"""
-    total = 0.0
+def loss_by_merging(shares, s, a, a_z):
+    """|sum_i a_i k(x_i, .) - a_z k(z, .)|^2"""
+    total = inner(a_z, a_z)
     for i in range(a.shape[0]):
+        total -= 2.0 * math.exp(-distance_to(shares, s, i)) * inner(a[i], a_z)
         for j in range(a.shape[0]):
             total += math.exp(-s[i, j]) * inner(a[i], a[j])
-    return total - inner(a_z, a_z)
+    return total
 
 
 @compiled

@@ -99,7 +99,7 @@ class _Layout(models.StructModel):  # type: ignore[misc]
 class _Attributes(AttributeTemplate):  # type: ignore[misc]
     key = ModelType
 
-    def generic_resolve(self, model: Any, name: str) -> Any:
+    def generic_resolve(self, model, name):
         if name in VIEWS:
             return VIEWS[name][0].kind
         return types.intp if name in ADDRESSES else None
