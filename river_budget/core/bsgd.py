@@ -115,7 +115,7 @@ def store(model, x, norm, plus, minus, amount):
     return length
 
 
-@compiled
+@compiled(once=True)
 def keep_apart(model, own):
     """Project vectors that the newcomer has made combinations of the others."""
     while model.head.count > 1:
@@ -154,7 +154,7 @@ def look_closely(model, own):
     own.unchecked = own.bounded = 0
 
 
-@compiled
+@compiled(once=True)
 def squared_length_of(model):
     """|w|^2 = sum_ij a_i . a_j k(x_i, x_j), from scratch"""
     head = model.head

@@ -52,7 +52,7 @@ def keep_budget(model, exact):
     return head.scale * (head.scale * change if exact else change)
 
 
-@compiled
+@compiled(once=True)
 def victim(model):
     """The vector to remove. A random one is never the newcomer, which is the last."""
     code = model.head.maintenance
@@ -63,7 +63,7 @@ def victim(model):
     return lightest(model, model.scratch)
 
 
-@compiled
+@compiled(once=True)
 def change_by_removal(model, p, exact):
     """-2 a_p . f(x_p) + |a_p|^2 k(x_p, x_p), or the root of its second part"""
     length = 0.0
@@ -123,7 +123,7 @@ def merge(model, exact):
     return loss if exact else math.sqrt(loss)
 
 
-@compiled
+@compiled(once=True)
 def loss_by_merging(shares, s, a, a_z):
     """|sum_i a_i k(x_i, .) - a_z k(z, .)|^2"""
     total = inner(a_z, a_z)
@@ -134,7 +134,7 @@ def loss_by_merging(shares, s, a, a_z):
     return total
 
 
-@compiled
+@compiled(once=True)
 def gain_by_merging(model, first, points, members, shares, s, a_z):
     """a_z . f(z) - sum_i a_i . f(x_i)
 
@@ -163,7 +163,7 @@ def gain_by_merging(model, first, points, members, shares, s, a_z):
     return gain
 
 
-@compiled
+@compiled(once=True)
 def replace(model, points, members, shares, a_z):
     """The combination of the members takes the place of one of them; the others leave."""
     x = model.x
