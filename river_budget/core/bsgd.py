@@ -21,13 +21,13 @@ import numpy as np
 
 from .jit import compiled
 from .losses import along, judge, squared_length
-from .maintenance import keep_budget
+from .maintenance import keep_budget, store
 from .model import examples, unpack
-from .projection import TINY, extend, fold, most_dependent, project, project_out
+from .projection import keep_apart
 from .rounds import observe
-from .rows import dot, kernel_row, lanes, row_of, self_kernel
-from .support import add_to, insert, shrink, vector
-from .views import carver, numbers
+from .rows import dot, kernel_row, lanes, row_of
+from .support import rescale, vector
+from .views import carver
 
 STATE = np.dtype(
     (
@@ -78,54 +78,23 @@ def learn(call):
         own.rounds += 1.0
         step = weights[t] / (own.l2 * own.rounds)
         decay = 1.0 - 1.0 / own.rounds
-        shrink(model, decay)  # line 3: w <- (1 - eta lambda) w ...
+        rescale(model, decay)  # line 3: w <- (1 - eta lambda) w ...
         own.norm2 *= decay * decay
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
             inner = decay * along(f, sign, plus, minus)
             length = store(model, x, norm, plus, minus, step * sign)
             own.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
             if head.factored:
-                keep_apart(model, own)
+                own.norm2 -= keep_apart(model)
             fit_budget(model, own)  # lines 5-7
         if own.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda)
             if own.l2 * own.norm2 > 1.0 and own.bounded:
                 look_closely(model, own)
             excess = own.l2 * own.norm2
             if excess > 1.0:
-                shrink(model, 1.0 / math.sqrt(excess))
+                rescale(model, 1.0 / math.sqrt(excess))
                 own.norm2 = 1.0 / own.l2
     return np.int64(rows.shape[0])
-
-
-@compiled(once=True)
-def store(model, x, norm, plus, minus, amount):
-    """Add amount (e_plus - e_minus) k(x, .), with x as a new support vector, or its projection where x is
-    a combination of what is stored. Returns the squared length of k(x, .) or of the projection."""
-    length = self_kernel(model, norm)
-    if model.head.factored:
-        coefficients = numbers(model.free, model.head.count)
-        inside = project(model, model.row, coefficients)
-        if length - inside <= TINY * length:
-            fold(model, coefficients, plus, minus, amount)
-            return inside
-        extend(model, coefficients, length - inside, insert(model, x, norm))
-    else:
-        insert(model, x, norm)
-    add_to(model, model.head.count - 1, plus, minus, amount)
-    return length
-
-
-@compiled(once=True)
-def keep_apart(model, own):
-    """Project vectors that the newcomer has made combinations of the others."""
-    while model.head.count > 1:
-        p, distance = most_dependent(model)
-        if distance > TINY:
-            return
-        weight = 0.0
-        for r in range(model.coefficients.shape[0]):
-            weight += model.coefficients[r, p] ** 2
-        own.norm2 -= model.head.scale**2 * weight * project_out(model, p)
 
 
 @compiled(once=True)

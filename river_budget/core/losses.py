@@ -12,7 +12,7 @@ from __future__ import annotations
 from .codes import Task
 from .jit import compiled
 
-BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
+BINARY, MULTICLASS, REGRESSION = int(Task.BINARY), int(Task.MULTICLASS), int(Task.REGRESSION)
 
 
 @compiled(hot=True)
@@ -49,3 +49,20 @@ def along(scores, sign, plus, minus):
 def squared_length(minus):
     """|direction|^2"""
     return 2.0 if minus >= 0 else 1.0
+
+
+@compiled(hot=True)
+def mistaken(model, scores, loss, sign, plus, minus):
+    """Whether the prediction is wrong; in regression, whether there is a loss."""
+    task = model.head.task
+    if task == BINARY:
+        return (scores[0] >= 0.0) != (sign > 0.0)
+    if task == MULTICLASS:  # the first of the highest scores is predicted
+        return scores[minus] > scores[plus] or (scores[minus] == scores[plus] and minus < plus)
+    return loss > 0.0
+
+
+@compiled(hot=True)
+def step_length(model, loss, epsilon):
+    """How far a gradient step goes: in regression as far as the target (squared loss), else 1."""
+    return loss + epsilon if model.head.task == REGRESSION else 1.0

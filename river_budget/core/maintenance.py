@@ -22,14 +22,31 @@ from .multimerge import (
     inner_term,
     member_distances,
 )
-from .projection import project_out
-from .randoms import below
+from .projection import TINY, extend, fold, project, project_out
+from .removal import victim
 from .rows import dot, exponentiate, kernel_row, lanes, log_rbf_row, norm_of, self_kernel
-from .support import lightest, oldest, remove, stamp, vector
+from .support import add_to, insert, lightest, remove, stamp, vector
 from .views import integers, numbers, table
 
-REMOVE_OLDEST, REMOVE_RANDOM = int(Maintenance.REMOVE_OLDEST), int(Maintenance.REMOVE_RANDOM)
 PROJECT, MERGE = int(Maintenance.PROJECT), int(Maintenance.MERGE)
+
+
+@compiled(once=True)
+def store(model, x, norm, plus, minus, amount):
+    """Add amount (e_plus - e_minus) k(x, .), with x as a new support vector, or its projection where x is
+    a combination of what is stored. Returns the squared length of k(x, .) or of the projection."""
+    length = self_kernel(model, norm)
+    if model.head.factored:
+        coefficients = numbers(model.free, model.head.count)
+        inside = project(model, model.row, coefficients)
+        if length - inside <= TINY * length:
+            fold(model, coefficients, plus, minus, amount)
+            return inside
+        extend(model, coefficients, length - inside, insert(model, x, norm))
+    else:
+        insert(model, x, norm)
+    add_to(model, model.head.count - 1, plus, minus, amount)
+    return length
 
 
 @compiled(once=True)
@@ -50,17 +67,6 @@ def keep_budget(model, exact):
             change += change_by_removal(model, p, exact)
             remove(model, p)
     return head.scale * (head.scale * change if exact else change)
-
-
-@compiled(once=True)
-def victim(model):
-    """The vector to remove. A random one is never the newcomer, which is the last."""
-    code = model.head.maintenance
-    if code == REMOVE_OLDEST:
-        return oldest(model)
-    if code == REMOVE_RANDOM:
-        return below(model, model.head.count - 1)
-    return lightest(model, model.scratch)
 
 
 @compiled(once=True)

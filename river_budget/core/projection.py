@@ -106,21 +106,43 @@ def project_out(model, p):
 
 
 @compiled
-def most_dependent(model):
-    """(vector, its squared distance to the span of the others, in units of its own length)"""
-    factor, n, inverse = model.factor, model.head.count, model.scratch
+def inverse_diagonal(model, diagonal):
+    """diagonal = that of K^-1"""
+    factor, n = model.factor, model.head.count
     for j in range(n):
-        inverse[j] = 0.0
+        diagonal[j] = 0.0
     for i in range(n):
         w = factor[i]
         for j in range(i + 1):
-            inverse[j] += w[j] * w[j]
+            diagonal[j] += w[j] * w[j]
+
+
+@compiled
+def most_dependent(model):
+    """(vector, its squared distance to the span of the others, in units of its own length)"""
+    n, inverse = model.head.count, model.scratch
+    inverse_diagonal(model, inverse)
     worst, least = 0, np.inf
     for j in range(n):
         distance = 1.0 / (inverse[j] * self_kernel(model, model.norms[j]))
         if distance < least:
             worst, least = j, distance
     return worst, least
+
+
+@compiled
+def keep_apart(model):
+    """Project vectors that the newcomer has made combinations of the others. Returns what |w|^2 loses."""
+    lost = 0.0
+    while model.head.count > 1:
+        p, distance = most_dependent(model)
+        if distance > TINY:
+            break
+        weight = 0.0
+        for r in range(model.coefficients.shape[0]):
+            weight += model.coefficients[r, p] ** 2
+        lost += weight * project_out(model, p)
+    return model.head.scale**2 * lost
 
 
 @compiled

@@ -9,7 +9,7 @@ from .rows import LAPLACIAN, lanes, self_kernel
 
 TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
 LAST = np.int64(2**63 - 1)
-TINY_SCALE = 1e-60  # below, the scale moves into the coefficients
+TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coefficients
 
 
 @compiled(hot=True)
@@ -21,21 +21,32 @@ def has_room(model):
 @compiled
 def insert(model, x, norm):
     """Put x behind the others, with coefficients 0, and return its place."""
-    head = model.head
-    j = head.count
+    j = model.head.count
+    model.head.count = j + 1
+    place(model, j, x, norm)
+    for e in range(model.extras.shape[0]):
+        model.extras[e, j] = 0.0
+    return j
+
+
+@compiled
+def place(model, j, x, norm):
+    """Put x in the place of vector j, with coefficients 0."""
+    overwrite(model, j, x, norm)
+    for r in range(model.coefficients.shape[0]):
+        model.coefficients[r, j] = 0.0
+
+
+@compiled
+def overwrite(model, j, x, norm):
+    """Put x in the place of vector j, which leaves it its coefficients."""
     known = min(x.shape[0], model.vectors.shape[0])
     for i in range(known):
         model.vectors[i, j] = x[i]
     for i in range(known, model.vectors.shape[0]):
         model.vectors[i, j] = 0.0
-    for r in range(model.coefficients.shape[0]):
-        model.coefficients[r, j] = 0.0
-    for e in range(model.extras.shape[0]):
-        model.extras[e, j] = 0.0
     model.norms[j] = norm
     stamp(model, j)
-    head.count = j + 1
-    return j
 
 
 @compiled
@@ -101,11 +112,11 @@ def add_to(model, j, plus, minus, amount):
 
 
 @compiled(hot=True)
-def shrink(model, factor):
-    """Multiply the model by a factor in [0, 1]."""
+def rescale(model, factor):
+    """Multiply the model by a factor >= 0."""
     head = model.head
     head.scale *= factor
-    if head.scale < TINY_SCALE:
+    if not TINY_SCALE <= head.scale <= HUGE_SCALE:
         for r in range(model.coefficients.shape[0]):
             for j in range(head.count):
                 model.coefficients[r, j] *= head.scale
@@ -141,15 +152,20 @@ def lightest(model, weights):
     Without merging, all coefficients of budgeted SGD are equal in exact arithmetic. So all that are
     equal up to rounding count as ties, and the oldest of them is taken.
     """
-    n, arrivals = model.head.count, model.arrivals
     weights_into(model, weights)
     if model.head.kernel > LAPLACIAN:
-        for j in range(n):
+        for j in range(model.head.count):
             weights[j] *= self_kernel(model, model.norms[j])
-    limit = weights[smallest(weights, n)] * TIE
-    first = LAST
+    return oldest_of_least(model, weights)
+
+
+@compiled(hot=True)
+def oldest_of_least(model, values):
+    """The oldest of the vectors whose values, all >= 0, are the least up to rounding."""
+    n, arrivals, first = model.head.count, model.arrivals, LAST
+    limit = values[smallest(values, n)] * TIE
     for j in range(n):
-        first = min(first, arrivals[j] if weights[j] <= limit else LAST)
+        first = min(first, arrivals[j] if values[j] <= limit else LAST)
     return place_of(first, arrivals, n)
 
 

@@ -1,0 +1,35 @@
+"""Removing vectors: which one goes."""
+
+from __future__ import annotations
+
+from .codes import Maintenance
+from .jit import compiled
+from .model import unpack
+from .randoms import below
+from .support import lightest, oldest, remove
+
+REMOVE_OLDEST, REMOVE_RANDOM = int(Maintenance.REMOVE_OLDEST), int(Maintenance.REMOVE_RANDOM)
+
+
+@compiled
+def victim(model):
+    """The vector to remove. A random one is never the newcomer, which is the last."""
+    code = model.head.maintenance
+    if code == REMOVE_OLDEST:
+        return oldest(model)
+    if code == REMOVE_RANDOM:
+        return below(model, model.head.count - 1)
+    return lightest(model, model.scratch)
+
+
+@compiled
+def forget(model):
+    """Remove vectors until the budget is kept. A newcomer takes the place of the last one removed."""
+    while model.head.count > model.head.budget:
+        remove(model, victim(model))
+
+
+@compiled(entry=True)
+def shrink_to_budget(call):
+    """Remove vectors until a budget that has been made smaller is kept."""
+    forget(unpack(call))
