@@ -5,22 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from .core import bsgd as core
-from .core.codes import Kernel as KernelCode
 from .estimator import BudgetClassifier, BudgetRegressor
-from .expansion import BudgetModel
-from .kernels import RBF, Kernel
-from .maintenance import Maintenance, Merge
-from .parameters import Mutable, boolean, instance_of, not_negative, optional, positive, whole
+from .kernels import Kernel
+from .maintained import Maintained
+from .maintenance import Maintenance
+from .parameters import Mutable, boolean, not_negative, positive
 
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
 
 
-class _BSGD(BudgetModel):
+class _BSGD(Maintained):
     _learn = staticmethod(core.learn)
     _shrink = staticmethod(core.shrink_to_budget)
     _state = core.STATE
 
-    budget = Mutable(optional(whole(1)))
     l2 = Mutable(positive)
 
     def _begin(
@@ -30,30 +28,10 @@ class _BSGD(BudgetModel):
         l2: float,
         project_to_ball: bool,
     ) -> None:
-        optional(instance_of(Maintenance))("maintenance", maintenance)
         boolean("project_to_ball", project_to_ball)
-        self.maintenance = maintenance
         self.project_to_ball = project_to_ball
         self.l2 = l2
-        self.budget = budget
-        self._check_together(budget=budget)
-
-    @property
-    def _strategy(self) -> Maintenance:
-        return Merge() if self.maintenance is None else self.maintenance
-
-    def _check_together(self, **parameters: Any) -> None:
-        budget = parameters.get("budget", self.__dict__.get("budget"))
-        if budget is None or not isinstance(self._strategy, Merge):
-            return
-        kernel = RBF() if self.kernel is None else self.kernel
-        if kernel._header(1)["kernel"] != KernelCode.RBF:
-            raise ValueError(
-                f"maintenance {self._strategy!r} needs a Gaussian kernel (RBF), not kernel={kernel!r}"
-            )
-
-    def _header(self, n_features: int) -> dict[str, Any]:
-        return super()._header(n_features) | self._strategy._header()
+        self._maintain(budget, maintenance)
 
 
 class BSGDClassifier(_BSGD, BudgetClassifier):

@@ -5,7 +5,7 @@ A model is a block of memory (core/block.py) and two indexes, of features and of
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from river import base
@@ -21,17 +21,19 @@ from .targets import Labels, Targets, check_classes, plain, real, weight, weight
 class BudgetClassifier(BudgetModel, base.MiniBatchClassifier):
     """Classifiers, binary and multi-class."""
 
+    _binary: ClassVar[bool] = False  # whether the algorithm is made for two classes only
+
     def __init__(
         self, kernel: Kernel | None, classes: tuple[Any, ...] | None, seed: int | None = None
     ):
         super().__init__(kernel, seed)
-        check_classes(classes)
+        check_classes(classes, self._binary)
         self.classes = classes
-        self._labels = Labels(classes)
+        self._labels = Labels(classes, self._binary)
 
     @property
     def _multiclass(self) -> bool:
-        return self.classes is None or len(self.classes) > 2
+        return not self._binary and (self.classes is None or len(self.classes) > 2)
 
     @property
     def _outputs(self) -> int:
@@ -68,7 +70,7 @@ class BudgetClassifier(BudgetModel, base.MiniBatchClassifier):
         try:
             target = self._labels.codes[y]
         except (KeyError, TypeError):
-            self._labels.check(y)
+            self._labels.check_all([y])
             self._features.reject(x)
             w = weight(w)
             label = plain(y)

@@ -11,6 +11,7 @@ block. So one example needs no check in Python.
 from __future__ import annotations
 
 import copy
+import math
 import secrets
 from typing import Any, ClassVar
 
@@ -39,6 +40,7 @@ class BudgetModel(base.Estimator):
         np.dtype[Any]
     ]  # the pass's own numbers; fields named as parameters follow them
     _extras: ClassVar[int] = 0  # further numbers that the pass keeps of every vector
+    _decide: ClassVar[Any] = staticmethod(decide)  # the compiled scoring of rows
 
     def __init__(self, kernel: Kernel | None, seed: int | None):
         optional(instance_of(Kernel))("kernel", kernel)
@@ -83,9 +85,15 @@ class BudgetModel(base.Estimator):
             self._resize(capacity=self._capacity(head.count))
 
     def _write_parameters(self) -> None:
+        """The pass's own numbers that are parameters; NaN stands for None."""
         own = self._own()
         for name in set(self._state.names or ()).intersection(self._parameters()):
-            own[name] = getattr(self, name)
+            value = getattr(self, name)
+            own[name] = math.nan if value is None else value
+
+    def _start(self) -> dict[str, Any]:
+        """The pass's other numbers, where they do not start at 0."""
+        return {}
 
     def _capacity(self, count: int) -> int:
         budget = getattr(self, "budget", None)
@@ -110,6 +118,9 @@ class BudgetModel(base.Estimator):
     def _create(self, n_features: int) -> None:
         self._block = blocks.allocate(**self._header(n_features), width=n_features)
         self._write_parameters()
+        own = self._own()
+        for name, value in self._start().items():
+            own[name] = value
 
     def _own(self) -> Any:
         """The algorithm's own numbers."""
@@ -185,7 +196,7 @@ class BudgetModel(base.Estimator):
         features = self._features
         if not (features.pack(x, seat.values) or features.pack_some(x, seat.values)):
             return self._score_rows(features.row(x))[0].tolist()
-        if not decide(seat.addresses):
+        if not self._decide(seat.addresses):
             self._features.reject(x)
         scores = seat.scores.tolist()  # before another thread may take the seat
         self._seats.append(seat)
@@ -194,7 +205,7 @@ class BudgetModel(base.Estimator):
     def _score_rows(self, rows: Any) -> Any:
         scores = np.zeros((len(rows), self._outputs))
         if self._block is not None:
-            Call(self._block, rows, scores=scores).of(decide)
+            Call(self._block, rows, scores=scores).of(self._decide)
         return scores
 
     def _enter(self, batch: Batch) -> Any:

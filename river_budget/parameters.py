@@ -71,6 +71,11 @@ def not_negative(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number of at least 0, not {value!r}")
 
 
+def share(name: str, value: Any) -> None:
+    if not (_is_number(value) and 0 < value <= 1):
+        raise ValueError(f"{name} must be a number above 0 and up to 1, not {value!r}")
+
+
 def finite(name: str, value: Any) -> None:
     if not (_is_number(value) and math.isfinite(value)):
         raise ValueError(f"{name} must be a finite number, not {value!r}")

@@ -31,7 +31,7 @@ def _array(labels: list[Any]) -> Any:
     return array
 
 
-def check_classes(classes: Any) -> None:
+def check_classes(classes: Any, binary: bool = False) -> None:
     """Raise for what cannot be the parameter `classes`."""
     if classes is None:
         return
@@ -45,6 +45,11 @@ def check_classes(classes: Any) -> None:
         raise ValueError(f"classes must be labels, not {classes!r}")
     if distinct < len(classes):
         raise ValueError(f"classes must be different labels, not {classes!r}")
+    if binary and distinct > 2:
+        raise ValueError(
+            f"classes must be two labels, not {classes!r}: for more, put the model into river's "
+            "multiclass.OneVsRestClassifier"
+        )
 
 
 class Labels:
@@ -52,10 +57,12 @@ class Labels:
 
     Up to two classes share one output: the first one is negative, the second positive. From three on
     every class has its own. Booleans name both classes at once. `classes` given by the user are closed.
+    A `binary` model takes no third.
     """
 
-    def __init__(self, classes: tuple[Any, ...] | None = None):
+    def __init__(self, classes: tuple[Any, ...] | None = None, binary: bool = False):
         self.closed = classes is not None
+        self.binary = binary
         self.known: list[Any] = [] if classes is None else [plain(label) for label in classes]
         self._encode()
 
@@ -67,10 +74,10 @@ class Labels:
         self._table = _array(self.known)
 
     def __getstate__(self) -> Any:
-        return self.closed, self.known
+        return self.closed, self.known, self.binary
 
     def __setstate__(self, state: Any) -> None:
-        self.closed, known = state
+        self.closed, known, self.binary = state
         self.known = list(known)
         self._encode()
 
@@ -93,6 +100,22 @@ class Labels:
             raise ValueError(f"the target must be a label, not {label!r}")
         if self.closed and not known:
             raise ValueError(f"the target {label!r} is none of classes={tuple(self.known)!r}")
+
+    def check_all(self, labels: Any) -> None:
+        """The same for several labels; a model for two classes has no room for a third."""
+        new: dict[Any, None] = {}
+        for label in labels:
+            self.check(label)
+            if plain(label) not in self.codes:
+                new[plain(label)] = None
+        names = [*self.known, *new]
+        if not self.known and new and isinstance(names[0], bool):
+            names = [False, True, *(name for name in names if not isinstance(name, bool))]
+        if self.binary and len(names) > 2:
+            raise ValueError(
+                f"the target {names[2]!r} is a third class besides {names[0]!r} and {names[1]!r}: this "
+                "model separates two, put it into river's multiclass.OneVsRestClassifier"
+            )
 
     def add(self, label: Any) -> None:
         label = plain(label)
@@ -175,9 +198,7 @@ class Targets:
         return codes, int(unknown[0]) if len(unknown) else len(codes)
 
     def check(self, labels: Labels) -> None:
-        distinct = self.values if isinstance(self.values, list) else np.unique(self.values)
-        for label in distinct:
-            labels.check(label)
+        labels.check_all(self.values if isinstance(self.values, list) else np.unique(self.values))
 
     def numbers(self) -> Any:
         """As finite numbers, for regression."""

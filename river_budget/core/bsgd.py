@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from .jit import compiled
-from .losses import along, judge, squared_length
+from .losses import along, judge, limited, squared_length
 from .maintenance import keep_budget, store
 from .model import examples, unpack
 from .projection import keep_apart
@@ -76,7 +76,7 @@ def learn(call):
             continue
         loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
         own.rounds += 1.0
-        step = weights[t] / (own.l2 * own.rounds)
+        step = limited(weights[t] / (own.l2 * own.rounds))
         decay = 1.0 - 1.0 / own.rounds
         rescale(model, decay)  # line 3: w <- (1 - eta lambda) w ...
         own.norm2 *= decay * decay

@@ -13,6 +13,7 @@ from .codes import Task
 from .jit import compiled
 
 BINARY, MULTICLASS, REGRESSION = int(Task.BINARY), int(Task.MULTICLASS), int(Task.REGRESSION)
+LONGEST = 1e100  # step
 
 
 @compiled(hot=True)
@@ -60,6 +61,12 @@ def mistaken(model, scores, loss, sign, plus, minus):
     if task == MULTICLASS:  # the first of the highest scores is predicted
         return scores[minus] > scores[plus] or (scores[minus] == scores[plus] and minus < plus)
     return loss > 0.0
+
+
+@compiled(hot=True)
+def limited(step):
+    """A step that leaves a model finite, also one that diverges."""
+    return min(step, LONGEST)
 
 
 @compiled(hot=True)

@@ -6,6 +6,8 @@ value is zero. An example may have more features than the model knows: these mee
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .codes import Kernel
@@ -68,12 +70,28 @@ def norm_of(model, x):
 @compiled
 def self_kernel(model, norm):
     """k(x, x) from the norm of x."""
-    head = model.head
-    if head.kernel <= LAPLACIAN:
+    if model.head.kernel <= LAPLACIAN:
         return 1.0
+    length = raw_self_kernel(model, norm)
+    return length if model.head.normalised == 0 else 1.0 if length > 0.0 else 0.0
+
+
+@compiled
+def raw_self_kernel(model, norm):
+    """The same for a kernel without a bound, before it is normalised."""
+    head = model.head
     if head.kernel == POLYNOMIAL:
         return min((head.gamma * norm + head.coef0) ** head.degree, BOUND)
     return min(norm, BOUND)
+
+
+@compiled
+def _normalise(model, norm):
+    """row[j] = k(vector j, x) / sqrt(k(vector j, vector j) k(x, x)), or 0 where that does not exist"""
+    row, norms, length = model.row, model.norms, max(raw_self_kernel(model, norm), 0.0)
+    for j in range(model.head.count):
+        both = math.sqrt(length) * math.sqrt(max(raw_self_kernel(model, norms[j]), 0.0))
+        row[j] = row[j] / both if both > 0.0 else 0.0
 
 
 @compiled(hot=True)
@@ -174,6 +192,8 @@ def kernel_row(model, x, norm):
         _polynomial(row, model.scratch, head.gamma, head.coef0, head.degree, n)
     else:
         _bounded(row, n)
+    if head.normalised and head.kernel != RBF:
+        _normalise(model, norm)
 
 
 @compiled(fastmath=REORDERED)

@@ -1,0 +1,123 @@
+"""Forgetron: a kernel Perceptron that shrinks before it forgets.
+
+O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 2005.
+
+paper   here                paper   here
+B       budget              phi_t   factor        shrinking coefficient of a round
+f_t     f                   Q_t     damage        what removals have cost so far
+M_t     mistakes            lambda  weight        weight of the vector about to be removed
+r_t     oldest              mu_t    margin        its margin under the updated hypothesis
+
+The bound of the paper asks for k(x, x) <= 1, so other kernels are normalised. With several classes and in
+regression the same rule is a heuristic: the weight is that of the vector's own class, or its absolute value.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .codes import Task
+from .jit import compiled
+from .losses import judge, limited, mistaken
+from .model import examples, unpack
+from .rounds import observe
+from .rows import row_of, score
+from .support import add_to, insert, oldest, remove, rescale, vector
+from .views import carver, numbers
+
+BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
+STATE = np.dtype(
+    (
+        np.record,
+        [
+            ("learning_rate", "f8"),
+            ("epsilon", "f8"),
+            ("mistakes", "f8"),
+            ("damage", "f8"),
+            ("factor", "f8"),  # of the last removal
+        ],
+    )
+)
+_state = carver(STATE, 0)
+
+
+@compiled(entry=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    model = unpack(call)
+    rows, targets, weights, scores = examples(call)
+    own = _state(model.own)
+    for t in range(rows.shape[0]):
+        x, f = row_of(rows, t), row_of(scores, t)
+        norm = observe(model, x, f)
+        if norm < 0.0:
+            return t
+        loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
+        if model.head.task == BINARY:
+            mistake = loss >= 1.0  # y f <= 0
+        else:
+            mistake = mistaken(model, f, loss, sign, plus, minus)
+        if mistake and weights[t] > 0.0:
+            own.mistakes += 1.0
+            j = insert(model, x, norm)  # (1) Perceptron step
+            add_to(model, j, plus, minus, limited(weights[t] * own.learning_rate) * sign)
+            while model.head.count > model.head.budget:
+                shrink_and_forget(model, own)
+    return np.int64(rows.shape[0])
+
+
+@compiled(entry=True)
+def shrink_to_budget(call):
+    """Remove by the same rule until a budget that has been made smaller is kept."""
+    model = unpack(call)
+    while model.head.count > model.head.budget:
+        shrink_and_forget(model, _state(model.own))
+
+
+@compiled
+def shrink_and_forget(model, own):
+    r, f = oldest(model), numbers(model.free, model.coefficients.shape[0])
+    vector(model, r, model.x)
+    score(model, model.x, model.norms[r], f)
+    weight, margin = speaks_for(model, r, f)
+    factor = largest_factor(weight, margin, own.damage, own.mistakes)
+    rescale(model, factor)  # (2)
+    own.damage += damage(weight, factor, margin)
+    own.factor = factor
+    remove(model, r)  # (3)
+
+
+@compiled
+def speaks_for(model, r, f):
+    """(weight, margin) of vector r: its coefficient and its score, positive if they favour its target."""
+    head, coefficients = model.head, model.coefficients
+    if head.task == MULTICLASS:  # the class of a vector is the one with the positive coefficient
+        y = 0
+        for c in range(1, coefficients.shape[0]):
+            if coefficients[c, r] > coefficients[y, r]:
+                y = c
+        return head.scale * abs(coefficients[y, r]), f[y]
+    weight = head.scale * coefficients[0, r]
+    margin = math.copysign(1.0, weight) * f[0]
+    return abs(weight), margin if head.task == BINARY else abs(f[0])
+
+
+@compiled
+def damage(weight, factor, margin):
+    """Psi of section 3: what removing a vector of this weight adds to the mistake bound."""
+    return (weight * factor) ** 2 + 2.0 * weight * factor * (1.0 - factor * margin)
+
+
+@compiled
+def largest_factor(weight, margin, spent, mistakes):
+    """The largest phi in (0, 1] with damage(weight, phi, margin) + spent <= 15/32 mistakes.
+
+    A quadratic a phi^2 + b phi + c <= 0 with c < 0 <= b: either phi = 1 fits, or the smallest positive root
+    does, here in the form that neither cancels nor divides by a.
+    """
+    a, b, c = weight * (weight - 2.0 * margin), 2.0 * weight, spent - 15.0 / 32.0 * mistakes
+    if a + b + c <= 0.0:
+        return 1.0
+    return min(1.0, -2.0 * c / (b + math.sqrt(max(b * b - 4.0 * a * c, 0.0))))
