@@ -32,6 +32,27 @@ CLASSIFIERS = [
     pytest.param(rb.BSGDClassifier(10, Linear(), RemoveSmallest()), id="BSGD-linear"),
     pytest.param(rb.BSGDClassifier(10, project_to_ball=False), id="BSGD-no-ball"),
     pytest.param(rb.BSGDClassifier(10, classes=BINARY), id="BSGD-binary"),
+    pytest.param(rb.KernelPerceptronClassifier(RBF(0.5)), id="Perceptron"),
+    pytest.param(rb.KernelPerceptronClassifier(Linear()), id="Perceptron-linear"),
+    pytest.param(rb.KernelOGDClassifier(RBF(0.5)), id="OGD"),
+    pytest.param(rb.RBPClassifier(15, RBF(0.5), seed=3), id="RBP"),
+    pytest.param(rb.ForgetronClassifier(15, RBF(0.5)), id="Forgetron"),
+    pytest.param(rb.ForgetronClassifier(15, Polynomial()), id="Forgetron-polynomial"),
+    pytest.param(rb.BudgetPerceptronClassifier(15, RBF(0.5)), id="CKS"),
+    pytest.param(rb.ProjectronClassifier(15, RBF(0.5)), id="Projectron"),
+    pytest.param(rb.ProjectronClassifier(None, RBF(0.5), 0.1), id="Projectron-threshold"),
+    pytest.param(rb.ProjectronPPClassifier(15, RBF(0.5)), id="Projectron++"),
+    pytest.param(rb.ProjectronPPClassifier(15, RBF(0.5), 0.1), id="Projectron++-threshold"),
+    pytest.param(rb.BPAClassifier(15, RBF(0.5)), id="BPA-simple"),
+    pytest.param(rb.BPAClassifier(15, RBF(0.5), update="nearest"), id="BPA-nearest"),
+    pytest.param(rb.BPAClassifier(15, RBF(0.5), update="projection"), id="BPA-projection"),
+    pytest.param(rb.BOGDClassifier(15, RBF(0.5), seed=3), id="BOGD"),
+    pytest.param(
+        rb.BOGDClassifier(15, RBF(0.5), 0.2, 0.01, "random", "nonuniform", 5.0, seed=3), id="BOGD++"
+    ),
+    pytest.param(rb.BOGDClassifier(15, RBF(0.5), removal="oldest"), id="BOGD-oldest"),
+    pytest.param(rb.NORMAClassifier(15, RBF(0.5)), id="NORMA"),
+    pytest.param(rb.NORMAClassifier(None, RBF(0.5)), id="NORMA-no-budget"),
 ]
 
 REGRESSORS = [
@@ -43,6 +64,18 @@ REGRESSORS = [
     pytest.param(rb.BSGDRegressor(15, RBF(0.5), Project(), l2=1e-2), id="BSGD-R-project"),
     pytest.param(rb.BSGDRegressor(None, Laplacian(0.5), epsilon=0.5), id="BSGD-R-no-budget"),
     pytest.param(rb.BSGDRegressor(10, Polynomial(2), RemoveOldest()), id="BSGD-R-polynomial"),
+    pytest.param(rb.KernelPerceptronRegressor(RBF(0.5)), id="Perceptron-R"),
+    pytest.param(rb.KernelOGDRegressor(RBF(0.5)), id="OGD-R"),
+    pytest.param(rb.RBPRegressor(15, RBF(0.5), seed=3), id="RBP-R"),
+    pytest.param(rb.ForgetronRegressor(15, RBF(0.5)), id="Forgetron-R"),
+    pytest.param(rb.ProjectronRegressor(15, RBF(0.5)), id="Projectron-R"),
+    pytest.param(rb.BOGDRegressor(15, RBF(0.5)), id="BOGD-R"),
+    pytest.param(
+        rb.BOGDRegressor(15, RBF(0.5), removal="random", max_coefficient=5.0, seed=3),
+        id="BOGD-R-random",
+    ),
+    pytest.param(rb.NORMARegressor(15, RBF(0.5)), id="NORMA-R"),
+    pytest.param(rb.NORMARegressor(None, RBF(0.5)), id="NORMA-R-no-budget"),
 ]
 
 MODELS = CLASSIFIERS + REGRESSORS
@@ -57,7 +90,7 @@ def stream_for(model, n, seed=0):
     """n examples with emerging features and, where the model takes them, emerging labels."""
     if isinstance(model, base.Regressor):
         return smooth(n, seed=seed)
-    if model.classes is None:
+    if model.classes is None and model._multiclass:
         return emerging(n, seed=seed)
     return [(x, y == LABELS[0]) for x, y in emerging(n, seed=seed)]
 
