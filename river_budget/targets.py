@@ -130,7 +130,12 @@ class Labels:
             return self.known[scores[0] >= 0.0]
         if len(self.known) > 2:
             return self.known[scores.index(max(scores))]
-        return self.known[0] if self.known else None
+        return self.known[0] if self.known else self._unlearned
+
+    @property
+    def _unlearned(self) -> Any:
+        """What is predicted before any label is known: True as River's binary classifiers, or None."""
+        return True if self.binary else None
 
     def labels(self, scores: Any) -> Any:
         """The predicted labels of many rows, as an array."""
@@ -140,7 +145,7 @@ class Labels:
             return self._table[(scores[:, 0] >= 0.0).astype(np.intp)]
         if self.known:
             return np.repeat(self._table, len(scores))
-        return np.full(len(scores), None, object)
+        return np.full(len(scores), self._unlearned, bool if self.binary else object)
 
     def probabilities(self, scores: Any) -> dict[Any, Any]:
         """{label: probability}: a number each, or an array of many rows."""
@@ -151,7 +156,10 @@ class Labels:
         if len(self.known) == 2:
             p = 0.5 + 0.5 * np.tanh(0.5 * scores[..., 0])  # the logistic function, without overflow
             return dict(zip(self.known, (1.0 - p, p), strict=True))
-        return {self.known[0]: np.ones(scores.shape[:-1])[()]} if self.known else {}
+        ones = np.ones(scores.shape[:-1])[()]
+        if self.known:
+            return {self.known[0]: ones}
+        return {False: 0.5 * ones, True: 0.5 * ones} if self.binary else {}
 
     def named(self, scores: Any) -> Any:
         """The scores as users see them: a number for up to two classes, else {label: number}."""

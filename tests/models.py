@@ -86,11 +86,28 @@ def having(attribute, models=MODELS):
     return [model for model in models if getattr(model.values[0], attribute, None) is not None]
 
 
+def variant(model, **changes):
+    """A clone with these parameters, as far as the model has them."""
+    return model.clone({name: value for name, value in changes.items() if hasattr(model, name)})
+
+
+def may_be_unlimited(model):
+    """Whether the model takes budget=None."""
+    try:
+        return hasattr(model, "budget") and model.clone({"budget": None}) is not None
+    except ValueError:
+        return False
+
+
+def two_classes_only(model):
+    return model.classes is not None or not model._multiclass
+
+
 def stream_for(model, n, seed=0):
     """n examples with emerging features and, where the model takes them, emerging labels."""
     if isinstance(model, base.Regressor):
         return smooth(n, seed=seed)
-    if model.classes is None and model._multiclass:
+    if not two_classes_only(model):
         return emerging(n, seed=seed)
     return [(x, y == LABELS[0]) for x, y in emerging(n, seed=seed)]
 

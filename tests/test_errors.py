@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from models import CLASSIFIERS, MODELS, REGRESSORS, learned, stream_for
+from models import CLASSIFIERS, MODELS, REGRESSORS, learned, stream_for, variant
 
 import river_budget as rb
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
@@ -50,7 +50,7 @@ def states(models):
     for entry in models:
         (model,) = entry.values
         y = stream_for(model, 1)[0][1]
-        yield model.clone({"seed": 1}), y
+        yield variant(model, seed=1), y
         yield learned(model, 10), y
 
 

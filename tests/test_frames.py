@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import CLASSIFIERS, MODELS, learn, learned, same
+from models import CLASSIFIERS, MODELS, learn, learned, same, two_classes_only
 from river import base
 
 import river_budget as rb
@@ -82,7 +82,7 @@ def targets_for(model, n=N, seed=0):
     rng = np.random.default_rng(seed)
     if isinstance(model, base.Regressor):
         return rng.normal(size=n).tolist()
-    if model.classes is not None:
+    if two_classes_only(model):
         return rng.integers(2, size=n).astype(bool).tolist()
     known = 1 + 4 * np.arange(n) // n
     return [("one", "two", "three", "four")[i] for i in (rng.random(n) * known).astype(int)]

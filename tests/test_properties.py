@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models import MODELS, list_of
+from models import MODELS, list_of, may_be_unlimited, two_classes_only
 from oracles.kernels import rbf
 from river import base
 from streams import LABELS
@@ -54,7 +54,8 @@ def perform(model, operation, *arguments):
     elif operation == "predict":
         model.predict_one(*arguments)
     elif operation == "budget" and getattr(model, "budget", None):
-        model.mutate({"budget": arguments[0]})
+        if arguments[0] is not None or may_be_unlimited(model):
+            model.mutate({"budget": arguments[0]})
     elif operation == "pickle":
         return pickle.loads(pickle.dumps(model))
     return model
@@ -63,7 +64,7 @@ def perform(model, operation, *arguments):
 def target_of(model, label):
     if isinstance(model, base.Regressor):
         return (-1.0, 0.5, 2.0, 1e300)[label]
-    return LABELS[label] if model.classes is None else label > 1
+    return label > 1 if two_classes_only(model) else LABELS[label]
 
 
 def check(model, x):

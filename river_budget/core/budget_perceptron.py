@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import compiled
-from .losses import limited
+from .losses import judge, limited
 from .model import examples, unpack
 from .rounds import observe
 from .rows import kernel_row, row_of, self_kernel
@@ -36,13 +36,14 @@ def learn(call):
             return t
         if targets[t] * f[0] > own.margin or weights[t] == 0.0:
             continue
+        _, _, plus, minus = judge(model, f, targets[t], 0.0)
         amount = limited(weights[t]) * targets[t]
         kept = model.extras[0]  # f(x_i) of every vector
         for i in range(model.head.count):
             kept[i] += amount * model.row[i]
         j = insert(model, x, norm)
         kept[j] = f[0] + amount * self_kernel(model, norm)
-        add_to(model, j, 0, -1, amount)
+        add_to(model, j, plus, minus, amount)
         drop_easiest(model)
     return np.int64(rows.shape[0])
 

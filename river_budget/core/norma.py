@@ -71,6 +71,7 @@ def learn_novelty(call):
         norm = observe(model, x, f)
         if norm < 0.0:
             return t
+        _, _, plus, minus = judge(model, f, 1.0, 0.0)
         f[0] = own.level - f[0]
         if weights[t] == 0.0:
             continue
@@ -79,7 +80,7 @@ def learn_novelty(call):
         strange = f[0] > 0.0 or (own.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - own.learning_rate * own.l2)
         if strange:
-            store(model, x, norm, 0, -1, step)
+            store(model, x, norm, plus, minus, step)
             if model.head.factored:
                 keep_apart(model)
             fit(model)
