@@ -58,7 +58,7 @@ def shrink_to_budget(call):
 def drop_easiest(model):
     head, kept, coefficients = model.head, model.extras[0], model.coefficients[0]
     while head.count > head.budget:
-        easiest, best = 0, -np.inf
+        easiest, best = head.count - 1, -np.inf
         for i in range(head.count):
             without = kept[i] - coefficients[i] * self_kernel(model, model.norms[i])
             margin = without if coefficients[i] > 0.0 else -without

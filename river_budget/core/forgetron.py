@@ -56,7 +56,7 @@ def learn(call):
             return t
         loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
         if model.head.task == BINARY:
-            mistake = loss >= 1.0  # y f <= 0
+            mistake = targets[t] * f[0] <= 0.0
         else:
             mistake = mistaken(model, f, loss, sign, plus, minus)
         if mistake and weights[t] > 0.0:
