@@ -51,7 +51,7 @@ RANDOM = [
 CLASSES = {"german": (-1, 1), "dna": (1, 2, 3), "housing": None}
 
 
-def errors(name, estimator, parameters):
+def errors(name, estimator, parameters, first_seed=0):
     """Per order: mistakes in percent, or the mean squared error."""
     if not (DATA / "lsokl").is_dir():
         pytest.skip("the authors' matrices are not here")
@@ -62,7 +62,7 @@ def errors(name, estimator, parameters):
     for seed, order in enumerate(orders):
         further = {} if CLASSES[name] is None else {"classes": CLASSES[name]}
         if "seed" in estimator._parameters():
-            further["seed"] = seed
+            further["seed"] = first_seed + seed
         model = estimator(**parameters, **further)
         predicted = model.predict_then_learn_many(X[order], y[order])
         if CLASSES[name] is None:
@@ -91,4 +91,5 @@ def test_rows_without_randomness_are_met_to_the_last_digit(name, estimator, para
 def test_random_rows_are_met_within_what_their_draws_scatter(
     name, estimator, parameters, mean, within
 ):
-    assert errors(name, estimator, parameters).mean() == pytest.approx(mean, abs=within)
+    found = [errors(name, estimator, parameters, first).mean() for first in range(0, 500, 100)]
+    assert np.mean(found) == pytest.approx(mean, abs=within)
