@@ -1,0 +1,117 @@
+"""The one-class model finds what is strange, and agrees with its plain reference."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracles.perceptrons import NormaOneClass
+from oracles.randoms import SplitMix
+from river import anomaly, checks, datasets
+from sklearn.metrics import roc_auc_score
+from streams import emerging, matrix
+from test_replay import plain
+
+import river_budget as rb
+from river_budget.kernels import RBF, Laplacian
+from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom
+
+CENTRES = np.array([(0, 0), (4, 0), (2, 3)])
+STRATEGIES = [None, Merge(3), Project(), RemoveOldest(), RemoveRandom()]
+
+
+def clusters(n, seed=0):
+    """Three Gaussians and one point in a hundred from anywhere, standardised; and which those are."""
+    rng = np.random.default_rng(seed)
+    X = CENTRES[rng.integers(3, size=n)] + 0.5 * rng.normal(size=(n, 2))
+    strange = rng.random(n) < 0.01
+    X[strange] = rng.uniform(-4, 8, size=(int(strange.sum()), 2))
+    return (X - X.mean(0)) / X.std(0), strange
+
+
+@pytest.mark.parametrize("strategy", ["oldest", "random"])
+def test_it_replays_its_reference(strategy):
+    strategies = {"oldest": RemoveOldest(), "random": RemoveRandom()}
+    model = rb.KernelOneClassSVM(0.2, 15, RBF(0.5), strategies[strategy], seed=7)
+    oracle = NormaOneClass(
+        plain(RBF(0.5)), budget=15, nu=0.2, removal=strategy, choose=SplitMix(7).below
+    )
+    stream = emerging(500)
+    found, expected = [], []
+    for (x, _), row in zip(stream, matrix(stream), strict=True):
+        found.append(model.score_one(x))
+        expected.append(oracle.anomaly(row))
+        model.learn_one(x)
+        oracle.step(row)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.max(np.abs(expected)))
+    assert model.n_support_vectors == 15
+
+
+def test_outliers_of_three_clusters_are_found():
+    areas, shares = [], []
+    for seed in range(5):
+        X, strange = clusters(20_000, seed)
+        scores = rb.KernelOneClassSVM(kernel=RBF(1.0)).score_then_learn_many(X)
+        areas.append(roc_auc_score(strange, scores))
+        shares.append(np.mean(scores > 0))
+    assert np.mean(areas) >= 0.96
+    assert shares == pytest.approx([0.1] * 5, abs=0.02)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
+def test_a_batch_is_a_loop(strategy):
+    X, _ = clusters(300)
+    one = rb.KernelOneClassSVM(0.3, 10, RBF(1.0), strategy, seed=1)
+    many, frames = copy.deepcopy(one), copy.deepcopy(one)
+    expected = []
+    for x in X.tolist():
+        expected.append(one.score_one(dict(enumerate(x))))
+        one.learn_one(dict(enumerate(x)))
+        assert one.n_support_vectors <= 10
+    assert many.score_then_learn_many(X).tolist() == expected
+    frames.learn_many(pd.DataFrame(X))
+    assert frames.score_many(pd.DataFrame(X)).tolist() == many.score_many(X).tolist()
+    assert pickle.loads(pickle.dumps(one)).score_one({0: 0.0}) == one.score_one({0: 0.0})
+
+
+def test_a_smaller_budget_takes_effect_at_once():
+    model = rb.KernelOneClassSVM(0.3, 20, Laplacian(1.0), RemoveOldest())
+    model.learn_many(clusters(300)[0])
+    model.mutate({"budget": 5})
+    assert model.n_support_vectors == 5
+
+
+def test_it_works_behind_a_quantile_filter():
+    X, strange = clusters(5000)
+    detector = anomaly.QuantileFilter(rb.KernelOneClassSVM(kernel=RBF(1.0)), q=0.98)
+    found = []
+    for x in X.tolist():
+        score = detector.score_one(dict(enumerate(x)))
+        found.append(detector.classify(score))
+        detector.learn_one(dict(enumerate(x)))
+    found = np.array(found)
+    assert 0.005 < found.mean() < 0.05
+    assert found[strange].mean() > 10 * found[~strange].mean()
+
+
+def test_bad_input_is_refused():
+    model = rb.KernelOneClassSVM()
+    with pytest.raises(ValueError, match="a"):
+        model.learn_one({"a": float("nan")})
+    with pytest.raises(ValueError, match="nu"):
+        rb.KernelOneClassSVM(nu=0.0)
+    with pytest.raises(ValueError, match="learning_rate"):
+        rb.KernelOneClassSVM(learning_rate=200.0)
+    assert model.n_support_vectors == 0
+
+
+def test_river_checks_pass(monkeypatch):
+    def stand_in(dataset):  # River's own would be downloaded
+        X, strange = clusters(200)
+        return iter([(dict(enumerate(x)), int(y)) for x, y in zip(X.tolist(), strange, strict=True)])
+
+    monkeypatch.setattr(datasets.CreditCard, "__iter__", stand_in)
+    checks.check_estimator(rb.KernelOneClassSVM(budget=20, seed=1))
