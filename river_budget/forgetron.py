@@ -55,7 +55,7 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
     ...     budget=100, kernel=rb.kernels.RBF(4.0)
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 8...%
+    Accuracy: 83...%
 
     References
     ----------

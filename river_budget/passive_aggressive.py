@@ -48,7 +48,7 @@ class BPAClassifier(BudgetClassifier):
     ...     budget=100, kernel=rb.kernels.RBF(4.0)
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 8...%
+    Accuracy: 87...%
 
     References
     ----------

@@ -60,7 +60,7 @@ class KernelPerceptronClassifier(_Classifier):
 
     >>> model = preprocessing.StandardScaler() | rb.KernelPerceptronClassifier(rb.kernels.RBF(4.0))
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 8...%
+    Accuracy: 86...%
 
     References
     ----------
@@ -98,7 +98,7 @@ class KernelPerceptronRegressor(_Regressor):
     ...     preprocessing.StandardScaler() | rb.KernelPerceptronRegressor()
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    MAE: 0...
+    MAE: 0.39...
 
     """
 
@@ -240,7 +240,7 @@ class BudgetPerceptronClassifier(BudgetClassifier):
     ...     budget=100, kernel=rb.kernels.RBF(4.0)
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 8...%
+    Accuracy: 61...%
 
     References
     ----------

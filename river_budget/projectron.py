@@ -55,7 +55,7 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
     ...     budget=100, kernel=rb.kernels.RBF(4.0)
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 8...%
+    Accuracy: 86...%
 
     References
     ----------
@@ -163,7 +163,7 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
     ...     budget=100, kernel=rb.kernels.RBF(4.0)
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 8...%
+    Accuracy: 88...%
 
     References
     ----------
