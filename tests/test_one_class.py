@@ -111,7 +111,9 @@ def test_bad_input_is_refused():
 def test_river_checks_pass(monkeypatch):
     def stand_in(dataset):  # River's own would be downloaded
         X, strange = clusters(200)
-        return iter([(dict(enumerate(x)), int(y)) for x, y in zip(X.tolist(), strange, strict=True)])
+        return iter(
+            [(dict(enumerate(x)), int(y)) for x, y in zip(X.tolist(), strange, strict=True)]
+        )
 
     monkeypatch.setattr(datasets.CreditCard, "__iter__", stand_in)
     checks.check_estimator(rb.KernelOneClassSVM(budget=20, seed=1))
