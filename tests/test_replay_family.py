@@ -151,3 +151,21 @@ def test_regression_is_replayed(name, seed):
     expected = run_regression(oracle, stream, weights)
     _, scores = run(model, stream, weights)
     assert_close(scores[:, 0], np.asarray(expected), closeness(name))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Projectron", "Projectron++", "BPA-projection"])
+def test_the_factor_stays_good_over_ten_thousand_updates(name):
+    rng = np.random.default_rng(0)
+    X, y = (
+        rng.normal(size=(20_000, 5)),
+        rng.choice([-1, 1], 20_000),
+    )  # noise: most rounds are updates
+    model, oracle = pair(CASES[name], "binary", RBF(0.3), classes=(-1, 1))
+    scores, expected = [], []
+    for x, label in zip(X, y.tolist(), strict=True):
+        example = dict(enumerate(x.tolist()))
+        scores.append(model.decision_function_one(example))
+        expected.append(oracle.step(x, label)[0])
+        model.learn_one(example, label)
+    assert_close(np.array(scores), np.array(expected), CLOSE_PROJECTED)
