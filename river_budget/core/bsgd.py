@@ -5,8 +5,8 @@ S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for SGD SVM training. 
 
 paper    here                      paper        here
 lambda   l2                        B            budget
-t        rounds                    |w_t|^2      norm2, kept up to date and never computed from scratch,
-eta_t    step = 1 / (l2 rounds)                 but for a check now and then
+t        rounds                    |w_t|^2      norm2, kept up to date; well inside the ball an upper bound.
+eta_t    step = 1 / (l2 rounds)                 It is computed from scratch only now and then
 alpha    coefficients times scale  M (2018)     arity
 
 Binary examples use the hinge loss, several classes Crammer and Singer's, regression the

@@ -34,10 +34,8 @@ from .support import (
 from .views import carver, numbers
 
 SIMPLE, NEAREST, PROJECTION = range(3)
-NEIGHBOUR_ROWS = 2
-NEIGHBOUR, SIMILARITY = range(
-    NEIGHBOUR_ROWS
-)  # rows of extras: the nearest other vector, and the kernel value
+NEIGHBOUR_ROWS = 2  # of extras: the nearest other vector, and the kernel value
+NEIGHBOUR, SIMILARITY = range(NEIGHBOUR_ROWS)
 STATE = np.dtype((np.record, [("C", "f8"), ("code", "i8")]))
 _state = carver(STATE, 0)
 

@@ -16,7 +16,6 @@ import math
 
 import numpy as np
 
-from .codes import Task
 from .jit import compiled
 from .losses import judge, limited, mistaken
 from .model import examples, unpack
@@ -26,7 +25,6 @@ from .rows import row_of, self_kernel
 from .support import add_to, insert, lightest
 from .views import carver, numbers
 
-BINARY = int(Task.BINARY)
 STATE = np.dtype(
     (
         np.record,
