@@ -5,8 +5,10 @@ from __future__ import annotations
 from . import kernels, maintenance
 from .bsgd import BSGDClassifier, BSGDRegressor
 from .forgetron import ForgetronClassifier, ForgetronRegressor
+from .fourier import FOGDClassifier, FOGDRegressor, RandomFourier, RBFSampler
 from .gradient import BOGDClassifier, BOGDRegressor, KernelOGDClassifier, KernelOGDRegressor
 from .norma import NORMAClassifier, NORMARegressor
+from .nystroem import NOGDClassifier, NOGDRegressor, Nystroem
 from .one_class import KernelOneClassSVM
 from .passive_aggressive import BPAClassifier
 from .perceptron import (
@@ -27,6 +29,8 @@ __all__ = [
     "BSGDClassifier",
     "BSGDRegressor",
     "BudgetPerceptronClassifier",
+    "FOGDClassifier",
+    "FOGDRegressor",
     "ForgetronClassifier",
     "ForgetronRegressor",
     "KernelOGDClassifier",
@@ -34,13 +38,18 @@ __all__ = [
     "KernelOneClassSVM",
     "KernelPerceptronClassifier",
     "KernelPerceptronRegressor",
+    "NOGDClassifier",
+    "NOGDRegressor",
     "NORMAClassifier",
     "NORMARegressor",
+    "Nystroem",
     "ProjectronClassifier",
     "ProjectronPPClassifier",
     "ProjectronRegressor",
+    "RBFSampler",
     "RBPClassifier",
     "RBPRegressor",
+    "RandomFourier",
     "kernels",
     "maintenance",
 ]

@@ -15,10 +15,11 @@ from .core.codes import Task
 from .expansion import BudgetModel
 from .features import Batch
 from .kernels import Kernel
+from .stream import StreamModel
 from .targets import Labels, Targets, check_classes, plain, real, weight, weights
 
 
-class BudgetClassifier(BudgetModel, base.MiniBatchClassifier):
+class Classifier(StreamModel, base.MiniBatchClassifier):
     """Classifiers, binary and multi-class."""
 
     _binary: ClassVar[bool] = False  # whether the algorithm is made for two classes only
@@ -60,11 +61,11 @@ class BudgetClassifier(BudgetModel, base.MiniBatchClassifier):
         model = blocks.views(self._block)
         model.head.task = Task.MULTICLASS
         if before == 1:
-            model.coefficients[:2] = 0.5 * model.coefficients[0] * np.array([[-1.0], [1.0]])
+            split(model.coefficients)
             self._promoted()
 
     def _promoted(self) -> None:
-        """The one output a has become (-a/2, a/2, 0): for algorithms that keep norms."""
+        """The one output a has become (-a/2, a/2, 0): for algorithms that keep more of it."""
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         try:
@@ -131,12 +132,17 @@ class BudgetClassifier(BudgetModel, base.MiniBatchClassifier):
 
     def predict_many(self, X: Any) -> Any:
         batch = Batch(X)
-        scores = self._score_rows(self._features.rows(batch))
+        scores = self._score_batch(batch)
         return batch.series(self._labels.labels(scores), self._target_name)
 
     def predict_proba_many(self, X: Any) -> Any:
         batch = Batch(X)
-        return batch.table(self._labels.probabilities(self._score_rows(self._features.rows(batch))))
+        return batch.table(self._labels.probabilities(self._score_batch(batch)))
+
+
+def split(table: Any) -> None:
+    """The first row a of a table becomes the two rows -a/2 and a/2."""
+    table[:2] = 0.5 * table[0] * np.array([[-1.0], [1.0]])
 
 
 def _joined(predictions: list[Any]) -> Any:
@@ -146,7 +152,7 @@ def _joined(predictions: list[Any]) -> Any:
     return np.concatenate(predictions)
 
 
-class BudgetRegressor(BudgetModel, base.MiniBatchRegressor):
+class Regressor(StreamModel, base.MiniBatchRegressor):
     """Regressors."""
 
     def _header(self, n_features: int) -> dict[str, Any]:
@@ -185,5 +191,13 @@ class BudgetRegressor(BudgetModel, base.MiniBatchRegressor):
 
     def predict_many(self, X: Any) -> Any:
         batch = Batch(X)
-        scores = self._score_rows(self._features.rows(batch))
+        scores = self._score_batch(batch)
         return batch.series(scores[:, 0], self._target_name)
+
+
+class BudgetClassifier(BudgetModel, Classifier):
+    """Classifiers that are kernel expansions."""
+
+
+class BudgetRegressor(BudgetModel, Regressor):
+    """Regressors that are kernel expansions."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import itertools
+import math
 import operator
 import struct
 import sys
@@ -95,7 +96,7 @@ class FeatureIndex:
 
     def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
         """The same for an example that lacks some of the known features."""
-        if not x.keys() <= self._places.keys():
+        if not self.knows(x):
             return False
         try:
             row = list(map(x.get, self._places, itertools.repeat(0.0)))
@@ -108,6 +109,18 @@ class FeatureIndex:
         """Raise for the first feature that is not a finite number, if there is one."""
         for name, value in x.items():
             number(name, value)
+
+    def check(self, x: dict[Any, Any]) -> None:
+        """The same, quickly where all is well."""
+        try:
+            good = math.isfinite(sum(x.values()))
+        except (TypeError, ValueError, OverflowError):
+            good = False
+        if not good:  # or the sum overflowed
+            self.reject(x)
+
+    def knows(self, x: dict[Any, Any]) -> bool:
+        return x.keys() <= self._places.keys()
 
     def unknown(self, x: dict[Any, Any]) -> list[Any]:
         return in_order(x.keys() - self._places.keys())

@@ -137,4 +137,4 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     def score_many(self, X: Any) -> Any:
         """The scores of many examples."""
         batch = Batch(X)
-        return batch.series(self._score_rows(self._features.rows(batch))[:, 0], None)
+        return batch.series(self._score_batch(batch)[:, 0], None)

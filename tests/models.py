@@ -10,6 +10,7 @@ from river import base
 from streams import LABELS, emerging, smooth
 
 import river_budget as rb
+from river_budget.core.block import views
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 
@@ -53,6 +54,11 @@ CLASSIFIERS = [
     pytest.param(rb.BOGDClassifier(15, RBF(0.5), removal="oldest"), id="BOGD-oldest"),
     pytest.param(rb.NORMAClassifier(15, RBF(0.5)), id="NORMA"),
     pytest.param(rb.NORMAClassifier(None, RBF(0.5)), id="NORMA-no-budget"),
+    pytest.param(rb.FOGDClassifier(50, RBF(0.5), seed=3), id="FOGD"),
+    pytest.param(rb.FOGDClassifier(7, Laplacian(0.5), 0.5, seed=3), id="FOGD-laplacian"),
+    pytest.param(rb.FOGDClassifier(20), id="FOGD-unseeded"),
+    pytest.param(rb.NOGDClassifier(15, RBF(0.5)), id="NOGD"),
+    pytest.param(rb.NOGDClassifier(10, Polynomial(2)), id="NOGD-polynomial"),
 ]
 
 REGRESSORS = [
@@ -76,9 +82,20 @@ REGRESSORS = [
     ),
     pytest.param(rb.NORMARegressor(15, RBF(0.5)), id="NORMA-R"),
     pytest.param(rb.NORMARegressor(None, RBF(0.5)), id="NORMA-R-no-budget"),
+    pytest.param(rb.FOGDRegressor(50, RBF(0.5), seed=3), id="FOGD-R"),
+    pytest.param(rb.NOGDRegressor(15, Laplacian(0.5)), id="NOGD-R"),
 ]
 
 MODELS = CLASSIFIERS + REGRESSORS
+
+TRANSFORMERS = [
+    pytest.param(rb.RandomFourier(20, RBF(0.5), seed=3), id="RandomFourier"),
+    pytest.param(rb.RandomFourier(7, Laplacian(), seed=3), id="RandomFourier-laplacian"),
+    pytest.param(rb.RandomFourier(10), id="RandomFourier-unseeded"),
+    pytest.param(rb.RBFSampler(seed=3), id="RBFSampler"),
+    pytest.param(rb.Nystroem(15, kernel=RBF(0.5)), id="Nystroem"),
+    pytest.param(rb.Nystroem(10, 4, Polynomial(2)), id="Nystroem-polynomial"),
+]
 
 
 def having(attribute, models=MODELS):
@@ -128,9 +145,17 @@ def scores(model, stream):
     return [model.decision_function_one(x) for x, _ in stream]
 
 
+def content(model):
+    """What a model has learned: its support vectors, or the weights of its features."""
+    if hasattr(model, "support_vectors"):
+        return model.support_vectors()
+    block = None if model._block is None else views(model._block)
+    return [] if block is None else [block.coefficients.tolist(), block.extras.tolist()]
+
+
 def same(a, b, stream):
-    """Whether two models are the same to the bit, as far as one can see from outside."""
-    return a.support_vectors() == b.support_vectors() and scores(a, stream) == scores(b, stream)
+    """Whether two models are the same to the bit."""
+    return content(a) == content(b) and scores(a, stream) == scores(b, stream)
 
 
 def list_of(score):

@@ -17,9 +17,15 @@ from river_budget.kernels import RBF
 
 KERNEL = RBF.from_width(8.0)
 PLAIN, HALF = {"kernel": KERNEL}, {"kernel": KERNEL, "learning_rate": 0.5}
-B100, B200, B20 = ({"kernel": KERNEL, "budget": budget} for budget in (100, 200, 20))
+B100, B200, B20, B30 = ({"kernel": KERNEL, "budget": budget} for budget in (100, 200, 20, 30))
 BOGD_GERMAN = B100 | {"l2": 1e-6, "max_coefficient": 10.0}
 BOGD_DNA = B200 | {"learning_rate": 0.5, "l2": 1e-5, "removal": "oldest"}
+
+
+def fogd(n, step):
+    """The paper does not divide the features by sqrt(n), so its step is ours / n."""
+    return PLAIN | {"n_components": n, "learning_rate": n * step}
+
 
 GERMAN = [
     (rb.KernelPerceptronClassifier, PLAIN, 35.22, 0.90),
@@ -28,12 +34,14 @@ GERMAN = [
     (rb.ProjectronClassifier, B100, 35.62, 1.52),
     (rb.ProjectronPPClassifier, B100, 35.13, 1.13),
     (rb.BPAClassifier, B100, 33.89, 0.93),
+    (rb.NOGDClassifier, B100, 30.40, 0.85),
 ]
 DNA = [
     (rb.KernelPerceptronClassifier, PLAIN, 20.46, 0.77),
     (rb.KernelOGDClassifier, HALF, 16.10, 0.48),
     (rb.BPAClassifier, B200, 25.27, 1.16),
     (rb.BOGDClassifier, BOGD_DNA, 36.34, 0.93),
+    (rb.NOGDClassifier, B200 | {"learning_rate": 0.5}, 20.67, 0.85),
 ]
 HOUSING = [
     (rb.KernelOGDRegressor, PLAIN | {"learning_rate": 0.3}, 0.04017, 0.00043),
@@ -42,11 +50,15 @@ HOUSING = [
     (rb.ForgetronRegressor, B20, 0.05848, 0.00216),
     (rb.ProjectronRegressor, B20, 0.04023, 0.00080),
     (rb.BOGDRegressor, B20 | {"learning_rate": 0.3, "l2": 0.03}, 0.05270, 0.00134),
+    (rb.NOGDRegressor, B30 | {"learning_rate": 0.3}, 0.04063, 0.00043),
 ]
 RANDOM = [
     ("german", rb.RBPClassifier, B100, 37.5, 0.5),
     ("german", rb.BOGDClassifier, BOGD_GERMAN, 31.9, 0.7),
     ("dna", rb.RBPClassifier, B200, 31.1, 0.6),
+    ("german", rb.FOGDClassifier, fogd(400, 0.002), 30.1, 0.3),
+    ("dna", rb.FOGDClassifier, fogd(800, 0.01), 20.5, 0.3),
+    ("housing", rb.FOGDRegressor, fogd(450, 6e-4), 0.0401, 0.0003),
 ]
 CLASSES = {"german": (-1, 1), "dna": (1, 2, 3), "housing": None}
 

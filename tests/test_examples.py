@@ -35,6 +35,15 @@ def test_merging_is_more_accurate_than_forgetting(capsys):
     assert accuracy["merge two"] > accuracy["forget the oldest"] + 10
 
 
+def test_joint_maps_learn_xor_and_waves_over_single_features_do_not(capsys):
+    load("feature_maps").main(n=2000)
+    rows = re.findall(r"^(r.*?|R.*?) {2,}([\d.]+)%", capsys.readouterr().out, re.M)
+    xor = {name.partition(" |")[0]: float(value) for name, value in rows}
+    assert xor.pop("River's RBFSampler") < 60
+    assert len(xor) == 5
+    assert min(xor.values()) > 90
+
+
 def test_a_model_survives_changing_features(capsys):
     load("changing_features").main(n=3600)
     lines = capsys.readouterr().out.splitlines()

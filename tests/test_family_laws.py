@@ -75,6 +75,14 @@ def test_the_forgetron_keeps_the_bound_of_theorem_2(budget):
 # Projectron.
 
 
+def test_projectron_pp_leaves_a_score_of_exactly_zero_alone_where_it_is_no_mistake():
+    model = rb.ProjectronPPClassifier(5, RBF(1.0), 0.5, classes=(-1, 1))
+    model.learn_one({"a": 0.0}, -1)
+    before = model.support_vectors()
+    model.learn_one({"a": 1000.0}, 1)  # so far away that the kernel is 0
+    assert model.support_vectors() == before
+
+
 @pytest.mark.parametrize("estimator", [rb.ProjectronClassifier, rb.ProjectronPPClassifier])
 def test_what_a_projection_leaves_out_is_orthogonal_to_the_support(estimator):
     model = estimator(15, KERNEL, classes=(-1, 1))

@@ -65,6 +65,7 @@ def floor(module):
     first = f"{module}.".split(".")[1]
     floors = {
         "core": 0,
+        "stream": 2,
         "expansion": 2,
         "estimator": 2,
         "datasets": 4,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from models import (
     MODELS,
+    content,
     having,
     learn,
     learned,
@@ -43,7 +44,7 @@ def test_a_clone_has_the_parameters_and_has_learned_nothing(model):
     x = stream_for(model, 1)[0][0]
     assert clone.decision_function_one(x) == fresh.decision_function_one(x)
     assert clone.predict_one(x) == fresh.predict_one(x)
-    assert clone.n_support_vectors == 0
+    assert content(clone) == []
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -60,7 +61,7 @@ def test_clones_without_a_seed_draw_different_numbers():
     a, b, stream = model.clone(), model.clone(), stream_for(model, 200)
     learn(a, stream)
     learn(b, stream)
-    assert a.support_vectors() != b.support_vectors()
+    assert content(a) != content(b)
 
 
 def test_a_clone_can_have_other_parameters():
@@ -130,13 +131,13 @@ def test_shrinking_makes_new_vectors_where_they_are_merged(maintenance):
     assert max(after) > max(before)
 
 
-@pytest.mark.parametrize("model", having("budget"))
+@pytest.mark.parametrize("model", [m for m in having("budget") if not m.id.startswith("NOGD")])
 def test_a_larger_budget_changes_nothing_but_the_room(model):
     model = learned(model.clone({"budget": SMALL}))
     stream = stream_for(model, 80)
-    vectors, before = model.support_vectors(), scores(model, stream)
+    learned_so_far, before = content(model), scores(model, stream)
     model.mutate({"budget": 30})
-    assert (model.support_vectors(), scores(model, stream)) == (vectors, before)
+    assert (content(model), scores(model, stream)) == (learned_so_far, before)
     learn(model, stream)
     assert SMALL < model.n_support_vectors <= 30
 
@@ -357,9 +358,12 @@ def test_memory_is_constant_over_a_million_examples(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_memory_usage_counts_the_block_and_the_indexes(model):
     model = learned(model)
-    n, outputs = model.n_support_vectors, len(list_of(model.decision_function_one({})))
-    features = {name for v in model.support_vectors() for name in v["features"]}
-    assert model.memory_usage >= 8 * n * (len(features) + outputs)
+    d, outputs = len(model._features), len(list_of(model.decision_function_one({})))
+    if hasattr(model, "n_support_vectors"):
+        numbers = model.n_support_vectors * (d + outputs)
+    else:
+        numbers = model.n_components * (d + 2 * outputs)
+    assert model.memory_usage >= 8 * numbers
     longer = model.memory_usage
     model.learn_one({"a feature with a long name" + "e" * 100: 0.0}, stream_for(model, 1)[0][1])
     assert model.memory_usage >= longer + 100

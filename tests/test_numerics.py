@@ -19,7 +19,8 @@ from river_budget.core.exponential import exp_of, rough_exp_of
 from river_budget.core.model import unpack
 from river_budget.core.randoms import below, uniform
 from river_budget.core.rows import first_bad_row, kernel_row, norm_of, row_of, self_kernel
-from river_budget.core.views import address_of, table
+from river_budget.core.trigonometry import FAR, sines_and_cosines
+from river_budget.core.views import address_of, numbers, table
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import RemoveOldest
 
@@ -46,6 +47,11 @@ def rough_exponentials(x, result):
 
 
 @numba.njit
+def turn(call, n):
+    sines_and_cosines(numbers(call[0], n), numbers(call[1], n), n)
+
+
+@numba.njit
 def draw(call, result):
     model = unpack(call)
     for i in range(result.shape[0]):
@@ -69,6 +75,43 @@ def kernel_rows(call, rows, result, own):
         own[t] = self_kernel(model, norm)
         for j in range(result.shape[1]):
             result[t, j] = model.row[j]
+
+
+# Sine and cosine.
+
+
+def sines_cosines(angles):
+    cosines, sines = angles.copy(), np.empty_like(angles)
+    turn(np.array([cosines.ctypes.data, sines.ctypes.data]), len(angles))
+    return sines, cosines
+
+
+def worst_ulp(computed, expected):
+    return (np.abs(computed - expected) / np.spacing(np.abs(expected))).max()
+
+
+@pytest.mark.parametrize("largest", [1.0, 10.0, 1e3, 1e5, 1e6, FAR, 1e9, 1e15])
+def test_sine_and_cosine_are_good_to_2_ulp(largest):
+    rng = np.random.default_rng(0)
+    angles = rng.uniform(-largest, largest, 100_000)
+    quarters = (
+        0.5 * math.pi * rng.integers(-int(largest), int(largest) + 1, 10_000)
+    )  # zeros of both
+    for x in (angles, quarters[np.abs(quarters) <= largest], angles[:13]):
+        sines, cosines = sines_cosines(x)
+        assert worst_ulp(sines, np.sin(x)) <= 2.0
+        assert worst_ulp(cosines, np.cos(x)) <= 2.0
+
+
+def test_sine_and_cosine_of_what_is_no_angle_are_finite():
+    sines, cosines = sines_cosines(np.array([0.0, 1.0, math.inf, -math.inf, math.nan, 1e300]))
+    assert (sines[0], cosines[0]) == (0.0, 1.0)
+    assert sines[1] == pytest.approx(math.sin(1.0))
+    assert (sines[2:5] == 0.0).all()
+    assert (cosines[2:5] == 1.0).all()
+    assert sines[5] == pytest.approx(math.sin(1e300))
+    lonely, _ = sines_cosines(np.array([0.5, math.nan]))
+    assert np.isfinite(lonely).all()
 
 
 # The exponential.

@@ -15,6 +15,7 @@ from river import base
 from streams import LABELS
 
 import river_budget as rb
+from river_budget.core.block import views
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project, RemoveSmallest
 
@@ -77,9 +78,10 @@ def check(model, x):
     assert pickle.dumps(model) == before
     if getattr(model, "budget", None):
         assert model.n_support_vectors <= model.budget
-    for vector in model.support_vectors():
-        assert all(map(math.isfinite, list_of(vector["coefficients"])))
-        assert all(map(math.isfinite, vector["features"].values()))
+    if model._block is not None:
+        block = views(model._block)
+        for table in (block.vectors, block.coefficients, block.extras):
+            assert np.isfinite(table).all()
 
 
 def survives(model, steps):

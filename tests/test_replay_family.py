@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracles.forgetron import Forgetron
+from oracles.nystroem import NOGD
 from oracles.passive_aggressive import BPA
 from oracles.perceptrons import BOGD, NORMA, RBP, BudgetPerceptron, KernelOGD, KernelPerceptron
 from oracles.projectrons import Projectron, ProjectronPP
@@ -81,6 +82,13 @@ CASES = {
         {"budget": 20, "removal": "oldest", "max_coefficient": 0.9},
     ),
     "NORMA": (rb.NORMAClassifier, {"budget": 20}, NORMA, {"budget": 20, "margin": None}),
+    "NOGD": (rb.NOGDClassifier, {"budget": 20}, NOGD, {"budget": 20}),
+    "NOGD-rank": (
+        rb.NOGDClassifier,
+        {"budget": 30, "rank": 12, "learning_rate": 0.5},
+        NOGD,
+        {"budget": 30, "rank": 12, "learning_rate": 0.5},
+    ),
 }
 REGRESSION = {
     "Perceptron": (rb.KernelPerceptronRegressor, {}, KernelPerceptron, {}),
@@ -95,6 +103,7 @@ REGRESSION = {
         {"budget": 20, "l2": 0.03},
     ),
     "NORMA": (rb.NORMARegressor, {"budget": 20}, NORMA, {"budget": 20}),
+    "NOGD": (rb.NOGDRegressor, {"budget": 20}, NOGD, {"budget": 20}),
 }
 
 

@@ -6,8 +6,8 @@ import gc
 import random
 
 import pytest
-from models import BINARY, CLASSIFIERS, REGRESSORS
-from river import checks, compose, multiclass, preprocessing
+from models import BINARY, CLASSIFIERS, REGRESSORS, TRANSFORMERS
+from river import checks, compose, linear_model, multiclass, preprocessing
 
 import river_budget as rb
 from river_budget.kernels import RBF
@@ -21,6 +21,12 @@ INSIDE = [
         id="scaled-BSGD-binary",
     ),
     pytest.param(preprocessing.StandardScaler() | rb.BSGDRegressor(15), id="scaled-BSGD-R"),
+    pytest.param(preprocessing.StandardScaler() | rb.FOGDClassifier(20, seed=1), id="scaled-FOGD"),
+    pytest.param(preprocessing.StandardScaler() | rb.NOGDRegressor(15), id="scaled-NOGD-R"),
+    pytest.param(
+        rb.RandomFourier(20, seed=1) | linear_model.LogisticRegression(), id="fourier-linear"
+    ),
+    pytest.param(rb.Nystroem(15) | linear_model.LinearRegression(), id="nystroem-linear"),
     pytest.param(multiclass.OneVsRestClassifier(rb.BSGDClassifier(10)), id="one-vs-rest-BSGD"),
 ]
 
@@ -34,7 +40,7 @@ def reason_to_skip(model, check):
 
 
 def cases():
-    for entry in CLASSIFIERS + REGRESSORS + INSIDE:
+    for entry in CLASSIFIERS + REGRESSORS + TRANSFORMERS + INSIDE:
         (model,) = entry.values
         for number, check in enumerate(checks.yield_checks(model)):
             reason = reason_to_skip(model, check)

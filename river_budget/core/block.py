@@ -22,6 +22,11 @@ def views(block: Any) -> Any:
     return PlainModel(block.ctypes.data, 0)
 
 
+def own(block: Any, state: Any) -> Any:
+    """The algorithm's own numbers, a record of this type: alive as long as the block."""
+    return block[OWN : OWN + state.itemsize].view(state)[0]
+
+
 def zeros(nbytes: int) -> Any:
     """A block of zero bytes that starts at a multiple of 64."""
     raw = np.zeros(nbytes + 64, np.uint8)

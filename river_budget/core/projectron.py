@@ -54,7 +54,9 @@ def learn(call):
         if weights[t] == 0.0:
             continue
         mistake = mistaken(model, f, loss, sign, plus, minus)
-        margin_error = own.eager != 0 and loss > 0.0 and head.count > 0
+        # with two classes and f = 0 exactly there is no margin to be wrong
+        inside = loss > 0.0 and (loss < 1.0 or minus >= 0)
+        margin_error = own.eager != 0 and inside and head.count > 0
         if not (mistake or margin_error):
             continue
         d, k_xx = numbers(model.free, head.count), self_kernel(model, norm)

@@ -32,3 +32,13 @@ def uniform(model):
 def below(model, n):
     """One of 0 .. n - 1."""
     return np.int64(uniform(model) * n)
+
+
+def uniforms(key, n):
+    """n numbers inside (0, 1) that depend on the key alone; more of them begin with the same ones. Not
+    compiled: for what is drawn once."""
+    z = np.uint64(key) + GOLDEN * np.arange(1, n + 1, dtype=np.uint64)
+    z = (z ^ (z >> S30)) * MIX_1
+    z = (z ^ (z >> S27)) * MIX_2
+    z = z ^ (z >> S31)
+    return ((z >> S11) + 0.5) * 2.0**-53

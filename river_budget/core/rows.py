@@ -105,7 +105,7 @@ def _choose_nonzero(model, x):
 
 
 @compiled(fastmath=REORDERED, hot=True)
-def _dot_products(model, x):
+def dot_products(model, x):
     """row[j] = <vector j, x>, four features at a sweep."""
     n, row, chosen, vectors = lanes(model), model.row, model.chosen, model.vectors
     features = _choose_nonzero(model, x)
@@ -185,7 +185,7 @@ def kernel_row(model, x, norm):
     if head.kernel == LAPLACIAN:
         _laplacian(model, x)
         return
-    _dot_products(model, x)
+    dot_products(model, x)
     if head.kernel == RBF:
         _rbf(row, model.norms, norm, head.gamma, n)
     elif head.kernel == POLYNOMIAL:
@@ -199,7 +199,7 @@ def kernel_row(model, x, norm):
 @compiled(fastmath=REORDERED)
 def log_rbf_row(model, x, norm):
     """row[j] = -gamma |vector j - x|^2, at least LEAST_LOG"""
-    _dot_products(model, x)
+    dot_products(model, x)
     n, row, norms, gamma = lanes(model), model.row, model.norms, model.head.gamma
     for j in range(n):
         log = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)

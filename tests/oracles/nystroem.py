@@ -1,0 +1,53 @@
+"""Gradient descent in the kernel space until the budget is full, then on Nyström features.
+
+Williams, Seeger: Using the Nyström method to speed up kernel machines. NIPS, 2000.
+Lu, Hoi, Wang, Zhao, Liu: Large scale online kernel learning. JMLR, 2016 (algorithms 2 and 4).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .random_features import FeatureOGD
+
+
+class NOGD(FeatureOGD):
+    """Phase 1 stores `budget` vectors; phase 2 learns weights on the features z(x) = M k(x).
+
+    k(x) holds the kernel values of x with the stored vectors, which stay the same in phase 2.
+    """
+
+    def __init__(
+        self,
+        kernel,
+        task,
+        outputs=1,
+        budget=100,
+        rank=None,
+        learning_rate=0.2,
+        epsilon=0.1,
+    ):
+        super().__init__(kernel, task, outputs, learning_rate, epsilon)
+        self.budget = budget
+        self.rank = max(1, round(0.2 * budget)) if rank is None else rank
+        self.M = None  # rank x budget
+
+    def features(self, x):
+        return self.M @ self.row(x)
+
+    def add(self, x, coefficients):
+        # The model changes in the first active round that finds the budget full, not in the one
+        # that fills it.  That round's own step is already one on the features.
+        if self.W is None and len(self.X) == self.budget:
+            self.begin_phase_2()
+        super().add(x, coefficients)
+
+    def begin_phase_2(self):
+        """Take the `rank` largest eigenpairs of the Gram matrix; W = pinv(M)' A."""
+        gram = np.array([self.row(x) for x in self.X])
+        values, vectors = np.linalg.eigh(gram)
+        largest_first = np.argsort(values)[::-1][: self.rank]
+        # A deviation from the paper: directions of no length would give infinite features.
+        kept = [i for i in largest_first if values[i] > 1e-12 * values.max()]
+        self.M = vectors[:, kept].T / np.sqrt(values[kept])[:, None]
+        self.W = np.linalg.pinv(self.M).T @ self.A
