@@ -1,8 +1,8 @@
 """Speed, as ratios in one run against what you could install instead: scikit-learn and River.
 
 Arrays: microseconds per example of `predict_then_learn_many` (which also gives the prediction of every example
-before it is learned) against scikit-learn's RBFSampler + SGDClassifier with as many random features as our
-budget, in batches of 1000. River: predict_one and learn_one on dicts against LogisticRegression.
+before it is learned) against scikit-learn's RBFSampler or Nystroem + SGDClassifier, with as many features as our
+budget, in batches of 1000. River: predict_one and learn_one on dicts, against River's models.
 Medians of several runs that take turns. Set RIVER_BUDGET_DATA to a folder with a9a.xz to add that set.
 """
 
@@ -15,16 +15,19 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from river import linear_model
+from river import feature_extraction, linear_model
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_svmlight_file
-from sklearn.kernel_approximation import RBFSampler
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import SGDClassifier
 
 import river_budget as rb
 
 Data = tuple[np.ndarray, np.ndarray]
+Make = Callable[[rb.kernels.Kernel], Any]
 
 
 def waveform(n: int, seed: int = 0) -> Data:
@@ -65,15 +68,17 @@ def race(
     return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
 
 
-def arrays(X: np.ndarray, y: np.ndarray, budget: int, repeats: int) -> tuple[float, float]:
-    gamma = 1 / X.shape[1]
+def arrays(
+    X: np.ndarray, y: np.ndarray, make: Make, features: BaseEstimator, repeats: int
+) -> tuple[float, float]:
+    """Our model against scikit-learn's features and linear model, in batches of 1000."""
+    kernel = rb.kernels.RBF(1 / X.shape[1])
+    features.set_params(gamma=kernel.gamma, random_state=0).fit(X[:1000])
 
     def ours() -> object:
-        model = rb.BSGDClassifier(budget, kernel=rb.kernels.RBF(gamma), l2=1e-4)
-        return model.predict_then_learn_many(X, y)
+        return make(kernel).predict_then_learn_many(X, y)
 
     def theirs() -> object:
-        features = RBFSampler(gamma=gamma, n_components=budget, random_state=0).fit(X[:1])
         model = SGDClassifier()
         for i in range(0, len(X), 1000):
             model.partial_fit(
@@ -84,36 +89,81 @@ def arrays(X: np.ndarray, y: np.ndarray, budget: int, repeats: int) -> tuple[flo
     return race(ours, theirs, repeats)
 
 
-def dicts(X: np.ndarray, y: np.ndarray, budget: int, repeats: int) -> tuple[float, float]:
+def dicts(
+    X: np.ndarray, y: np.ndarray, ours: Any, theirs: Any, repeats: int
+) -> tuple[float, float]:
     stream = [(dict(enumerate(x)), bool(label)) for x, label in zip(X.tolist(), y, strict=True)]
 
-    def run(make: Callable[[], object]) -> Callable[[], object]:
+    def run(prototype: Any) -> Callable[[], object]:
         def learn() -> None:
-            model = make()
+            model = prototype.clone()
             for x, label in stream:
                 model.predict_one(x)
                 model.learn_one(x, label)
 
         return learn
 
-    kernel = rb.kernels.RBF(1 / X.shape[1])
-    ours = run(lambda: rb.BSGDClassifier(budget, kernel=kernel, l2=1e-4))
-    return race(ours, run(linear_model.LogisticRegression), repeats)
+    return race(run(ours), run(theirs), repeats)
+
+
+# our model, and the features whose number matches its size
+ARRAYS: dict[str, tuple[Make, BaseEstimator]] = {
+    "BSGD, budget 100": (lambda k: rb.BSGDClassifier(100, k), RBFSampler(n_components=100)),
+    "BSGD, budget 500": (lambda k: rb.BSGDClassifier(500, k), RBFSampler(n_components=500)),
+    "FOGD, 400 components": (
+        lambda k: rb.FOGDClassifier(400, k, seed=1),
+        RBFSampler(n_components=400),
+    ),
+    "NOGD, budget 100": (lambda k: rb.NOGDClassifier(100, k), Nystroem(n_components=100)),
+}
+OTHERS: dict[str, Make] = {
+    "RBP": lambda k: rb.RBPClassifier(100, k, seed=1),
+    "Forgetron": lambda k: rb.ForgetronClassifier(100, k),
+    "CKS": lambda k: rb.BudgetPerceptronClassifier(100, k),
+    "BOGD": lambda k: rb.BOGDClassifier(100, k, seed=1),
+    "NORMA": lambda k: rb.NORMAClassifier(100, k),
+    "BPA": lambda k: rb.BPAClassifier(100, k),
+    "Projectron": lambda k: rb.ProjectronClassifier(100, k),
+    "Projectron++": lambda k: rb.ProjectronPPClassifier(100, k),
+}
+DICTS: dict[str, tuple[Make, str]] = {
+    "BSGD, budget 100": (lambda k: rb.BSGDClassifier(100, k), "LogisticRegression"),
+    "FOGD, 100 components": (lambda k: rb.FOGDClassifier(100, k, seed=1), "LogisticRegression"),
+    "RandomFourier(100) | linear": (
+        lambda k: rb.RandomFourier(100, k, seed=1) | linear_model.LogisticRegression(),
+        "RBFSampler(100) | linear",
+    ),
+}
+
+
+def theirs_of(name: str) -> Any:
+    linear = linear_model.LogisticRegression()
+    if name == "LogisticRegression":
+        return linear
+    return feature_extraction.RBFSampler(n_components=100, seed=1) | linear
+
+
+def show(label: str, ours: float, theirs: float, n: int, name: str) -> None:
+    print(f"{label:53}{1e6 * ours / n:8.2f}{1e6 * theirs / n:8.2f}{ours / theirs:7.2f}   {name}")
 
 
 def main(n: int = 20_000, repeats: int = 5) -> None:
+    print(f"{'':53}{'ours':>8}{'theirs':>8}{'ratio':>7}   (microseconds per example)")
     sets = {"waveform, 21 features": waveform(n), "a9a, 123 features": a9a(n)}
-    print(f"{'':44}{'ours':>8}{'theirs':>8}{'ratio':>7}   (microseconds per example)")
-    for name, data in sets.items():
-        for budget in (100, 500) if data is not None else ():
-            a, b = arrays(*data, budget, repeats)
-            label = f"arrays, {name}, budget {budget}"
-            print(f"{label:44}{1e6 * a / n:8.2f}{1e6 * b / n:8.2f}{a / b:7.2f}   scikit-learn")
-    m = n // 4
+    for data_name, data in sets.items():
+        for name, (make, features) in ARRAYS.items() if data is not None else ():
+            a, b = arrays(*data, make, features, repeats)
+            show(f"arrays, {data_name}, {name}", a, b, n, "scikit-learn")
+    name, data = next((k, v) for k, v in reversed(sets.items()) if v is not None)
+    for other, make in OTHERS.items():
+        a, b = arrays(*data, make, RBFSampler(n_components=100), repeats)
+        show(f"arrays, {name}, {other}, budget 100", a, b, n, "scikit-learn")
+    m = n // 10
     X, y = waveform(m)
-    a, b = dicts(X, y, 100, repeats)
-    label = "dicts, 21 features, budget 100"
-    print(f"{label:44}{1e6 * a / m:8.2f}{1e6 * b / m:8.2f}{a / b:7.2f}   LogisticRegression")
+    for name, (make, theirs) in DICTS.items():
+        kernel = rb.kernels.RBF(1 / 21)
+        a, b = dicts(X, y, make(kernel), theirs_of(theirs), repeats)
+        show(f"dicts, 21 features, {name}", a, b, m, theirs)
 
 
 if __name__ == "__main__":

@@ -57,8 +57,9 @@ def test_the_speed_example_prints_a_ratio_for_every_contest(capsys, monkeypatch)
     monkeypatch.delenv("RIVER_BUDGET_DATA", raising=False)
     load("speed").main(n=400, repeats=1)
     rows = capsys.readouterr().out.splitlines()[1:]
-    assert len(rows) == 3
-    assert all(re.search(r" \d+\.\d\d +(scikit-learn|LogisticRegression)$", row) for row in rows)
+    assert len(rows) == 15
+    pattern = r" \d+\.\d\d +(scikit-learn|LogisticRegression|RBFSampler\(100\) \| linear)$"
+    assert all(re.search(pattern, row) for row in rows)
 
 
 def test_ci_runs_the_test_command_of_the_readme():
