@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import kernels, maintenance
+from .batch_perceptron import SBPClassifier
 from .bsgd import BSGDClassifier, BSGDRegressor
 from .forgetron import ForgetronClassifier, ForgetronRegressor
 from .fourier import FOGDClassifier, FOGDRegressor, RandomFourier, RBFSampler
@@ -50,6 +51,7 @@ __all__ = [
     "RBPClassifier",
     "RBPRegressor",
     "RandomFourier",
+    "SBPClassifier",
     "kernels",
     "maintenance",
 ]

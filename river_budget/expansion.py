@@ -19,11 +19,17 @@ class BudgetModel(StreamModel):
     """A kernel expansion in a block."""
 
     _shrink: ClassVar[Any]  # compiled: maintain until a smaller budget is kept
+    _size: ClassVar[str] = "budget"  # the parameter that limits the number of vectors
     _extras: ClassVar[int] = 0  # further numbers that the pass keeps of every vector
     _decide: ClassVar[Any] = staticmethod(decide)
 
+    @property
+    def _limit(self) -> int | None:
+        limit: int | None = getattr(self, self._size, None)
+        return limit
+
     def _header(self, n_features: int) -> dict[str, Any]:
-        budget = getattr(self, "budget", None)
+        budget = self._limit
         return super()._header(n_features) | {
             "capacity": self._capacity(0),
             "budget": blocks.UNLIMITED if budget is None else budget,
@@ -31,10 +37,9 @@ class BudgetModel(StreamModel):
         }
 
     def _capacity(self, count: int) -> int:
-        budget = getattr(self, "budget", None)
-        if budget is None:
+        if self._limit is None:
             return blocks.columns_for(max(FIRST_CAPACITY, count + 1))
-        return blocks.columns_for(budget + 1)
+        return blocks.columns_for(self._limit + 1)
 
     def _prepare(self) -> None:
         """A model without a budget needs a larger block."""
@@ -43,7 +48,7 @@ class BudgetModel(StreamModel):
 
     def _change(self, name: str, value: Any) -> None:
         super()._change(name, value)
-        if name == "budget" and self._block is not None:
+        if name == self._size and self._block is not None:
             head = blocks.views(self._block).head
             head.budget = blocks.UNLIMITED if value is None else value
             if head.count > head.budget:

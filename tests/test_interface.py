@@ -277,7 +277,8 @@ def test_scores_can_be_computed_from_the_support_vectors(model):
         found = model.decision_function_one(x)
         for label, score in found.items() if isinstance(found, dict) else [(None, found)]:
             a = [v["coefficients"] if label is None else v["coefficients"][label] for v in vectors]
-            assert abs(a @ values - score) <= 1e-12 * (np.abs(a) @ np.abs(values))
+            expected = a @ values + getattr(model, "bias", 0.0)
+            assert abs(expected - score) <= 1e-12 * (np.abs(a) @ np.abs(values) + abs(score))
 
 
 @pytest.mark.parametrize("model", having("budget"))
