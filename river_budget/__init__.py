@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from . import kernels, maintenance
 from .batch_perceptron import SBPClassifier
 from .bsgd import BSGDClassifier, BSGDRegressor
@@ -55,3 +58,9 @@ __all__ = [
     "kernels",
     "maintenance",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":  # loaded when it is asked for: it takes longer than all the rest
+        return importlib.import_module(".datasets", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

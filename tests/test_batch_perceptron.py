@@ -37,8 +37,8 @@ def level_at(call, n, volume):
 
 @numba.njit
 def levels_at(call, n_u, n_v, volume):
-    u, v = numbers(call[0], n_u), numbers(call[1], n_v)
-    return waterlevel.water_levels(u, n_u, v, n_v, volume)
+    u, v, rest = numbers(call[0], n_u), numbers(call[1], n_v), numbers(call[2], n_u + n_v)
+    return waterlevel.water_levels(u, n_u, v, n_v, volume, rest)
 
 
 def level(heights, volume):
@@ -47,8 +47,9 @@ def level(heights, volume):
 
 
 def levels(u, v, volume):
-    u, v = np.array(u, float), np.array(v, float)
-    return levels_at(np.array([u.ctypes.data, v.ctypes.data]), len(u), len(v), float(volume))
+    u, v, rest = np.array(u, float), np.array(v, float), np.empty(len(u) + len(v))
+    call = np.array([array.ctypes.data for array in (u, v, rest)])
+    return levels_at(call, len(u), len(v), float(volume))
 
 
 def heights(rng, n):

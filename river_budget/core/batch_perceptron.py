@@ -260,7 +260,8 @@ def find(model, sign, level, rank):
 def levels_of(model, c, volume):
     """The water levels of positives and negatives."""
     n, labels = model.head.count, model.extras[LABELS]
-    u, v = numbers(model.free, n), numbers(model.free + 8 * model.head.capacity, n)
+    room = 8 * model.head.capacity
+    u, v = numbers(model.free, n), numbers(model.free + room, n)
     n_u = n_v = np.int64(0)
     for j in range(n):
         positive = labels[j] > 0.0
@@ -268,7 +269,7 @@ def levels_of(model, c, volume):
         v[n_v] = c[j]
         n_u += positive
         n_v += not positive
-    return water_levels(u, n_u, v, n_v, volume)
+    return water_levels(u, n_u, v, n_v, volume, numbers(model.free + 2 * room, n))
 
 
 @compiled

@@ -45,28 +45,39 @@ def water_level(heights, n, volume, rest):
         level, count, wet = (volume + total) / covered, covered, rest
 
 
+@compiled(hot=True)
+def partition(values, low, high, pivot, rest):
+    """Rearrange values[low:high] so that those below the pivot come first; returns where they end.
+
+    Every value is written twice and no branch depends on it: a wrong guess costs more than a write.
+    """
+    below, above = low, np.int64(0)
+    for j in range(low, high):
+        value = values[j]
+        values[below] = value
+        rest[above] = value
+        smaller = value < pivot
+        below += smaller
+        above += not smaller
+    for j in range(above):
+        values[below + j] = rest[j]
+    return below
+
+
 @compiled
-def select(values, low, high, rank):
-    """Rearrange values[low:high] so that the one of this rank stands in its place, with none larger before
-    it and none smaller behind it (Hoare's algorithm)."""
+def select(values, start, end, rank, rest):
+    """Rearrange values[start:end] so that the one of this rank stands in its place, with none larger before
+    it and none smaller behind it."""
+    low, high = start, end
     while high - low > 1:
         a, b, c = values[low], values[(low + high) // 2], values[high - 1]
         pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high - 1
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j + 1
-        elif rank >= i:
-            low = i
-        else:
+        middle = partition(values, low, high, pivot, rest)
+        if rank < middle:
+            high = middle
+            continue
+        low = partition(values, middle, high, np.nextafter(pivot, np.inf), rest)
+        if rank < low:  # it is the pivot
             return
 
 
@@ -88,8 +99,9 @@ def room_above(values, n, covered, depth):
 
 
 @compiled
-def water_levels(u, n_u, v, n_v, volume):
-    """The levels over the columns u of positives and v of negatives, which get rearranged.
+def water_levels(u, n_u, v, n_v, volume, rest):
+    """The levels over the columns u of positives and v of negatives, which get rearranged. `rest` is room
+    for as many numbers as the longer one has.
 
     Covered is the largest number k of columns in each basin whose filling up to the highest one takes
     less than the volume: it is found by halving, and of the columns only those stay in play that may be
@@ -101,8 +113,8 @@ def water_levels(u, n_u, v, n_v, volume):
     covered, sum_u, sum_v = np.int64(0), 0.0, 0.0
     while first <= last:
         k = (first + last) // 2
-        select(u, sorted_up_to, end_u, k - 1)
-        select(v, sorted_up_to, end_v, k - 1)
+        select(u, sorted_up_to, end_u, k - 1, rest)
+        select(v, sorted_up_to, end_v, k - 1, rest)
         all_u = low_u + total_of(u, sorted_up_to, k)
         all_v = low_v + total_of(v, sorted_up_to, k)
         needed = k * u[k - 1] - all_u + k * v[k - 1] - all_v

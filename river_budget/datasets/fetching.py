@@ -1,0 +1,142 @@
+"""Where files come from: a folder of the user, the cache, or their published address.
+
+A file is looked for in the folder that the environment variable RIVER_BUDGET_DATA names, which is only
+read, then in the folder river_budget of River's data folder. If it is in neither, it is fetched into the
+second. A fetched file enters that folder under its name only after it was read from end to end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import lzma
+import os
+import pathlib
+import sys
+import tempfile
+import time
+import urllib.request
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import IO, TypeVar
+
+from .digests import SHA256
+
+Result = TypeVar("Result")
+
+VARIABLE = "RIVER_BUDGET_DATA"
+TIMEOUT = 30  # seconds without a byte
+PIECE = 1 << 18
+FAILURES = (  # of reading, unpacking and fetching
+    OSError,
+    EOFError,
+    ValueError,
+    http.client.HTTPException,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+class DatasetUnavailable(RuntimeError):
+    """A file of a dataset is not here, and cannot be had, or is not what it should be."""
+
+
+def mirror_folder() -> pathlib.Path | None:
+    named = os.environ.get(VARIABLE)
+    return pathlib.Path(named).expanduser() if named else None
+
+
+def cache_folder() -> pathlib.Path:
+    """A folder in River's data folder (its own function makes that folder, which reading need not)."""
+    home = os.environ.get("RIVER_DATA", "~/river_data")
+    return pathlib.Path(home).expanduser() / "river_budget"
+
+
+def find(names: Iterable[str]) -> pathlib.Path | None:
+    """The first file there is under one of these names, in the mirror and then in the cache."""
+    folders = [folder for folder in (mirror_folder(), cache_folder()) if folder]
+    places = (folder / name for folder in folders for name in names)
+    return next((place for place in places if place.is_file()), None)
+
+
+def saved_as(address: str) -> str:
+    return address.rpartition("/")[2]
+
+
+def obtain(
+    names: Sequence[str], address: str | None, examine: Callable[[pathlib.Path], Result]
+) -> Result:
+    """What `examine` makes of a file that has one of these names.
+
+    Without an address the file is published to registered users only.
+    """
+    path = find(names)
+    try:
+        if path:
+            return _examined(path, examine)
+        if address:
+            return _fetched(address, examine)
+    except FAILURES as error:
+        reason = str(error) or type(error).__name__
+        if path:
+            source = f"; it is published at {address}" if address else ""
+            why = f"{path} is of no use ({reason}){source}"
+        else:
+            why = f"it could not be fetched from {address} ({reason})"
+        raise DatasetUnavailable(_advice(names, why)) from error
+    raise DatasetUnavailable(_advice(names, "its publisher gives it to registered users"))
+
+
+def _examined(path: pathlib.Path, examine: Callable[[pathlib.Path], Result]) -> Result:
+    expected = SHA256.get(path.name)
+    if expected:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != expected:
+            raise ValueError(f"its SHA-256 is {found} instead of {expected}")
+    return examine(path)
+
+
+def _fetched(address: str, examine: Callable[[pathlib.Path], Result]) -> Result:
+    """Fetch into a folder of its own inside the cache, and move it out when it proved good."""
+    cache = cache_folder()
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".", dir=cache) as unfinished:
+        path = pathlib.Path(unfinished, saved_as(address))
+        with urllib.request.urlopen(address, timeout=TIMEOUT) as answer, path.open("wb") as file:
+            size = answer.headers.get("Content-Length")
+            _copy(answer, file, address, int(size) if size else None)
+        result = _examined(path, examine)
+        path.replace(cache / path.name)
+    return result
+
+
+def _copy(source: IO[bytes], target: IO[bytes], address: str, size: int | None) -> None:
+    done, shown = 0, 0.0
+    while piece := source.read(PIECE):
+        target.write(piece)
+        done += len(piece)
+        if time.monotonic() > shown + 0.5:
+            shown = time.monotonic()
+            _show(address, done, size)
+    _show(address, done, size, "\n")
+    if size is not None and done != size:
+        raise ValueError(f"{done:,} of {size:,} bytes arrived")
+
+
+def _show(address: str, done: int, size: int | None, end: str = "") -> None:
+    """One line on standard error that is written over as bytes arrive."""
+    whole = "?" if size is None else f"{size / 1e6:.1f}"
+    print(f"\r{address}: {done / 1e6:.1f} of {whole} MB", end=end, file=sys.stderr, flush=True)
+
+
+def _advice(names: Sequence[str], why: str) -> str:
+    folder = mirror_folder()
+    state = f"now {folder}" if folder else "not set now"
+    return (
+        f"{names[0].removesuffix('.xz')} is not available: {why}. "
+        f"You can put it, as {' or '.join(names)}, into the folder that the environment variable "
+        f"{VARIABLE} names ({state}), or into the cache folder {cache_folder()}."
+    )

@@ -1,0 +1,59 @@
+"""The orders in which the papers read a dataset.
+
+The authors of the 2016 paper publish 20 permutations for some sets, in files of Matlab: a matrix `data`,
+whose first column is the label or the target, and `ID_all` or `ID_list`, with row numbers from 1.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .fetching import obtain, saved_as
+from .reading import Floats
+
+Order = npt.NDArray[np.int64]
+
+FIRST_SEED = 100
+AGREEMENT = 1e-6  # texts of the LIBSVM collection print about six digits
+
+
+def ours(n: int, repeat: int) -> Order:
+    return np.random.default_rng(FIRST_SEED + repeat).permutation(n)
+
+
+def authors(address: str, X: Floats, y: npt.NDArray[Any]) -> list[Order]:
+    """The published permutations, once it is certain that they are of these rows in this order."""
+
+    def examine(path: pathlib.Path) -> list[Order]:
+        content = _matlab(path)
+        if not _same_rows(content["data"].astype(float), X, y):
+            raise ValueError("its rows are not those of this dataset")
+        orders = content["ID_all" if "ID_all" in content else "ID_list"].astype(np.int64) - 1
+        if not (np.sort(orders) == np.arange(len(X))).all():
+            raise ValueError("it holds a row that is not a permutation")
+        return list(orders)
+
+    name = saved_as(address)
+    return obtain((name, f"lsokl/{name}"), address, examine)
+
+
+def _matlab(path: pathlib.Path) -> dict[str, Any]:
+    from scipy import io  # it takes a while, and most sets have no such file
+
+    try:
+        content: dict[str, Any] = io.loadmat(path)
+    except Exception as error:  # of many kinds
+        raise ValueError(f"it is not a file of Matlab: {error}") from error
+    return content
+
+
+def _same_rows(data: Floats, X: Floats, y: npt.NDArray[Any]) -> bool:
+    if data.shape != (X.shape[0], X.shape[1] + 1):
+        return False
+    targets = data[:, 0] > 0 if y.dtype == bool else data[:, 0]
+    same_targets = np.allclose(targets, y, rtol=0, atol=AGREEMENT)
+    return same_targets and np.allclose(data[:, 1:], X, rtol=0, atol=AGREEMENT)

@@ -1,0 +1,48 @@
+"""What the papers do to a dataset before a model sees it. In place, on the whole set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .reading import Floats
+
+Preparation = Callable[[Floats, Floats], None]
+"""Takes the matrix and the targets and changes them."""
+
+
+def as_published(X: Floats, y: Floats) -> None:
+    """Nothing: many sets of the papers are raw, on purpose."""
+
+
+def pixels(X: Floats, y: Floats) -> None:
+    """Grey values from 0..255 to 0..1."""
+    X /= 255
+
+
+def letters(X: Floats, y: Floats) -> None:
+    """The whole numbers 0..15 that letter.scale was made of."""
+    X += 1
+    X *= 7.5
+    np.rint(X, out=X)
+
+
+def columns_around_zero(X: Floats, y: Floats) -> None:
+    """Every feature to [-1, 1]."""
+    _to_unit(X)
+    X *= 2
+    X -= 1
+
+
+def everything_to_unit(X: Floats, y: Floats) -> None:
+    """Every feature and the target to [0, 1]."""
+    _to_unit(X)
+    _to_unit(y)
+
+
+def _to_unit(values: Floats) -> None:
+    least = values.min(axis=0)
+    span = values.max(axis=0) - least
+    values -= least
+    values /= np.where(span == 0, 1, span)  # a constant becomes 0 (in the authors' script 0 / 0)

@@ -1,0 +1,207 @@
+"""From the bytes of a file to a matrix and its targets.
+
+A reader takes blocks of whole lines, so that the text of a large file is never in memory at once.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import itertools
+import lzma
+import pathlib
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Reader = Callable[[Iterator[bytes], int, int], tuple[Floats, Floats]]
+"""Blocks, the number of rows and the number of features: the matrix and the targets."""
+
+UNPACK: dict[str, Callable[..., Any]] = {
+    ".xz": lzma.open,
+    ".bz2": bz2.open,
+    ".gz": gzip.open,
+}
+BLOCK = 1 << 22  # bytes: large enough that numpy does the work, small beside any matrix
+
+
+def read(
+    path: pathlib.Path, member: str, reader: Reader, rows: int, n_features: int
+) -> tuple[Floats, Floats]:
+    """The matrix and the targets in a file, packed or not."""
+    with unpacked(path, member) as stream:
+        return reader(blocks(stream), rows, n_features)
+
+
+# files
+
+
+@contextlib.contextmanager
+def unpacked(path: pathlib.Path, member: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked as the end of its name asks for; a zip archive holds `member`."""
+    with contextlib.ExitStack() as opened:
+        if path.suffix == ".zip":
+            stream = _in_archive(opened.enter_context(zipfile.ZipFile(path)), member)
+            if stream is None:
+                raise ValueError(f"there is no {member} in the archive")
+            yield opened.enter_context(stream)
+        else:
+            unpack = UNPACK.get(path.suffix, open)
+            yield opened.enter_context(unpack(path, "rb"))
+
+
+def _in_archive(archive: zipfile.ZipFile, member: str) -> IO[bytes] | None:
+    """A file of an archive, in whatever folder; UCI also puts archives into archives."""
+    for name in archive.namelist():
+        if pathlib.PurePosixPath(name).name == member:
+            return archive.open(name)
+        if name.endswith(".zip"):
+            inner = _in_archive(zipfile.ZipFile(io.BytesIO(archive.read(name))), member)
+            if inner is not None:
+                return inner
+    return None
+
+
+def blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    """The stream in pieces that end with a line."""
+    rest = b""
+    while piece := stream.read(BLOCK):
+        lines, end, rest = (rest + piece).rpartition(b"\n")
+        if end:
+            yield lines + end
+    if rest.strip():
+        yield rest + b"\n"
+
+
+# text
+
+
+def _numbers(text: bytes, expected: int) -> Floats:
+    """The numbers of a text that holds numbers and white space only."""
+    values: Floats = np.fromstring(text, sep=" ")  # type: ignore[call-overload]
+    if len(values) != expected or not np.isfinite(values).all():
+        raise ValueError("something in it is not a number")
+    return values
+
+
+class _Rows:
+    """A matrix that fills with rows."""
+
+    def __init__(self, rows: int, n_features: int):
+        self.X, self.y = np.zeros((rows, n_features)), np.zeros(rows)
+        self.filled = 0
+
+    def take(self, n: int) -> tuple[Floats, Floats]:
+        """The next n rows, to be written."""
+        start, self.filled = self.filled, self.filled + n
+        if self.filled > len(self.y):
+            raise ValueError(f"it has more than {len(self.y):,} rows")
+        return self.X[start : self.filled], self.y[start : self.filled]
+
+    def full(self) -> tuple[Floats, Floats]:
+        if self.filled < len(self.y):
+            raise ValueError(f"it has {self.filled:,} rows instead of {len(self.y):,}")
+        return self.X, self.y
+
+
+def libsvm(lines: Iterator[bytes], rows: int, n_features: int) -> tuple[Floats, Floats]:
+    """Text in the form `label index:value index:value`, with indices from 1."""
+    matrix = _Rows(rows, n_features)
+    for block in lines:
+        signs = np.frombuffer(block, np.uint8)
+        ends, colons = np.flatnonzero(signs == ord("\n")), np.flatnonzero(signs == ord(":"))
+        pairs = np.diff(np.searchsorted(colons, ends), prepend=0)  # of each row
+        values = _numbers(block.replace(b":", b" "), len(ends) + 2 * len(colons))
+        labels = np.arange(len(ends)) + 2 * (np.cumsum(pairs) - pairs)
+        X, y = matrix.take(len(ends))
+        y[:] = values[labels]
+        values = np.delete(values, labels)
+        columns = values[::2].astype(np.intp) - 1
+        if (columns + 1 != values[::2]).any() or not _between(columns, 0, n_features):
+            raise ValueError(f"an index is not a whole number from 1 to {n_features}")
+        X[np.repeat(np.arange(len(ends)), pairs), columns] = values[1::2]
+    return matrix.full()
+
+
+def _between(values: npt.NDArray[np.intp], least: int, end: int) -> bool:
+    return len(values) == 0 or bool(values.min() >= least and values.max() < end)
+
+
+@dataclass(frozen=True)
+class Csv:
+    """Numbers between commas, one of them the target; what is dropped is neither."""
+
+    target: int
+    drop: tuple[int, ...] = ()
+    header: bool = False
+    words: tuple[tuple[bytes, bytes], ...] = ()  # that stand for a number
+
+    def __call__(self, lines: Iterator[bytes], rows: int, n_features: int) -> tuple[Floats, Floats]:
+        matrix = _Rows(rows, n_features)
+        unused = {self.target, *self.drop}
+        width = n_features + len(unused)
+        used = [i for i in range(width) if i not in unused]
+        for block in self._without_header(lines):
+            n = block.count(b"\n")
+            X, y = matrix.take(n)
+            table = _numbers(block.replace(b",", b" "), n * width).reshape(n, width)
+            X[:], y[:] = table[:, used], table[:, self.target]
+        return matrix.full()
+
+    def _without_header(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        if self.header:
+            first = next(lines, b"").partition(b"\n")[2]
+            lines = itertools.chain([first], lines)
+        for block in lines:
+            for word, number in self.words:
+                block = block.replace(word, number)
+            yield block
+
+
+KDD_WORDS = (1, 2, 3)  # protocol, service, flag
+KDD_NUMBERS = (0, *range(4, 41))
+KDD_COLUMNS = 42  # the last one is the kind of connection
+
+
+def kdd(lines: Iterator[bytes], rows: int, n_features: int) -> tuple[Floats, Floats]:
+    """The connection records of the KDD Cup 1999.
+
+    First the numeric columns in their order, then one column for each protocol, each service and
+    each flag, in alphabetical order. The target is 1 for an attack and -1 otherwise.
+    """
+    matrix = _Rows(rows, n_features)
+    codes = np.zeros((rows, len(KDD_WORDS)), np.intp)
+    known: list[dict[bytes, int]] = [{} for _ in KDD_WORDS]
+    for block in lines:
+        table = [line.split(b",") for line in block.split()]
+        columns: list[Any] = list(zip(*table, strict=True))
+        if len(columns) != KDD_COLUMNS:
+            raise ValueError(f"its rows have {len(columns)} columns instead of {KDD_COLUMNS}")
+        start = matrix.filled
+        X, y = matrix.take(len(table))
+        X[:, : len(KDD_NUMBERS)] = np.array([columns[i] for i in KDD_NUMBERS]).astype(float).T
+        y[:] = np.where(np.array(columns[-1]) == b"normal.", -1, 1)
+        for place, (column, code) in enumerate(zip(KDD_WORDS, known, strict=True)):
+            words = [code.setdefault(word, len(code)) for word in columns[column]]
+            codes[start : matrix.filled, place] = words
+    X, y = matrix.full()
+    _one_hot(X, codes, known)
+    return X, y
+
+
+def _one_hot(X: Floats, codes: npt.NDArray[np.intp], known: Sequence[dict[bytes, int]]) -> None:
+    """Write ones behind the numeric columns, for words that were numbered as they came."""
+    start = len(KDD_NUMBERS)
+    if start + sum(map(len, known)) != X.shape[1]:
+        raise ValueError(f"its columns become {start + sum(map(len, known))} features")
+    for place, code in enumerate(known):
+        rank = np.argsort(np.argsort(list(code)))
+        X[np.arange(len(X)), start + rank[codes[:, place]]] = 1
+        start += len(code)

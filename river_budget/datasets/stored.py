@@ -1,0 +1,163 @@
+"""A dataset in files, as a River dataset."""
+
+from __future__ import annotations
+
+import pathlib
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from river.datasets import base
+
+from ..parameters import whole
+from .definitions import Definition, File
+from .fetching import DatasetUnavailable, cache_folder, find, saved_as
+from .orders import Order, authors, ours
+from .reading import Floats
+
+Arrays = tuple[Floats, npt.NDArray[Any]]
+
+
+class StoredDataset(base.FileDataset):
+    """What the datasets in files have in common: the arrays, the dicts, the orders.
+
+    Nothing is read, and nothing fetched, before it is needed.
+    """
+
+    definition: ClassVar[Definition]
+
+    def __init__(self) -> None:
+        made = self.definition
+        first = made.files[0]
+        super().__init__(  # type: ignore[no-untyped-call]
+            filename=saved_as(first.address) if first.address else first.name,
+            task=made.task,
+            n_features=made.n_features,
+            n_samples=made.n_samples,
+            n_classes=made.n_classes,
+            sparse=made.sparse,
+        )
+        self._arrays: Arrays | None = None
+        self._beside: dict[str, Arrays] = {}
+        self._authors: list[Order] | None = None
+
+    # where it is
+
+    @property
+    def path(self) -> pathlib.Path:
+        """Where the first file is, or where it will be."""
+        return find(self.definition.files[0].names) or cache_folder() / self.filename
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether all files are in the mirror or in the cache, so that nothing need be fetched."""
+        return all(find(file.names) for file in self.definition.files)
+
+    @property
+    def time_order(self) -> bool:
+        """Whether the rows are a stream in the order of time, which is never shuffled."""
+        return self.definition.time_order
+
+    @property
+    def _repr_content(self) -> dict[str, str]:
+        content: dict[str, str] = super()._repr_content
+        content["At hand"] = str(self.at_hand)
+        if self.time_order:
+            content["Order"] = "time"
+        return content
+
+    # the data
+
+    def arrays(self) -> Arrays:
+        """All rows and targets after the papers' preparation, read-only.
+
+        Targets are bool for two classes (True is the label +1), whole numbers for more, and float64
+        for regression.
+        """
+        if self._arrays is None:
+            loaded = [file.load(self.n_features) for file in self.definition.files]
+            X, y = (
+                np.concatenate(each) if len(each) > 1 else each[0]
+                for each in zip(*loaded, strict=True)
+            )
+            self._arrays = self._prepared(X, y)
+        return self._arrays
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the files that belong to the set, or are published beside it as test set."""
+        return tuple(file.name for file in (*self.definition.files, *self.definition.beside))
+
+    def part(self, name: str) -> Arrays:
+        """The rows and targets of one file, prepared as `arrays` prepares them."""
+        file = self.definition.file(name)
+        if file in self.definition.files:
+            X, y = self.arrays()
+            rows = self._rows_of(file)
+            return X[rows], y[rows]
+        if name not in self._beside:
+            self._beside[name] = self._prepared(*file.load(self.n_features))
+        return self._beside[name]
+
+    def _rows_of(self, file: File) -> slice:
+        files = self.definition.files
+        start = sum(other.rows for other in files[: files.index(file)])
+        return slice(start, start + file.rows)
+
+    def _prepared(self, X: Floats, y: Floats) -> Arrays:
+        self.definition.prepare(X, y)
+        targets = self._targets(y)
+        for array in (X, targets):
+            array.setflags(write=False)  # one copy serves all who ask
+        return X, targets
+
+    def _targets(self, y: Floats) -> npt.NDArray[Any]:
+        if self.task == base.REG:
+            return y
+        if self.task == base.BINARY_CLF:
+            return np.equal(y, self.definition.positive)
+        return y.astype(np.int64)
+
+    def __iter__(self) -> Iterator[tuple[dict[int, float], Any]]:
+        """Examples as dicts from column numbers to values; those of a sparse set leave out zeros."""
+        X, y = self.arrays()
+        for row, target in zip(X, y.tolist(), strict=True):
+            if self.sparse:
+                columns = row.nonzero()[0]
+                yield dict(zip(columns.tolist(), row[columns].tolist(), strict=True)), target
+            else:
+                yield dict(enumerate(row.tolist())), target
+
+    # the orders
+
+    def orders(self, repeats: int = 20) -> list[Order]:
+        """Row numbers in the order of each repetition of an experiment.
+
+        The authors' permutations where they are published and can be had. Repetition i is
+        `numpy.random.default_rng(100 + i).permutation(n)` otherwise, and also beyond the authors' 20.
+        A stream in the order of time has that order only.
+        """
+        whole(1)("repeats", repeats)
+        n = self.definition.n_samples
+        if self.time_order:
+            return [np.arange(n)]
+        published = self._published_orders()[:repeats]
+        return published + [ours(n, i) for i in range(len(published), repeats)]
+
+    @property
+    def authors_orders(self) -> bool:
+        """Whether `orders` begins with the authors' permutations. May fetch them, as `orders` does."""
+        return bool(self._published_orders())
+
+    def _published_orders(self) -> list[Order]:
+        address = self.definition.authors
+        if self._authors is None:
+            self._authors = []
+            if address:
+                try:
+                    self._authors = authors(address, *self.arrays())
+                except DatasetUnavailable as error:
+                    warnings.warn(f"Permutations of our own instead: {error}", stacklevel=3)
+        return self._authors
