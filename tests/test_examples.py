@@ -53,15 +53,6 @@ def test_a_model_survives_changing_features(capsys):
     assert float(re.search(r"([\d.]+)%", lines[-1])[1]) > 85
 
 
-def test_the_speed_example_prints_a_ratio_for_every_contest(capsys, monkeypatch):
-    monkeypatch.delenv("RIVER_BUDGET_DATA", raising=False)
-    load("speed").main(n=400, repeats=1)
-    rows = capsys.readouterr().out.splitlines()[1:]
-    assert len(rows) == 15
-    pattern = r" \d+\.\d\d +(scikit-learn|LogisticRegression|RBFSampler\(100\) \| linear)$"
-    assert all(re.search(pattern, row) for row in rows)
-
-
 def test_ci_runs_the_test_command_of_the_readme():
     pattern = r"^python3 -m venv .*pytest$"
     assert len(re.findall(pattern, (ROOT / "README.md").read_text(), re.M)) == 1

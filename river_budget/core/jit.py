@@ -28,6 +28,11 @@ _STAMP = hashlib.sha256(
 ).hexdigest()[:16]
 
 
+def stamp() -> str:
+    """A name for this version of the core."""
+    return _STAMP
+
+
 def compiled(
     function: Any = None,
     *,
@@ -57,13 +62,13 @@ def compiled(
             function
         )
         if hasattr(dispatcher, "_cache"):  # not so when compilation is switched off
-            _stamp(dispatcher._cache)
+            _mark(dispatcher._cache)
         return dispatcher
 
     return decorate if function is None else decorate(function)
 
 
-def _stamp(cache: Any) -> None:
+def _mark(cache: Any) -> None:
     name = cache._cache_file._index_name.removesuffix(".nbi")
     cache._cache_file = caching.IndexDataCacheFile(
         cache_path=cache._cache_path, filename_base=f"{name}-{_STAMP}", source_stamp=_STAMP

@@ -1,0 +1,226 @@
+"""The command line: race, list, table, figure, speed, reproduce.
+
+Exit codes: 0 all went well; 1 a figure falls short of what is known to be possible; 2 wrong usage; 3 data that
+is needed is not at hand; 130 interrupted, and what was finished is kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import sys
+from collections.abc import Sequence
+
+from . import printing
+from .measure import measure
+from .progress import Progress
+from .records import Record, Row, rows
+from .store import Store
+from .tasks import at_hand
+
+GOOD, SHORT, USAGE, NO_DATA, INTERRUPTED = 0, 1, 2, 3, 130
+RESULTS = "river-budget-results"  # the folder where outcomes are kept
+
+
+def all_records() -> list[Record]:
+    from . import paper2005, paper2010, paper2012, paper2016, paper2018
+
+    modules = (paper2016, paper2010, paper2005, paper2018, paper2012)
+    return [record for module in modules for record in module.records()]
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        "river-budget", description="Kernel learning on streams, measured."
+    )
+    commands = top.add_subparsers(dest="command", required=True)
+
+    race = commands.add_parser("race", help="all algorithms on streams that ship with River")
+    race.add_argument("--data", nargs="+", help="phishing, bananas, image-segments, drift")
+    race.add_argument("--examples", type=_whole, help="at most so many of each stream")
+    race.add_argument("--seed", type=int, default=1)
+    race.add_argument("--plot", metavar="PNG", help="draw the curves of errors")
+    _common(race, results=False)
+
+    commands.add_parser("list", help="the tables and figures, and the datasets at hand")
+    for kind in ("table", "figure"):
+        one = commands.add_parser(kind, help=f"measure a {kind} of a paper again")
+        one.add_argument("name", help=f"such as 2016-{kind}-5; see `river-budget list`")
+        one.add_argument("--data", nargs="+", help="only these datasets")
+        one.add_argument("--repeats", type=_whole, help="at most so many orders of the examples")
+        one.add_argument("--times", action="store_true", help="print seconds too")
+        one.add_argument("--plot", metavar="PNG", help="draw the curves (a figure: NAME.png)")
+        _common(one)
+
+    speed = commands.add_parser("speed", help="against scikit-learn and River, as ratios")
+    speed.add_argument("--examples", type=_whole, default=20_000)
+    speed.add_argument("--repeats", type=_whole, default=5)
+
+    every = commands.add_parser("reproduce", help="everything that the data at hand allows")
+    every.add_argument("--output", default="reproduced", help="a folder for the document and plots")
+    every.add_argument("--only", nargs="+", help="only these tables and figures")
+    _common(every)
+    return top
+
+
+def _common(command: argparse.ArgumentParser, results: bool = True) -> None:
+    command.add_argument("--jobs", type=_whole, default=2, help="how many runs at once")
+    form = command.add_mutually_exclusive_group()
+    for name in ("markdown", "csv", "json"):
+        form.add_argument(f"--{name}", dest="format", action="store_const", const=name)
+    command.set_defaults(format="text")
+    if results:
+        command.add_argument("--results", default=RESULTS, help="where finished runs are kept")
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return value
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parser().parse_args(arguments)
+    try:
+        code: int = COMMANDS[options.command](options)
+        return code
+    except KeyboardInterrupt:
+        print("\nInterrupted. What was finished is kept.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # `| head`
+        sys.stderr.close()
+        return GOOD
+    except LookupError as error:
+        print(error.args[0], file=sys.stderr)
+        return USAGE
+    except RuntimeError as error:  # of data or of an extra that is not there
+        print(error, file=sys.stderr)
+        return NO_DATA
+
+
+def run_race(options: argparse.Namespace) -> int:
+    from .race import STREAMS, race
+    from .race import rows as rows_of
+
+    _known(options.data or (), list(STREAMS), "stream")
+    results = race(options.data, examples=options.examples, seed=options.seed, jobs=options.jobs)
+    print(printing.FORMATS[options.format](*rows_of(results)))
+    if options.plot:
+        from .race import panels
+
+        _draw(options.plot, panels(results), "Progressive error")
+    return GOOD
+
+
+def run_list(options: argparse.Namespace) -> int:
+    from .. import datasets
+
+    for record in all_records():
+        missing = [name for name in record.datasets() if not at_hand(name)]
+        text = f"  (not at hand: {', '.join(missing)})" if missing else ""
+        print(f"{record.name:15}  {record.title}{text}")
+    here = [name for name in datasets.names() if at_hand(name)]
+    print(f"\ndatasets at hand: {', '.join(here)}")
+    print(f"to be downloaded: {', '.join(n for n in datasets.names() if n not in here)}")
+    return GOOD
+
+
+def find(name: str, kind: str) -> Record:
+    records = {record.name: record for record in all_records() if record.kind == kind}
+    _known([name], list(records), kind)
+    return records[name]
+
+
+def _known(names: Sequence[str], all_names: Sequence[str], kind: str) -> None:
+    for name in names:
+        if name not in all_names:
+            raise LookupError(f"there is no {kind} {name!r}; there are {', '.join(all_names)}")
+
+
+def narrowed(record: Record, options: argparse.Namespace) -> Record:
+    """To the datasets that were asked for, or else to those at hand."""
+    names = record.datasets()
+    if options.data is None:
+        missing = [name for name in names if not at_hand(name)]
+        if missing:
+            print(f"left out, as they are not at hand: {', '.join(missing)}", file=sys.stderr)
+        return record.only([name for name in names if name not in missing], options.repeats)
+    _known(options.data, names, "dataset of this record")
+    return record.only(options.data, options.repeats)
+
+
+def run_record(options: argparse.Namespace) -> int:
+    record, store = narrowed(find(options.name, options.command), options), Store(options.results)
+    if not record.cells:
+        print("none of the data is at hand: name it with --data to download it", file=sys.stderr)
+        return NO_DATA
+    tasks = [task for task in record.tasks() if task.key not in store]
+    with Progress(len(tasks), record.name) as progress:
+        measure(tasks, store, options.jobs, progress)
+    found = rows(record, store)
+    print(printing.FORMATS[options.format](*printing.table(record, found, options.times)))
+    if options.format == "text":
+        _remarks(record, found)
+    plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
+    if plot and record.panels is not None:
+        _draw(plot, list(record.panels(record, store)), record.title)
+    return SHORT if any(row.short for row in found) else GOOD
+
+
+def _remarks(record: Record, found: list[Row]) -> None:
+    unit, words = record.unit, printing.summary(found)
+    print(f"\n{unit}; mean and standard deviation over the runs. {words}".rstrip(". ") + ".")
+    if record.note:
+        print(record.note)
+    for row in found:
+        if row.short:
+            print(f"{row.cell.row} on {row.cell.column} falls short of {row.cell.expected}")
+
+
+def _draw(path: str | pathlib.Path, panels: Sequence[object], title: str) -> None:
+    from .plotting import draw
+
+    draw(path, panels, title=title)  # type: ignore[arg-type]
+    print(f"drawn: {path}", file=sys.stderr)
+
+
+def run_speed(options: argparse.Namespace) -> int:
+    from .speed import speed
+
+    speed(options.examples, options.repeats)
+    return GOOD
+
+
+def run_reproduce(options: argparse.Namespace) -> int:
+    from .document import write
+
+    records = all_records()
+    if options.only:
+        _known(options.only, [record.name for record in records], "table or figure")
+        records = [record for record in records if record.name in options.only]
+    store = Store(options.results)
+    parts = [
+        record.only([name for name in record.datasets() if at_hand(name)], None)
+        for record in records
+    ]
+    tasks = {task.key: task for part in parts for task in part.tasks() if task.key not in store}
+    with Progress(len(tasks), "reproduce") as progress:
+        for part in parts:
+            measure(part.tasks(), store, options.jobs, progress)
+            write(
+                options.output, parts, store
+            )  # again after every record: a view of what is finished
+    found = [row for part in parts for row in rows(part, store)]
+    print(f"{printing.summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")
+    return SHORT if any(row.short for row in found) else GOOD
+
+
+COMMANDS = {
+    "race": run_race,
+    "list": run_list,
+    "table": run_record,
+    "figure": run_record,
+    "speed": run_speed,
+    "reproduce": run_reproduce,
+}

@@ -1,0 +1,245 @@
+"""One run of one model over one order of the examples: what is measured, and how.
+
+A task says all that determines its outcome, so its key finds the outcome again in a later session. Only
+times differ from run to run.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import datasets
+
+POINTS = 40  # of a curve
+Outcome = dict[str, Any]  # "at", "values" and "seconds": lists of equal length
+
+
+@dataclass(frozen=True)
+class Task:
+    """A model, before it learns, and what it is to learn from.
+
+    repeat: the number of the order, and the seed of whatever draws.
+    options: further arguments of the protocol.
+    """
+
+    protocol: str
+    data: str
+    repeat: int
+    model: Any
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def key(self) -> str:
+        parameters = ", ".join(f"{k}={v!r}" for k, v in sorted(self.model._get_params().items()))
+        options = "".join(f" {name}={value!r}" for name, value in self.options)
+        name = type(self.model).__name__
+        return f"{self.protocol} {self.data}#{self.repeat}{options} {name}({parameters})"
+
+    def run(self) -> Outcome:
+        return PROTOCOLS[self.protocol](self, **dict(self.options))
+
+
+_lock = threading.RLock()
+
+
+@functools.cache
+def _dataset(name: str) -> Any:
+    return datasets.load(name)
+
+
+def dataset(name: str) -> Any:
+    """One object per dataset, which holds its arrays."""
+    with _lock:
+        return _dataset(name)
+
+
+@functools.cache
+def _orders(name: str, repeats: int) -> list[Any]:
+    return list(dataset(name).orders(repeats))
+
+
+def in_order(name: str, repeat: int) -> tuple[Any, Any]:
+    """The examples in the order of this repeat."""
+    with _lock:
+        data = dataset(name)
+        X, y = data.arrays()
+        if data.time_order:
+            return X, y
+        order = _orders(name, 20 * (1 + repeat // 20))[repeat]
+    return X[order], y[order]
+
+
+def fresh(task: Task, y: Any) -> Any:
+    """The model, with the seed of this repeat, and the classes of the data."""
+    parameters, changes = task.model._get_params(), {}
+    if "seed" in parameters:
+        changes["seed"] = task.repeat
+    if "classes" in parameters and y.dtype != bool:
+        changes["classes"] = tuple(np.unique(y).tolist())
+    return task.model.clone(changes)
+
+
+def stops(n: int, logarithmic: bool = False) -> list[int]:
+    """Where a curve over n examples has its points."""
+    if logarithmic:
+        first = min(100, n)
+        return sorted({round(x) for x in np.geomspace(first, n, POINTS)})
+    return sorted({max(1, n * i // POINTS) for i in range(1, POINTS + 1)})
+
+
+def progressive(task: Task, positive: tuple[int, ...] = ()) -> Outcome:
+    """Every example is predicted before it is learned: mistakes, or squared errors, so far on average.
+
+    positive: the classes that become one of two.
+    """
+    X, y = in_order(task.data, task.repeat)
+    if positive:
+        y = np.isin(y, positive)
+    model, at = fresh(task, y), stops(len(y))
+    values, seconds, total, spent = [], [], 0.0, 0.0
+    for start, stop in itertools.pairwise([0, *at]):
+        begin = time.perf_counter()
+        predicted = model.predict_then_learn_many(X[start:stop], y[start:stop])
+        spent += time.perf_counter() - begin
+        difference = predicted - y[start:stop] if y.dtype == float else predicted != y[start:stop]
+        total += float(np.sum(np.square(difference.astype(float))))
+        values.append(total / stop)
+        seconds.append(round(spent, 4))
+    return {"at": at, "values": values, "seconds": seconds}
+
+
+Split = tuple[Any, Any, Any, Any]
+
+
+def split_off(task: Task, held_out: int) -> Split:
+    """The last examples of the order are for testing."""
+    X, y = in_order(task.data, task.repeat)
+    return X[:-held_out], y[:-held_out], X[-held_out:], y[-held_out:]
+
+
+def generated(task: Task, n: int, held_out: int) -> Split:
+    """Drawn anew in every repeat."""
+    kind = {"checkerboard": datasets.Checkerboard, "waveform": datasets.Waveform}[task.data]
+    X, y = kind(n + held_out, seed=100 + task.repeat).arrays()
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def published(task: Task, test: str) -> Split:
+    """A set that is published in two parts; the first is shuffled."""
+    with _lock:
+        data = dataset(task.data)
+        (X, y), (X_test, y_test) = data.part(data.parts[0]), data.part(test)
+    order = np.random.default_rng(100 + task.repeat).permutation(len(X))
+    return X[order], y[order], X_test, y_test
+
+
+def standardised(split: Split) -> Split:
+    """Every feature to mean 0 and standard deviation 1, by what is to be learned."""
+    X, y, X_test, y_test = split
+    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    deviation[deviation == 0.0] = 1.0
+    return (X - mean) / deviation, y, (X_test - mean) / deviation, y_test
+
+
+def holdout(
+    task: Task,
+    held_out: int = 0,
+    n: int = 0,
+    test: str = "",
+    standardise: bool = False,
+    curve: bool = False,
+    refine: int = 0,
+) -> Outcome:
+    """One pass of learning, then the accuracy on examples that were held out; or its curve on the way.
+
+    "scoring" is the time that the last model needs to score what it learned from: learning without the
+    updates. `refine` is for the batch Perceptron.
+    """
+    split = (
+        published(task, test)
+        if test
+        else generated(task, n, held_out)
+        if n
+        else split_off(task, held_out)
+    )
+    X, y, X_test, y_test = standardised(split) if standardise else split
+    model, at = fresh(task, y), stops(len(y), logarithmic=True) if curve else [len(y)]
+    values, seconds, spent = [], [], 0.0
+    for start, stop in itertools.pairwise([0, *at]):
+        begin = time.perf_counter()
+        model.learn_many(X[start:stop], y[start:stop])
+        if refine:
+            model.refine(refine)
+        spent += time.perf_counter() - begin
+        values.append(float(np.mean(model.predict_many(X_test) == y_test)))
+        seconds.append(round(spent, 4))
+    begin = time.perf_counter()
+    model.predict_many(X)
+    scoring = round(time.perf_counter() - begin, 4)
+    support = getattr(model, "n_support_vectors", None)
+    return {"at": at, "values": values, "seconds": seconds, "scoring": scoring, "support": support}
+
+
+def libsvm(task: Task, C: float, test: str) -> Outcome:
+    """The exact solution, by scikit-learn; the model is the kernel."""
+    from .batch_methods import svc
+
+    X, y, X_test, y_test = published(task, test)
+    (point,) = svc(X, y, X_test, y_test, gamma=task.model.gamma, C=C)
+    return {"at": [len(y)], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
+
+
+def batch(task: Task, bias: bool) -> Outcome:
+    """Learners that see all examples from the start, on adult."""
+    from .batch_methods import lines
+
+    found = {
+        name: [[p.evaluations for p in points], [p.error for p in points]]
+        for name, points in lines(bias, task.repeat).items()
+    }
+    evaluations, errors = found["SBP"]
+    return {"at": evaluations, "values": errors, "seconds": [0.0], "lines": found}
+
+
+PROTOCOLS: dict[str, Callable[..., Outcome]] = {
+    "progressive": progressive,
+    "holdout": holdout,
+    "libsvm": libsvm,
+    "batch": batch,
+}
+
+
+def load(task: Task) -> None:
+    """Have the data of a task in memory, so that a missing file shows before the run."""
+    options = dict(task.options)
+    if "n" in options:
+        return
+    with _lock:
+        data = dataset(task.data)
+        data.arrays()
+        if "test" in options:
+            data.part(options["test"])
+
+
+def at_hand(name: str) -> bool:
+    """Whether a dataset can be read without a download."""
+    return bool(getattr(dataset(name), "at_hand", True))
+
+
+def warm_up(model: Any) -> None:
+    """Compile what a model needs, or load it: before clocks run, and in one thread."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    if not hasattr(model, "predict_then_learn_many"):
+        return
+    model = model.clone()
+    y = X[:, 0] if not hasattr(model, "predict_proba_one") else X[:, 0] > 0
+    model.predict_then_learn_many(X, y)
+    model.predict_many(X)
