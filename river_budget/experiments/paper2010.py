@@ -113,7 +113,7 @@ def evolution(
 
 
 def records() -> list[Record]:
-    accuracy = {"log_x": True, "percent": True}
+    evolving = curves("accuracy", log_x=True, percent=True)
     return [
         Record(
             "2010-table-1",
@@ -129,7 +129,7 @@ def records() -> list[Record]:
             "accuracy, %",
             1,
             tuple(evolution("checkerboard")),
-            panels=curves("accuracy", **accuracy),
+            panels=evolving,
         ),
         Record(
             "2010-figure-2",
@@ -137,7 +137,7 @@ def records() -> list[Record]:
             "accuracy, %",
             1,
             tuple(evolution("waveform")),
-            panels=curves("accuracy", **accuracy),
+            panels=evolving,
         ),
         Record(
             "2010-figure-3",

@@ -21,7 +21,7 @@ from .verdicts import Printed
 KERNEL = rb.kernels.RBF.from_width(8.0)
 REPEATS = 20
 LARGE = 100_000  # examples, from which models without a budget run in fewer repeats
-FEWER = 2
+FEWER = 5
 
 TABLE_5 = """
              german    spambase  w7a        w8a        a9a       ijcnn1      codrna    kddcup08   kddcup99

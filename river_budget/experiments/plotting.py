@@ -79,7 +79,7 @@ def draw(
         Panels side by side; by default at most three.
 
     """
-    with _matplotlib().style.context("default"):
+    with _matplotlib().style.context("default"):  # and the reader's settings again afterwards
         figure = figure_of(panels, title=title, columns=columns)
         figure.canvas.draw()
         pixels = np.array(figure.canvas.buffer_rgba())
@@ -324,7 +324,7 @@ UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 def _ticks(limits: Limits, log: bool) -> list[float]:
     ticks = _log_ticks(*limits) if log else []
     if len(ticks) < 2:  # on a log axis too, when it spans less than two round numbers
-        locator = _matplotlib().ticker.MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10])
+        locator = _matplotlib().ticker.MaxNLocator(nbins=6, steps=[1, 2, 2.5, 5, 10])
         ticks = [float(tick) for tick in locator.tick_values(*limits)]
     return [tick for tick in ticks if limits[0] <= tick <= limits[1]]
 
@@ -464,7 +464,7 @@ def _draw_lines(axes: Any, panel: Panel, curves: Sequence[Curve], looks: dict[st
         if curve.empty:
             continue
         look = looks[line.name]
-        _draw_band(axes, curve, look)
+        _draw_spread(axes, curve, look)
         if curve.style == "level":
             axes.axhline(curve.y[0], zorder=1.9, **_drawn(look, {"level"}))
         else:
@@ -475,16 +475,19 @@ def _draw_lines(axes: Any, panel: Panel, curves: Sequence[Curve], looks: dict[st
         axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", color="0.4")
 
 
-def _draw_band(axes: Any, curve: Curve, look: Look) -> None:
-    # On a log axis the lower border may not exist: then the band goes down to the frame.
-    low = np.where(np.isnan(curve.low), axes.get_ylim()[0], curve.low)
-    band = {"color": look.colour, "alpha": BAND, "linewidth": 0, "zorder": 1.5}
+def _draw_spread(axes: Any, curve: Curve, look: Look) -> None:
     if np.isnan(curve.high).all():
         return
+    low = curve.low
+    if axes.get_yscale() == "log":  # which may not show the lower border: then down to the frame
+        low = np.where(np.isnan(low), axes.get_ylim()[0], low)
+    band = {"color": look.colour, "alpha": BAND, "linewidth": 0, "zorder": 1.5}
     if curve.style == "level":
         axes.axhspan(low[0], curve.high[0], **band)
-    else:
+    elif curve.style == "line":
         axes.fill_between(curve.x, low, curve.high, **band)
+    else:
+        axes.vlines(curve.x, low, curve.high, color=look.colour, linewidth=THIN, zorder=1.5)
 
 
 def _marks(curve: Curve, log_x: bool, shift: float) -> list[int]:

@@ -17,14 +17,17 @@ class Store:
     def __init__(self, folder: str | pathlib.Path):
         self.path = pathlib.Path(folder) / "outcomes.jsonl"
         self._outcomes: dict[str, Outcome] = {}
+        self._line_is_open = False  # the last one was cut off when a run was killed
         if self.path.is_file():
-            for line in self.path.read_text().splitlines():
+            text = self.path.read_text()
+            self._line_is_open = not text.endswith("\n")
+            for line in text.splitlines():
                 self._read(line)
 
     def _read(self, line: str) -> None:
         try:
             entry = json.loads(line)
-        except json.JSONDecodeError:  # the last line of a run that was killed
+        except json.JSONDecodeError:
             return
         if entry.get("core") == stamp():
             self._outcomes[entry["key"]] = entry["outcome"]
@@ -39,4 +42,6 @@ class Store:
         self._outcomes[key] = outcome
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a") as file:
+            file.write("\n" if self._line_is_open else "")
+            self._line_is_open = False
             file.write(json.dumps({"key": key, "core": stamp(), "outcome": outcome}) + "\n")

@@ -79,7 +79,8 @@ def in_order(name: str, repeat: int) -> tuple[Any, Any]:
 
 def fresh(task: Task, y: Any) -> Any:
     """The model, with the seed of this repeat, and the classes of the data."""
-    parameters, changes = task.model._get_params(), {}
+    parameters = task.model._get_params()
+    changes: dict[str, Any] = {}
     if "seed" in parameters:
         changes["seed"] = task.repeat
     if "classes" in parameters and y.dtype != bool:

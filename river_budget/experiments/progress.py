@@ -1,0 +1,137 @@
+"""A progress bar on the standard error stream."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Self, TextIO
+
+WIDTH = 20  # characters of the bar
+PAUSE = 0.1  # seconds between two drawings on a terminal
+PLAIN_PAUSE = 10.0  # and between two lines elsewhere, as in a log file
+
+
+class Progress:
+    """How much is done, how long it took and how long the rest may take.
+
+    On a terminal it is one line that is written again and again. Elsewhere it is a plain line now and then.
+    Threads may share it.
+
+    Parameters
+    ----------
+    total
+        The number of steps.
+    label
+        What the steps are part of.
+    stream
+        Where to write; None is the standard error stream.
+    enabled
+        False writes nothing. None writes if there is a stream: programs without a console have none.
+
+    Examples
+    --------
+
+    >>> import sys
+    >>> from river_budget.experiments.progress import Progress
+
+    >>> with Progress(2, "count", sys.stdout) as bar:
+    ...     bar.advance("one")
+    ...     bar.advance("two")
+    count 0/2, 0:00 passed
+    count 2/2, 0:00 passed
+
+    """
+
+    def __init__(
+        self, total: int, label: str, stream: TextIO | None = None, enabled: bool | None = None
+    ):
+        found = sys.stderr if stream is None else stream
+        self.total = total
+        self.label = label
+        self.done = 0
+        self._stream = None if enabled is False else found
+        self._terminal = self._stream is not None and self._stream.isatty()
+        self._text = ""
+        self._began = time.monotonic()
+        self._drawn = -PLAIN_PAUSE  # when, counted from the beginning
+        self._length = 0
+        self._lock = threading.RLock()
+        self._draw()
+
+    def advance(self, text: str = "") -> None:
+        """One more step is done; the text says which."""
+        with self._lock:
+            self.done += 1
+            self.show(text)
+
+    def show(self, text: str) -> None:
+        """Say what is going on, between two steps."""
+        with self._lock:
+            self._text = text
+            since = self._elapsed - self._drawn
+            if since >= (PAUSE if self._terminal else PLAIN_PAUSE):
+                self._draw()
+
+    def close(self) -> None:
+        """Draw a last time and leave the line."""
+        with self._lock:
+            self._text = ""
+            self._draw()
+            if self._stream is not None and self._terminal:
+                self._stream.write("\n")
+                self._stream.flush()
+            self._stream = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+    def _draw(self) -> None:
+        if self._stream is None:
+            return
+        if self._terminal:
+            line = self._bar()[: shutil.get_terminal_size().columns - 1]  # a full line would break
+            self._stream.write("\r" + line.ljust(self._length))
+            self._length = len(line)
+        else:
+            self._stream.write(f"{self.label} {self._state()}\n")
+        self._stream.flush()
+        self._drawn = self._elapsed
+
+    def _bar(self) -> str:
+        filled = WIDTH * self.done // max(self.total, 1)
+        return f"{self.label} [{'#' * filled:.<{WIDTH}}] {self._state()}"
+
+    def _state(self) -> str:
+        """Steps, times and what is going on."""
+        passed = self._elapsed
+        state = f"{self.done}/{self.total}, {clock(passed)} passed"
+        if 0 < self.done < self.total:
+            state += f", {clock(passed * (self.total - self.done) / self.done)} to go"
+        return f"{state}: {self._text}" if self._text else state
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds, and hours where there are any.
+
+    >>> clock(75.4), clock(3675)
+    ('1:15', '1:01:15')
+
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

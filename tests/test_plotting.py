@@ -1,0 +1,255 @@
+"""Figures: what they show, and that the same input always gives the same file."""
+
+from __future__ import annotations
+
+import math
+import runpy
+import sys
+
+import numpy as np
+import pytest
+
+from river_budget.experiments import plotting
+from river_budget.experiments.plotting import Line, Panel, draw, figure_of
+
+pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")
+
+NAN = float("nan")
+RACE = [*plotting.KNOWN][:12] + [f"method {i}" for i in range(12)]
+
+
+def curve(name="Forgetron", n=40, end=0.2):
+    """A mistake rate that starts anywhere and settles at `end`."""
+    x = np.arange(1, n + 1) * 1000
+    y = end + 0.5 * np.exp(-np.arange(n) / (0.02 * n))
+    return Line(name, x.tolist(), y.tolist(), (y - 0.01).tolist(), (y + 0.01).tolist())
+
+
+def panel(*lines, **options):
+    return Panel("a9a", "examples", "mistakes so far", lines, **options)
+
+
+def axes_of(*lines, **options):
+    return figure_of([panel(*lines, **options)]).axes[0]
+
+
+def legend_of(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def labels(axis):
+    return [label.get_text() for label in axis.get_majorticklabels()]
+
+
+def looks(axes):
+    return [(line.get_color(), line._unscaled_dash_pattern) for line in axes.lines]
+
+
+# Files
+
+
+def test_a_png_file_is_written_into_a_new_folder(tmp_path):
+    path = tmp_path / "figures" / "one.png"
+    draw(path, [panel(curve())], title="Mistakes")
+    assert path.read_bytes().startswith(b"\x89PNG\r\n")
+
+
+def test_six_panels_of_twelve_curves_are_a_small_file(tmp_path):
+    path = tmp_path / "six.png"
+    draw(path, [panel(*(curve(name, end=0.1 + 0.02 * i) for i, name in enumerate(RACE[:12])))] * 6)
+    assert path.stat().st_size < 250_000
+
+
+def test_the_same_panels_give_the_same_bytes_whatever_the_settings(tmp_path):
+    import matplotlib
+
+    panels = [panel(curve("SBP"), curve("unknown", end=0.3), percent=True)] * 2
+    draw(tmp_path / "first.png", panels)
+    with matplotlib.rc_context({"font.size": 20, "lines.linestyle": ":", "axes.facecolor": "red"}):
+        draw(tmp_path / "second.png", panels)
+        assert matplotlib.rcParams["font.size"] == 20
+    assert (tmp_path / "first.png").read_bytes() == (tmp_path / "second.png").read_bytes()
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(RuntimeError, match=r"pip install 'river-budget\[plots\]'"):
+        draw(tmp_path / "none.png", [])
+
+
+def test_the_module_itself_loads_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "draw" in runpy.run_path(plotting.__file__)
+
+
+# Legend and looks
+
+
+def test_the_legend_has_each_name_once_in_order_of_appearance():
+    panels = [panel(curve("SBP"), curve("SVC")), panel(curve("SVC"), curve("KNN"), curve("SBP"))]
+    assert legend_of(figure_of(panels)) == ["SBP", "SVC", "KNN"]
+
+
+def test_the_legend_leaves_out_what_has_nothing_to_show():
+    assert legend_of(figure_of([panel(curve("SBP"), Line("KNN", [], []))])) == ["SBP"]
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_the_legend_covers_no_panel(n):
+    figure = figure_of([panel(*map(curve, RACE))] * n, title="A long title " * 10)
+    figure.canvas.draw()
+    legend = figure.legends[0].get_window_extent()
+    assert all(not legend.overlaps(axes.get_tightbbox()) for axes in figure.axes)
+    assert not legend.overlaps(figure._suptitle.get_window_extent())
+    assert legend.x1 <= figure.bbox.x1
+    assert legend.y0 >= 0
+
+
+def test_twenty_four_names_all_look_different():
+    assert len(set(looks(axes_of(*map(curve, RACE))))) == 24
+
+
+def test_no_two_known_names_look_alike():
+    pairs = {(look.colour, look.dashes) for look in plotting.KNOWN.values()}
+    assert len(pairs) == len(plotting.KNOWN)
+
+
+def test_a_known_name_looks_the_same_in_every_figure():
+    first = axes_of(curve("SBP"), curve("other"), curve("FOGD"))
+    second = axes_of(curve("FOGD"), curve("another"))
+    assert looks(first)[2] == looks(second)[0]
+
+
+# Axes
+
+
+@pytest.mark.parametrize("log_x", [False, True])
+@pytest.mark.parametrize("log_y", [False, True])
+def test_axes_are_logarithmic_on_request(log_x, log_y):
+    axes = axes_of(curve(), log_x=log_x, log_y=log_y)
+    assert axes.get_xscale() == ("log" if log_x else "linear")
+    assert axes.get_yscale() == ("log" if log_y else "linear")
+
+
+def test_thousands_and_percent():
+    axes = axes_of(Line("SBP", [100, 1e4, 1e6], [0.0, 0.125, 0.25]), log_x=True, percent=True)
+    assert labels(axes.xaxis) == ["100", "1k", "10k", "100k", "1M"]
+    assert labels(axes.yaxis) == ["0 %", "5 %", "10 %", "15 %", "20 %", "25 %"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.09, 0.3), (0.0912, 0.0935), (0.21, 0.29), (1e-6, 1e9), (3, 400), (1, 1e7)]
+)
+def test_a_log_axis_of_any_length_has_some_labels_and_not_many(low, high):
+    axis = axes_of(Line("SBP", [1, 2], [low, high]), log_y=True).yaxis
+    assert 2 <= len(labels(axis)) <= 8
+    assert all(labels(axis))
+    assert not any(label.get_text() for label in axis.get_minorticklabels())
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (250, "250"), (1500, "1.5k"), (2.5e6, "2.5M"), (-3e9, "-3G"), (1e-5, "1e-5")],
+)
+def test_short_numbers(value, text):
+    assert plotting._short(value) == text
+
+
+@pytest.mark.parametrize("n", [40, 1000])
+def test_a_wild_beginning_does_not_squeeze_the_rest(n):
+    wild = curve(n=n)
+    assert max(wild.y) > 0.69
+    low, high = axes_of(wild).get_ylim()
+    assert 0.15 < low < 0.19
+    assert 0.21 < high < 0.3
+
+
+def test_every_point_of_a_sweep_is_within_the_limits():
+    low, high = axes_of(Line("FOGD", [1, 100, 200, 400], [0.9, 0.2, 0.1, 0.1])).get_ylim()
+    assert low < 0.1
+    assert high > 0.9
+
+
+def test_a_margin_suggests_no_impossible_shares():
+    axes = axes_of(Line("SBP", [1, 2], [0.01, 0.99]), percent=True)
+    assert axes.get_ylim() == (0.0, 1.0)
+
+
+# Lines
+
+
+def test_a_level_is_a_line_without_markers_across_the_whole_panel():
+    axes = axes_of(curve(), Line("SVC", [], [0.1], style="level"))
+    level = axes.lines[1]
+    assert list(level.get_ydata()) == [0.1, 0.1]
+    assert list(level.get_xdata()) == [0, 1]  # shares of the width
+    assert level.get_marker() == ""
+    assert axes.get_ylim()[0] < 0.1
+    assert axes.get_xlim() == axes_of(curve()).get_xlim()
+
+
+def test_points_have_markers_and_no_line():
+    (points,) = axes_of(Line("SBP", range(30), range(30), style="points")).lines
+    assert points.get_linewidth() == 0
+    assert len(points.get_markevery()) == 30
+
+
+def test_a_long_line_has_few_markers():
+    (line,) = axes_of(curve()).lines
+    assert line.get_marker() == plotting.KNOWN["Forgetron"].marker
+    assert len(line.get_markevery()) == plotting.MARKS
+
+
+@pytest.mark.parametrize("style", ["line", "points", "level"])
+def test_the_spread_is_drawn_in_the_colour_of_its_line(style):
+    from matplotlib.colors import to_hex
+
+    axes = axes_of(Line("SBP", [1, 2], [3, 4], [2, 3], [4, 5], style))
+    (spread,) = [*axes.collections, *axes.patches]
+    colours = spread.get_edgecolor() if style == "points" else spread.get_facecolor()
+    assert to_hex(np.ravel(colours)[:3]) == plotting.KNOWN["SBP"].colour
+
+
+def test_on_a_log_axis_a_spread_below_zero_goes_down_to_the_frame():
+    axes = axes_of(Line("SBP", [1, 2], [0.1, 0.2], [-0.1, 0.1], [0.3, 0.3]), log_y=True)
+    (band,) = axes.collections
+    assert band.get_paths()[0].vertices[:, 1].min() == axes.get_ylim()[0]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        [Line("SBP", [], [])],
+        [Line("SBP", [1, 2], [NAN, NAN])],
+        [Line("SBP", [1], [0.5])],
+        [Line("SBP", [0, 1, 2], [-1, 0, 0])],
+        [Line("SBP", [1, 2, 3], [1, NAN, math.inf], [NAN, 0, 1], [2, 2, 1e300])],
+        [Line("SBP", [1, 2], [1e300, 1e-320])],
+        [Line("SVC", [], [], style="level")],
+        [Line("SVC", [], [0.3], style="level")],
+        [Line("SBP", range(60), [0.5] * 2 + [NAN] * 58)],
+    ],
+)
+def test_strange_lines_are_drawn(lines, log):
+    figure_of([panel(*lines, log_x=log, log_y=log, percent=True)]).canvas.draw()
+
+
+def test_an_empty_panel_says_so():
+    (text,) = axes_of().texts
+    assert text.get_text() == "no data"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (Line("SBP", [1, 2], [1]), "SBP: x, y, low and high differ in length"),
+        (Line("SBP", [1], [1], [0]), "SBP: low and high come together"),
+        (Line("SBP", [1], [1], style="dots"), "SBP: style='dots' is not"),
+    ],
+)
+def test_impossible_lines_are_named(line, message):
+    with pytest.raises(ValueError, match=message):
+        figure_of([panel(line)])
