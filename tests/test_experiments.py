@@ -237,7 +237,7 @@ def test_reproduce_writes_a_document(capsys, tmp_path, monkeypatch):
     assert first[0] == command.GOOD
     assert "## 2010-table-0: small" in document
     assert re.search(
-        r"\| checkerboard \| merge \| 60 ± 20 \| [\d.]+ ± [\d.]+ \| 2 \| MATCH \|", document
+        r"\| checkerboard \| merge \| 85 ± 20 \| [\d.]+ ± [\d.]+ \| 2 \| MATCH \|", document
     )
     assert verdicts.__doc__.splitlines()[-1] in document
     run(capsys, "reproduce", "--output", "again", "--jobs", "1")
