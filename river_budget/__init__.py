@@ -23,6 +23,7 @@ from .perceptron import (
     RBPRegressor,
 )
 from .projectron import ProjectronClassifier, ProjectronPPClassifier, ProjectronRegressor
+from .saving import SavedModelError, load, save
 
 __version__ = "0.1.0"
 
@@ -55,8 +56,11 @@ __all__ = [
     "RBPRegressor",
     "RandomFourier",
     "SBPClassifier",
+    "SavedModelError",
     "kernels",
+    "load",
     "maintenance",
+    "save",
 ]
 
 

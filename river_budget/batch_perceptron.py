@@ -110,6 +110,12 @@ class SBPClassifier(BudgetClassifier):
     def _start(self) -> dict[str, Any]:
         return {"reservoir": int(self.eviction == "reservoir")}
 
+    def _restored(self, count: int) -> None:
+        own = self._own()
+        counters = (own.positives, own.seen, own.done, own.refined, own.reservoir)
+        if own.positives > count or min(counters) < 0:
+            raise ValueError("its window has another size")
+
     def _capacity(self, count: int) -> int:
         """Grows up to the window, which may be larger than the stream."""
         return blocks.columns_for(min(max(FIRST_CAPACITY, count), self.window) + 1)

@@ -49,6 +49,7 @@ class _Fourier(StreamModel):
     """What is common to the map and to FOGD: a block whose columns are frequencies."""
 
     _state = core.STATE
+    _scores_with_extras = True
     n_components: int
 
     def _set_components(self, n_components: int) -> None:

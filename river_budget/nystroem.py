@@ -49,8 +49,15 @@ class _Nystroem(BudgetModel):
 
     def _change(self, name: str, value: Any) -> None:
         super()._change(name, value)
-        if name == "budget" and self._block is not None and self._own().stage == core.GATHERING:
+        if name == "budget" and self._block is not None:
             self._resize(extras=self._largest_rank + 1)
+
+    def _restored(self, count: int) -> None:
+        own = self._own()
+        if own.stage not in (core.GATHERING, core.LINEAR) or own.kept > min(
+            count, self._largest_rank
+        ):
+            raise ValueError("its basis has another size")
 
     def _gram(self) -> Any:
         """The kernel of every vector with every other."""
@@ -254,6 +261,7 @@ class Nystroem(_Nystroem, Transformer):
 
     _learn = staticmethod(core.gather)
     _decide = staticmethod(core.transform)
+    _scores_with_extras = True
 
     def __init__(self, budget: int = 100, rank: int | None = None, kernel: Kernel | None = None):
         super().__init__(kernel, None)
@@ -286,5 +294,10 @@ class Nystroem(_Nystroem, Transformer):
         """With the last landmark comes the basis."""
         if self.n_support_vectors == self.budget:
             self._learn_basis()
+            self._own().stage = core.LINEAR
             self._ready = True
             self._seats = Seats()
+
+    def _restored(self, count: int) -> None:
+        super()._restored(count)
+        self._ready = bool(self._own().stage == core.LINEAR)

@@ -35,6 +35,7 @@ class StreamModel(base.Estimator):
         np.dtype[Any]
     ]  # the pass's own numbers; fields named as parameters follow them
     _decide: ClassVar[Any]  # the compiled scoring of rows
+    _scores_with_extras: ClassVar[bool] = False  # whether scoring looks at them
 
     def __init__(self, kernel: Kernel | None, seed: int | None):
         optional(instance_of(Kernel))("kernel", kernel)
@@ -95,6 +96,9 @@ class StreamModel(base.Estimator):
         own = self._own()
         for name, value in self._start().items():
             own[name] = value
+
+    def _restored(self, count: int) -> None:
+        """The algorithm's own numbers come from a file: raise for what compiled code could not bear."""
 
     def _own(self) -> Any:
         """The algorithm's own numbers."""

@@ -68,6 +68,7 @@ def floor(module):
         "stream": 2,
         "expansion": 2,
         "estimator": 2,
+        "saving": 4,
         "datasets": 4,
         "experiments": 5,
         "__main__": 6,

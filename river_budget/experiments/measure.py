@@ -12,8 +12,7 @@ from .tasks import Task, load, warm_up
 
 def kind(task: Task) -> tuple[str, ...]:
     """Tasks of one kind run the same compiled code."""
-    parameters = task.model._get_params()
-    parts = (type(parameters.get(name)).__name__ for name in ("kernel", "maintenance"))
+    parts = (type(getattr(task.model, name, None)).__name__ for name in ("kernel", "maintenance"))
     return (type(task.model).__name__, *parts)
 
 

@@ -12,6 +12,7 @@ from typing import Self, TextIO
 WIDTH = 20  # characters of the bar
 PAUSE = 0.1  # seconds between two drawings on a terminal
 PLAIN_PAUSE = 10.0  # and between two lines elsewhere, as in a log file
+ENOUGH = 0.1  # share of the steps that must be done to guess how long the others take
 
 
 class Progress:
@@ -120,7 +121,7 @@ class Progress:
         """Steps, times and what is going on."""
         passed = self._elapsed
         state = f"{self.done}/{self.total}, {clock(passed)} passed"
-        if 0 < self.done < self.total:
+        if 0 < ENOUGH * self.total <= self.done < self.total:
             state += f", {clock(passed * (self.total - self.done) / self.done)} to go"
         return f"{state}: {self._text}" if self._text else state
 

@@ -1,0 +1,69 @@
+"""Models in files: no pickle inside, nothing is executed on loading."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import container, nodes
+from .errors import SavedModelError
+
+__all__ = ["SavedModelError", "load", "save"]
+
+LARGEST = 2**32  # bytes
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file.
+
+    The file appears at once and whole: it is written beside its place, forced to the disk, and then renamed.
+    Whoever is interrupted keeps the file of before.
+
+    Parameters
+    ----------
+    model
+        Any estimator or transformer of this package, or a River pipeline of them and River's StandardScaler
+        and MinMaxScaler.
+    path
+        Where to.
+
+    Examples
+    --------
+
+    >>> import pathlib, tempfile
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.ForgetronClassifier(budget=10)
+    >>> for i in range(100):
+    ...     model.learn_one({"a": i % 7, "b": i % 3}, i % 7 > 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.rb"
+    ...     rb.save(model, path)
+    ...     same = rb.load(path)
+    >>> same.predict_one({"a": 6, "b": 0}) == model.predict_one({"a": 6, "b": 0})
+    True
+
+    """
+    arrays: list[Any] = []
+    node = nodes.encoded(model, arrays)
+    container.write(path, node, arrays)
+
+
+def load(path: str | os.PathLike[str], predict_only: bool = False, max_bytes: int = LARGEST) -> Any:
+    """Read a model from a file. Learning goes on from it exactly as it would have.
+
+    A file that is damaged, cut off, forged or of a later version raises `SavedModelError`.
+
+    Parameters
+    ----------
+    path
+        Where from.
+    predict_only
+        Leave out what only learning needs: a smaller model that cannot learn.
+    max_bytes
+        A file or a model larger than this is refused, so that a forged file cannot fill the memory.
+
+    """
+    node, arrays = container.read(path, max_bytes)
+    return nodes.decoded(node, arrays, predict_only, max_bytes)

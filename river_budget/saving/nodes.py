@@ -1,0 +1,124 @@
+"""What the header says about a model: an object with its class, parameters and state.
+
+Ours           class, parameters, features, labels, numbers and arrays (states.py)
+pipelines      {"class": "Pipeline", "steps": [[name, node], ...]}
+scalers        {"class": "StandardScaler", "parameters": ..., "table": [[feature, count, mean, var], ...]}
+               {"class": "MinMaxScaler", "parameters": ..., "table": [[feature, min, max], ...]}
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from river import compose, preprocessing
+
+from . import plain, states
+from .errors import SavedModelError
+
+Node = dict[str, Any]
+DEEPEST = 10  # pipelines within pipelines
+
+
+def encoded(model: Any, arrays: list[Any]) -> Node:
+    """The node of a model, whose arrays are appended to `arrays`."""
+    if type(model) is compose.Pipeline:
+        steps = [[_step_name(name), encoded(step, arrays)] for name, step in model.steps.items()]
+        return {"class": "Pipeline", "steps": steps}
+    if type(model) is preprocessing.StandardScaler and model.window_size is None:
+        table = [[name, n, model.means[name], model.vars[name]] for name, n in model.counts.items()]
+        return _scaler(model, table, {"with_std": model.with_std})
+    if type(model) is preprocessing.MinMaxScaler and model.window_size is None:
+        table = [[name, low.get(), model.max[name].get()] for name, low in model.min.items()]
+        return _scaler(model, table, {})
+    if type(model).__name__ in states.classes():
+        return states.encoded(model, arrays)
+    raise SavedModelError(
+        f"{type(model).__name__} cannot be saved: the models of river_budget can, and River's pipelines of "
+        "them with its StandardScaler and MinMaxScaler (without window_size)"
+    )
+
+
+def _step_name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise SavedModelError(
+            f"the step {name!r} of a pipeline cannot be saved: its name is no text"
+        )
+    return name
+
+
+def _scaler(model: Any, table: list[list[Any]], parameters: dict[str, Any]) -> Node:
+    rows = [[plain.encoded(value) for value in row] for row in table]
+    return {"class": type(model).__name__, "parameters": parameters, "table": rows}
+
+
+def decoded(
+    node: Any, arrays: list[Any], predict_only: bool, max_bytes: int, depth: int = 0
+) -> Any:
+    if not isinstance(node, dict) or depth > DEEPEST:
+        raise SavedModelError("the file is damaged: a model is missing in it")
+    kind = node.get("class")
+    if kind == "Pipeline":
+        return _pipeline(node, arrays, predict_only, max_bytes, depth)
+    if kind == "StandardScaler":
+        return _standard_scaler(node)
+    if kind == "MinMaxScaler":
+        return _min_max_scaler(node)
+    if isinstance(kind, str) and kind in states.classes():
+        return states.decoded(node, arrays, predict_only, max_bytes)
+    raise SavedModelError(f"the file holds a {kind!r}, which this version does not know")
+
+
+def _pipeline(
+    node: Node, arrays: list[Any], predict_only: bool, max_bytes: int, depth: int
+) -> compose.Pipeline:
+    steps = node.get("steps")
+    if not isinstance(steps, list) or not all(map(_is_step, steps)):
+        raise SavedModelError("the file is damaged: a pipeline has no steps")
+    if len({name for name, _ in steps}) < len(steps):
+        raise SavedModelError("the file is damaged: two steps of a pipeline have one name")
+    made = [
+        (name, decoded(step, arrays, predict_only, max_bytes, depth + 1)) for name, step in steps
+    ]
+    try:
+        return compose.Pipeline(*made)  # type: ignore[no-untyped-call]
+    except (TypeError, ValueError, AttributeError) as error:
+        raise SavedModelError(f"the file is damaged: a pipeline: {error}") from None
+
+
+def _is_step(step: Any) -> bool:
+    return isinstance(step, list) and len(step) == 2 and isinstance(step[0], str)
+
+
+def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
+    """The rows of a scaler: a feature, then numbers of these kinds."""
+    table = node.get("table")
+    if not isinstance(table, list):
+        raise SavedModelError("the file is damaged: a scaler has no table")
+    rows = []
+    for row in table:
+        if not isinstance(row, list) or len(row) != 1 + len(kinds):
+            raise SavedModelError("the file is damaged: a scaler has a row of another length")
+        values = [plain.decoded(value) for value in row]
+        for value, kind in zip(values[1:], kinds, strict=True):
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not number or (kind is int and not (isinstance(value, int) and value >= 0)):
+                raise SavedModelError(f"the file is damaged: {value!r} in a scaler is no {kind}")
+        rows.append(values)
+    return rows
+
+
+def _standard_scaler(node: Node) -> preprocessing.StandardScaler:
+    parameters = node.get("parameters")
+    scaler: preprocessing.StandardScaler = plain.built(preprocessing.StandardScaler, parameters)
+    if type(scaler.with_std) is not bool or scaler.window_size is not None:
+        raise SavedModelError("the file is damaged: a StandardScaler with other parameters")
+    for name, count, mean, var in _table(node, (int, float, float)):
+        scaler.counts[name], scaler.means[name], scaler.vars[name] = count, mean, var
+    return scaler
+
+
+def _min_max_scaler(node: Node) -> preprocessing.MinMaxScaler:
+    scaler = preprocessing.MinMaxScaler()
+    for name, low, high in _table(node, (float, float)):
+        scaler.min[name].min, scaler.max[name].max = low, high
+    return scaler

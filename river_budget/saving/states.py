@@ -1,0 +1,267 @@
+"""The state of one of our models: its class and parameters, features and labels, numbers, and arrays.
+
+The block of a model is not saved as it lies in memory: its layout may change, the names of its parts may not.
+Everything that follows from the parameters is made anew by the model itself, so that nothing in a file decides
+how memory is laid out. What is left, sizes above all, is checked.
+
+    numbers   of the header of a block: count, width, arrived, random, gamma, scale. The width has room for
+              features to come; it is kept as sums over it are made in an order that depends on its size
+    own       the algorithm's own numbers, None for NaN
+    arrays    places of its arrays in the file, by name: features or support vectors, coefficients and so on, only
+              the columns that are in use
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core import block as blocks
+from ..expansion import BudgetModel
+from ..features import FeatureIndex
+from . import plain
+from .errors import SavedModelError
+
+Node = dict[str, Any]
+NUMBERS = ("count", "width", "arrived", "random", "gamma", "scale")
+ARRAYS = ("vectors", "coefficients", "norms", "arrivals", "extras", "factor")
+OF_VECTORS = ("norms", "arrivals")  # which random features do not have
+LEARNING = ("learn_one", "learn_many", "predict_then_learn_many", "score_then_learn_many")
+CHANGING = (*LEARNING, "refine", "mutate")
+WHOLE = 2**62  # whole numbers in a file are smaller
+
+
+@functools.cache
+def classes() -> dict[str, Any]:
+    import river_budget
+
+    names = (name for name in river_budget.__all__ if name[0].isupper())
+    return {name: getattr(river_budget, name) for name in names if name != "SavedModelError"}
+
+
+def damaged(reason: str) -> SavedModelError:
+    return SavedModelError(f"the file is damaged: {reason}")
+
+
+def is_expansion(model: Any) -> bool:
+    return isinstance(model, BudgetModel)
+
+
+# to the file
+
+
+def encoded(model: Any, arrays: list[Any]) -> Node:
+    parameters = {name: plain.encoded(getattr(model, name)) for name in model._parameters()}
+    node: Node = {"class": type(model).__name__, "parameters": parameters}
+    node |= {"entropy": str(model._entropy), "target_name": plain.encoded(model._target_name)}
+    node["features"] = [plain.encoded(name) for name in model._features]
+    if hasattr(model, "_labels"):
+        node["labels"] = [plain.encoded(label) for label in model._labels.known]
+    if model._block is not None:
+        node |= _encoded_block(model, arrays)
+    if is_frozen(model):
+        node["predict_only"] = True
+    return node
+
+
+def _encoded_block(model: Any, arrays: list[Any]) -> Node:
+    block, own = blocks.views(model._block), model._own()
+    n, width = int(block.head.count), len(model._features)
+    places = {}
+    for name in ARRAYS:
+        table = getattr(block, name)
+        if table.size == 0 or (name in OF_VECTORS and not is_expansion(model)):
+            continue
+        used = table[:n, :n] if name == "factor" else table[..., :n]
+        used = used[:width] if name == "vectors" else used
+        places[name] = len(arrays)
+        arrays.append(np.ascontiguousarray(used))
+    numbers = {name: _number(block.head[name]) for name in NUMBERS}
+    own_numbers = {name: _number(own[name]) for name in own.dtype.names}
+    return {"numbers": numbers, "own": own_numbers, "arrays": places}
+
+
+def _number(value: Any) -> Any:
+    plain_value = value.item()
+    if isinstance(plain_value, float):
+        return None if math.isnan(plain_value) else {"float": repr(plain_value)}
+    return str(plain_value)  # 64 bits are too much for many readers of JSON
+
+
+# from the file
+
+
+def decoded(node: Node, arrays: list[Any], predict_only: bool, max_bytes: int) -> Any:
+    model = plain.built(classes()[node["class"]], node.get("parameters"))
+    model._entropy = _whole(node.get("entropy"), "entropy", 2**64)
+    model._target_name = plain.decoded(node.get("target_name"))
+    _restore_features(model, node.get("features"))
+    if hasattr(model, "_labels"):
+        _restore_labels(model, node.get("labels"))
+    frozen = predict_only or node.get("predict_only") is True
+    if "numbers" in node:
+        _restore_block(model, node, arrays, frozen, max_bytes)
+    if frozen:
+        freeze(model)
+    return model
+
+
+def _whole(text: Any, what: str, limit: int = WHOLE) -> int:
+    if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 21):
+        raise damaged(f"{what} is no whole number")
+    if int(text) >= limit:
+        raise damaged(f"{what} is too large")
+    return int(text)
+
+
+def _signed(text: Any, what: str) -> int:
+    if isinstance(text, str) and text.startswith("-"):
+        return -_whole(text[1:], what)
+    return _whole(text, what)
+
+
+def _real(value: Any, what: str) -> float:
+    number = plain.decoded(value)
+    if not isinstance(number, float):
+        raise damaged(f"{what} is no number")
+    return number
+
+
+def _names(values: Any, what: str) -> list[Any]:
+    if not isinstance(values, list):
+        raise damaged(f"there are no {what}")
+    names = [plain.decoded(value) for value in values]
+    try:
+        different = len(set(names)) == len(names)
+    except TypeError:
+        different = False
+    if not different:
+        raise damaged(f"{what} are not different from each other")
+    return names
+
+
+def _restore_features(model: Any, values: Any) -> None:
+    model._features = FeatureIndex(_names(values, "features"))
+
+
+def _restore_labels(model: Any, values: Any) -> None:
+    labels, names = model._labels, _names(values, "labels")
+    try:
+        for name in names:
+            labels.check(name)
+    except ValueError as error:
+        raise damaged(str(error)) from None
+    if (labels.closed and names != labels.known) or (labels.binary and len(names) > 2):
+        raise damaged("its labels do not fit its classes")
+    labels.known = names
+    labels._encode()
+
+
+def _restore_block(model: Any, node: Node, arrays: list[Any], frozen: bool, max_bytes: int) -> None:
+    numbers, own, places = (node.get(part) for part in ("numbers", "own", "arrays"))
+    if not all(isinstance(part, dict) for part in (numbers, own, places)):
+        raise damaged("a part of its state is missing")
+    assert isinstance(numbers, dict)
+    assert isinstance(own, dict)
+    assert isinstance(places, dict)
+    count, width = _whole(numbers.get("count"), "count"), _whole(numbers.get("width"), "width")
+    if not len(model._features) <= width <= 2 * len(model._features) + 1:
+        raise damaged("its width does not fit its features")
+    fields = _fields(model, numbers, count, width, frozen)
+    if _bytes(**fields) > max_bytes:
+        raise SavedModelError(f"the model needs more than max_bytes={max_bytes}")
+    model._block = blocks.allocate(**fields)
+    _restore_own(model, own)
+    try:
+        model._restored(count)
+    except ValueError as error:
+        raise damaged(str(error)) from None
+    block = blocks.views(model._block)
+    for name in ARRAYS:
+        table = getattr(block, name)
+        if table.size and (is_expansion(model) or name not in OF_VECTORS):
+            _restore_array(model, name, table, count, arrays, places.get(name))
+
+
+def _bytes(
+    capacity: int, width: int, outputs: int = 0, extras: int = 0, factored: int = 0, **others: Any
+) -> int:
+    """What a block with this header takes."""
+    return 8 * int(capacity) * (width + outputs + extras + 2 + int(capacity) * factored)
+
+
+def _fields(
+    model: Any, numbers: dict[str, Any], count: int, width: int, frozen: bool
+) -> dict[str, Any]:
+    """The header of the new block: as the model makes it, and a few numbers from the file."""
+    fields: dict[str, Any] = model._header(max(width, 1)) | {"width": width}
+    fields["arrived"] = _whole(numbers.get("arrived"), "arrived")
+    fields["random"] = _whole(numbers.get("random"), "random", 2**64)
+    fields["scale"] = _real(numbers.get("scale"), "scale")
+    if not 0.0 < fields["scale"] < math.inf:
+        raise damaged("scale is out of range")
+    if "gamma" in fields:
+        fields["gamma"] = _real(numbers.get("gamma"), "gamma")
+        if not 0.0 < fields["gamma"] < math.inf:
+            raise damaged("gamma is out of range")
+    if "count" in fields:  # of frequencies: follows from the parameters
+        if count != fields["count"]:
+            raise damaged("its size does not fit its parameters")
+    else:
+        limit = model._limit
+        if limit is not None and count > limit:
+            raise damaged(f"it holds {count} vectors, more than {limit}")
+        room = blocks.columns_for(count) if frozen else model._capacity(count)
+        fields |= {"count": count, "capacity": room}
+    if frozen:
+        fields["factored"] = 0
+        fields["extras"] = fields.get("extras", 0) if model._scores_with_extras else 0
+    return fields
+
+
+def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
+    own = model._own()
+    for name in own.dtype.names:
+        if name not in numbers:
+            continue
+        if own.dtype[name].kind == "i":
+            own[name] = _signed(numbers[name], name)
+        else:
+            own[name] = math.nan if numbers[name] is None else _real(numbers[name], name)
+    model._write_parameters()
+
+
+def _restore_array(
+    model: Any, name: str, table: Any, count: int, arrays: list[Any], place: Any
+) -> None:
+    if type(place) is not int or not 0 <= place < len(arrays):
+        raise damaged(f"its {name} are missing")
+    array = arrays[place]
+    shape = (count, count) if name == "factor" else (*table.shape[:-1], count)
+    if name == "vectors":
+        shape = (len(model._features), count)
+    if array.shape != shape or array.dtype.kind != table.dtype.kind:
+        raise damaged(f"its {name} have another shape")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise damaged(f"its {name} are not finite")
+    table[tuple(slice(n) for n in shape)] = array
+
+
+# models that only predict
+
+
+def is_frozen(model: Any) -> bool:
+    return vars(model).get("learn_one") is refuse
+
+
+def refuse(*arguments: Any, **named: Any) -> None:
+    raise RuntimeError("this model was loaded with predict_only=True: it does not learn or change")
+
+
+def freeze(model: Any) -> None:
+    for name in CHANGING:
+        if hasattr(model, name):
+            setattr(model, name, refuse)

@@ -1,0 +1,381 @@
+"""The race and its progress bar."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import multiprocessing
+import re
+import signal
+import time
+from concurrent.futures.process import BrokenProcessPool
+
+import numpy as np
+import pytest
+from river import base, multiclass
+
+import river_budget as rb
+from river_budget.experiments import progress
+from river_budget.experiments.plotting import Panel
+from river_budget.experiments.progress import Progress
+from river_budget.experiments.race import (
+    CONTESTANTS,
+    LEADERS,
+    POINTS,
+    RIVERS,
+    STREAMS,
+    Result,
+    _helpers,
+    _interrupts_held_back,
+    build,
+    memory,
+    panels,
+    race,
+    rows,
+)
+
+SOME = ["LogisticRegression", "KNN", "BSGD-merge", "RBP"]
+
+
+def outcome(results):
+    """What the predictions were."""
+    return [(r.data, r.model, r.examples, r.error, r.at, r.errors) for r in results]
+
+
+def invented(data, model, error):
+    return Result(data, model, 100, error, 12.5, 20_000, (50, 100), (0.5, error))
+
+
+# the race
+
+
+def test_results_do_not_depend_on_the_number_of_processes():
+    alone, beside = (race(models=SOME, examples=200, jobs=jobs, progress=False) for jobs in (1, 2))
+    assert outcome(alone) == outcome(beside)
+    assert [(r.data, r.model) for r in alone] == list(itertools.product(STREAMS, SOME))
+
+
+def test_every_contestant_runs_on_every_stream():
+    results = race(examples=60, jobs=1, progress=False)
+    assert [(r.data, r.model) for r in results] == list(itertools.product(STREAMS, CONTESTANTS))
+    for result in results:
+        assert result.examples == 60
+        assert result.microseconds > 0
+        assert result.bytes > 1000
+        assert len(result.at) == len(result.errors) == POINTS
+        assert (result.at[-1], result.errors[-1]) == (60, result.error)
+        assert np.all(np.diff(result.at) > 0)
+        assert 0 < result.error < 1
+
+
+def test_a_curve_counts_the_errors_so_far():
+    (few,) = race(["bananas"], models=["LogisticRegression"], examples=50, jobs=1, progress=False)
+    (all_,) = race(["bananas"], models=["LogisticRegression"], examples=80, jobs=1, progress=False)
+    assert all_.errors[all_.at.index(50)] == few.error
+
+
+def test_short_streams_have_short_curves():
+    (result,) = race(["drift"], models=["RBP"], examples=3, jobs=1, progress=False)
+    assert result.at == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"data": ["pears"]}, "data: there is no 'pears'; there are phishing, bananas"),
+        ({"models": ["Bayes"]}, "models: there is no 'Bayes'; there are LogisticRegression"),
+        ({"examples": 0}, "examples must be at least 1"),
+        ({"jobs": 0}, "jobs must be at least 1"),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        race(**arguments)
+
+
+# contestants
+
+
+def parts(model):
+    """The estimators of a pipeline, and those within them."""
+    for step in model.steps.values():
+        yield type(step)
+        if isinstance(step, multiclass.OneVsRestClassifier):
+            yield type(step.classifier)
+
+
+def test_every_public_classifier_is_a_contestant():
+    running = {part for model in CONTESTANTS for part in parts(build(model, "bananas", 1))}
+    public = {getattr(rb, name) for name in rb.__all__}
+    classifiers = {
+        one for one in public if isinstance(one, type) and issubclass(one, base.Classifier)
+    }
+    assert len(classifiers) > 12
+    assert classifiers | {rb.RandomFourier, rb.Nystroem} <= running
+
+
+@pytest.mark.parametrize("model", CONTESTANTS)
+def test_contestants_are_rivers_or_ours(model):
+    ours = [part.__module__.startswith("river_budget") for part in parts(build(model, "drift", 1))]
+    assert any(ours) == (model not in RIVERS)
+
+
+@pytest.mark.parametrize("model", CONTESTANTS)
+def test_contestants_are_made_for_the_classes_of_their_stream(model):
+    assert build(model, "image-segments", 1)._multiclass
+
+
+# streams
+
+
+def drawn(name, examples=None, seed=1):
+    return list(STREAMS[name].load(examples, seed))
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_streams_have_the_classes_that_the_table_says(name):
+    stream = drawn(name)
+    labels = {y for _, y in stream}
+    assert len(labels) == STREAMS[name].classes
+    assert len(stream) >= 1000
+    assert drawn(name, 10)[:5] == stream[:5]
+    if STREAMS[name].classes == 2:
+        assert labels == {False, True}
+
+
+def test_the_drifting_stream_is_the_same_every_time():
+    assert drawn("drift") == drawn("drift")
+    assert drawn("drift") != drawn("drift", seed=2)
+
+
+def test_labels_change_sides_in_the_middle_of_the_drifting_stream():
+    stream = drawn("drift")
+    right = [(x[0] < 0.5 + 0.3 * np.sin(3 * np.pi * x[1])) == y for x, y in stream]
+    assert all(right[:2000])
+    assert not any(right[2000:])
+
+
+# memory
+
+
+def test_memory_counts_the_numbers_of_an_array_once():
+    numbers = np.zeros(1000)
+    assert 8000 < memory([numbers]) < 8300
+    assert 8000 < memory([numbers, numbers[3:], numbers.reshape(10, 100)]) < 8800
+
+
+def test_memory_holds_at_least_what_the_model_says():
+    model = rb.BSGDClassifier(budget=50)
+    for x, y in drawn("bananas", 100):
+        model.learn_one(x, y)
+    assert model.memory_usage < memory(model) < model._raw_memory_usage
+
+
+# other processes
+
+
+def interrupted():
+    """What an interrupt leaves of a long task that has begun."""
+    with contextlib.suppress(KeyboardInterrupt), _helpers(1) as pool:
+        task = pool.submit(time.sleep, 300)
+        while not task.running():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+    return task
+
+
+def test_an_interrupt_ends_the_other_processes():
+    before = set(multiprocessing.active_children())
+    assert isinstance(interrupted().exception(20), BrokenProcessPool)
+    end = time.monotonic() + 20
+    while set(multiprocessing.active_children()) - before and time.monotonic() < end:
+        time.sleep(0.05)
+    assert set(multiprocessing.active_children()) <= before
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no signal masks")
+def test_other_processes_leave_the_interrupt_to_their_parent():
+    with _helpers(1) as pool:
+        with _interrupts_held_back():
+            deaf_to = pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, [])
+        assert signal.SIGINT in deaf_to.result(60)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+# what is shown
+
+
+RESULTS = [
+    invented("bananas", "KNN", 0.125),
+    invented("bananas", "RBP", 0.25),
+    invented("drift", "KNN", 0.3),
+    invented("drift", "RBP", 0.075),
+]
+
+
+def test_the_table_has_a_row_per_model_and_marks_the_best_of_each_stream():
+    header, lines = rows(RESULTS)
+    assert header == ["model", "bananas", "drift", "µs/example", "kB"]
+    assert lines == [
+        ["KNN", "*12.50", "30.00", "12.5", "20"],
+        ["RBP", "25.00", "*7.50", "12.5", "20"],
+    ]
+
+
+def test_the_mean_time_counts_examples_and_the_memory_is_the_largest():
+    results = [
+        Result("bananas", "KNN", 300, 0.1, 10.0, 5000, (300,), (0.1,)),
+        Result("drift", "KNN", 100, 0.1, 50.0, 9000, (100,), (0.1,)),
+    ]
+    assert rows(results)[1] == [["KNN", "*10.00", "*10.00", "20.0", "9"]]
+
+
+def test_the_plot_has_a_panel_per_stream():
+    first, second = panels(RESULTS)
+    assert isinstance(first, Panel)
+    assert (first.title, second.title) == ("bananas", "drift")
+    assert [line.name for line in first.lines] == ["KNN", "RBP"]
+    assert (first.lines[0].x, first.lines[0].y) == ((50, 100), (0.5, 0.125))
+
+
+def test_the_plot_shows_rivers_models_and_the_best_of_ours():
+    results = [
+        invented(data, model, 0.01 * place)
+        for data in ("bananas", "drift")
+        for place, model in enumerate(reversed(CONTESTANTS), start=1)
+    ]
+    for panel in panels(results):
+        names = [line.name for line in panel.lines]
+        assert set(RIVERS) < set(names)
+        assert set(names) - set(RIVERS) == set(list(reversed(CONTESTANTS))[:LEADERS])
+
+
+# the progress bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+    def lines(self):
+        """What was on the line, one after the other."""
+        return [line.rstrip() for line in self.getvalue().rstrip("\n").split("\r")[1:]]
+
+
+class Clock:
+    def __init__(self, monkeypatch):
+        self.now = 1000.0
+        monkeypatch.setattr(progress.time, "monotonic", lambda: self.now)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    return Clock(monkeypatch)
+
+
+def test_a_terminal_has_one_line_that_is_written_again(clock):
+    terminal = Terminal()
+    with Progress(4, "race", terminal) as bar:
+        for name in ("apples", "pears"):
+            clock.now += 30
+            bar.advance(name)
+    assert terminal.lines() == [
+        "race [....................] 0/4, 0:00 passed",
+        "race [#####...............] 1/4, 0:30 passed, 1:30 to go: apples",
+        "race [##########..........] 2/4, 1:00 passed, 1:00 to go: pears",
+        "race [##########..........] 2/4, 1:00 passed, 1:00 to go",
+    ]
+    assert terminal.getvalue().count("\n") == 1
+    assert terminal.getvalue().endswith("\n")
+
+
+def test_the_first_steps_are_not_enough_to_guess_the_rest(clock):
+    terminal = Terminal()
+    with Progress(20, "race", terminal) as bar:
+        for _ in range(2):
+            clock.now += 5
+            bar.advance()
+    assert terminal.lines()[1].endswith("1/20, 0:05 passed")
+    assert terminal.lines()[2].endswith("2/20, 0:10 passed, 1:30 to go")
+
+
+def test_a_shorter_line_covers_a_longer_one(clock):
+    terminal = Terminal()
+    with Progress(2, "race", terminal) as bar:
+        clock.now += 1
+        bar.show("a rather long name")
+    long, short = terminal.getvalue().rstrip("\n").split("\r")[-2:]
+    assert len(short) == len(long)
+
+
+def test_lines_fit_the_terminal(clock, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    terminal = Terminal()
+    with Progress(2, "race", terminal) as bar:
+        clock.now += 1
+        bar.advance("a name that is much too long for so few columns")
+    assert max(map(len, terminal.lines())) == 49
+
+
+def test_many_steps_are_few_drawings(clock):
+    terminal = Terminal()
+    with Progress(1000, "race", terminal) as bar:
+        for _ in range(1000):
+            clock.now += 0.001
+            bar.advance()
+    assert len(terminal.lines()) < 15
+    assert "1000/1000, 0:01 passed" in terminal.lines()[-1]
+
+
+def test_a_file_has_a_plain_line_now_and_then(clock):
+    file = io.StringIO()
+    with Progress(60, "race", file) as bar:
+        for i in range(60):
+            clock.now += 1
+            bar.advance(f"part {i}")
+    lines = file.getvalue().splitlines()
+    assert lines[0] == "race 0/60, 0:00 passed"
+    assert lines[1] == "race 10/60, 0:10 passed, 0:50 to go: part 9"
+    assert lines[-1] == "race 60/60, 1:00 passed"
+    assert len(lines) == 8
+    assert "\r" not in file.getvalue()
+
+
+def test_a_progress_bar_can_be_silent():
+    terminal = Terminal()
+    with Progress(2, "race", terminal, enabled=False) as bar:
+        bar.advance("one")
+        bar.show("two")
+    assert terminal.getvalue() == ""
+
+
+def test_programs_without_a_console_run_without_a_bar(monkeypatch):
+    monkeypatch.setattr(progress.sys, "stderr", None)
+    for enabled in (None, True):
+        with Progress(1, "race", enabled=enabled) as bar:
+            bar.advance("one")
+
+
+def test_the_line_is_left_when_an_error_ends_the_work():
+    terminal = Terminal()
+    with pytest.raises(KeyboardInterrupt), Progress(2, "race", terminal):
+        raise KeyboardInterrupt
+    assert terminal.getvalue().endswith("\n")
+
+
+def test_nothing_is_written_after_the_end():
+    terminal = Terminal()
+    bar = Progress(0, "race", terminal)
+    bar.close()
+    before = terminal.getvalue()
+    bar.advance("late")
+    bar.close()
+    assert terminal.getvalue() == before
+
+
+def test_the_race_shows_its_progress_on_the_error_stream(capsys):
+    race(["drift"], models=["RBP"], examples=20, jobs=1)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"race 0/1, .*\nrace 1/1, .*\n", err)
