@@ -129,6 +129,15 @@ def test_tables_do_not_depend_on_the_number_of_jobs(tmp_path):
     assert "MATCH" in found[0]
 
 
+def test_a_wide_table_has_a_column_for_every_dataset(tmp_path):
+    store = Store(tmp_path)
+    measure(small().tasks(), store, 2)
+    header, lines = printing.wide(small(), rows(small(), store))
+    assert header == ["ours, paper", "checkerboard", "waveform"]
+    assert len(lines) == 1
+    assert re.fullmatch(r"\d\d\.\d\d ≈ 85", lines[0][1])
+
+
 def test_what_is_finished_is_kept_and_not_run_again(tmp_path, monkeypatch):
     record, store = small(), Store(tmp_path)
     measure(record.tasks()[:2], store, 1)

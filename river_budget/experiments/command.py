@@ -48,7 +48,9 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument("name", help=f"such as 2016-{kind}-5; see `river-budget list`")
         one.add_argument("--data", nargs="+", help="only these datasets")
         one.add_argument("--repeats", type=_whole, help="at most so many orders of the examples")
-        one.add_argument("--times", action="store_true", help="print seconds too")
+        shape = one.add_mutually_exclusive_group()
+        shape.add_argument("--times", action="store_true", help="print seconds too")
+        shape.add_argument("--wide", action="store_true", help="a column for every dataset")
         one.add_argument("--plot", metavar="PNG", help="draw the curves (a figure: NAME.png)")
         _common(one)
 
@@ -157,9 +159,14 @@ def run_record(options: argparse.Namespace) -> int:
         return NO_DATA
     tasks = [task for task in record.tasks() if task.key not in store]
     with Progress(len(tasks), record.name) as progress:
-        measure(tasks, store, options.jobs, progress)
+        measure(tasks, store, 1 if record.alone else options.jobs, progress)
     found = rows(record, store)
-    print(printing.FORMATS[options.format](*printing.table(record, found, options.times)))
+    shape = (
+        printing.wide(record, found)
+        if options.wide
+        else printing.table(record, found, options.times)
+    )
+    print(printing.FORMATS[options.format](*shape))
     if options.format == "text":
         _remarks(record, found)
     plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
@@ -207,7 +214,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
     tasks = {task.key: task for part in parts for task in part.tasks() if task.key not in store}
     with Progress(len(tasks), "reproduce") as progress:
         for part in parts:
-            measure(part.tasks(), store, options.jobs, progress)
+            measure(part.tasks(), store, 1 if part.alone else options.jobs, progress)
             write(
                 options.output, parts, store
             )  # again after every record: a view of what is finished

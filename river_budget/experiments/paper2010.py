@@ -138,5 +138,6 @@ def records() -> list[Record]:
             1,
             tuple(evolution("waveform", (100, 500), ("merge", "project"))),
             panels=curves("seconds", "seconds", log_x=True, log_y=True),
+            alone=True,
         ),
     ]

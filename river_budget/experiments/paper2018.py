@@ -213,6 +213,7 @@ def records() -> list[Record]:
             2,
             tuple(shares()),
             panels=share_panels,
+            alone=True,
         ),
         Record(
             "2018-figure-2",
@@ -222,6 +223,7 @@ def records() -> list[Record]:
             tuple(grid((WEB, ADULT), arities, 2)),
             NOTE,
             budget_panels,
+            alone=True,
         ),
         Record(
             "2018-figure-3",
@@ -231,6 +233,7 @@ def records() -> list[Record]:
             tuple(grid((IJCNN,), arities, 2)),
             NOTE,
             budget_panels,
+            alone=True,
         ),
         Record(
             "2018-figure-4",
@@ -240,6 +243,7 @@ def records() -> list[Record]:
             tuple(grid((ADULT,), (2, 3, 4, 5, 7, 9, 11), 2)),
             NOTE,
             trade_off_panels,
+            alone=True,
         ),
         Record(
             "2018-figure-5",
@@ -249,5 +253,6 @@ def records() -> list[Record]:
             tuple(settings_of_phishing()),
             "The data is not at hand in the mirror.",
             budget_panels,
+            alone=True,
         ),
     ]

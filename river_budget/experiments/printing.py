@@ -42,6 +42,22 @@ def table(
     return [header[i] for i in used], [[fields[i] for i in used] for fields in lines]
 
 
+SIGNS = {"EXACT": "=", "MATCH": "≈", "CLOSE": "~", "NO": "≠"}
+
+
+def wide(record: Record, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+    """A line for every algorithm, a column for every dataset: ours, the verdict as a sign, the paper's."""
+    columns = list(dict.fromkeys(row.cell.column for row in rows))
+    lines: dict[str, list[str]] = {}
+    for row in rows:
+        fields = lines.setdefault(row.cell.row, [row.cell.row] + [""] * len(columns))
+        text = f"{row.mean:.{record.digits}f}"
+        if row.cell.printed is not None:
+            text += f" {SIGNS[row.verdict]} {row.cell.printed.mean}"
+        fields[1 + columns.index(row.cell.column)] = text
+    return ["ours, paper", *columns], list(lines.values())
+
+
 def as_text(header: list[str], lines: list[list[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
     rows = [header, ["-" * width for width in widths], *lines]

@@ -68,6 +68,7 @@ class Record:
     cells: tuple[Cell, ...]
     note: str = ""
     panels: Panels | None = field(default=None, compare=False)
+    alone: bool = False  # it is about time, so its runs have the machine to themselves
 
     @property
     def kind(self) -> str:

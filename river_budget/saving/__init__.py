@@ -7,17 +7,20 @@ from typing import Any
 
 from . import container, nodes
 from .errors import SavedModelError
+from .source import Source
 
 __all__ = ["SavedModelError", "load", "save"]
 
 LARGEST = 2**32  # bytes
+NO_LIMIT = 2**63
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model to a file.
 
     The file appears at once and whole: it is written beside its place, forced to the disk, and then renamed.
-    Whoever is interrupted keeps the file of before.
+    Whoever is interrupted keeps the file of before. What cannot be read again is not written: it raises
+    `SavedModelError`.
 
     Parameters
     ----------
@@ -47,13 +50,19 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     arrays: list[Any] = []
     node = nodes.encoded(model, arrays)
-    container.write(path, node, arrays)
+    parts = container.content(node, arrays)
+    try:
+        nodes.decoded(node, Source(arrays, False, NO_LIMIT))
+    except SavedModelError as error:
+        raise SavedModelError(f"the model cannot be saved, it would not load: {error}") from None
+    container.write(path, parts)
 
 
 def load(path: str | os.PathLike[str], predict_only: bool = False, max_bytes: int = LARGEST) -> Any:
     """Read a model from a file. Learning goes on from it exactly as it would have.
 
-    A file that is damaged, cut off, forged or of a later version raises `SavedModelError`.
+    A file that is damaged, cut off, forged or of a later version raises `SavedModelError`; one that cannot
+    be read at all an `OSError`, as usual.
 
     Parameters
     ----------
@@ -65,5 +74,12 @@ def load(path: str | os.PathLike[str], predict_only: bool = False, max_bytes: in
         A file or a model larger than this is refused, so that a forged file cannot fill the memory.
 
     """
-    node, arrays = container.read(path, max_bytes)
-    return nodes.decoded(node, arrays, predict_only, max_bytes)
+    return opened(container.read(path, max_bytes), path, predict_only, max_bytes)
+
+
+def opened(
+    data: bytes, path: Any = "this", predict_only: bool = False, max_bytes: int = LARGEST
+) -> Any:
+    """The model in the bytes of a file."""
+    node, arrays = container.parsed(data, path, max_bytes)
+    return nodes.decoded(node, Source(arrays, predict_only, max_bytes))

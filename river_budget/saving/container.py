@@ -3,7 +3,7 @@
     bytes 0 to 7     RBUDGET and a newline
     8 to 39          SHA-256 of all that follows
     40 to 47         length of the header, little endian
-    then             the header, JSON in UTF-8, filled up with blanks to a multiple of 8
+    then             the header, JSON in ASCII, filled up with blanks to a multiple of 8
     then             the arrays, one after the other, little endian, C order
 
 The header is an object with `format` (the version of the format, a number), `river_budget` (the version that
@@ -19,7 +19,8 @@ import json
 import math
 import os
 import pathlib
-import tempfile
+import secrets
+import stat
 from typing import Any
 
 import numpy as np
@@ -30,36 +31,54 @@ MAGIC = b"RBUDGET\n"
 FORMAT = 1
 DTYPES = ("<f8", "<i8")
 FIXED = 48  # bytes before the header
+EXPANSION = 32  # how much larger than its text JSON may be in memory: "[]," becomes 64 bytes
 
 
-def write(path: str | os.PathLike[str], model: dict[str, Any], arrays: list[Any]) -> None:
+# writing
+
+
+def content(model: dict[str, Any], arrays: list[Any]) -> list[Any]:
+    """The bytes of a file, in parts."""
     from .. import __version__
 
     shapes = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in arrays]
-    content = {"format": FORMAT, "river_budget": __version__, "arrays": shapes, "model": model}
-    header = json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+    whole = {"format": FORMAT, "river_budget": __version__, "arrays": shapes, "model": model}
+    try:
+        header = json.dumps(whole, allow_nan=False).encode()
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits
+        raise SavedModelError(f"the model cannot be saved: {error}") from None
     header += b" " * (-len(header) % 8)
-    parts = [len(header).to_bytes(8, "little"), header, *(a.tobytes() for a in arrays)]
+    return signed([len(header).to_bytes(8, "little"), header, *map(octets, arrays)])
+
+
+def octets(array: Any) -> Any:
+    """The memory of an array."""
+    return array.reshape(-1).view(np.uint8).data
+
+
+def signed(parts: list[Any]) -> list[Any]:
+    """These parts behind the magic bytes and their checksum."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
-    _replace(pathlib.Path(path), [MAGIC, digest.digest(), *parts])
+    return [MAGIC, digest.digest(), *parts]
 
 
-def _replace(path: pathlib.Path, parts: list[bytes]) -> None:
+def write(path: str | os.PathLike[str], parts: list[Any]) -> None:
     """The file is the old one or the new one, at every moment."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    place = pathlib.Path(path)
+    draft = place.parent / f".river_budget-{secrets.token_hex(8)}.tmp"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(draft, "xb") as file:
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
+        os.replace(draft, place)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(name)
+            os.unlink(draft)
         raise
-    _sync(path.parent)
+    _sync(place.parent)
 
 
 def _sync(folder: pathlib.Path) -> None:
@@ -72,21 +91,35 @@ def _sync(folder: pathlib.Path) -> None:
             os.close(handle)
 
 
-def read(path: str | os.PathLike[str], max_bytes: int) -> tuple[dict[str, Any], list[Any]]:
-    """(model, arrays) of a file, checked as far as the container goes."""
-    size = os.stat(path).st_size
-    if size > max_bytes:
-        raise SavedModelError(f"{path} has {size} bytes, more than max_bytes={max_bytes}")
-    data = pathlib.Path(path).read_bytes()
+# reading
+
+
+def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
+    """All bytes of a file of at most so many."""
+    status = os.stat(path)
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(f"{path} is a folder")
+    if not stat.S_ISREG(status.st_mode):  # a pipe or a device might never end
+        raise SavedModelError(f"{path} is no regular file")
+    if status.st_size > max_bytes:
+        raise SavedModelError(f"{path} has {status.st_size} bytes, more than max_bytes={max_bytes}")
+    with open(path, "rb") as file:
+        return file.read(status.st_size)
+
+
+def parsed(data: bytes, path: Any, max_bytes: int) -> tuple[dict[str, Any], list[Any]]:
+    """(model, arrays) of the bytes of a file, checked as far as the container goes."""
     if not data.startswith(MAGIC):
         raise SavedModelError(f"{path} is no model saved by river_budget")
-    if len(data) < FIXED or hashlib.sha256(data[40:]).digest() != data[8:40]:
+    if len(data) < FIXED or hashlib.sha256(memoryview(data)[40:]).digest() != data[8:40]:
         raise SavedModelError(f"{path} is damaged: its content does not fit its checksum")
-    end = FIXED + int.from_bytes(data[40:48], "little")
-    if end > len(data):
+    length = int.from_bytes(data[40:48], "little")
+    if FIXED + length > len(data):
         raise SavedModelError(f"{path} is damaged: the header is longer than the file")
-    header = _header(data[FIXED:end], path)
-    return header["model"], _arrays(data, end, header["arrays"], path)
+    if EXPANSION * length > max_bytes:
+        raise SavedModelError(f"{path} has a header too large for max_bytes={max_bytes}")
+    header = _header(data[FIXED : FIXED + length], path)
+    return header["model"], _arrays(data, FIXED + length, header["arrays"], path)
 
 
 def _header(text: bytes, path: Any) -> dict[str, Any]:
@@ -94,12 +127,12 @@ def _header(text: bytes, path: Any) -> dict[str, Any]:
         header = json.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise SavedModelError(f"{path} is damaged: its header is no JSON ({error})") from None
-    if not isinstance(header, dict) or not isinstance(header.get("format"), int):
+    if not isinstance(header, dict) or type(header.get("format")) is not int:
         raise SavedModelError(f"{path} is damaged: its header names no format")
     if header["format"] > FORMAT:
         raise SavedModelError(
             f"{path} has format {header['format']}, this version reads up to {FORMAT}: it was written by "
-            f"river_budget {header.get('river_budget')}"
+            f"river_budget {str(header.get('river_budget'))[:20]}"
         )
     if header["format"] < 1 or not isinstance(header.get("model"), dict):
         raise SavedModelError(f"{path} is damaged: its header holds no model")
@@ -123,9 +156,12 @@ def _arrays(data: bytes, start: int, described: list[Any], path: Any) -> list[An
 
 
 def _description(entry: Any, path: Any) -> tuple[str, list[int]]:
-    if isinstance(entry, dict):
-        dtype, shape = entry.get("dtype"), entry.get("shape")
-        if isinstance(dtype, str) and dtype in DTYPES and isinstance(shape, list):
-            if len(shape) in (1, 2) and all(type(n) is int and 0 <= n < 2**40 for n in shape):
-                return dtype, shape
+    if isinstance(entry, dict) and entry.get("dtype") in DTYPES and _is_shape(entry.get("shape")):
+        return entry["dtype"], entry["shape"]
     raise SavedModelError(f"{path} is damaged: a part of it describes no array")
+
+
+def _is_shape(shape: Any) -> bool:
+    if not isinstance(shape, list) or len(shape) not in (1, 2):
+        return False
+    return all(type(n) is int and 0 <= n < 2**40 for n in shape)

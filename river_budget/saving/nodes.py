@@ -4,25 +4,54 @@ Ours           class, parameters, features, labels, numbers and arrays (states.p
 pipelines      {"class": "Pipeline", "steps": [[name, node], ...]}
 scalers        {"class": "StandardScaler", "parameters": ..., "table": [[feature, count, mean, var], ...]}
                {"class": "MinMaxScaler", "parameters": ..., "table": [[feature, min, max], ...]}
+
+Models that only predict have "predict_only": true.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from river import compose, preprocessing
 
-from . import plain, states
+from . import frozen, plain, states
 from .errors import SavedModelError
+from .source import Source
 
 Node = dict[str, Any]
 DEEPEST = 10  # pipelines within pipelines
+MOST = 2**53  # examples that a scaler may have seen
 
 
-def encoded(model: Any, arrays: list[Any]) -> Node:
+@functools.cache
+def classes() -> dict[str, Any]:
+    """Our models by name."""
+    import river_budget
+
+    names = (name for name in river_budget.__all__ if name[0].isupper())
+    return {name: getattr(river_budget, name) for name in names if name != "SavedModelError"}
+
+
+# to the file
+
+
+def encoded(model: Any, arrays: list[Any], depth: int = 0) -> Node:
     """The node of a model, whose arrays are appended to `arrays`."""
+    node = _node(model, arrays, depth)
+    if frozen.is_frozen(model):
+        node["predict_only"] = True
+    return node
+
+
+def _node(model: Any, arrays: list[Any], depth: int) -> Node:
+    if depth > DEEPEST:
+        raise SavedModelError(f"more than {DEEPEST} pipelines within each other cannot be saved")
     if type(model) is compose.Pipeline:
-        steps = [[_step_name(name), encoded(step, arrays)] for name, step in model.steps.items()]
+        steps = [
+            [_step_name(name), encoded(step, arrays, depth + 1)]
+            for name, step in model.steps.items()
+        ]
         return {"class": "Pipeline", "steps": steps}
     if type(model) is preprocessing.StandardScaler and model.window_size is None:
         table = [[name, n, model.means[name], model.vars[name]] for name, n in model.counts.items()]
@@ -30,7 +59,7 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
     if type(model) is preprocessing.MinMaxScaler and model.window_size is None:
         table = [[name, low.get(), model.max[name].get()] for name, low in model.min.items()]
         return _scaler(model, table, {})
-    if type(model).__name__ in states.classes():
+    if classes().get(type(model).__name__) is type(model):
         return states.encoded(model, arrays)
     raise SavedModelError(
         f"{type(model).__name__} cannot be saved: the models of river_budget can, and River's pipelines of "
@@ -47,38 +76,47 @@ def _step_name(name: Any) -> str:
 
 
 def _scaler(model: Any, table: list[list[Any]], parameters: dict[str, Any]) -> Node:
-    rows = [[plain.encoded(value) for value in row] for row in table]
+    rows = [[plain.encoded(row[0]), *map(plain.number, row[1:])] for row in table]
     return {"class": type(model).__name__, "parameters": parameters, "table": rows}
 
 
-def decoded(
-    node: Any, arrays: list[Any], predict_only: bool, max_bytes: int, depth: int = 0
-) -> Any:
-    if not isinstance(node, dict) or depth > DEEPEST:
-        raise SavedModelError("the file is damaged: a model is missing in it")
+# from the file
+
+
+def decoded(node: Any, source: Source, depth: int = 0) -> Any:
+    """The model of a node."""
+    try:
+        if not isinstance(node, dict) or depth > DEEPEST:
+            raise SavedModelError("the file is damaged: a model is missing in it")
+        only_predicts = source.predict_only or node.get("predict_only") is True
+        model = _model(node, source, only_predicts, depth)
+    except (OverflowError, MemoryError) as error:  # sizes beyond all measure
+        raise SavedModelError(
+            f"the file is damaged: it cannot be held in memory: {error}"
+        ) from None
+    return frozen.freeze(model) if only_predicts else model
+
+
+def _model(node: Node, source: Source, only_predicts: bool, depth: int) -> Any:
     kind = node.get("class")
     if kind == "Pipeline":
-        return _pipeline(node, arrays, predict_only, max_bytes, depth)
+        return _pipeline(node, source, depth)
     if kind == "StandardScaler":
         return _standard_scaler(node)
     if kind == "MinMaxScaler":
         return _min_max_scaler(node)
-    if isinstance(kind, str) and kind in states.classes():
-        return states.decoded(node, arrays, predict_only, max_bytes)
-    raise SavedModelError(f"the file holds a {kind!r}, which this version does not know")
+    if isinstance(kind, str) and kind in classes():
+        return states.decoded(classes()[kind], node, source, only_predicts)
+    raise SavedModelError(f"the file holds a {plain.short(kind)}, which this version does not know")
 
 
-def _pipeline(
-    node: Node, arrays: list[Any], predict_only: bool, max_bytes: int, depth: int
-) -> compose.Pipeline:
+def _pipeline(node: Node, source: Source, depth: int) -> compose.Pipeline:
     steps = node.get("steps")
     if not isinstance(steps, list) or not all(map(_is_step, steps)):
         raise SavedModelError("the file is damaged: a pipeline has no steps")
     if len({name for name, _ in steps}) < len(steps):
         raise SavedModelError("the file is damaged: two steps of a pipeline have one name")
-    made = [
-        (name, decoded(step, arrays, predict_only, max_bytes, depth + 1)) for name, step in steps
-    ]
+    made = [(name, decoded(step, source, depth + 1)) for name, step in steps]
     try:
         return compose.Pipeline(*made)  # type: ignore[no-untyped-call]
     except (TypeError, ValueError, AttributeError) as error:
@@ -101,10 +139,16 @@ def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
         values = [plain.decoded(value) for value in row]
         for value, kind in zip(values[1:], kinds, strict=True):
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not number or (kind is int and not (isinstance(value, int) and value >= 0)):
-                raise SavedModelError(f"the file is damaged: {value!r} in a scaler is no {kind}")
+            count = isinstance(value, int) and 0 <= value < MOST
+            if not number or (kind is int and not count) or (kind is float and _too_large(value)):
+                raise SavedModelError(f"the file is damaged: {plain.short(value)} in a scaler")
         rows.append(values)
     return rows
+
+
+def _too_large(value: Any) -> bool:
+    """Whole numbers come from scalers that have seen no others; beyond these no float follows."""
+    return isinstance(value, int) and abs(value) > 2**1000
 
 
 def _standard_scaler(node: Node) -> preprocessing.StandardScaler:

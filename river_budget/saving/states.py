@@ -13,37 +13,24 @@ how memory is laid out. What is left, sizes above all, is checked.
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from ..core import block as blocks
+from ..core.support import HUGE_SCALE, TINY_SCALE
 from ..expansion import BudgetModel
 from ..features import FeatureIndex
-from . import plain
-from .errors import SavedModelError
+from . import plain, trust
+from .source import Source
+from .trust import damaged
 
 Node = dict[str, Any]
 NUMBERS = ("count", "width", "arrived", "random", "gamma", "scale")
 ARRAYS = ("vectors", "coefficients", "norms", "arrivals", "extras", "factor")
 OF_VECTORS = ("norms", "arrivals")  # which random features do not have
-LEARNING = ("learn_one", "learn_many", "predict_then_learn_many", "score_then_learn_many")
-CHANGING = (*LEARNING, "refine", "mutate")
 WHOLE = 2**62  # whole numbers in a file are smaller
-
-
-@functools.cache
-def classes() -> dict[str, Any]:
-    import river_budget
-
-    names = (name for name in river_budget.__all__ if name[0].isupper())
-    return {name: getattr(river_budget, name) for name in names if name != "SavedModelError"}
-
-
-def damaged(reason: str) -> SavedModelError:
-    return SavedModelError(f"the file is damaged: {reason}")
 
 
 def is_expansion(model: Any) -> bool:
@@ -62,8 +49,6 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
         node["labels"] = [plain.encoded(label) for label in model._labels.known]
     if model._block is not None:
         node |= _encoded_block(model, arrays)
-    if is_frozen(model):
-        node["predict_only"] = True
     return node
 
 
@@ -78,7 +63,8 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         used = table[:n, :n] if name == "factor" else table[..., :n]
         used = used[:width] if name == "vectors" else used
         places[name] = len(arrays)
-        arrays.append(np.ascontiguousarray(used))
+        little_endian = used.dtype.newbyteorder("<")
+        arrays.append(np.array(used, little_endian, order="C"))  # a copy: it holds the moment
     numbers = {name: _number(block.head[name]) for name in NUMBERS}
     own_numbers = {name: _number(own[name]) for name in own.dtype.names}
     return {"numbers": numbers, "own": own_numbers, "arrays": places}
@@ -94,18 +80,20 @@ def _number(value: Any) -> Any:
 # from the file
 
 
-def decoded(node: Node, arrays: list[Any], predict_only: bool, max_bytes: int) -> Any:
-    model = plain.built(classes()[node["class"]], node.get("parameters"))
+def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
+    model = plain.built(kind, node.get("parameters"))
+    trust.check_parameters(model)
     model._entropy = _whole(node.get("entropy"), "entropy", 2**64)
     model._target_name = plain.decoded(node.get("target_name"))
     _restore_features(model, node.get("features"))
     if hasattr(model, "_labels"):
         _restore_labels(model, node.get("labels"))
-    frozen = predict_only or node.get("predict_only") is True
     if "numbers" in node:
-        _restore_block(model, node, arrays, frozen, max_bytes)
-    if frozen:
-        freeze(model)
+        _restore_block(model, node, source, only_predicts)
+    else:
+        if len(model._features):
+            raise damaged("it knows features, and no more about them")
+        source.take(trust.size_of(model._header(1) | {"width": 1}))
     return model
 
 
@@ -160,48 +148,34 @@ def _restore_labels(model: Any, values: Any) -> None:
     labels._encode()
 
 
-def _restore_block(model: Any, node: Node, arrays: list[Any], frozen: bool, max_bytes: int) -> None:
+def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) -> None:
     numbers, own, places = (node.get(part) for part in ("numbers", "own", "arrays"))
-    if not all(isinstance(part, dict) for part in (numbers, own, places)):
+    if not (isinstance(numbers, dict) and isinstance(own, dict) and isinstance(places, dict)):
         raise damaged("a part of its state is missing")
-    assert isinstance(numbers, dict)
-    assert isinstance(own, dict)
-    assert isinstance(places, dict)
     count, width = _whole(numbers.get("count"), "count"), _whole(numbers.get("width"), "width")
     if not len(model._features) <= width <= 2 * len(model._features) + 1:
         raise damaged("its width does not fit its features")
-    fields = _fields(model, numbers, count, width, frozen)
-    if _bytes(**fields) > max_bytes:
-        raise SavedModelError(f"the model needs more than max_bytes={max_bytes}")
+    fields = _fields(model, numbers, count, width, only_predicts)
+    source.take(trust.size_of(fields))
     model._block = blocks.allocate(**fields)
     _restore_own(model, own)
-    try:
-        model._restored(count)
-    except ValueError as error:
-        raise damaged(str(error)) from None
     block = blocks.views(model._block)
     for name in ARRAYS:
         table = getattr(block, name)
         if table.size and (is_expansion(model) or name not in OF_VECTORS):
-            _restore_array(model, name, table, count, arrays, places.get(name))
-
-
-def _bytes(
-    capacity: int, width: int, outputs: int = 0, extras: int = 0, factored: int = 0, **others: Any
-) -> int:
-    """What a block with this header takes."""
-    return 8 * int(capacity) * (width + outputs + extras + 2 + int(capacity) * factored)
+            _restore_array(model, name, table, count, source, places.get(name))
+    trust.check_state(model, count)
 
 
 def _fields(
-    model: Any, numbers: dict[str, Any], count: int, width: int, frozen: bool
+    model: Any, numbers: dict[str, Any], count: int, width: int, only_predicts: bool
 ) -> dict[str, Any]:
     """The header of the new block: as the model makes it, and a few numbers from the file."""
     fields: dict[str, Any] = model._header(max(width, 1)) | {"width": width}
     fields["arrived"] = _whole(numbers.get("arrived"), "arrived")
     fields["random"] = _whole(numbers.get("random"), "random", 2**64)
     fields["scale"] = _real(numbers.get("scale"), "scale")
-    if not 0.0 < fields["scale"] < math.inf:
+    if not TINY_SCALE <= fields["scale"] <= HUGE_SCALE:
         raise damaged("scale is out of range")
     if "gamma" in fields:
         fields["gamma"] = _real(numbers.get("gamma"), "gamma")
@@ -214,54 +188,40 @@ def _fields(
         limit = model._limit
         if limit is not None and count > limit:
             raise damaged(f"it holds {count} vectors, more than {limit}")
-        room = blocks.columns_for(count) if frozen else model._capacity(count)
+        room = blocks.columns_for(count) if only_predicts else model._capacity(count)
         fields |= {"count": count, "capacity": room}
-    if frozen:
+    if only_predicts:
         fields["factored"] = 0
         fields["extras"] = fields.get("extras", 0) if model._scores_with_extras else 0
     return fields
 
 
 def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
-    own = model._own()
+    """The algorithm's own numbers. Those that say which kind of it this is do not come from the file."""
+    own, start = model._own(), model._start()
+    for name, value in start.items():
+        own[name] = value
     for name in own.dtype.names:
         if name not in numbers:
             continue
         if own.dtype[name].kind == "i":
-            own[name] = _signed(numbers[name], name)
+            number = _signed(numbers[name], name)
+            if number != start.get(name, number):
+                raise damaged(f"{name} does not fit its parameters")
+            own[name] = number
         else:
             own[name] = math.nan if numbers[name] is None else _real(numbers[name], name)
     model._write_parameters()
 
 
 def _restore_array(
-    model: Any, name: str, table: Any, count: int, arrays: list[Any], place: Any
+    model: Any, name: str, table: Any, count: int, source: Source, place: Any
 ) -> None:
-    if type(place) is not int or not 0 <= place < len(arrays):
-        raise damaged(f"its {name} are missing")
-    array = arrays[place]
     shape = (count, count) if name == "factor" else (*table.shape[:-1], count)
     if name == "vectors":
         shape = (len(model._features), count)
-    if array.shape != shape or array.dtype.kind != table.dtype.kind:
-        raise damaged(f"its {name} have another shape")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+    array = source.array(place, shape, table.dtype.kind, name)
+    # the squared length of a vector may overflow, everything else is finite
+    if np.isnan(array).any() or (name != "norms" and np.isinf(array).any()):
         raise damaged(f"its {name} are not finite")
     table[tuple(slice(n) for n in shape)] = array
-
-
-# models that only predict
-
-
-def is_frozen(model: Any) -> bool:
-    return vars(model).get("learn_one") is refuse
-
-
-def refuse(*arguments: Any, **named: Any) -> None:
-    raise RuntimeError("this model was loaded with predict_only=True: it does not learn or change")
-
-
-def freeze(model: Any) -> None:
-    for name in CHANGING:
-        if hasattr(model, name):
-            setattr(model, name, refuse)

@@ -1,0 +1,970 @@
+"""Models in files: what comes back is what was saved, and nothing else is let in."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import math
+import os
+import pathlib
+import pickle
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from models import CLASSIFIERS, MODELS, TRANSFORMERS, content, having, learned, stream_for
+from river import base, compose, linear_model, preprocessing
+from streams import smooth
+
+import river_budget as rb
+from river_budget.core.block import views
+from river_budget.kernels import RBF, Laplacian, Polynomial
+from river_budget.maintenance import Merge, Project, RemoveRandom
+from river_budget.saving import container, opened
+
+ONE_CLASS = [
+    pytest.param(rb.KernelOneClassSVM(0.2, 15, RBF(0.5)), id="OneClass"),
+    pytest.param(rb.KernelOneClassSVM(0.2, 15, maintenance=Project()), id="OneClass-project"),
+    pytest.param(rb.KernelOneClassSVM(0.2, 15, None, RemoveRandom()), id="OneClass-random"),
+]
+ALL = MODELS + TRANSFORMERS + ONE_CLASS
+TESTS = pathlib.Path(__file__).parent
+GOLDEN = TESTS / "golden" / "format_1"
+
+
+def stream_of(model, n, seed=0):
+    """Examples for any model; transformers and detectors leave the targets aside."""
+    supervised = isinstance(model, (base.Classifier, base.Regressor))
+    return stream_for(model, n, seed) if supervised else smooth(n, seed=seed)
+
+
+def teach(model, stream):
+    for x, y in stream:
+        if isinstance(model, (base.Classifier, base.Regressor)):
+            model.learn_one(x, y)
+        else:
+            model.learn_one(x)
+
+
+def taught(model, n=60, seed=0):
+    model = model.clone()
+    teach(model, stream_of(model, n, seed))
+    return model
+
+
+def answers(model, stream):
+    method = "transform_one" if hasattr(model, "transform_one") else "decision_function_one"
+    return [getattr(model, method)(x) for x, _ in stream]
+
+
+def alike(a, b, stream):
+    return content(a) == content(b) and answers(a, stream) == answers(b, stream)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.rb"
+
+
+@pytest.fixture
+def again(path):
+    """again(model): saved and loaded."""
+
+    def save_and_load(model, **options):
+        rb.save(model, path)
+        return rb.load(path, **options)
+
+    return save_and_load
+
+
+# What comes back
+
+
+@pytest.mark.parametrize("n", [0, 1, 60])
+@pytest.mark.parametrize("model", ALL)
+def test_a_loaded_model_is_the_saved_one_and_learns_as_it_would(model, n, again):
+    model = taught(model, n)
+    twin, stream = again(model), stream_of(model, 60, seed=1)
+    assert type(twin) is type(model)
+    assert repr(twin) == repr(model)
+    assert alike(twin, model, stream)
+    assert abs(twin.memory_usage - model.memory_usage) < 200  # lists have room in reserve
+    teach(model, stream)
+    teach(twin, stream)
+    assert alike(twin, model, stream)
+    assert pickle.dumps(again(twin)) == pickle.dumps(again(model))
+
+
+@pytest.mark.parametrize("model", having("predict_many"))
+def test_batches_go_on_as_well(model, again):
+    model = taught(model)
+    rows = np.random.default_rng(0).normal(size=(80, 3))
+    targets = [y for _, y in stream_of(model, 80, seed=1)]
+    twin = again(model)
+    assert np.array_equal(twin.predict_many(rows), model.predict_many(rows))
+    expected = model.predict_then_learn_many(rows, targets)
+    assert np.array_equal(twin.predict_then_learn_many(rows, targets), expected)
+    assert alike(twin, model, stream_of(model, 20, seed=2))
+
+
+CHILD = """
+import json, pathlib, sys
+import river_budget as rb
+from test_saving import RESUMED, answers, stream_of, teach
+folder, results = pathlib.Path(sys.argv[1]), {}
+for path in sorted(folder.iterdir()):
+    model = rb.load(path)
+    stream = stream_of(model, 2 * RESUMED)[RESUMED:]
+    before = answers(model, stream[:100])
+    teach(model, stream)
+    results[path.name] = repr([before, answers(model, stream[:100])])
+json.dump(results, sys.stdout)
+"""
+RESUMED = 1000  # examples before, and again so many after
+
+
+def test_another_process_goes_on_where_this_one_stopped(tmp_path):
+    expected = {}
+    for entry in ALL:
+        (model,) = entry.values
+        model = model.clone()
+        stream = stream_of(model, 2 * RESUMED)
+        teach(model, stream[:RESUMED])
+        rb.save(model, tmp_path / entry.id)
+        stream = stream[RESUMED:]
+        before = answers(model, stream[:100])
+        teach(model, stream)
+        expected[entry.id] = repr([before, answers(model, stream[:100])])
+    found = in_another_process(CHILD, str(tmp_path))
+    assert found.keys() == expected.keys()
+    assert [name for name in found if found[name] != expected[name]] == []
+
+
+def in_another_process(program, *arguments):
+    folders = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": folders}
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+SCALERS = [
+    preprocessing.StandardScaler(),
+    preprocessing.StandardScaler(with_std=False),
+    preprocessing.MinMaxScaler(),
+]
+PIPELINES = [scaler | rb.BSGDClassifier(15, RBF(0.5)) for scaler in SCALERS] + [
+    preprocessing.StandardScaler() | rb.RandomFourier(9, seed=1) | rb.ForgetronClassifier(9),
+    preprocessing.MinMaxScaler() | rb.Nystroem(9, 5) | rb.NOGDClassifier(9),
+    preprocessing.StandardScaler() | (preprocessing.MinMaxScaler() | rb.RBPRegressor(9, seed=1)),
+    compose.Pipeline(("scaling", preprocessing.StandardScaler()), ("last", rb.BPAClassifier(9))),
+]
+
+
+def is_regression(pipeline):
+    return "Regressor" in repr(pipeline)
+
+
+def flow(pipeline, n, seed=0):
+    stream = smooth(n, seed=seed)
+    return stream if is_regression(pipeline) else [(x, y > 0.0) for x, y in stream]
+
+
+def learn_pipeline(pipeline, stream):
+    for x, y in stream:
+        pipeline.learn_one(x, y)
+
+
+@pytest.mark.parametrize("n", [0, 60])
+@pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: "-".join(p.steps))
+def test_a_pipeline_comes_back(pipeline, n, again):
+    pipeline = pipeline.clone()
+    learn_pipeline(pipeline, flow(pipeline, n))
+    twin, stream = again(pipeline), flow(pipeline, 60, seed=1)
+    assert list(twin.steps) == list(pipeline.steps)
+    for x, y in stream:
+        assert twin.predict_one(x) == pipeline.predict_one(x)
+        twin.learn_one(x, y)
+        pipeline.learn_one(x, y)
+    assert repr(twin) == repr(pipeline)
+
+
+@pytest.mark.parametrize("scaler", SCALERS, ids=repr)
+def test_a_scaler_alone_comes_back(scaler, again):
+    scaler = scaler.clone()
+    for x in ({"a": 1.5, 2: -1}, {"a": 10, "b": np.float64(0.1)}, {("c", 1): 1e300, "a": 0}):
+        scaler.learn_one(x)
+    twin = again(scaler)
+    twin.learn_one({"a": 0.3, "d": 1.0})
+    scaler.learn_one({"a": 0.3, "d": 1.0})
+    x = {"a": 0.7, "b": 0.2, 2: 3.0, ("c", 1): 1.0, "d": 0.5, "never seen": 1.0}
+    assert twin.transform_one(x) == scaler.transform_one(x)
+
+
+NAMES = ["", "a", "a b\n", "naïve", "日本", "\ud800", '"{"', 0, -1, 10**30, True, 0.1, -0.5]
+NAMES += [1e-300, math.inf, None, (), ("a", 1), (("a", None), (0.5, True)), np.str_("numpy")]
+NAMES += [np.int64(7), np.float32(0.3)]
+
+
+def test_features_of_all_kinds_come_back(again):
+    model = rb.BSGDClassifier(9)
+    x = {name: 0.1 * i for i, name in enumerate(NAMES)}
+    model.learn_one(x, True)
+    twin = again(model)
+    assert twin.predict_proba_one(x) == model.predict_proba_one(x)
+    twin.learn_one(x | {"new": 1.0}, False)
+    assert list(twin.support_vectors()[0]["features"]) == list(
+        model.support_vectors()[0]["features"]
+    )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("yes", "no"),
+        (True, False),
+        (False,),
+        (0, 1),
+        (-1.0, 1.0),
+        (0.5, 2, "three", ("four", 4)),
+        (np.int64(3), np.str_("x"), np.float64(0.5)),
+        ("\ud800", "ok", ""),
+        tuple(range(500)),
+    ],
+    ids=lambda labels: repr(labels[:4]),
+)
+def test_labels_of_all_kinds_come_back(labels, again):
+    model = rb.BSGDClassifier(30)
+    for i, label in enumerate(labels):
+        model.learn_one({"a": float(i)}, label)
+    twin = again(model)
+    shares = twin.predict_proba_one({"a": 0.3})
+    assert shares == model.predict_proba_one({"a": 0.3})
+    assert list(map(type, shares)) == list(map(type, model.predict_proba_one({"a": 0.3})))
+
+
+@pytest.mark.parametrize("classes", [("b", "a"), (False, True), (1, 0), ("x", 2, 0.5, ("y", None))])
+def test_given_classes_come_back_and_stay_closed(classes, again):
+    model = rb.FOGDClassifier(9, classes=classes, seed=np.int64(2**70 % 2**63))
+    for state in (model, taught_with(model, classes)):
+        twin = again(state)
+        assert twin.classes == classes
+        assert twin.predict_proba_one({"a": 1.0}) == state.predict_proba_one({"a": 1.0})
+        with pytest.raises(ValueError, match="classes"):
+            twin.learn_one({"a": 1.0}, "another")
+
+
+def taught_with(model, classes):
+    model = model.clone()
+    for i in range(20):
+        model.learn_one({"a": float(i % 7)}, classes[i % len(classes)])
+    return model
+
+
+@pytest.mark.parametrize("first", [1, 2, 5])
+def test_an_automatic_width_stays_what_it_became(first, again):
+    model = rb.BSGDRegressor(9, Laplacian(), Project())
+    model.learn_one({f"f{i}": 1.0 for i in range(first)}, 1.0)
+    model.learn_one({f"f{i}": 0.5 for i in range(7)}, 2.0)
+    twin = again(model)
+    assert views(twin._block).head.gamma == 1.0 / first
+    assert twin.predict_one({"f0": 1.0}) == model.predict_one({"f0": 1.0})
+
+
+def test_a_changed_parameter_comes_back(again):
+    model = learned(rb.BSGDClassifier(15, RBF(0.5), Merge(3)))
+    model.mutate({"budget": 7, "l2": 0.5})
+    twin = again(model)
+    assert (twin.budget, twin.l2, twin.n_support_vectors) == (7, 0.5, model.n_support_vectors)
+    assert alike(twin, model, stream_for(model, 9))
+
+
+@pytest.mark.parametrize("model", having("budget", MODELS + TRANSFORMERS + ONE_CLASS))
+@pytest.mark.parametrize("budgets", [(4,), (30,), (4, 12)])
+def test_a_model_with_another_budget_comes_back(model, budgets, again):
+    model = taught(model)
+    for budget in budgets:
+        model.mutate({"budget": budget})
+    twin, stream = again(model), stream_of(model, 60, seed=1)
+    assert alike(twin, model, stream)
+    teach(model, stream)
+    teach(twin, stream)
+    assert alike(twin, model, stream)
+
+
+@pytest.mark.parametrize("fit_bias", [False, True])
+def test_a_refined_model_comes_back(fit_bias, again):
+    model = learned(rb.SBPClassifier(25, RBF(0.5), fit_bias=fit_bias, seed=3))
+    model.refine(50)
+    twin, stream = again(model), stream_for(model, 60, seed=1)
+    assert twin.bias == model.bias
+    assert alike(twin, model, stream)
+    teach(model, stream)
+    teach(twin, stream)
+    assert alike(twin, model, stream)
+
+
+@pytest.mark.parametrize("value", [1e-300, 1e-160, 1e30, 1e154, 1e155, 1e300])
+@pytest.mark.parametrize("model", ALL)
+def test_extreme_models_come_back(model, value, again):
+    model = model.clone()
+    targets = [y for _, y in stream_of(model, 9)]
+    stream = [
+        ({"a": s * value, "b": 1.0}, y) for s, y in zip([1, -1, 0.5] * 3, targets, strict=True)
+    ]
+    teach(model, stream)
+    assert alike(again(model), model, stream)
+
+
+def test_the_name_of_the_target_comes_back(again):
+    import pandas as pd
+
+    X, y = pd.DataFrame({"a": [0.1, 0.5, 0.9]}), pd.Series([True, False, True], name="target")
+    model = rb.BSGDClassifier(9)
+    model.learn_many(X, y)
+    assert again(model).predict_many(X).name == "target"
+
+
+def test_saving_leaves_the_model_as_it_is(path):
+    for entry in ALL:
+        model = taught(entry.values[0], 30)
+        before = pickle.dumps(model)
+        rb.save(model, path)
+        assert pickle.dumps(model) == before
+
+
+def test_a_loaded_model_shares_no_memory_with_the_file(path):
+    model = learned(rb.BSGDClassifier(9))
+    rb.save(model, path)
+    data = path.read_bytes()
+    a, b = opened(data), opened(data)
+    teach(a, stream_for(model, 30, seed=1))
+    assert alike(b, model, stream_for(model, 9))
+
+
+# Models that only predict
+
+UNSUPPORTED = ("learn_one", "learn_many", "predict_then_learn_many", "score_then_learn_many")
+
+
+def refused(method, *arguments):
+    with pytest.raises(RuntimeError, match="predict_only"):
+        method(*arguments)
+
+
+@pytest.mark.parametrize("n", [0, 60])
+@pytest.mark.parametrize("model", ALL)
+def test_a_model_that_only_predicts_predicts_the_same(model, n, again):
+    model = taught(model, n)
+    frozen, stream = again(model, predict_only=True), stream_of(model, 30, seed=1)
+    rows = np.random.default_rng(0).normal(size=(5, 2))
+    assert answers(frozen, stream) == answers(model, stream)
+    assert content(frozen)[:1] == content(model)[:1]
+    assert frozen.memory_usage <= model.memory_usage
+    for method in ("predict_many", "score_many", "transform_many"):
+        if hasattr(model, method):
+            assert np.array_equal(getattr(frozen, method)(rows), getattr(model, method)(rows))
+    x, y = stream[0]
+    before = pickle.dumps(frozen)
+    for method in UNSUPPORTED:
+        if hasattr(model, method):
+            refused(getattr(frozen, method), x, y)
+    if hasattr(model, "refine"):
+        refused(frozen.refine, 5)
+    for name in model._mutable_attributes:
+        refused(frozen.mutate, {name: getattr(model, name)})
+        refused(setattr, frozen, name, getattr(model, name))
+    assert pickle.dumps(frozen) == before
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), None])
+@pytest.mark.parametrize("model", ALL)
+def test_copies_of_a_frozen_model_are_frozen_and_its_clones_are_not(model, copied, again):
+    model = taught(model)
+    frozen = again(model, predict_only=True)
+    twin, stream = copied(frozen) if copied else again(frozen), stream_of(model, 20, seed=1)
+    assert answers(twin, stream) == answers(model, stream)
+    refused(twin.learn_one, *stream[0])
+    clone = frozen.clone()
+    teach(clone, stream)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.BSGDClassifier(50, RBF(0.5), Project()),
+        rb.ProjectronClassifier(50, RBF(0.5)),
+        rb.SBPClassifier(50, RBF(0.5)),
+        rb.NOGDClassifier(50, RBF(0.5)),
+        rb.BPAClassifier(50, RBF(0.5), update="projection"),
+        rb.BSGDClassifier(5000, RBF(0.5)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_frozen_model_is_smaller(model, again, path, tmp_path):
+    model = learned(model, 200)
+    frozen = again(model, predict_only=True)
+    assert frozen.memory_usage < 0.9 * model.memory_usage
+    rb.save(frozen, tmp_path / "frozen.rb")
+    assert (tmp_path / "frozen.rb").stat().st_size <= path.stat().st_size
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: "-".join(p.steps))
+def test_a_frozen_pipeline_predicts_and_learns_in_no_part(pipeline, again):
+    pipeline = pipeline.clone()
+    learn_pipeline(pipeline, flow(pipeline, 60))
+    frozen, stream = again(pipeline, predict_only=True), flow(pipeline, 20, seed=1)
+    refused(frozen.learn_one, *stream[0])
+    for step in frozen.steps.values():
+        refused(step.learn_one, stream[0][0])
+    for x, _ in stream:
+        assert frozen.predict_one(x) == pipeline.predict_one(x)
+    refused(again(frozen).learn_one, *stream[0])
+    last = list(pipeline.steps)[-1]
+    if hasattr(pipeline.steps[last], "budget"):
+        refused(frozen.mutate, {last: {"budget": 3}})
+
+
+# What cannot be saved
+
+
+class Own(rb.BSGDClassifier):
+    """Somebody's own model."""
+
+
+@pytest.mark.parametrize(
+    ("model", "culprit"),
+    [
+        (linear_model.LogisticRegression(), "LogisticRegression"),
+        (preprocessing.StandardScaler(window_size=5), "StandardScaler"),
+        (preprocessing.MinMaxScaler(window_size=5), "MinMaxScaler"),
+        (preprocessing.StandardScaler() | linear_model.PAClassifier(), "PAClassifier"),
+        (Own(), "Own"),
+        (type("BSGDClassifier", (rb.BSGDClassifier,), {})(), "BSGDClassifier"),
+        ("no model", "str"),
+        (None, "NoneType"),
+        (rb.BSGDClassifier, "ABCMeta"),
+        (rb.BSGDClassifier(classes=(b"a", b"b")), "b'a'"),
+        (rb.BSGDClassifier(kernel=Polynomial(10**6), budget=None), "degree"),
+        (rb.SBPClassifier(steps=10**9), "steps"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_saved_says_so(model, culprit, path):
+    with pytest.raises(rb.SavedModelError, match=culprit):
+        rb.save(model, path)
+    assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [b"bytes", 1j, frozenset("ab"), math.nan, ("a", math.nan), 10**5000, range(3)],
+    ids=lambda name: type(name).__name__,
+)
+def test_a_feature_that_cannot_be_saved_says_so(name, path):
+    model = rb.BSGDRegressor(9)
+    model.learn_one({name: 1.0}, 0.5)
+    with pytest.raises(rb.SavedModelError):
+        rb.save(model, path)
+    assert list(path.parent.iterdir()) == []
+
+
+# Files that are no good
+
+
+@pytest.fixture(scope="module")
+def small():
+    """The bytes of a small file."""
+    model = rb.BPAClassifier(4, RBF(0.5), update="nearest")
+    return file_of(taught(model, 20))
+
+
+def file_of(model):
+    arrays = []
+    node = rb.saving.nodes.encoded(model, arrays)
+    return b"".join(map(bytes, container.content(node, arrays)))
+
+
+def is_refused(data, reason=""):
+    with pytest.raises(rb.SavedModelError, match=reason):
+        opened(data)
+
+
+def test_a_file_cut_off_anywhere_is_refused(small):
+    for length in range(len(small)):
+        is_refused(small[:length])
+
+
+def test_any_flipped_bit_is_noticed(small):
+    rng = random.Random(0)
+    for _ in range(300):
+        data = bytearray(small)
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        is_refused(bytes(data))
+
+
+def unpacked(data):
+    """(header, arrays) of a file."""
+    end = 48 + int.from_bytes(data[40:48], "little")
+    header = json.loads(data[48:end])
+    arrays = []
+    for entry in header["arrays"]:
+        n = math.prod(entry["shape"])
+        arrays.append(np.frombuffer(data, entry["dtype"], n, end).reshape(entry["shape"]).copy())
+        end += 8 * n
+    return header, arrays
+
+
+def packed(header, arrays=()):
+    """A file with this header and these arrays, signed."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return signed(len(text).to_bytes(8, "little") + text + b"".join(a.tobytes() for a in arrays))
+
+
+def signed(body):
+    return container.MAGIC + hashlib.sha256(body).digest() + body
+
+
+def test_packing_what_was_unpacked_changes_nothing(small):
+    assert packed(*unpacked(small)) == small
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (lambda d: b"", "no model saved"),
+        (lambda d: b"\x80\x04K\x01.", "no model saved"),
+        (lambda d: b"PK" + d[2:], "no model saved"),
+        (lambda d: d[:20], "checksum"),
+        (lambda d: d[:-1], "checksum"),
+        (lambda d: d + b"\0", "checksum"),
+        (lambda d: d[:100] + b"!" + d[101:], "checksum"),
+        (lambda d: signed(d[40:-8]), "array is longer"),
+        (lambda d: signed(d[40:] + b"\0" * 8), "longer than its arrays"),
+        (lambda d: signed((2**63).to_bytes(8, "little") + d[48:]), "header is longer"),
+        (lambda d: signed(b"\0" * 8 + d[48:]), "no JSON"),
+        (lambda d: packed(b"\xff\xfe"), "no JSON"),
+        (lambda d: packed(b"[" * 100_000), "no JSON"),
+        (lambda d: packed(b'{"format":' + b"1" * 5000 + b"}"), "no JSON"),
+        (lambda d: packed(b"[]"), "no format"),
+        (lambda d: packed({"format": "1"}), "no format"),
+        (lambda d: packed({"format": True, "model": {}, "arrays": []}), "no format"),
+        (lambda d: packed({"format": 1}), "no model"),
+        (lambda d: packed({"format": 0, "model": {}, "arrays": []}), "no model"),
+        (lambda d: packed({"format": 1, "model": {}}), "no arrays"),
+        (lambda d: packed({"format": 1, "model": {}, "arrays": [7]}), "no array"),
+        (lambda d: packed({"format": 1, "model": {}, "arrays": []}), "does not know"),
+        (lambda d: packed({"format": 1, "model": {"class": "os"}, "arrays": []}), "does not know"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_damage_has_a_name(damage, reason, small):
+    is_refused(damage(small), reason)
+
+
+def test_a_newer_file_says_which_version_wrote_it(small):
+    header, arrays = unpacked(small)
+    header |= {"format": 2, "river_budget": "7.8.9", "model": "something new"}
+    is_refused(packed(header, arrays), "format 2.*up to 1.*7.8.9")
+
+
+def test_a_large_file_is_refused_unread(path, small):
+    path.write_bytes(small)
+    with pytest.raises(rb.SavedModelError, match="max_bytes=100"):
+        rb.load(path, max_bytes=100)
+    with open(path, "r+b") as file:
+        file.truncate(10**13)  # sparse: it takes no place on the disk
+    with pytest.raises(rb.SavedModelError, match="max_bytes"):
+        rb.load(path)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.BSGDClassifier(10**9),
+        rb.BSGDClassifier(10**30),
+        rb.BSGDClassifier(30_000, maintenance=Project()),
+        rb.SBPClassifier(1024),
+        rb.FOGDClassifier(10**9),
+        rb.RandomFourier(10**30),
+        rb.Nystroem(10**9),
+        rb.BSGDClassifier(100, maintenance=Merge(10**9)),
+    ],
+    ids=repr,
+)
+def test_a_model_that_would_be_too_large_is_refused(model, path):
+    rb.save(model, path)
+    with pytest.raises(rb.SavedModelError, match="max_bytes"):
+        rb.load(path, max_bytes=100_000)
+
+
+def test_the_models_of_a_pipeline_share_the_memory(small):
+    header, arrays = unpacked(small)
+    node = header["model"]
+    header["model"] = {"class": "Pipeline", "steps": [[str(i), node] for i in range(500)]}
+    data = packed(header, arrays)
+    with pytest.raises(rb.SavedModelError, match="max_bytes"):
+        opened(data, max_bytes=32 * len(data))
+
+
+def test_pipelines_cannot_be_nested_without_end(small):
+    header, arrays = unpacked(small)
+    for _ in range(50):
+        header["model"] = {"class": "Pipeline", "steps": [["a", header["model"]]]}
+    is_refused(packed(header, arrays), "missing")
+
+
+def test_what_is_no_file_is_not_read(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        rb.load(tmp_path / "nothing")
+    with pytest.raises(OSError, match="folder"):
+        rb.load(tmp_path)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(rb.SavedModelError, match="regular"):
+            rb.load(tmp_path / "pipe")
+    with pytest.raises(rb.SavedModelError):
+        rb.load(os.devnull)
+
+
+# Forged files: the checksum is right, and the content is not
+
+
+def changed(model, *keys, value, arrays=None):
+    """The file of a model with another value in its header."""
+    header, tables = unpacked(file_of(model))
+    place = header["model"]
+    for key in keys[:-1]:
+        place = place[key]
+    assert keys[-1] in place
+    place[keys[-1]] = value
+    return packed(header, tables)
+
+
+def with_array(model, name, change):
+    """The file of a model with another array."""
+    header, arrays = unpacked(file_of(model))
+    change(arrays[header["model"]["arrays"][name]])
+    return packed(header, arrays)
+
+
+def put(*place, value):
+    def change(array):
+        array[place] = value
+
+    return change
+
+
+BSGD = rb.BSGDClassifier(15, RBF(0.5))
+PROJECTING = rb.BSGDClassifier(15, RBF(0.5), Project())
+NEAREST = rb.BPAClassifier(15, RBF(0.5), update="nearest")
+SIMPLE = rb.BPAClassifier(15, RBF(0.5))
+NOGD = rb.NOGDClassifier(15, RBF(0.5))
+SBP = rb.SBPClassifier(25, RBF(0.5), fit_bias=True, seed=3)
+FOGD = rb.FOGDClassifier(9, RBF(0.5), seed=1)
+
+
+@pytest.mark.parametrize(
+    ("model", "keys", "values", "reason"),
+    [
+        (BSGD, ("numbers", "count"), ["-1", "0", "16", str(2**61), 3, None], "count|vectors|shape"),
+        (BSGD, ("numbers", "width"), ["0", "1000", "-8"], "width"),
+        (BSGD, ("numbers", "scale"), [{"float": "nan"}, {"float": "0.0"}, {"float": "1e200"}], "scale"),
+        (BSGD, ("numbers", "gamma"), [{"float": "inf"}, {"float": "-1.0"}, None, "1"], "gamma"),
+        (BSGD, ("numbers", "arrived"), ["0", "5", str(2**63)], "arrived|future"),
+        (BSGD, ("numbers", "random"), [str(2**64), "x", "²"], "random"),
+        (BSGD, ("own", "bounded"), ["x", str(2**62), "-" + str(2**62), None], "bounded"),
+        (BSGD, ("own", "norm2"), ["x", 1, {"RBF": {}}], "norm2|no value"),
+        (BSGD, ("parameters", "budget"), [5, 0, {"RBF": {}}, 10**30], "vectors|budget|max_bytes"),
+        (BSGD, ("parameters", "kernel"), [{"Merge": {}}, {"Linear": {}}, {"os": {}}], "kernel|value"),
+        (BSGD, ("parameters", "nonsense"), [], ""),
+        (BSGD, ("labels",), [["a"], [], None, ["a"] * 4, [None] * 4], "shape|labels"),
+        (BSGD, ("features",), [[], None, ["f0"] * 8, [{"float": "1.0"}, 1], [[]] * 8], "."),
+        (BSGD, ("entropy",), ["-1", str(2**64), 5, None], "entropy"),
+        (BSGD, ("arrays",), [{}, [], None], "missing"),
+        (BSGD, ("arrays", "vectors"), [-1, 99, True, None, 1], "vectors"),
+        (BSGD, ("class",), ["RBPClassifier", "SBPClassifier", "RandomFourier", "save", 1, None], "."),
+        (SIMPLE, ("own", "code"), ["1", "2", "-1"], "code"),
+        (NEAREST, ("parameters", "update"), ["simple", "projection"], "code"),
+        (NOGD, ("own", "kept"), ["-1", "4", "15", str(2**61)], "basis"),
+        (NOGD, ("own", "stage"), ["-1", "3"], "basis"),
+        (NOGD, ("parameters", "rank"), [1, 10], "basis|extras"),
+        (SBP, ("own", "positives"), ["-1", "0", "25", str(2**61)], "window"),
+        (SBP, ("own", "seen"), ["-1"], "window"),
+        (SBP, ("own", "done"), ["-1"], "window"),
+        (SBP, ("own", "reservoir"), ["0"], "reservoir"),
+        (SBP, ("own", "bias"), [{"float": "inf"}, {"float": "nan"}], "range"),
+        (FOGD, ("parameters", "n_components"), [8, 10, 10**6, 10**12], "size|max_bytes"),
+        (FOGD, ("numbers", "count"), ["0", "8", "10"], "size"),
+    ],
+    ids=lambda value: "" if isinstance(value, list) else "-".join(value) if isinstance(value, tuple) else None,
+)  # fmt: skip
+def test_forged_numbers_are_refused(model, keys, values, reason):
+    model = taught(model)
+    for value in values:
+        is_refused(changed(model, *keys, value=value), reason)
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "change", "reason"),
+    [
+        (BSGD, "vectors", put(0, 0, value=math.nan), "not finite"),
+        (BSGD, "vectors", put(0, 0, value=7.0), "norms"),
+        (BSGD, "coefficients", put(0, 0, value=-math.inf), "not finite"),
+        (BSGD, "norms", put(0, value=math.nan), "not finite"),
+        (BSGD, "norms", put(0, value=-1.0), "norms"),
+        (BSGD, "norms", put(0, value=math.inf), "norms"),
+        (BSGD, "arrivals", put(0, value=-1), "future"),
+        (BSGD, "arrivals", put(0, value=10**9), "future"),
+        (BSGD, "arrivals", put(slice(None), value=3), "at once"),
+        (PROJECTING, "factor", put(0, 0, value=math.inf), "not finite"),
+        (NEAREST, "extras", put(0, 3, value=15.0), "neighbours"),
+        (NEAREST, "extras", put(0, 3, value=-2.0), "neighbours"),
+        (NEAREST, "extras", put(0, 3, value=1e17), "neighbours"),
+        (NEAREST, "extras", put(0, 3, value=0.5), "neighbours"),
+        (SBP, "extras", put(0, 3, value=0.0), "labels"),
+        (SBP, "extras", put(0, slice(None), value=1.0), "labels"),
+        (SBP, "extras", put(1, 3, value=1e300), "range"),
+        (SBP, "extras", put(2, 3, value=-1.0), "weights"),
+        (SBP, "extras", put(2, 3, value=1e200), "weights"),
+        (SBP, "factor", put(2, 3, value=1e200), "factor"),
+    ],
+)
+def test_forged_arrays_are_refused(model, name, change, reason):
+    is_refused(with_array(taught(model), name, change), reason)
+
+
+FORGED = [
+    *(BSGD, PROJECTING, NEAREST, SIMPLE, NOGD, SBP, FOGD),
+    rb.SBPClassifier(9, Polynomial(2), fit_bias=True, seed=3),
+    rb.BSGDClassifier(7, RBF(0.5), Merge(3, "gradient")),
+    rb.BPAClassifier(9, Polynomial(2), update="projection"),
+    rb.ProjectronRegressor(9, RBF(0.5)),
+    rb.ForgetronClassifier(9, Polynomial()),
+    rb.BudgetPerceptronClassifier(9, RBF(0.5)),
+    rb.BOGDClassifier(9, RBF(0.5), sampling="nonuniform", seed=3),
+    rb.NORMAClassifier(None, RBF(0.5)),
+    rb.NOGDRegressor(9, Polynomial(2)),
+    rb.KernelOneClassSVM(0.2, 9, RBF(0.5)),
+    rb.RandomFourier(7, Laplacian(), seed=3),
+    rb.Nystroem(9, kernel=RBF(0.5)),
+]
+EVIL = [
+    *("0", "1", "-1", "2", "8", "17", "1000", str(2**31), str(2**61), str(2**63), "x", ""),
+    *(None, True, 0, 1, -1, 3, 64, 10**6, 10**30, [], {}, ["a"], {"tuple": []}, {"RBF": {}}),
+    *({"float": text} for text in ("nan", "inf", "-1e308", "1e308", "5e-324", "0.0", "-1.0", "x")),
+    *({"Merge": {"arity": 50}}, {"Linear": {}}, {"Polynomial": {"degree": 50}}),
+]
+EVIL_NUMBERS = [math.nan, math.inf, 1e308, -1e308, 5e-324, 0.0, -1.0, 0.5, 1.0, 7.0, 1e17, 1e150]
+
+
+def places_in(part, path=()):
+    """All places of a header where something can be changed."""
+    items = (
+        part.items()
+        if isinstance(part, dict)
+        else enumerate(part)
+        if isinstance(part, list)
+        else ()
+    )
+    for key, value in items:
+        yield (*path, key)
+        yield from places_in(value, (*path, key))
+
+
+def forge(rng, header, arrays):
+    """Change a few things at random."""
+    header, arrays = copy.deepcopy(header), [array.copy() for array in arrays]
+    for _ in range(rng.choice([1, 1, 1, 2, 5])):
+        filled = [array for array in arrays if array.size]
+        if filled and rng.random() < 0.4:
+            forge_array(rng, rng.choice(filled))
+        else:
+            *way, key = rng.choice(list(places_in(header["model"])) or [("class",)])
+            part = header["model"]
+            for step in way:
+                part = part[step]
+            if rng.random() < 0.1:
+                del part[key]
+            else:
+                part[key] = copy.deepcopy(rng.choice(EVIL))
+    return packed(header, arrays)
+
+
+def forge_array(rng, array):
+    flat = array.reshape(-1)
+    value = rng.choice(EVIL_NUMBERS)
+    if array.dtype.kind == "i":
+        value = int(rng.choice([-1, 0, 1, 7, 2**61, -(2**61)]))
+    places = slice(None) if rng.random() < 0.1 else rng.randrange(len(flat))
+    flat[places] = value
+
+
+def outcome_of(data, max_bytes=2**24):
+    """What becomes of a forged file: "refused", or "loaded" after it has predicted and learned."""
+    try:
+        model = opened(data, max_bytes=max_bytes)
+    except rb.SavedModelError:
+        return "refused"
+    use(model)
+    return "loaded"
+
+
+def use(model):
+    """Predict and learn. What is refused there is a matter between the user and the model."""
+    stream = stream_of(model, 12, seed=3)
+    if getattr(model, "classes", None):
+        stream = [(x, model.classes[i % len(model.classes)]) for i, (x, _) in enumerate(stream)]
+    if hasattr(model, "_labels") and model._labels.known:
+        stream = [(x, rng_label(model, i)) for i, (x, _) in enumerate(stream)]
+    with np.errstate(all="ignore"):
+        answers(model, stream)
+        teach(model, stream)
+        answers(model, stream)
+
+
+def rng_label(model, i):
+    return model._labels.known[i % len(model._labels.known)]
+
+
+def test_forged_files_are_refused_or_hold_a_model_that_works():
+    rng = random.Random(0)
+    sources = [unpacked(file_of(taught(model, 40))) for model in FORGED]
+    outcomes = [outcome_of(forge(rng, *rng.choice(sources))) for _ in range(2000)]
+    assert 100 < outcomes.count("loaded") < 1900
+
+
+# Writing
+
+
+@pytest.mark.parametrize("stage", ["fsync", "replace", "write"])
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()], ids=repr)
+def test_the_old_file_survives_a_failure(stage, error, path, monkeypatch):
+    old = learned(rb.BSGDClassifier(9))
+    rb.save(old, path)
+    before = path.read_bytes()
+
+    def fail(*arguments):
+        raise error
+
+    if stage == "write":
+        monkeypatch.setattr(container, "content", lambda *a: [b"half", Failing(error)])
+    else:
+        monkeypatch.setattr(os, stage, fail)
+    with pytest.raises(type(error)):
+        rb.save(learned(rb.BSGDClassifier(9), 90), path)
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+    assert alike(rb.load(path), old, stream_for(old, 9))
+
+
+class Failing:
+    """A part that cannot be written."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __buffer__(self, flags):
+        raise self.error
+
+
+def test_a_file_is_forced_to_the_disk_before_it_takes_its_name(path, monkeypatch):
+    calls = []
+    for name in ("fsync", "replace"):
+        monkeypatch.setattr(os, name, noted(calls, name, getattr(os, name)))
+    rb.save(rb.BSGDClassifier(), path)
+    assert calls[:2] == ["fsync", "replace"]
+
+
+def noted(calls, name, function):
+    def call(*arguments):
+        calls.append(name)
+        return function(*arguments)
+
+    return call
+
+
+def test_no_other_file_is_left_behind(path):
+    for n in range(5):
+        rb.save(learned(rb.BSGDClassifier(9), 10 * n), path)
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_file_may_be_read_by_those_who_may_read_others(path, tmp_path):
+    (tmp_path / "other").write_bytes(b"")
+    rb.save(rb.BSGDClassifier(), path)
+    assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_names_of_files_may_be_text_relative_and_long(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("model", "a" * 250, "ü b"):
+        rb.save(rb.BSGDClassifier(budget=7), name)
+        assert rb.load(name).budget == 7
+    with pytest.raises(FileNotFoundError):
+        rb.save(rb.BSGDClassifier(), "no folder/model")
+
+
+def test_a_file_has_no_pickle_inside(path):
+    rb.save(learned(rb.BSGDClassifier(9)), path)
+    assert path.read_bytes().startswith(b"RBUDGET\n")
+    with pytest.raises(pickle.UnpicklingError):
+        pickle.loads(path.read_bytes())
+
+
+# Golden files: models of every format that has ever been written, with their scores. They are never made
+# again: a change that needs other files would break the files of users.
+
+
+def golden():
+    return json.loads((GOLDEN / "scores.json").read_text())
+
+
+@pytest.mark.parametrize("name", sorted(golden()) if GOLDEN.is_dir() else [])
+def test_golden_files_load_for_ever(name):
+    expected = golden()[name]
+    for options in ({}, {"predict_only": True}):
+        model = rb.load(GOLDEN / f"{name}.rb", **options)
+        for x, scores in zip(expected["examples"], expected["scores"], strict=True):
+            assert numbers_of(model, x) == pytest.approx(scores, rel=1e-9, abs=1e-9)
+    model = rb.load(GOLDEN / f"{name}.rb")
+    for x, y in zip(expected["examples"], expected["targets"], strict=True):
+        model.learn_one(x, y)
+    for x, scores in zip(expected["examples"], expected["later"], strict=True):
+        assert numbers_of(model, x) == pytest.approx(scores, rel=1e-6, abs=1e-6)
+
+
+def numbers_of(model, x):
+    """The scores of an example, of a pipeline its last step's."""
+    if isinstance(model, compose.Pipeline):
+        *first, last = model.steps.values()
+        for step in first:
+            x = step.transform_one(x)
+        model = last
+    score = model.decision_function_one(x)
+    return list(score.values()) if isinstance(score, dict) else [score]
+
+
+def test_there_is_a_golden_file_for_every_format():
+    assert container.FORMAT == 1
+    assert len(list(GOLDEN.glob("*.rb"))) == len(golden()) >= 6
+
+
+@pytest.mark.parametrize("entry", CLASSIFIERS[:1])
+def test_a_saved_file_is_documented_by_itself(entry, path):
+    rb.save(taught(entry), path)
+    header, arrays = unpacked(path.read_bytes())
+    assert header["format"] == 1
+    assert header["river_budget"] == rb.__version__
+    assert header["model"]["class"] == "BSGDClassifier"
+    assert header["model"]["parameters"]["budget"] == 100
+    assert len(arrays) == len(header["arrays"])
