@@ -79,7 +79,7 @@ class _Nystroem(BudgetModel):
         basis = blocks.views(self._block).extras
         basis[:] = 0.0
         basis[: len(values), :n] = (vectors / np.sqrt(values)).T
-        basis[-1, : len(values)] = values
+        basis[len(values), : len(values)] = values
         own = self._own()
         own.kept, own.stage = len(values), core.PREPARED
 
@@ -233,7 +233,7 @@ class Nystroem(_Nystroem, Transformer):
     Parameters
     ----------
     budget
-        The number of landmarks.
+        The number of landmarks. Once they are there, a smaller number takes effect and a larger one does not.
     rank
         The number of features: the most important directions only. None: as many as the landmarks span.
     kernel
@@ -294,10 +294,9 @@ class Nystroem(_Nystroem, Transformer):
         """With the last landmark comes the basis."""
         if self.n_support_vectors == self.budget:
             self._learn_basis()
-            self._own().stage = core.LINEAR
             self._ready = True
             self._seats = Seats()
 
     def _restored(self, count: int) -> None:
         super()._restored(count)
-        self._ready = bool(self._own().stage == core.LINEAR)
+        self._ready = bool(self._own().stage != core.GATHERING)

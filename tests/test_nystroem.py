@@ -165,6 +165,26 @@ def test_a_larger_budget_comes_too_late_and_a_smaller_one_takes_effect():
     assert (model.n_support_vectors, int(model._own().kept)) == (8, 2)
 
 
+def test_budgets_may_change_between_the_basis_and_the_next_step():
+    stream = emerging(60, seed=1)
+    models = [frozen(), frozen()]
+    for model, budgets in zip(models, ((8,), (8, 30, 12)), strict=True):
+        for budget in budgets:
+            model.mutate({"budget": budget})
+        learn(model, stream)
+    assert scores(models[0], stream) == scores(models[1], stream)
+
+
+def test_a_map_with_fewer_landmarks_has_fewer_features():
+    X = rows(40)
+    model = rb.Nystroem(20, kernel=RBF(0.3))
+    model.learn_many(X)
+    model.mutate({"budget": 5})
+    found = list(model.transform_one(dict(enumerate(X[0].tolist()))).values())
+    assert len(found) == 5
+    assert (model.transform_many(X[:1])[0] == found).all()
+
+
 def test_a_smaller_budget_keeps_what_the_rest_spans():
     model = rb.NOGDRegressor(30, Linear(), learning_rate=0.01)
     stream = smooth(25, n_features=2)

@@ -6,7 +6,7 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
     B        head.budget
     K        the Gram matrix of the support, K = V diag(values) V' with the largest values only
     M        basis: the first own.kept rows of extras, M = diag(values)^(-1/2) V'
-    values   the last row of extras
+    values   the next row of extras
     z(x)     M k(x), with k(x) = model.row
     W'z(x)   coefficients . k(x), as only coefficients = M'W are kept: a score costs no more than that of
              any expansion, and only a step needs z(x)
@@ -68,7 +68,7 @@ def learn(call):
 def project_function(model, rank):
     """W_i = values_i <M_i, coefficients>, then coefficients = M'W: the part of f within the basis"""
     basis, n = model.extras, lanes(model)
-    values = basis[basis.shape[0] - 1]
+    values = basis[rank]
     for r in range(model.coefficients.shape[0]):
         inside = model.scratch
         for j in range(n):

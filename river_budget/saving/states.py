@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..batch_perceptron import SBPClassifier
 from ..core import block as blocks
 from ..core.support import HUGE_SCALE, TINY_SCALE
 from ..expansion import BudgetModel
@@ -60,7 +61,7 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         table = getattr(block, name)
         if table.size == 0 or (name in OF_VECTORS and not is_expansion(model)):
             continue
-        used = table[:n, :n] if name == "factor" else table[..., :n]
+        used = _factor(model, table[:n, :n]) if name == "factor" else table[..., :n]
         used = used[:width] if name == "vectors" else used
         places[name] = len(arrays)
         little_endian = used.dtype.newbyteorder("<")
@@ -68,6 +69,11 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
     numbers = {name: _number(block.head[name]) for name in NUMBERS}
     own_numbers = {name: _number(own[name]) for name in own.dtype.names}
     return {"numbers": numbers, "own": own_numbers, "arrays": places}
+
+
+def _factor(model: Any, table: Any) -> Any:
+    """Only the batch Perceptron keeps a whole table there; above a triangle nothing is ever read."""
+    return table if isinstance(model, SBPClassifier) else np.tril(table)
 
 
 def _number(value: Any) -> Any:
