@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     race = commands.add_parser("race", help="all algorithms on streams that ship with River")
     race.add_argument("--data", nargs="+", help="phishing, bananas, image-segments, drift")
     race.add_argument("--examples", type=_whole, help="at most so many of each stream")
-    race.add_argument("--seed", type=int, default=1)
+    race.add_argument("--seed", type=_seed, default=1)
     race.add_argument("--plot", metavar="PNG", help="draw the curves of errors")
     _common(race, results=False)
 
@@ -82,13 +82,21 @@ def _whole(text: str) -> int:
     return value
 
 
+def _seed(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return value
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         code: int = COMMANDS[options.command](options)
         return code
     except KeyboardInterrupt:
-        print("\nInterrupted. What was finished is kept.", file=sys.stderr)
+        kept = " What was finished is kept." if hasattr(options, "results") else ""
+        print(f"\nInterrupted.{kept}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # `| head`
         sys.stderr.close()
@@ -111,7 +119,8 @@ def run_race(options: argparse.Namespace) -> int:
     if options.plot:
         from .race import panels
 
-        _draw(options.plot, panels(results), "Progressive error")
+        title = "Wrong so far: River's models and the best eight of ours"
+        _draw(options.plot, panels(results), title)
     return GOOD
 
 
