@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from . import kernels, maintenance
+from ._version import __version__ as __version__
 from .batch_perceptron import SBPClassifier
 from .bsgd import BSGDClassifier, BSGDRegressor
 from .forgetron import ForgetronClassifier, ForgetronRegressor
@@ -24,8 +25,6 @@ from .perceptron import (
 )
 from .projectron import ProjectronClassifier, ProjectronPPClassifier, ProjectronRegressor
 from .saving import SavedModelError, load, save
-
-__version__ = "0.1.0"
 
 __all__ = [
     "BOGDClassifier",

@@ -54,9 +54,8 @@ class _Nystroem(BudgetModel):
 
     def _restored(self, count: int) -> None:
         own = self._own()
-        if own.stage not in (core.GATHERING, core.LINEAR) or own.kept > min(
-            count, self._largest_rank
-        ):
+        most = min(count, self._largest_rank)
+        if not (core.GATHERING <= own.stage <= core.LINEAR and 0 <= own.kept <= most):
             raise ValueError("its basis has another size")
 
     def _gram(self) -> Any:

@@ -125,6 +125,8 @@ def closeness(name):
 @pytest.mark.parametrize("name", CASES)
 def test_two_classes_are_replayed_on_real_data(name, data):
     stream = examples(*data("german.numer"))
+    if name == "Projectron-threshold":  # the reference solves a growing system for every example
+        stream = stream[:500]
     model, oracle = pair(CASES[name], "binary", RBF(1 / 128), classes=(-1, 1))
     expected = run_reference(oracle, stream, labels=(-1, 1))
     assert_same(run(model, stream), expected, closeness(name))
