@@ -84,6 +84,24 @@ def test_a_record_has_tasks_with_keys_of_their_own(record):
     assert len(set(places)) == len(places)
 
 
+@pytest.mark.parametrize(
+    "record", [r for r in RECORDS.values() if r.panels], ids=lambda record: record.name
+)
+def test_a_figure_shows_all_that_was_measured(record, tmp_path):
+    store = Store(tmp_path)
+    assert list(record.panels(record, store)) == [] or record.name == "2016-figure-3"
+    outcome = {"at": [1, 2], "values": [0.5, 0.4], "seconds": [0.1, 0.2], "scoring": 0.05}
+    outcome["lines"] = {"SBP": [[1, 2], [0.5, 0.4]]}
+    for task in record.tasks():
+        store._outcomes[task.key] = outcome
+    panels = list(record.panels(record, store))
+    assert all(panel.lines for panel in panels)
+    drawn = sum(len(line.x) for panel in panels for line in panel.lines)
+    assert drawn >= len(record.cells)
+    lasts = {round(line.y[-1], 9) for panel in panels for line in panel.lines}
+    assert lasts <= {0.4, 0.2, 0.75}
+
+
 def test_printed_tables_are_read_as_they_stand():
     table = paper2016.printed_table(paper2016.TABLE_5)
     assert table["Forgetron", "ijcnn1"] == Printed("16.99", "0.32")

@@ -12,8 +12,8 @@ import numpy as np
 
 import river_budget as rb
 
-from .plotting import Line, Panel
-from .records import Cell, Record, last
+from .plotting import Panel
+from .records import Cell, Record, by_column, last_value, sweep
 from .store import Store
 from .tasks import Task
 
@@ -52,20 +52,18 @@ def cells() -> Iterator[Cell]:
 
 
 def panels(record: Record, store: Store) -> Iterable[Panel]:
-    for data in record.datasets():
+    for data, cells in by_column(record).items():
         lines = []
         for name in ("Forgetron", "CKS", "Perceptron"):
-            points = [
-                (int(cell.row.split()[1]), value)
-                for cell in record.cells
-                if cell.data == data and cell.row.split()[0] == name
-                if (value := last(cell, store, "values")) is not None
-            ]
-            if points:
-                x, y = zip(*points, strict=True)
-                lines.append(Line(name, x, y, style="level" if name == "Perceptron" else "line"))
+            of_row = [cell for cell in cells if cell.row.split()[0] == name]
+            style = "level" if name == "Perceptron" else "line"
+            lines += sweep(name, of_row, store, budget_of, last_value, style)
         if lines:
             yield Panel(data, "budget", "mistakes", lines, percent=True)
+
+
+def budget_of(cell: Cell) -> float:
+    return float(cell.row.split()[1])
 
 
 def records() -> list[Record]:

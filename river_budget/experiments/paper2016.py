@@ -12,8 +12,8 @@ from typing import Any
 
 import river_budget as rb
 
-from .plotting import Line, Panel
-from .records import Cell, Record, curves, last
+from .plotting import Panel
+from .records import Cell, Record, by_column, curves, last_seconds, last_value, sweep
 from .store import Store
 from .tasks import Task, dataset
 from .verdicts import Printed
@@ -248,21 +248,23 @@ def sweep_of_features() -> Iterator[Cell]:
             yield Cell(f"{row} {factor:g}", data, tasks, scale=100.0)
 
 
+def setting(cell: Cell) -> float:
+    """What the rows of a sweep end with."""
+    return float(cell.row.split()[-1])
+
+
+QUANTITIES = ((last_value, "mistakes"), (last_seconds, "seconds"))
+
+
 def sweep_panels(record: Record, store: Store) -> Iterable[Panel]:
     for row, symbol in (("FOGD", "D / B"), ("NOGD", "rank / B")):
-        for what, label in (("values", "mistakes"), ("seconds", "seconds")):
+        for y_of, label in QUANTITIES:
             lines = []
-            for data in record.datasets():
-                points = [
-                    (float(cell.row.split()[1]), value)
-                    for cell in record.cells
-                    if cell.data == data and cell.row.startswith(row)
-                    if (value := last(cell, store, what)) is not None
-                ]
-                if points:
-                    x, y = zip(*points, strict=True)
-                    lines.append(Line(data, x, y))
-            yield Panel(row, symbol, label, lines, False, what == "seconds", what == "values")
+            for data, cells in by_column(record).items():
+                of_row = [cell for cell in cells if cell.row.startswith(row)]
+                lines += sweep(data, of_row, store, setting, y_of)
+            seconds = label == "seconds"
+            yield Panel(row, symbol, label, lines, False, seconds, not seconds)
 
 
 def with_budget(model: Any, row: str, budget: int) -> Any:
@@ -285,23 +287,15 @@ def sweep_of_budgets() -> Iterator[Cell]:
 
 
 def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
-    for data in record.datasets():
-        for what, label in (("values", "mistakes"), ("seconds", "seconds")):
+    for data, cells in by_column(record).items():
+        for y_of, label in QUANTITIES:
             lines = []
             for row in BUDGETED:
-                points = [
-                    (int(cell.row.split()[1]), value)
-                    for cell in record.cells
-                    if cell.data == data and cell.row.split()[0] == row
-                    if (value := last(cell, store, what)) is not None
-                ]
-                if points:
-                    x, y = zip(*points, strict=True)
-                    lines.append(Line(row, x, y))
+                of_row = [cell for cell in cells if cell.row.split()[0] == row]
+                lines += sweep(row, of_row, store, setting, y_of)
             if lines:
-                yield Panel(
-                    data, "budget", label, lines, False, what == "seconds", what == "values"
-                )
+                seconds = label == "seconds"
+                yield Panel(data, "budget", label, lines, False, seconds, not seconds)
 
 
 # Table 3: one pass over a training set, accuracy on a test set.

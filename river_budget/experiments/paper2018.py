@@ -13,8 +13,8 @@ import numpy as np
 
 import river_budget as rb
 
-from .plotting import Line, Panel
-from .records import Cell, Record, last, outcomes
+from .plotting import Panel
+from .records import Cell, Record, by_column, last_seconds, last_value, outcomes, sweep
 from .store import Store
 from .tasks import Task
 from .verdicts import Printed
@@ -116,55 +116,50 @@ def share_of_merging(cell: Cell, store: Store) -> float | None:
     return float(max(0.0, 1.0 - scoring / learning))
 
 
+def arity_of(cell: Cell) -> float:
+    return place(cell)[0]
+
+
+def budget_of(cell: Cell) -> float:
+    return place(cell)[1]
+
+
 def share_panels(record: Record, store: Store) -> Iterable[Panel]:
-    for data in record.datasets():
+    for data, cells in by_column(record).items():
         lines = []
         for budget in (100, 500):
-            points = [
-                (place(cell)[0], value)
-                for cell in record.cells
-                if cell.data == data and place(cell)[1] == budget
-                if (value := share_of_merging(cell, store)) is not None
-            ]
-            if points:
-                x, y = zip(*points, strict=True)
-                lines.append(Line(f"B = {budget}", x, y))
+            chosen = [cell for cell in cells if place(cell)[1] == budget]
+            lines += sweep(f"B = {budget}", chosen, store, arity_of, share_of_merging)
         if lines:
             yield Panel(data, "M", "share of time spent on merging", lines, percent=True)
 
 
+def by_arity(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+    groups: dict[str, list[Cell]] = {}
+    for cell in sorted(cells, key=place):
+        groups.setdefault(f"M = {place(cell)[0]}", []).append(cell)
+    return groups
+
+
 def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
-    for data in record.datasets():
-        for what, label in (("values", "test accuracy"), ("seconds", "seconds")):
+    for data, cells in by_column(record).items():
+        for y_of, label in ((last_value, "test accuracy"), (last_seconds, "seconds")):
             lines = []
-            for arity in sorted({place(cell)[0] for cell in record.cells}):
-                points = [
-                    (place(cell)[1], value)
-                    for cell in record.cells
-                    if cell.data == data and place(cell)[0] == arity
-                    if (value := last(cell, store, what)) is not None
-                ]
-                if points:
-                    x, y = zip(*points, strict=True)
-                    lines.append(Line(f"M = {arity}", x, y))
+            for name, chosen in by_arity(cells).items():
+                lines += sweep(name, chosen, store, budget_of, y_of)
             if lines:
-                seconds = what == "seconds"
+                seconds = label == "seconds"
                 yield Panel(data, "budget", label, lines, False, seconds, not seconds)
 
 
 def trade_off_panels(record: Record, store: Store) -> Iterable[Panel]:
-    for data in record.datasets():
+    for data, cells in by_column(record).items():
         lines = []
-        for arity in sorted({place(cell)[0] for cell in record.cells}):
-            points = []
-            for cell in record.cells:
-                accuracy, seconds = last(cell, store, "values"), last(cell, store, "seconds")
-                wanted = cell.data == data and place(cell)[0] == arity
-                if wanted and accuracy is not None and seconds is not None:
-                    points.append((seconds, accuracy))
-            if points:
-                x, y = zip(*sorted(points), strict=True)
-                lines.append(Line(f"M = {arity}", x, y, style="points"))
+        for name, chosen in by_arity(cells).items():
+            done = [cell for cell in chosen if last_seconds(cell, store) is not None]
+            lines += sweep(
+                name, done, store, lambda c: last_seconds(c, store) or 0.0, last_value, "points"
+            )
         if lines:
             yield Panel(data, "seconds", "test accuracy", lines, log_x=True, percent=True)
 
@@ -185,7 +180,8 @@ def settings_of_phishing() -> Iterator[Cell]:
                     project_to_ball=False,
                 )
                 task = Task("holdout", "phishing", 0, model, (("held_out", 2740),))
-                yield Cell(f"M={arity} B={budget}", "phishing", (task,), scale=100.0)
+                column = f"phishing, gamma = {gamma:g}"
+                yield Cell(f"M={arity} B={budget}", column, (task,), scale=100.0)
 
 
 def records() -> list[Record]:

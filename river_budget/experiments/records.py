@@ -179,3 +179,27 @@ def last(cell: Cell, store: Store, what: str) -> float | None:
     """The mean of the last values of the repeats, or of their seconds."""
     done = outcomes(cell, store)
     return float(np.mean([outcome[what][-1] for outcome in done])) if done else None
+
+
+def sweep(
+    name: str,
+    cells: Iterable[Cell],
+    store: Store,
+    x_of: Callable[[Cell], float],
+    y_of: Callable[[Cell, Store], float | None],
+    style: str = "line",
+) -> list[Line]:
+    """A line through what is finished of cells that differ in one setting, x; or no line."""
+    found = [(x_of(cell), y_of(cell, store)) for cell in cells]
+    points = [(x, y) for x, y in found if y is not None]
+    return (
+        [Line(name, [x for x, _ in points], [y for _, y in points], style=style)] if points else []
+    )
+
+
+def last_value(cell: Cell, store: Store) -> float | None:
+    return last(cell, store, "values")
+
+
+def last_seconds(cell: Cell, store: Store) -> float | None:
+    return last(cell, store, "seconds")
