@@ -20,7 +20,6 @@ from ..core.losses import LONGEST
 from ..core.rows import BOUND
 from ..expansion import BudgetModel
 from ..kernels import Polynomial
-from ..nystroem import _Nystroem
 from ..passive_aggressive import BPAClassifier
 from .errors import SavedModelError
 
@@ -53,19 +52,15 @@ def check_state(model: Any, count: int) -> None:
     """The state of a model whose block has been filled."""
     if isinstance(model, BudgetModel):
         _check_vectors(model, count)
-    if isinstance(model, _Nystroem) and model._own().kept < 0:
-        raise damaged("its basis has another size")
     try:
         model._restored(count)
     except ValueError as error:
         raise damaged(str(error)) from None
-    if (
-        blocks.views(model._block).head.extras == 0
-    ):  # nothing more is there in a model that only predicts
+    if blocks.views(model._block).head.extras == 0:  # as in models that only predict
         return
     if isinstance(model, SBPClassifier):
         _check_window(model, count)
-    if isinstance(model, BPAClassifier):
+    elif isinstance(model, BPAClassifier):
         _check_neighbours(model, count)
 
 
