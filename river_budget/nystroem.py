@@ -271,6 +271,9 @@ class Nystroem(_Nystroem, Transformer):
     def _outputs(self) -> int:
         return int(self._own().kept) if self._ready else 0
 
+    def _named(self, scores: Any) -> None:
+        """Landmarks have no coefficients."""
+
     def _feature_names(self) -> list[str]:
         return [f"nystroem_{j}" for j in range(self._outputs)]
 

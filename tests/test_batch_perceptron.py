@@ -106,6 +106,11 @@ def test_water_levels_of_many_columns(n, kind):
         assert levels(c, c[: n // 2 + 1], volume) == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
+def test_infinite_columns_have_levels_too():
+    plus, minus = levels([np.inf, np.inf, 0.0], [np.inf, 1.0, np.inf, np.inf], 1.0)
+    assert np.isfinite([plus, minus]).all()
+
+
 # The batch method.
 
 

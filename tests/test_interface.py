@@ -37,6 +37,7 @@ from river import (
 
 import river_budget as rb
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.maintenance import RemoveSmallest
 
 LEFT, RIGHT = {"a": -1.0}, {"a": 1.0}
 MIDDLE = {"a": 0.0}
@@ -558,3 +559,14 @@ def test_representations_show_the_parameters():
     text = repr(preprocessing.StandardScaler() | rb.BSGDClassifier(7, RBF(0.25)))
     assert "budget=7" in text
     assert "RBF(gamma=0.25)" in text
+
+
+@pytest.mark.parametrize("budget", [2, 7])
+def test_weights_beyond_all_bounds_leave_the_model_whole(budget):
+    model = rb.BSGDClassifier(budget, Linear(), RemoveSmallest(), classes=(False, True))
+    model.learn_one({"a": 1.0}, True, 1e55)
+    model.learn_one({"a": 0.0}, True, 1e300)
+    for i in range(8):
+        model.learn_one({"a": 0.5 + i}, bool(i % 2))
+        arrivals = [vector["arrival"] for vector in model.support_vectors()]
+        assert len(set(arrivals)) == len(arrivals) <= budget

@@ -78,6 +78,15 @@ def test_many_are_a_loop_of_one():
     assert (two.transform_many(X) == np.array(expected)).all()
 
 
+def test_the_landmarks_can_be_looked_at():
+    model = rb.Nystroem(3)
+    for i in range(5):
+        model.learn_one({"a": float(i)})
+    vectors = model.support_vectors()
+    assert [vector["features"].get("a", 0.0) for vector in vectors] == [0.0, 1.0, 2.0]
+    assert [vector["coefficients"] for vector in vectors] == [None] * 3
+
+
 def test_a_linear_model_behind_the_map_learns_xor():
     values = np.random.default_rng(3).uniform(-1, 1, size=(3000, 2))
     stream = [({"a": a, "b": b}, (a > 0) != (b > 0)) for a, b in values.tolist()]

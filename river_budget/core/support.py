@@ -155,7 +155,8 @@ def lightest(model, weights):
     weights_into(model, weights)
     if model.head.kernel > LAPLACIAN:
         for j in range(model.head.count):
-            weights[j] *= self_kernel(model, model.norms[j])
+            length = self_kernel(model, model.norms[j])
+            weights[j] = weights[j] * length if length > 0.0 else 0.0  # also where it overflowed
     return oldest_of_least(model, weights)
 
 

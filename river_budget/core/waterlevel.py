@@ -77,7 +77,7 @@ def select(values, start, end, rank, rest):
             high = middle
             continue
         low = partition(values, middle, high, np.nextafter(pivot, np.inf), rest)
-        if rank < low:  # it is the pivot
+        if rank < low or low == middle:  # it is the pivot; or all that is left is infinite
             return
 
 
