@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from .._version import __version__
 from .errors import SavedModelError
 
 MAGIC = b"RBUDGET\n"
@@ -39,8 +40,6 @@ EXPANSION = 32  # how much larger than its text JSON may be in memory: "[]," bec
 
 def content(model: dict[str, Any], arrays: list[Any]) -> list[Any]:
     """The bytes of a file, in parts."""
-    from .. import __version__
-
     shapes = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in arrays]
     whole = {"format": FORMAT, "river_budget": __version__, "arrays": shapes, "model": model}
     try:

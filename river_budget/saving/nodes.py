@@ -11,26 +11,38 @@ Models that only predict have "predict_only": true.
 from __future__ import annotations
 
 import functools
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 from river import compose, preprocessing
 
+from ..stream import StreamModel
 from . import frozen, plain, states
 from .errors import SavedModelError
 from .source import Source
 
 Node = dict[str, Any]
+PACKAGE = StreamModel.__module__.rpartition(".")[0]
 DEEPEST = 10  # pipelines within pipelines
 MOST = 2**53  # examples that a scaler may have seen
 
 
 @functools.cache
 def classes() -> dict[str, Any]:
-    """Our models by name."""
-    import river_budget
+    """Our models by name: what their modules call public."""
+    found = {}
+    for kind in _kinds_of(StreamModel):
+        module = sys.modules[kind.__module__]
+        if module.__package__ == PACKAGE and kind.__name__ in getattr(module, "__all__", ()):
+            found[kind.__name__] = kind
+    return found
 
-    names = (name for name in river_budget.__all__ if name[0].isupper())
-    return {name: getattr(river_budget, name) for name in names if name != "SavedModelError"}
+
+def _kinds_of(kind: Any) -> Iterator[Any]:
+    for special in kind.__subclasses__():
+        yield special
+        yield from _kinds_of(special)
 
 
 # to the file
