@@ -8,7 +8,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from .calls import Call
 from .core import block as blocks
@@ -36,6 +35,8 @@ def frequencies(name: Any, entropy: int, n: int, header: dict[str, Any]) -> Any:
     digest = hashlib.blake2b(text.encode(), digest_size=8, key=entropy.to_bytes(8, "little"))
     uniform: Any = uniforms(int.from_bytes(digest.digest(), "little"), n)  # type: ignore[no-untyped-call]
     if header["kernel"] == Code.RBF:  # normal
+        from scipy.special import ndtri  # here, as only these models need it
+
         return math.sqrt(2.0 * header["gamma"]) * ndtri(uniform)
     return header["gamma"] * np.tan(math.pi * (uniform - 0.5))  # Cauchy
 

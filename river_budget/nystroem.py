@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from .calls import Call, Seats
 from .core import block as blocks
@@ -68,6 +67,8 @@ class _Nystroem(BudgetModel):
 
     def _learn_basis(self) -> None:
         """The orthogonal functions that the support spans best, as many as the rank allows."""
+        from scipy.linalg import eigh  # here, as only these models need it
+
         self._resize(extras=self._largest_rank + 1)
         gram = self._gram()
         n = len(gram)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from river import compose, preprocessing
+from river import compose
 
 from ..stream import StreamModel
 from . import frozen, plain, states
@@ -65,14 +65,15 @@ def _node(model: Any, arrays: list[Any], depth: int) -> Node:
             for name, step in model.steps.items()
         ]
         return {"class": "Pipeline", "steps": steps}
+    if classes().get(type(model).__name__) is type(model):
+        return states.encoded(model, arrays)
+    preprocessing = _scalers()
     if type(model) is preprocessing.StandardScaler and model.window_size is None:
         table = [[name, n, model.means[name], model.vars[name]] for name, n in model.counts.items()]
         return _scaler(model, table, {"with_std": model.with_std})
     if type(model) is preprocessing.MinMaxScaler and model.window_size is None:
         table = [[name, low.get(), model.max[name].get()] for name, low in model.min.items()]
         return _scaler(model, table, {})
-    if classes().get(type(model).__name__) is type(model):
-        return states.encoded(model, arrays)
     raise SavedModelError(
         f"{type(model).__name__} cannot be saved: the models of river_budget can, and River's pipelines of "
         "them with its StandardScaler and MinMaxScaler (without window_size)"
@@ -163,9 +164,16 @@ def _too_large(value: Any) -> bool:
     return isinstance(value, int) and abs(value) > 2**1000
 
 
-def _standard_scaler(node: Node) -> preprocessing.StandardScaler:
+def _scalers() -> Any:
+    """River's preprocessing, when it is needed: it takes longer to load than all of this package."""
+    from river import preprocessing
+
+    return preprocessing
+
+
+def _standard_scaler(node: Node) -> Any:
     parameters = node.get("parameters")
-    scaler: preprocessing.StandardScaler = plain.built(preprocessing.StandardScaler, parameters)
+    scaler = plain.built(_scalers().StandardScaler, parameters)
     if type(scaler.with_std) is not bool or scaler.window_size is not None:
         raise SavedModelError("the file is damaged: a StandardScaler with other parameters")
     for name, count, mean, var in _table(node, (int, float, float)):
@@ -173,8 +181,8 @@ def _standard_scaler(node: Node) -> preprocessing.StandardScaler:
     return scaler
 
 
-def _min_max_scaler(node: Node) -> preprocessing.MinMaxScaler:
-    scaler = preprocessing.MinMaxScaler()
+def _min_max_scaler(node: Node) -> Any:
+    scaler = _scalers().MinMaxScaler()
     for name, low, high in _table(node, (float, float)):
         scaler.min[name].min, scaler.max[name].max = low, high
     return scaler
