@@ -369,7 +369,7 @@ def records() -> list[Record]:
         ),
         Record(
             "2016-figure-2",
-            "Time that they took",
+            "Time that the learners of table 7 take",
             "mistakes, %",
             2,
             without_figures(seven),
@@ -402,7 +402,7 @@ def records() -> list[Record]:
         ),
         Record(
             "2016-figure-6",
-            "Time that they took",
+            "Time that the learners of table 9 take",
             "squared error",
             5,
             without_figures(nine),
