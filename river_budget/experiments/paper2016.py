@@ -321,6 +321,12 @@ TABLE_3 = {
 
 
 def table_3() -> Iterator[Cell]:
+    kernel, test = rb.kernels.RBF(0.01), ("test", "a9a.t")
+    exact = Task("libsvm", "a9a", 0, kernel, (("C", 10.0), test))
+    yield Cell("LIBSVM", "a9a", (exact,), Printed("85.04"), 100.0)
+    options = (("C", 1.0), ("landmarks", 1000), test)
+    runs = tuple(Task("llsvm", "a9a", i, kernel, options) for i in range(3))
+    yield Cell("LLSVM", "a9a", runs, Printed("84.89"), 100.0)
     for row, (printed, model) in TABLE_3.items():
         options = (("test", "a9a.t"),)
         tasks = tuple(Task("holdout", "a9a", i, model, options) for i in range(5))
@@ -345,8 +351,7 @@ def records() -> list[Record]:
             2,
             tuple(table_3()),
             "The paper chose its parameters by a cross-validation that it does not report; these are ours "
-            "(gamma = .01). Other sets of this table are left out for the same reason, LIBSVM and LLSVM as they "
-            "are no stream learners.",
+            "(gamma = .01). Other sets of this table are left out for the same reason.",
         ),
         Record("2016-table-5", "Binary classification", "mistakes, %", 2, five),
         Record("2016-table-7", "Classification into several classes", "mistakes, %", 2, seven),

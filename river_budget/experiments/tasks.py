@@ -202,6 +202,16 @@ def libsvm(task: Task, C: float, test: str) -> Outcome:
     return {"at": [len(y)], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
 
 
+def llsvm(task: Task, C: float, landmarks: int, test: str) -> Outcome:
+    """A linear SVM on Nyström features of landmarks; the model is the kernel."""
+    from .landmarks import llsvm as learn
+
+    X, y, X_test, y_test = published(task, test)
+    options: dict[str, Any] = {"gamma": task.model.gamma, "C": C, "landmarks": landmarks}
+    (point,) = learn(X, y, X_test, y_test, **options, seed=task.repeat)
+    return {"at": [len(y)], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
+
+
 def batch(task: Task, bias: bool) -> Outcome:
     """Learners that see all examples from the start, on adult."""
     from .batch_methods import lines
@@ -218,6 +228,7 @@ PROTOCOLS: dict[str, Callable[..., Outcome]] = {
     "progressive": progressive,
     "holdout": holdout,
     "libsvm": libsvm,
+    "llsvm": llsvm,
     "batch": batch,
 }
 
