@@ -32,7 +32,8 @@ def test_features_have_the_inner_products_of_the_kernel_on_the_landmarks():
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0])
-def test_the_linear_machine_is_close_to_its_optimum(C):
+def test_the_linear_machine_comes_close_to_its_optimum(C, monkeypatch):
+    monkeypatch.setattr(landmarks, "EPOCHS", 100)
     X, y = rings(200)
     F, signs = landmarks.kernel(X, X[:30], 0.5), np.where(y, 1.0, -1.0)
 
@@ -42,7 +43,7 @@ def test_the_linear_machine_is_close_to_its_optimum(C):
     w = landmarks.linear_svm(F, signs, C, np.random.default_rng(0))
     rng = np.random.default_rng(1)
     around = [w + 10.0**-k * rng.normal(size=len(w)) for k in (1, 2, 3) for _ in range(200)]
-    assert objective(w) <= 1.05 * min(map(objective, around))
+    assert objective(w) <= 1.01 * min(map(objective, around))
 
 
 def test_it_learns_what_no_linear_model_can():

@@ -43,7 +43,8 @@ def llsvm(
 
 def distances(A: Array, B: Array) -> Array:
     squared = np.sum(A * A, axis=1)[:, None] + np.sum(B * B, axis=1) - 2.0 * A @ B.T
-    return np.maximum(squared, 0.0)
+    clipped: Array = np.maximum(squared, 0.0)
+    return clipped
 
 
 def kernel(A: Array, B: Array, gamma: float) -> Array:
