@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from river_budget.experiments import plotting
+from river_budget.experiments.looks import KNOWN
 from river_budget.experiments.plotting import Line, Panel, draw, figure_of
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")
 
 NAN = float("nan")
-RACE = [*plotting.KNOWN][:12] + [f"method {i}" for i in range(12)]
+RACE = [*KNOWN][:12] + [f"method {i}" for i in range(12)]
 
 
 def curve(name="Forgetron", n=40, end=0.2):
@@ -79,7 +80,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, tmp_path
 
 def test_the_module_itself_loads_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "draw" in runpy.run_path(plotting.__file__)
+    assert "draw" in runpy.run_module(plotting.__name__)
 
 
 # Legend and looks
@@ -110,8 +111,8 @@ def test_twenty_four_names_all_look_different():
 
 
 def test_no_two_known_names_look_alike():
-    pairs = {(look.colour, look.dashes) for look in plotting.KNOWN.values()}
-    assert len(pairs) == len(plotting.KNOWN)
+    pairs = {(look.colour, look.dashes) for look in KNOWN.values()}
+    assert len(pairs) == len(KNOWN)
 
 
 def test_a_known_name_looks_the_same_in_every_figure():
@@ -196,7 +197,7 @@ def test_points_have_markers_and_no_line():
 
 def test_a_long_line_has_few_markers():
     (line,) = axes_of(curve()).lines
-    assert line.get_marker() == plotting.KNOWN["Forgetron"].marker
+    assert line.get_marker() == KNOWN["Forgetron"].marker
     assert len(line.get_markevery()) == plotting.MARKS
 
 
@@ -207,7 +208,7 @@ def test_the_spread_is_drawn_in_the_colour_of_its_line(style):
     axes = axes_of(Line("SBP", [1, 2], [3, 4], [2, 3], [4, 5], style))
     (spread,) = [*axes.collections, *axes.patches]
     colours = spread.get_edgecolor() if style == "points" else spread.get_facecolor()
-    assert to_hex(np.ravel(colours)[:3]) == plotting.KNOWN["SBP"].colour
+    assert to_hex(np.ravel(colours)[:3]) == KNOWN["SBP"].colour
 
 
 def test_on_a_log_axis_a_spread_below_zero_goes_down_to_the_frame():
