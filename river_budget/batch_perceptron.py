@@ -120,6 +120,11 @@ class SBPClassifier(BudgetClassifier):
         """Grows up to the window, which may be larger than the stream."""
         return blocks.columns_for(min(max(FIRST_CAPACITY, count), self.window) + 1)
 
+    def _change(self, name: str, value: Any) -> None:
+        super()._change(name, value)
+        if name == "window" and value > LARGEST_TABLE and self._block is not None:
+            self._resize(factored=0)  # the table would grow with the square of the window
+
     def _prepare(self) -> None:
         capacity = int(blocks.views(self._block).head.capacity)
         self._resize(capacity=blocks.columns_for(min(GROWTH * capacity, self.window + 1)))

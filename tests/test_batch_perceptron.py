@@ -236,6 +236,16 @@ def test_the_window_is_never_exceeded_and_memory_grows_with_what_is_in_it():
         assert model.n_support_vectors == 30
 
 
+def test_a_window_that_has_been_made_large_keeps_no_table_and_its_responses():
+    model = rb.SBPClassifier(20, RBF(0.5), seed=SEED)
+    learn(model, two_labels(40))
+    model.mutate({"window": 5000})
+    learn(model, two_labels(100, seed=1))
+    assert model.n_support_vectors == 120
+    assert model.memory_usage < 200_000
+    np.testing.assert_allclose(*recomputed(model), atol=1e-10)
+
+
 @pytest.mark.parametrize("fit_bias", [False, True])
 def test_a_smaller_window_keeps_the_youngest_and_its_responses_are_right(fit_bias):
     model = rb.SBPClassifier(50, RBF(0.5), fit_bias=fit_bias, seed=SEED)

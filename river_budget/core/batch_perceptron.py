@@ -1,7 +1,8 @@
 """The kernelised stochastic batch Perceptron, on a window of examples.
 
-A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012, algorithms 1
-to 3. The window is ours: the paper knows all examples from the start.
+A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012, algorithm 1,
+whose lines are numbered here; with a bias, a pair of examples takes the place of one. The window is ours: the
+paper knows all examples from the start.
 
     paper        here
     alpha_i y_i  coefficients[0, i]; in a refined model the scaled mean of the iterates, and the last
@@ -183,7 +184,7 @@ def can_iterate(model, own):
 
 @compiled
 def first_step(model):
-    """1 / the length of the longest example"""
+    """Line 1: 1 / the length of the longest example"""
     if model.head.kernel <= LAPLACIAN:
         return 1.0
     longest = 0.0
@@ -196,7 +197,7 @@ def first_step(model):
 def iterate(model, own, unit):
     """One iteration: a step towards an example under water, or half a step to one of each class."""
     own.done += 1
-    step = unit / math.sqrt(own.done)
+    step = unit / math.sqrt(own.done)  # line 4
     if own.fit_bias:
         positive, negative = pick_pair(model, own)
         push(model, own, positive, 0.5 * step, math.inf)
@@ -211,14 +212,14 @@ def push(model, own, i, step, longest):
     label, c = model.extras[LABELS, i], model.extras[RESPONSES]
     amount, factor = step * model.extras[PULLS, i], 1.0
     k_ii = self_kernel(model, model.norms[i])
-    own.norm2 += 2.0 * amount * c[i] + amount * amount * k_ii
-    model.coefficients[0, i] += amount * label
-    if own.norm2 > longest:
+    own.norm2 += 2.0 * amount * c[i] + amount * amount * k_ii  # line 8
+    model.coefficients[0, i] += amount * label  # line 7
+    if own.norm2 > longest:  # lines 11 and 12
         factor = 1.0 / math.sqrt(own.norm2)
         own.norm2 = 1.0
         for j in range(lanes(model)):
             model.coefficients[0, j] *= factor
-    add_response(model, row_of_vector(model, i), amount * label, factor)
+    add_response(model, row_of_vector(model, i), amount * label, factor)  # lines 9 and 10
 
 
 @compiled
@@ -228,7 +229,7 @@ def tolerance(level):
 
 @compiled
 def pick(model, own):
-    """A uniform one of the examples under water, counted in the order of the slots."""
+    """Lines 5 and 6: a uniform one of the examples under water, counted in the order of the slots."""
     n, c = model.head.count, model.extras[RESPONSES]
     level = water_level(c, n, n * own.slack, model.scratch)
     level += tolerance(level)
@@ -339,7 +340,7 @@ def refine(call):
 
 @compiled
 def predict_with_mean(model, own):
-    """The mean of the iterates in the scale where the margin is 1."""
+    """Lines 13 and 14: the mean of the iterates in the scale where the margin is 1."""
     extras, n = model.extras, lanes(model)
     volume = model.head.count * own.slack
     for j in range(n):

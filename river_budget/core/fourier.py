@@ -1,7 +1,8 @@
 """Gradient descent on random Fourier features.
 
 A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007.
-J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016, algorithm 2 (FOGD).
+J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016, algorithms 1 and 3
+(FOGD, for two and for several classes); their lines have no numbers, so the pass names its steps.
 
     paper   here
     u       vectors: one row per feature, one column per frequency; head.count = D of them
@@ -62,10 +63,10 @@ def learn(call):
         x, f = row_of(rows, t), row_of(scores, t)
         if not is_finite(x):
             return t
-        waves(model, x)
-        score_waves(model, f)
+        waves(model, x)  # construct the new representation z(x_t)
+        score_waves(model, f)  # predict
         loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
-        if weights[t] > 0.0 and loss > 0.0:
+        if weights[t] > 0.0 and loss > 0.0:  # w <- w - eta times the gradient of the loss
             step = weights[t] * own.learning_rate * step_length(model, loss, own.epsilon)
             amount = limited(step) * sign / model.head.count
             add_waves(model, plus, amount)

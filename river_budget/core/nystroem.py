@@ -1,6 +1,7 @@
 """Gradient descent on Nyström features.
 
-J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016, algorithm 3 (NOGD).
+J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016, algorithms 2 and 4
+(NOGD, for two and for several classes); their lines have no numbers, so the pass names its steps.
 
     paper    here
     B        head.budget
@@ -52,15 +53,15 @@ def learn(call):
             continue
         step = weights[t] * own.learning_rate * step_length(model, loss, own.epsilon)
         amount = limited(step) * sign
-        if own.stage == GATHERING:
-            if head.count >= head.budget:
+        if own.stage == GATHERING:  # while |S| < B: regular gradient descent
+            if head.count >= head.budget:  # construct K from S, and its eigenvectors: outside
                 return t
             add_to(model, insert(model, x, norm), plus, minus, amount)
             continue
         if own.stage == PREPARED:
-            project_function(model, own.kept)
+            project_function(model, own.kept)  # initialise w from alpha
             own.stage = LINEAR
-        linear_step(model, own.kept, plus, minus, amount)
+        linear_step(model, own.kept, plus, minus, amount)  # w <- w - eta times the gradient
     return np.int64(rows.shape[0])
 
 

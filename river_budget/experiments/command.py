@@ -40,7 +40,8 @@ def parser() -> argparse.ArgumentParser:
     race.add_argument("--examples", type=_whole, help="at most so many of each stream")
     race.add_argument("--seed", type=_seed, default=1)
     race.add_argument("--plot", metavar="PNG", help="draw the curves of errors")
-    _common(race, results=False)
+    _jobs(race)
+    _formats(race)
 
     commands.add_parser("list", help="the tables and figures, and the datasets at hand")
     for kind in ("table", "figure"):
@@ -52,7 +53,9 @@ def parser() -> argparse.ArgumentParser:
         shape.add_argument("--times", action="store_true", help="print seconds too")
         shape.add_argument("--wide", action="store_true", help="a column for every dataset")
         one.add_argument("--plot", metavar="PNG", help="draw the curves (a figure: NAME.png)")
-        _common(one)
+        _jobs(one)
+        _formats(one)
+        _results(one)
 
     speed = commands.add_parser("speed", help="against scikit-learn and River, as ratios")
     speed.add_argument("--examples", type=_whole, default=20_000)
@@ -61,18 +64,24 @@ def parser() -> argparse.ArgumentParser:
     every = commands.add_parser("reproduce", help="everything that the data at hand allows")
     every.add_argument("--output", default="reproduced", help="a folder for the document and plots")
     every.add_argument("--only", nargs="+", help="only these tables and figures")
-    _common(every)
+    _jobs(every)
+    _results(every)
     return top
 
 
-def _common(command: argparse.ArgumentParser, results: bool = True) -> None:
+def _jobs(command: argparse.ArgumentParser) -> None:
     command.add_argument("--jobs", type=_whole, default=2, help="how many runs at once")
+
+
+def _results(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--results", default=RESULTS, help="where finished runs are kept")
+
+
+def _formats(command: argparse.ArgumentParser) -> None:
     form = command.add_mutually_exclusive_group()
     for name in ("markdown", "csv", "json"):
         form.add_argument(f"--{name}", dest="format", action="store_const", const=name)
     command.set_defaults(format="text")
-    if results:
-        command.add_argument("--results", default=RESULTS, help="where finished runs are kept")
 
 
 def _whole(text: str) -> int:

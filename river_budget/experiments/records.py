@@ -13,7 +13,7 @@ from .store import Outcome, Store
 from .tasks import Task, dataset
 from .verdicts import Printed, verdict, worse
 
-MODELS_WITHOUT_CHANCE_NEED = 20  # repeats, as the authors made them
+AUTHORS_REPEATS = 20
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def outcomes(cell: Cell, store: Store) -> list[Outcome]:
 def is_exact(cell: Cell) -> bool:
     """Whether nothing in the cell is left to chance: all of the authors' orders, and no draws."""
     chance = "seed" in cell.tasks[0].model._get_params() and not _draws_nothing(cell.tasks[0].model)
-    return len(cell.tasks) == MODELS_WITHOUT_CHANCE_NEED and not chance
+    return len(cell.tasks) == AUTHORS_REPEATS and not chance
 
 
 def _draws_nothing(model: Any) -> bool:
