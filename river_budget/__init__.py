@@ -25,6 +25,7 @@ from .perceptron import (
 )
 from .projectron import ProjectronClassifier, ProjectronPPClassifier, ProjectronRegressor
 from .saving import SavedModelError, load, save
+from .unite import merge
 
 __all__ = [
     "BOGDClassifier",
@@ -59,11 +60,12 @@ __all__ = [
     "kernels",
     "load",
     "maintenance",
+    "merge",
     "save",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":  # loaded when it is asked for: it takes longer than all the rest
+    if name in ("datasets", "distributed"):  # loaded when asked for: few need them
         return importlib.import_module(".datasets", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

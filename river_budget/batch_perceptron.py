@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .calls import Call
 from .core import batch_perceptron as core
 from .core import block as blocks
@@ -11,6 +13,7 @@ from .estimator import BudgetClassifier
 from .expansion import FIRST_CAPACITY, GROWTH
 from .kernels import Kernel
 from .parameters import Mutable, boolean, not_negative, one_of, whole
+from .union import gram_of, scores_of_vectors, squared_length
 
 __all__ = ["SBPClassifier"]
 
@@ -79,6 +82,7 @@ class SBPClassifier(BudgetClassifier):
     _size = "window"
     _extras = core.EXTRAS
     _binary = True
+    _counters = ("seen", "done")
 
     window = Mutable(whole(1))
     slack = Mutable(not_negative)
@@ -115,6 +119,33 @@ class SBPClassifier(BudgetClassifier):
         counters = (own.positives, own.seen, own.done, own.refined, own.reservoir)
         if own.positives > count or min(counters) < 0:
             raise ValueError("its window has another size")
+
+    def _marks(self, flipped: bool) -> Any:
+        """The labels and the weights of the window."""
+        labels, pulls = self._extra_rows()[[core.LABELS, core.PULLS]]
+        return np.array([-labels if flipped else labels, pulls])
+
+    def _set_marks(self, marks: Any) -> None:
+        self._extra_rows()[[core.LABELS, core.PULLS]] = marks
+
+    def _extra_rows(self) -> Any:
+        return blocks.views(self._block).extras[:, : self.n_support_vectors]
+
+    def _inherit(self, parts: list[Any]) -> None:
+        """Learning goes on from the function that predicts, also where that is a mean of iterates."""
+        super()._inherit(parts)
+        self._resize(factored=self._header(1)["factored"])
+        own, extras, n = self._own(), self._extra_rows(), self.n_support_vectors
+        extras[core.RESPONSES] = extras[core.LABELS] * scores_of_vectors(self)[:, 0]
+        own.norm2, own.seen = squared_length(self), max(own.seen, n)
+        own.positives = np.sum(extras[core.LABELS] > 0.0)
+        own.bias = sum(
+            (-part.weight if part.flipped else part.weight) * part.model._own().bias
+            for part in parts
+        )
+        block = blocks.views(self._block)
+        if block.head.factored:
+            block.factor[:n, :n] = gram_of(self)
 
     def _capacity(self, count: int) -> int:
         """Grows up to the window, which may be larger than the stream."""

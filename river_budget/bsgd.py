@@ -8,18 +8,24 @@ from .core import bsgd as core
 from .estimator import BudgetClassifier, BudgetRegressor
 from .kernels import Kernel
 from .maintained import Maintained
-from .maintenance import Maintenance
+from .maintenance import Maintenance, Project
 from .parameters import Mutable, boolean, not_negative, positive
+from .union import squared_length
 
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
 
 
 class _BSGD(Maintained):
-    _learn = staticmethod(core.learn)
     _shrink = staticmethod(core.shrink_to_budget)
     _state = core.STATE
 
     l2 = Mutable(positive)
+
+    _counters = ("rounds",)
+
+    @property
+    def _learn(self) -> Any:
+        return core.learn_projecting if isinstance(self._strategy, Project) else core.learn
 
     def _begin(
         self,
@@ -32,6 +38,16 @@ class _BSGD(Maintained):
         self.project_to_ball = project_to_ball
         self.l2 = l2
         self._maintain(budget, maintenance)
+
+    def _reduce(self) -> None:
+        self._own().bounded = 1  # |w|^2 is not needed before the end
+        super()._reduce()
+
+    def _inherit(self, parts: list[Any]) -> None:
+        super()._inherit(parts)
+        own = self._own()
+        own.norm2 = squared_length(self)
+        own.bounded = own.unchecked = own.wait = 0
 
 
 class BSGDClassifier(_BSGD, BudgetClassifier):

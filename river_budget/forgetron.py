@@ -17,6 +17,7 @@ class _Forgetron(BudgetModel):
     _learn = staticmethod(core.learn)
     _shrink = staticmethod(core.shrink_to_budget)
     _state = core.STATE
+    _counters = ("mistakes", "damage")  # the bound on the damage grows with the mistakes
 
     budget = Mutable(whole(1))
 

@@ -40,6 +40,11 @@ class _NORMA(BudgetModel):
     def _header(self, n_features: int) -> dict[str, Any]:
         return super()._header(n_features) | {"maintenance": Maintenance.REMOVE_OLDEST}
 
+    def _inherit(self, parts: list[Any]) -> None:
+        """The level is measured in units of the function."""
+        super()._inherit(parts)
+        self._own().level = sum(part.weight * part.model._own().level for part in parts)
+
 
 class NORMAClassifier(_NORMA, BudgetClassifier):
     """Gradient descent with decay and a margin that moves until a share `nu` of the examples lies inside.

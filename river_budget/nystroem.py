@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .calls import Call, Seats
+from .calls import Seats
 from .core import block as blocks
 from .core import nystroem as core
 from .estimator import BudgetClassifier, BudgetRegressor
@@ -15,10 +15,24 @@ from .features import Batch
 from .kernels import Kernel
 from .parameters import Mutable, not_negative, optional, positive, whole
 from .transformer import Transformer
+from .union import gram_of
 
 __all__ = ["NOGDClassifier", "NOGDRegressor", "Nystroem"]
 
 NEGLIGIBLE = 1e-12  # eigenvalues, relative to the largest
+TINIEST = 1e-60  # eigenvalue: a Gram matrix of less is one of zeros
+
+
+def _spectrum(gram: Any, rank: int) -> tuple[Any, Any]:
+    """The largest eigenvalues, as far as they are not negligible, and their eigenvectors as columns."""
+    from scipy.linalg import eigh  # here, as only these models need it
+
+    n = len(gram)
+    unit = max(float(np.abs(gram).max()), TINIEST)  # LAPACK cannot bear 1e100
+    values, vectors = eigh(gram / unit, subset_by_index=[max(0, n - rank), n - 1])
+    values, vectors = unit * values[::-1], vectors[:, ::-1]
+    kept = values > max(NEGLIGIBLE * values[0], TINIEST)
+    return values[kept], vectors[:, kept]
 
 
 class _Nystroem(BudgetModel):
@@ -57,25 +71,12 @@ class _Nystroem(BudgetModel):
         if not (core.GATHERING <= own.stage <= core.LINEAR and 0 <= own.kept <= most):
             raise ValueError("its basis has another size")
 
-    def _gram(self) -> Any:
-        """The kernel of every vector with every other."""
-        model = blocks.views(self._block)
-        n = int(model.head.count)
-        rows, gram = np.ascontiguousarray(model.vectors[:, :n].T), np.empty((n, n))
-        Call(self._block, rows, scores=gram).of(core.kernel_rows)
-        return 0.5 * (gram + gram.T)
-
     def _learn_basis(self) -> None:
         """The orthogonal functions that the support spans best, as many as the rank allows."""
-        from scipy.linalg import eigh  # here, as only these models need it
-
         self._resize(extras=self._largest_rank + 1)
-        gram = self._gram()
+        gram = gram_of(self)
         n = len(gram)
-        values, vectors = eigh(gram, subset_by_index=[max(0, n - self._largest_rank), n - 1])
-        values, vectors = values[::-1], vectors[:, ::-1]
-        kept = values > NEGLIGIBLE * values[0]
-        values, vectors = values[kept], vectors[:, kept]
+        values, vectors = _spectrum(gram, self._largest_rank)
         basis = blocks.views(self._block).extras
         basis[:] = 0.0
         basis[: len(values), :n] = (vectors / np.sqrt(values)).T
@@ -85,12 +86,13 @@ class _Nystroem(BudgetModel):
 
     def _make_smaller(self) -> None:
         """Keep the vectors with the largest weights, and of the function what they span."""
-        model, gram = blocks.views(self._block), self._gram()
+        model, gram = blocks.views(self._block), gram_of(self)
         n, budget = len(gram), self.budget
         weight = np.sum(model.coefficients[:, :n] ** 2, axis=0) * np.diag(gram)
         kept = np.sort(np.argsort(-weight, kind="stable")[:budget])
-        onto = np.linalg.lstsq(gram[np.ix_(kept, kept)], gram[kept], rcond=NEGLIGIBLE)[0]
-        coefficients = model.coefficients[:, :n] @ onto.T
+        values, vectors = _spectrum(gram[np.ix_(kept, kept)], budget)
+        inside = (model.coefficients[:, :n] @ gram[:, kept]) @ vectors
+        coefficients = (inside / values) @ vectors.T
         for table in (model.vectors, model.norms, model.arrivals):
             table[..., :budget] = table[..., kept]
         model.coefficients[:] = 0.0
@@ -104,6 +106,16 @@ class _NOGD(_Nystroem):
     _learn = staticmethod(core.learn)
 
     learning_rate = Mutable(positive)
+
+    def _reduce(self) -> None:
+        self._make_smaller()
+
+    def _inherit(self, parts: list[Any]) -> None:
+        """A support that was frozen in one of the models is frozen: with a basis of its own."""
+        super()._inherit(parts)
+        gathering = all(part.model._own().stage == core.GATHERING for part in parts)
+        if self.n_support_vectors and not gathering:
+            self._learn_basis()
 
     @property
     def _largest_rank(self) -> int:

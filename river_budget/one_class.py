@@ -106,6 +106,11 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     def _header(self, n_features: int) -> dict[str, Any]:
         return super()._header(n_features) | {"task": Task.BINARY, "outputs": 1}
 
+    def _inherit(self, parts: list[Any]) -> None:
+        """The threshold is a part of the score."""
+        super()._inherit(parts)
+        self._own().level = sum(part.weight * part.model._own().level for part in parts)
+
     def learn_one(self, x: dict[Any, Any]) -> None:
         self._learn_row(x, 0.0, 1.0)
 

@@ -49,6 +49,7 @@ def as_float(value: Any) -> float | None:
 
 
 Check = Callable[[str, Any], None]
+MOST = 2**53  # of whole numbers: far more than any memory holds, and exact as a float
 
 
 def _is_number(value: Any) -> bool:
@@ -86,10 +87,12 @@ def boolean(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False, not {value!r}")
 
 
-def whole(least: int) -> Check:
+def whole(least: int, most: float = MOST) -> Check:
     def check(name: str, value: Any) -> None:
         if not (isinstance(value, numbers.Integral) and _is_number(value) and int(value) >= least):
             raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+        if int(value) > most:
+            raise ValueError(f"{name} must be at most {most}, not {value!r}")
 
     return check
 

@@ -84,3 +84,14 @@ class BPAClassifier(BudgetClassifier):
 
     def _start(self) -> dict[str, Any]:
         return {"code": _CODES[self.update]}
+
+    def _reduce(self) -> None:
+        if self.update == "nearest":
+            self._make_smaller()
+        else:
+            super()._reduce()
+
+    def _inherit(self, parts: list[Any]) -> None:
+        super()._inherit(parts)
+        if self.update == "nearest":
+            self._make_smaller()  # nothing goes any more, and neighbours are looked for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .core import block as blocks
 from .core import budget_perceptron as cks
 from .core import perceptron as core
 from .core import removal
@@ -12,6 +13,7 @@ from .estimator import BudgetClassifier, BudgetRegressor
 from .expansion import BudgetModel
 from .kernels import Kernel
 from .parameters import Mutable, finite, not_negative, positive, whole
+from .union import scores_of_vectors
 
 __all__ = [
     "BudgetPerceptronClassifier",
@@ -267,3 +269,8 @@ class BudgetPerceptronClassifier(BudgetClassifier):
         super().__init__(kernel, classes)
         self.budget = budget
         self.margin = margin
+
+    def _inherit(self, parts: list[Any]) -> None:
+        super()._inherit(parts)
+        kept = blocks.views(self._block).extras[0]
+        kept[: self.n_support_vectors] = scores_of_vectors(self)[:, 0]

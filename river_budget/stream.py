@@ -30,16 +30,17 @@ SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begu
 class StreamModel(base.Estimator):
     """A model in a block. Subclasses say which passes they use."""
 
-    _learn: ClassVar[Any]  # the compiled pass
+    _learn: Any = None  # the compiled pass, of the class or a property; None: nothing to learn
     _state: ClassVar[
         np.dtype[Any]
     ]  # the pass's own numbers; fields named as parameters follow them
     _decide: ClassVar[Any]  # the compiled scoring of rows
     _scores_with_extras: ClassVar[bool] = False  # whether scoring looks at them
+    _counters: ClassVar[tuple[str, ...]] = ()  # which of the pass's own numbers count up
 
     def __init__(self, kernel: Kernel | None, seed: int | None):
         optional(instance_of(Kernel))("kernel", kernel)
-        optional(whole(0))("seed", seed)
+        optional(whole(0, math.inf))("seed", seed)
         self.kernel = kernel
         if "seed" in self._parameters():
             self.seed = seed
@@ -90,8 +91,9 @@ class StreamModel(base.Estimator):
         kernel = RBF() if self.kernel is None else self.kernel
         return kernel._header(n_features) | {"random": self._entropy, "scale": 1.0}
 
-    def _create(self, n_features: int) -> None:
-        self._block = blocks.allocate(**self._header(n_features), width=n_features)
+    def _create(self, n_features: int, **fields: Any) -> None:
+        fields = self._header(n_features) | {"width": n_features} | fields
+        self._block = blocks.allocate(**fields)
         self._write_parameters()
         own = self._own()
         for name, value in self._start().items():
@@ -103,6 +105,16 @@ class StreamModel(base.Estimator):
     def _own(self) -> Any:
         """The algorithm's own numbers."""
         return blocks.own(self._block, self._state)
+
+    def _inherit(self, parts: list[Any]) -> None:
+        """The algorithm's own numbers, of a model that has become the sum of these parts (union.py).
+
+        Counts go on from the largest: models that have begun as copies have counted the same rounds, which
+        a sum would count again at every merging.
+        """
+        own = self._own()
+        for name in self._counters:
+            own[name] = max(part.model._own()[name] for part in parts)
 
     def _resize(self, **sizes: int) -> None:
         self._block = blocks.resized(self._block, **sizes)
@@ -120,7 +132,7 @@ class StreamModel(base.Estimator):
         self._seats = Seats()
 
     def _new_seat(self) -> Seat:
-        return Seat(self._block, len(self._features), self._outputs)
+        return Seat(self._learn, self._block, len(self._features), self._outputs)
 
     @property
     def _outputs(self) -> int:
@@ -159,7 +171,7 @@ class StreamModel(base.Estimator):
             seat.values[:] = memoryview(row[0])
         seat.target[0] = target
         seat.weight[0] = w
-        if self._learn(seat.addresses):
+        if seat.learn(seat.addresses):
             self._seats.append(seat)
         else:
             self._features.reject(x)

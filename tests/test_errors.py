@@ -228,6 +228,7 @@ def test_a_wrong_number_of_weights_is_refused():
 PARAMETERS = [
     ("budget", 0),
     ("budget", -1),
+    ("budget", 10**30),
     ("budget", 1.5),
     ("budget", "10"),
     ("budget", True),

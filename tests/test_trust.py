@@ -17,6 +17,8 @@ import pickle
 import random
 import resource
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -179,6 +181,44 @@ def test_mutated_files_are_refused_or_hold_a_model_that_works(no_hang):
     assert most < GROWTH
 
 
+LOADER = """
+import re, sys
+import river_budget as rb
+from river_budget.saving import opened
+
+loaded, read = 0, sys.stdin.buffer.read
+while size := int.from_bytes(read(8), "little"):
+    try:
+        opened(read(size - 1), max_bytes=2**24)
+        loaded += 1
+    except rb.SavedModelError:
+        pass
+print(loaded, re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1])
+"""
+
+
+def test_a_process_that_loads_mutated_files_stays_below_200_MB(no_hang):
+    """A process with nothing but the package in it, which needs 126 MB."""
+    rng = random.Random(3)
+    files = [file_of(taught(model, 30)) for model in FORGED]
+    sources = [unpacked(data) for data in files]
+    loader = subprocess.Popen(
+        [sys.executable, "-c", LOADER], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    for i in range(FILES):
+        if i % 2:
+            data = signed(mutated(rng, rng.choice(files), files)[40:])
+        else:
+            data = forge(rng, *rng.choice(sources))
+        loader.stdin.write((len(data) + 1).to_bytes(8, "little") + data)  # 0 would be the end
+    output, _ = loader.communicate()
+    assert loader.returncode == 0  # no other exception
+    loaded, kilobytes = map(int, output.split())
+    print(f"{FILES} files, {loaded} of them loaded; at most {kilobytes / 1e3:.0f} MB")
+    assert loaded > 100
+    assert kilobytes < 200_000
+
+
 def test_with_the_usual_limit_a_forged_file_takes_no_memory(no_hang):
     """The same without a limit of one's own, loaded and not used: sizes up to 4 GB pass the checks."""
     rng = random.Random(2)
@@ -209,7 +249,6 @@ MORE = [
 ESTIMATORS = ALL + MORE
 
 MAGNITUDES = [10.0**power for power in (-300, -160, -30, -8, 8, 30, 150, 155, 300)]
-MODERATE = [10.0**power for power in (-30, -8, 8, 30)]  # for MORE: see OVERFLOWING
 NAMES = ["a", "b", "c", "d", "e", "f", 7, ("g", 1)]
 LABELS = ["blue", "amber", "coral", "dun"]
 
@@ -225,7 +264,7 @@ def any_example(rng, seen):
     if kind == 3:
         return dict.fromkeys(names, 0.0)
     if kind <= 5:
-        return {name: rng.choice([-1, 1]) * rng.choice(rng.magnitudes) for name in names}
+        return {name: rng.choice([-1, 1]) * rng.choice(MAGNITUDES) for name in names}
     return {name: rng.gauss(0.0, 1.0) for name in names}
 
 
@@ -333,7 +372,6 @@ def test_models_survive_any_sequence_of_operations(number, no_hang):
     (original,) = ESTIMATORS[number].values
     for seed in range(SEQUENCES):
         rng, seen = random.Random(1000 * number + seed), []
-        rng.magnitudes = MAGNITUDES if number < len(ALL) else MODERATE
         model, done = original.clone(), []
         for _ in range(rng.randrange(8, 23)):
             operation = rng.choice(OPERATIONS)
@@ -370,7 +408,6 @@ OVERFLOWING = [
 ]
 
 
-@pytest.mark.xfail(strict=True, reason="kernels without a bound at the ends of the number range")
 @pytest.mark.parametrize(("model", "stream"), OVERFLOWING)
 def test_extreme_values_do_no_harm_with_kernels_that_have_no_bound(model, stream):
     model = model.clone()

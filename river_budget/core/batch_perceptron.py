@@ -32,6 +32,7 @@ from .rounds import REFUSED
 from .rows import (
     HUGE,
     LAPLACIAN,
+    dot,
     is_finite,
     kernel_row,
     lanes,
@@ -48,6 +49,8 @@ from .waterlevel import water_level, water_levels
 LABELS, RESPONSES, PULLS, KEPT, SUMS = range(5)
 EXTRAS = 5
 TOLERANCE = 1e-12  # responses that are equal on paper differ in their last digits
+EVERY = 16  # arrivals: then a response and |w|^2 are checked, one example after the other
+DRIFT = 1e-7  # relative to |w| and the length of the example; rounding alone stays near 1e-13
 
 _WHOLE = "steps fit_bias reservoir seen done iterations refined positives"
 _REAL = "slack norm2 bias last_bias"
@@ -88,6 +91,8 @@ def learn(call):
                 iterate(model, own, unit)
             if own.fit_bias:
                 own.bias = bias_of(model, own)
+        if own.seen % EVERY == 0:
+            check_responses(model, own)
     return np.int64(rows.shape[0])
 
 
@@ -368,6 +373,39 @@ def go_back(model, own):
     for j in range(lanes(model)):
         model.coefficients[0, j] = model.extras[KEPT, j]
     own.bias, own.refined = own.last_bias, 0
+
+
+# Drift
+
+
+@compiled
+def check_responses(model, own):
+    """Compute what is kept up to date anew if it has drifted."""
+    n, c = model.head.count, model.extras[RESPONSES]
+    i = (own.seen // EVERY) % n
+    length = math.sqrt(own.norm2 * max(self_kernel(model, model.norms[i]), 0.0))
+    wrong = abs(response_of(model, i) - c[i]) > DRIFT * length
+    if wrong or abs(norm2_of(model) - own.norm2) > DRIFT * own.norm2:
+        for j in range(n):
+            c[j] = response_of(model, j)
+        own.norm2 = max(norm2_of(model), 0.0)
+        model.head.repairs += 1
+
+
+@compiled
+def response_of(model, i):
+    """y_i <w, phi(x_i)>"""
+    row = row_of_vector(model, i)
+    return model.extras[LABELS, i] * dot(row, model.coefficients[0], lanes(model))
+
+
+@compiled
+def norm2_of(model):
+    """|w|^2 = sum_i alpha_i c_i"""
+    total, labels, c = 0.0, model.extras[LABELS], model.extras[RESPONSES]
+    for i in range(model.head.count):
+        total += model.coefficients[0, i] * labels[i] * c[i]
+    return total
 
 
 # Scoring and shrinking

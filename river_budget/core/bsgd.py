@@ -23,7 +23,7 @@ from .jit import compiled
 from .losses import along, judge, limited, squared_length
 from .maintenance import keep_budget, store
 from .model import examples, unpack
-from .projection import keep_apart
+from .projection import check_factor, keep_apart
 from .rounds import observe
 from .rows import dot, kernel_row, lanes, row_of
 from .support import rescale, vector
@@ -45,6 +45,7 @@ STATE = np.dtype(
     )
 )
 _state = carver(STATE, 0)
+DRIFT = 1e-6  # relative: more is counted as a repair; rounding stays near 1e-13
 CHECK = 16  # norm2 is computed anew after CHECK * capacity vectors: little for each of them
 WELL_INSIDE = 0.25  # of the ball: a bound will do
 
@@ -53,7 +54,7 @@ WELL_INSIDE = 0.25  # of the ball: a bound will do
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
     model = unpack(call)
-    fit_budget(model, state_of(model))
+    fit_budget(model, state_of(model), model.head.factored)
 
 
 @compiled
@@ -63,10 +64,22 @@ def state_of(model):
 
 @compiled(entry=True)
 def learn(call):
+    """The pass for models without a factor: those who do not project need not compile how."""
+    return learn_rows(call, 0)
+
+
+@compiled(entry=True)
+def learn_projecting(call):
+    """The pass for models that keep a factor."""
+    return learn_rows(call, 1)
+
+
+@compiled(once=True)
+def learn_rows(call, factored):
     """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done."""
     model = unpack(call)
     rows, targets, weights, scores = examples(call)
-    own, head = state_of(model), model.head
+    own = state_of(model)
     for t in range(rows.shape[0]):
         x, f = row_of(rows, t), row_of(scores, t)
         norm = observe(model, x, f)
@@ -82,11 +95,12 @@ def learn(call):
         own.norm2 *= decay * decay
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
             inner = decay * along(f, sign, plus, minus)
-            length = store(model, x, norm, plus, minus, step * sign)
+            length = store(model, x, norm, plus, minus, step * sign, factored)
             own.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
-            if head.factored:
+            if factored == 1:
                 own.norm2 -= keep_apart(model)
-            fit_budget(model, own)  # lines 5-7
+                check_factor(model)
+            fit_budget(model, own, factored)  # lines 5-7
         if own.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda)
             if own.l2 * own.norm2 > 1.0 and own.bounded:
                 look_closely(model, own)
@@ -98,7 +112,7 @@ def learn(call):
 
 
 @compiled(once=True)
-def fit_budget(model, own):
+def fit_budget(model, own, factored):
     """Keep the budget, and norm2 up to date.
 
     The norm matters near the surface of the ball only. Well inside, it is enough to know a bound, which
@@ -106,12 +120,14 @@ def fit_budget(model, own):
     each vector, as many vectors have to be given up between one computation and the next.
     """
     before, exact = model.head.count, own.project_to_ball != 0 and own.bounded == 0
-    change = keep_budget(model, exact)
+    change = keep_budget(model, exact, factored)
     own.norm2 = max(own.norm2 + change, 0.0) if exact else (math.sqrt(own.norm2) + change) ** 2
     own.unchecked += before - model.head.count
     own.wait -= before - model.head.count
     if exact and own.unchecked >= CHECK * model.head.capacity:
+        maintained = own.norm2
         look_closely(model, own)
+        model.head.repairs += abs(own.norm2 - maintained) > DRIFT * own.norm2
     elif exact and own.wait <= 0 and own.l2 * own.norm2 < WELL_INSIDE:
         own.bounded = 1
 

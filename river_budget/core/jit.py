@@ -45,7 +45,8 @@ def compiled(
 
     fastmath: which liberties floating point may take, REORDERED or FUSED.
     entry: called from Python. The others have no Python wrapper.
-    once: has a single call site, and is compiled as part of its caller: half the time for long chains.
+    once: is compiled as part of its caller: half the time for long chains, and what a constant argument
+        switches off is not compiled at all. A pass calls it once.
     hot: is worth a copy at each call site: short, and called for every example.
     """
 

@@ -28,15 +28,15 @@ from .rows import dot, exponentiate, kernel_row, lanes, log_rbf_row, norm_of, se
 from .support import add_to, insert, lightest, remove, stamp, vector
 from .views import integers, numbers, table
 
-PROJECT, MERGE = int(Maintenance.PROJECT), int(Maintenance.MERGE)
+MERGE = int(Maintenance.MERGE)
 
 
 @compiled(once=True)
-def store(model, x, norm, plus, minus, amount):
+def store(model, x, norm, plus, minus, amount, factored):
     """Add amount (e_plus - e_minus) k(x, .), with x as a new support vector, or its projection where x is
     a combination of what is stored. Returns the squared length of k(x, .) or of the projection."""
     length = self_kernel(model, norm)
-    if model.head.factored:
+    if factored == 1:
         coefficients = numbers(model.free, model.head.count)
         inside = project(model, model.row, coefficients)
         if length - inside <= TINY * length:
@@ -50,14 +50,14 @@ def store(model, x, norm, plus, minus, amount):
 
 
 @compiled(once=True)
-def keep_budget(model, exact):
+def keep_budget(model, exact, factored):
     """Maintain until the budget is kept. Returns the change of |w|^2 if `exact`, and otherwise how much
     |w| may have grown."""
     head, change = model.head, 0.0
     while head.count > head.budget:
         if head.maintenance == MERGE:
             change += merge(model, exact)
-        elif head.maintenance == PROJECT:
+        elif factored == 1:
             p = lightest(model, model.scratch)
             weight = model.scratch[p] / self_kernel(model, model.norms[p])
             distance = project_out(model, p)

@@ -29,7 +29,7 @@ from .views import carve, carver, compiled_as, integers, numbers, table
 
 _INTEGERS = (
     "capacity width outputs extras factored count budget arrived task kernel degree normalised "
-    "maintenance arity method objective at_coefficients at_norms at_arrivals at_extras at_factor"
+    "maintenance arity method objective repairs at_coefficients at_norms at_arrivals at_extras at_factor"
 )
 HEADER = np.dtype(
     (

@@ -19,7 +19,7 @@ from .jit import compiled
 from .losses import judge, limited
 from .maintenance import keep_budget, store
 from .model import examples, unpack
-from .projection import keep_apart
+from .projection import check_factor, keep_apart
 from .removal import forget
 from .rounds import observe
 from .rows import decide, row_of
@@ -80,9 +80,10 @@ def learn_novelty(call):
         strange = f[0] > 0.0 or (own.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - own.learning_rate * own.l2)
         if strange:
-            store(model, x, norm, plus, minus, step)
+            store(model, x, norm, plus, minus, step, model.head.factored)
             if model.head.factored:
                 keep_apart(model)
+                check_factor(model)
             fit(model)
         own.level += -step * (1.0 - own.nu) if strange else step * own.nu
     return np.int64(rows.shape[0])
@@ -106,4 +107,4 @@ def shrink_to_budget(call):
 
 @compiled
 def fit(model):
-    keep_budget(model, False)
+    keep_budget(model, False, model.head.factored)

@@ -26,7 +26,7 @@ from .losses import judge, limited, step_length
 from .model import examples, unpack
 from .rounds import observe
 from .rows import HUGE, dot, is_finite, kernel_row, lanes, norm_of, row_of, self_kernel
-from .support import add_to, insert
+from .support import add_to, bounded, insert
 from .views import carver
 
 GATHERING, PREPARED, LINEAR = range(3)
@@ -89,9 +89,16 @@ def linear_step(model, rank, plus, minus, amount):
         step[j] = 0.0
     for i in range(rank):
         add(step, basis[i], dot(basis[i], model.row, n), n)
-    add(model.coefficients[plus], step, amount, n)
+    add_within_bounds(model, plus, step, amount, n)
     if minus >= 0:
-        add(model.coefficients[minus], step, -amount, n)
+        add_within_bounds(model, minus, step, -amount, n)
+
+
+@compiled(hot=True)
+def add_within_bounds(model, output, step, amount, n):
+    coefficients = model.coefficients[output]
+    for j in range(n):
+        coefficients[j] = bounded(model, coefficients[j] + amount * step[j])
 
 
 @compiled(fastmath=REORDERED, hot=True)

@@ -18,11 +18,21 @@ import numpy as np
 from .jit import compiled
 from .losses import judge, limited, squared_length
 from .model import examples, unpack
-from .projection import TINY, extend, fold, inverse_diagonal, keep_apart, project, project_out
+from .projection import (
+    TINY,
+    check_factor,
+    extend,
+    fold,
+    inverse_diagonal,
+    keep_apart,
+    project,
+    project_out,
+)
 from .rounds import observe
 from .rows import kernel_row, row_of, self_kernel
 from .support import (
     add_to,
+    bounded,
     insert,
     lightest,
     oldest_of_least,
@@ -79,7 +89,7 @@ def exchange(model, x, norm):
     for r in range(n):
         rest = self_kernel(model, model.norms[r])
         rest -= row[r] * row[r] / k_tt if k_tt > 0.0 else 0.0
-        loss[r] *= rest if rest > TINY else 0.0
+        loss[r] = loss[r] * rest if rest > TINY else 0.0
     r = oldest_of_least(model, loss)
     give(model, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
     overwrite(model, r, x, norm)
@@ -95,15 +105,16 @@ def exchange_with_neighbour(model, x, norm):
         to_newcomer, to_neighbour = shares(model, r, row, k_tt)
         rest = self_kernel(model, model.norms[r]) - to_newcomer * row[r]
         rest -= to_neighbour * model.extras[SIMILARITY, r]
-        loss[r] *= rest if rest > TINY else 0.0
+        loss[r] = loss[r] * rest if rest > TINY else 0.0
     r = oldest_of_least(model, loss)
     to_newcomer, to_neighbour = shares(model, r, row, k_tt)
     neighbour = int(model.extras[NEIGHBOUR, r])
     for c in range(model.coefficients.shape[0]):
         amount = model.coefficients[c, r]
         if neighbour >= 0:
-            model.coefficients[c, neighbour] += to_neighbour * amount
-        model.coefficients[c, r] = to_newcomer * amount
+            heir = model.coefficients[c, neighbour]
+            model.coefficients[c, neighbour] = bounded(model, heir + to_neighbour * amount)
+        model.coefficients[c, r] = bounded(model, to_newcomer * amount)
     overwrite(model, r, x, norm)
     return r
 
@@ -114,7 +125,7 @@ def give(model, r, heir, share):
     for c in range(model.coefficients.shape[0]):
         amount = share * model.coefficients[c, r]
         model.coefficients[c, r] = 0.0
-        model.coefficients[c, heir] += amount
+        model.coefficients[c, heir] = bounded(model, model.coefficients[c, heir] + amount)
 
 
 @compiled
@@ -183,6 +194,7 @@ def exchange_by_projection(model, x, norm, plus, minus, step):
     extend(model, d, residual, j)
     add_to(model, j, plus, minus, step)
     keep_apart(model)
+    check_factor(model)
     if head.count > head.budget:
         project_out(model, cheapest(model, head.count - 1))
 

@@ -12,6 +12,10 @@ a newcomer that does is not stored, and one that comes to do so by a newcomer is
 which costs next to nothing. This keeps the root of the condition number near 1e5.
 
 The factor is in the order of the support, so vectors leave by `remove_in_order`.
+
+Rounding errors add up over a long life. So at every EVERY-th arrival one vector, each in its turn, is
+projected on the support that it belongs to: |W k|^2 must be its own length, with nothing in the rows behind
+its own. If that is wrong by more than DRIFT, the factor is computed anew and the repair is counted.
 """
 
 from __future__ import annotations
@@ -21,11 +25,13 @@ import math
 import numpy as np
 
 from .jit import REORDERED, compiled
-from .rows import self_kernel
-from .support import remove_in_order
+from .rows import kernel_row, self_kernel
+from .support import bounded, remove_in_order, vector
 from .views import numbers
 
 TINY = 1e-10  # relative to k(x, x)
+EVERY = 64  # arrivals: a check costs as much as an arrival
+DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11
 
 
 @compiled(fastmath=REORDERED)
@@ -100,7 +106,7 @@ def project_out(model, p):
         coefficients = model.coefficients[r]
         share = coefficients[p] * distance
         for j in range(n):
-            coefficients[j] -= share * column[j]
+            coefficients[j] = bounded(model, coefficients[j] - share * column[j])
     drop(model, p)
     return distance
 
@@ -150,7 +156,61 @@ def fold(model, d, plus, minus, amount):
     """Add amount (e_plus - e_minus) times the projection with coefficients d; the support stays."""
     amount /= model.head.scale
     for j in range(model.head.count):
-        model.coefficients[plus, j] += amount * d[j]
+        model.coefficients[plus, j] = bounded(model, model.coefficients[plus, j] + amount * d[j])
     if minus >= 0:
         for j in range(model.head.count):
-            model.coefficients[minus, j] -= amount * d[j]
+            model.coefficients[minus, j] = bounded(
+                model, model.coefficients[minus, j] - amount * d[j]
+            )
+
+
+@compiled
+def check_factor(model):
+    """Every EVERY-th arrival: check the factor at one vector, and repair it if it has drifted."""
+    head = model.head
+    if head.arrived % EVERY == 0 and error_at(model, (head.arrived // EVERY) % head.count) > DRIFT:
+        renew_factor(model)
+        head.repairs += 1
+
+
+@compiled
+def error_at(model, p):
+    """How far the factor is wrong about vector p, in units of the vector's length."""
+    factor, row, length, behind = model.factor, model.row, 0.0, 0.0
+    vector(model, p, model.x)
+    kernel_row(model, model.x, model.norms[p])
+    for i in range(model.head.count):
+        total = 0.0
+        for j in range(i + 1):
+            total += factor[i, j] * row[j]
+        length += total * total
+        if i > p:
+            behind += total * total
+    k_pp = self_kernel(model, model.norms[p])
+    error = max(abs(length - k_pp) / k_pp, math.sqrt(behind / k_pp))
+    return error if error == error else np.inf
+
+
+@compiled
+def renew_factor(model):
+    """The factor from scratch; a vector that is a combination of those before it is projected on them."""
+    head, i, n = model.head, np.int64(0), model.head.count
+    d = numbers(model.free, n)
+    while i < n:
+        head.count = i
+        vector(model, i, model.x)
+        kernel_row(model, model.x, model.norms[i])
+        k_ii = self_kernel(model, model.norms[i])
+        residual = k_ii - project(model, model.row, d)
+        if residual > TINY * k_ii:
+            extend(model, d, residual, i)
+            i += 1
+            continue
+        for r in range(model.coefficients.shape[0]):
+            share = model.coefficients[r, i]
+            for j in range(i):
+                model.coefficients[r, j] = bounded(model, model.coefficients[r, j] + share * d[j])
+        head.count = n
+        remove_in_order(model, i)
+        n -= 1
+    head.count = n

@@ -19,7 +19,7 @@ import numpy as np
 from .jit import compiled
 from .losses import judge, limited, mistaken
 from .model import examples, unpack
-from .projection import TINY, extend, fold, project, project_out
+from .projection import TINY, check_factor, extend, fold, project, project_out
 from .rounds import observe
 from .rows import row_of, self_kernel
 from .support import add_to, insert, lightest
@@ -71,6 +71,7 @@ def learn(call):
             j = insert(model, x, norm)
             extend(model, d, residual, j)
             add_to(model, j, plus, minus, amount)
+            check_factor(model)
     return np.int64(rows.shape[0])
 
 

@@ -20,6 +20,7 @@ RBF, LAPLACIAN, POLYNOMIAL = int(Kernel.RBF), int(Kernel.LAPLACIAN), int(Kernel.
 LEAST_LOG = -1e9  # of a kernel value, also where the distance has overflowed
 HUGE = 1e300  # a norm below it is proof enough that all features are finite
 BOUND = 1e100  # of the values of kernels that have no bound of their own
+LEAST = 1e-60  # squared length: a vector shorter than that is none, as nothing can be divided by it
 
 
 @compiled(hot=True)
@@ -73,7 +74,9 @@ def self_kernel(model, norm):
     if model.head.kernel <= LAPLACIAN:
         return 1.0
     length = raw_self_kernel(model, norm)
-    return length if model.head.normalised == 0 else 1.0 if length > 0.0 else 0.0
+    if length < LEAST:
+        return min(length, 0.0)
+    return length if model.head.normalised == 0 else 1.0
 
 
 @compiled

@@ -10,6 +10,7 @@ from .rows import LAPLACIAN, lanes, self_kernel
 TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
 LAST = np.int64(2**63 - 1)
 TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coefficients
+LARGEST = 1e140  # coefficient, scale included: a sum of such, times kernel values, is finite
 
 
 @compiled(hot=True)
@@ -109,6 +110,14 @@ def add_to(model, j, plus, minus, amount):
     model.coefficients[plus, j] += amount
     if minus >= 0:
         model.coefficients[minus, j] -= amount
+
+
+@compiled(hot=True)
+def bounded(model, coefficient):
+    """A coefficient that leaves all scores finite. Combinations of vectors whose lengths are hundreds of
+    orders of magnitude apart would not."""
+    limit = LARGEST / model.head.scale
+    return min(max(coefficient, -limit), limit)
 
 
 @compiled(hot=True)

@@ -4,8 +4,9 @@ The block of a model is not saved as it lies in memory: its layout may change, t
 Everything that follows from the parameters is made anew by the model itself, so that nothing in a file decides
 how memory is laid out. What is left, sizes above all, is checked.
 
-    numbers   of the header of a block: count, width, arrived, random, gamma, scale. The width has room for
-              features to come; it is kept as sums over it are made in an order that depends on its size
+    numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files), gamma,
+              scale. The width has room for features to come; it is kept as sums over it are made in an order
+              that depends on its size
     own       the algorithm's own numbers, None for NaN
     arrays    places of its arrays in the file, by name: features or support vectors, coefficients and so on, only
               the columns that are in use
@@ -28,7 +29,7 @@ from .source import Source
 from .trust import damaged
 
 Node = dict[str, Any]
-NUMBERS = ("count", "width", "arrived", "random", "gamma", "scale")
+NUMBERS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale")
 ARRAYS = ("vectors", "coefficients", "norms", "arrivals", "extras", "factor")
 OF_VECTORS = ("norms", "arrivals")  # which random features do not have
 WHOLE = 2**62  # whole numbers in a file are smaller
@@ -182,6 +183,7 @@ def _fields(
     fields: dict[str, Any] = model._header(max(width, 1)) | {"width": width}
     fields["arrived"] = _whole(numbers.get("arrived"), "arrived")
     fields["random"] = _whole(numbers.get("random"), "random", 2**64)
+    fields["repairs"] = _whole(numbers.get("repairs", "0"), "repairs")
     fields["scale"] = _real(numbers.get("scale"), "scale")
     if not TINY_SCALE <= fields["scale"] <= HUGE_SCALE:
         raise damaged("scale is out of range")

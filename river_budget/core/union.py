@@ -1,0 +1,78 @@
+"""The sum of several expansions: taking vectors in with their coefficients, and keeping a budget.
+
+What a sum has too many of goes where the model loses least, whatever its algorithm would give up in a stream:
+the vectors of a sum have no newcomer among them, and their age says little.
+"""
+
+from __future__ import annotations
+
+from .jit import compiled
+from .model import examples, unpack
+from .passive_aggressive import cheapest
+from .projection import TINY, extend, keep_apart, project, project_out
+from .rows import kernel_row, norm_of, row_of, self_kernel
+from .support import bounded, insert, lightest, remove
+from .views import numbers
+
+
+@compiled(entry=True)
+def absorb(call):
+    """Add the sum of a_t k(x_t, .) over the rows x_t to an empty model; the coefficients a_t are in the
+    place of scores."""
+    model = unpack(call)
+    rows, _, _, coefficients = examples(call)
+    for t in range(rows.shape[0]):
+        x = row_of(rows, t)
+        insert_with(model, x, norm_of(model, x), row_of(coefficients, t))
+
+
+@compiled
+def insert_with(model, x, norm, a):
+    """Put x behind the others, with these coefficients, and return its place."""
+    j = insert(model, x, norm)
+    for r in range(a.shape[0]):
+        model.coefficients[r, j] = a[r]
+    return j
+
+
+@compiled(entry=True)
+def absorb_apart(call):
+    """The same for a model with a factor: what is a combination of the others becomes one."""
+    model = unpack(call)
+    rows, _, _, coefficients = examples(call)
+    for t in range(rows.shape[0]):
+        x, a = row_of(rows, t), row_of(coefficients, t)
+        norm = norm_of(model, x)
+        kernel_row(model, x, norm)
+        d, length = numbers(model.free, model.head.count), self_kernel(model, norm)
+        residual = length - project(model, model.row, d)
+        if residual <= TINY * length:
+            hand_over(model, d, a)
+        else:
+            extend(model, d, residual, insert_with(model, x, norm, a))
+            keep_apart(model)
+
+
+@compiled
+def hand_over(model, d, a):
+    """Add the combination of all vectors with these weights d, times the coefficients a."""
+    for r in range(a.shape[0]):
+        coefficients = model.coefficients[r]
+        for j in range(model.head.count):
+            coefficients[j] = bounded(model, coefficients[j] + a[r] * d[j])
+
+
+@compiled(entry=True)
+def remove_lightest(call):
+    """Remove the vectors with the smallest |a|^2 k(x, x) until the budget is kept."""
+    model = unpack(call)
+    while model.head.count > model.head.budget:
+        remove(model, lightest(model, model.scratch))
+
+
+@compiled(entry=True)
+def project_cheapest(call):
+    """Project the vectors that lose least by it on the others until the budget is kept."""
+    model = unpack(call)
+    while model.head.count > model.head.budget:
+        project_out(model, cheapest(model, model.head.count))
