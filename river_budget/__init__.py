@@ -67,5 +67,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in ("datasets", "distributed"):  # loaded when asked for: few need them
-        return importlib.import_module(".datasets", __name__)
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

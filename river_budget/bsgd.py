@@ -25,7 +25,7 @@ class _BSGD(Maintained):
 
     @property
     def _learn(self) -> Any:
-        return core.learn_projecting if isinstance(self._strategy, Project) else core.learn
+        return core.learn_projecting if isinstance(self.maintenance, Project) else core.learn
 
     def _begin(
         self,

@@ -6,7 +6,7 @@ import inspect
 import math
 import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from river import base
@@ -15,8 +15,14 @@ from river import base
 class Value(base.Base):
     """Parameters and nothing else. Set once, compared by content."""
 
+    _names: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._names = tuple(inspect.signature(cls).parameters)
+
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in self.__dict__ or name not in inspect.signature(type(self)).parameters:
+        if name in self.__dict__ or name not in self._names:
             raise AttributeError(f"{name} of {self!r} cannot be changed: make a new one")
         super().__setattr__(name, value)
 

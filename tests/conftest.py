@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import lzma
 import os
 import pathlib
@@ -10,6 +11,8 @@ import pathlib
 import hypothesis
 import pytest
 from sklearn.datasets import load_svmlight_file
+
+from river_budget.distributed import backends
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
@@ -40,3 +43,12 @@ def data():
         return _load(name)
 
     return load
+
+
+@pytest.fixture(scope="module")
+def ray():
+    """A Ray for all tests of a file, on the loopback interface."""
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed")
+    with backends.open("ray", workers=2) as opened:
+        yield opened

@@ -75,7 +75,17 @@ def floor(module):
         "experiments": 6,
     }
     floors |= dict.fromkeys(
-        ["_version", "calls", "kernels", "maintenance", "features", "targets", "parameters"], 1
+        [
+            "_version",
+            "calls",
+            "features",
+            "kernels",
+            "maintenance",
+            "parameters",
+            "progress",
+            "targets",
+        ],
+        1,
     )
     return floors.get(first, 3)
 

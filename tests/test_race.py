@@ -18,7 +18,6 @@ from river import base, multiclass
 import river_budget as rb
 from river_budget.experiments import progress
 from river_budget.experiments.plotting import Panel
-from river_budget.experiments.progress import Progress
 from river_budget.experiments.race import (
     CONTESTANTS,
     LEADERS,
@@ -34,6 +33,7 @@ from river_budget.experiments.race import (
     race,
     rows,
 )
+from river_budget.progress import Progress
 
 SOME = ["LogisticRegression", "KNN", "BSGD-merge", "RBP"]
 

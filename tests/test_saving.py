@@ -473,7 +473,6 @@ class Own(rb.BSGDClassifier):
         ("no model", "str"),
         (None, "NoneType"),
         (rb.BSGDClassifier, "cannot be saved"),
-        (rb.BSGDClassifier(10**30), "max_bytes"),
         (rb.BSGDClassifier(classes=(b"a", b"b")), "b'a'"),
         (rb.BSGDClassifier(kernel=Polynomial(10**6), budget=None), "degree"),
         (rb.SBPClassifier(steps=10**9), "steps"),

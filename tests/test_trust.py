@@ -530,12 +530,12 @@ def test_a_long_stream_leaves_memory_flat_and_the_model_exact(name, no_hang):
             errors = {name: max(errors.get(name, 0.0), error) for name, error in now.items()}
     gc.collect()
     grown = resident() - flat
-    errors = errors_of(model)
     print(
         f"{name}: {chunks * CHUNK} examples in {time.time() - start:.0f} s, {right / chunks / CHUNK:.3f} right, "
         f"memory {grown / 1e6:+.2f} MB, errors {errors}"
     )
     assert grown < 4e6
+    assert model.n_repairs == 0
     assert all(math.isfinite(model.decision_function_one(dict(enumerate(row)))) for row in rows[:9])
     assert all(error <= EXACT for error in errors.values())
 

@@ -11,9 +11,9 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
+from ..progress import Progress
 from . import printing
 from .measure import measure
-from .progress import Progress
 from .records import Record, Row, rows
 from .store import Store
 from .tasks import at_hand

@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 from collections.abc import Iterable, Sequence
 
-from .progress import Progress
+from ..progress import Progress
 from .store import Store
 from .tasks import Task, load, warm_up
 

@@ -32,8 +32,8 @@ from river.datasets import synth
 
 import river_budget as rb
 
+from ..progress import Progress
 from .plotting import Line, Panel
-from .progress import Progress
 
 Task = tuple[str, str]  # names of a stream and of a contestant
 Examples = list[tuple[dict[Any, Any], Any]]

@@ -1,0 +1,97 @@
+"""What the models of one shard have in common, and hold once.
+
+The features of most keys are the same, and so are their labels. A model of ours that has few support
+vectors would be twice as large with an index of its own. Indexes are shared between learning steps:
+a model that is about to change its index gets its own copy before.
+"""
+
+from __future__ import annotations
+
+import copy
+import secrets
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+from river import base, compose
+
+from ..calls import Seats
+from ..estimator import Classifier, Regressor
+from ..features import FeatureIndex
+from ..stream import StreamModel
+from ..targets import Labels, plain
+
+
+def is_ours(model: Any) -> bool:
+    """Whether it is a model of ours, with nothing around it: isinstance looks into River's pipelines."""
+    return issubclass(type(model), StreamModel)
+
+
+def is_bare(model: Any) -> bool:
+    """Whether it is a classifier or a regressor of ours, with nothing around it."""
+    return issubclass(type(model), (Classifier, Regressor))
+
+
+def within(model: Any) -> Iterable[StreamModel]:
+    """Our models in a pipeline, or the model itself."""
+    if is_ours(model):
+        yield model
+    elif type(model) is compose.Pipeline:
+        for step in model.steps.values():
+            yield from within(step)
+
+
+def forget_seats(model: Any) -> None:
+    """Give back the memory that our models keep for the next single example."""
+    for ours in within(model):
+        if ours._seats:
+            ours._seats = Seats()
+
+
+def memory_of(model: Any) -> int:
+    """Bytes that a model occupies."""
+    if is_ours(model):
+        return model.memory_usage  # type: ignore[no-any-return]
+    return int(model._raw_memory_usage)
+
+
+class Common:
+    """Makes the clones of a model of ours, and lets them share."""
+
+    def __init__(self, template: base.Estimator):
+        self.template: Any = template.clone()
+        self.features: weakref.WeakValueDictionary[Any, FeatureIndex] = (
+            weakref.WeakValueDictionary()
+        )
+        self.labels: weakref.WeakValueDictionary[Any, Labels] = weakref.WeakValueDictionary()
+
+    def clone(self) -> Any:
+        """A new model, as from `template.clone()`. Its indexes are the template's."""
+        model = object.__new__(type(self.template))
+        for name, value in self.template.__dict__.items():
+            model.__dict__[name] = value
+        model._seats = Seats()
+        if getattr(model, "seed", None) is None:
+            model._entropy = secrets.randbits(64)
+        return model
+
+    def share(self, model: Any) -> None:
+        """Replace what a model holds by equal parts that others hold already."""
+        model._features = self._shared(self.features, tuple(model._features), model._features)
+        if hasattr(model, "_labels"):
+            model._labels = self._shared(self.labels, tuple(model._labels.known), model._labels)
+        for name in model._parameters():
+            model.__dict__[name] = self.template.__dict__[name]
+
+    def _shared(self, table: Any, values: tuple[Any, ...], index: Any) -> Any:
+        """The index of these values, which differ in type too: 1 is not True here."""
+        return table.setdefault((values, tuple(map(type, values))), index)
+
+    def separate(self, model: Any, names: Iterable[Any], targets: Iterable[Any]) -> None:
+        """Give a model its own copy of an index that these names or targets will change."""
+        if not model._features._places.keys() >= set(names):
+            model._features = copy.copy(model._features)
+        if hasattr(model, "_labels"):
+            codes = model._labels.codes
+            if any(plain(target) not in codes for target in targets):
+                model._labels = copy.copy(model._labels)

@@ -1,0 +1,103 @@
+"""What comes of the settings of a sweep, and the file that keeps it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+from typing import Any
+
+BEGINNING = '{"key": "'  # of every line of a checkpoint
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What came of one setting.
+
+    Parameters
+    ----------
+    number
+        The place of the setting in the grid, from 0 on.
+    name
+        The setting as text.
+    setting
+        The setting, which `model.clone` takes.
+    value
+        The value of the metric; None if the setting failed.
+    examples
+        How many examples were predicted and learned.
+    memory
+        The bytes that the model occupies in the end, if it tells.
+    error
+        Why the setting failed, or None.
+    seconds
+        How long it took. Two outcomes are equal if all is equal but this.
+
+    """
+
+    number: int
+    name: str
+    setting: dict[str, Any] = dataclasses.field(compare=False)
+    value: float | None = None
+    examples: int = 0
+    memory: int | None = None
+    error: str | None = None
+    seconds: float = dataclasses.field(default=0.0, compare=False)
+
+    def measured(self, **numbers: Any) -> Outcome:
+        """The same setting with what was measured."""
+        return dataclasses.replace(self, **numbers)
+
+    def failed(self, error: Exception) -> Outcome:
+        """The same setting with its error."""
+        return dataclasses.replace(self, error=f"{type(error).__name__}: {error}")
+
+    def numbers(self) -> dict[str, Any]:
+        """What was measured."""
+        names = ("value", "examples", "memory", "seconds")
+        return {name: getattr(self, name) for name in names}
+
+
+class Journal:
+    """A file with one line for each outcome, which is on the disk before the next one comes.
+
+    A line that was cut off is dropped. A file that is something else is left as it is.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = pathlib.Path(path)
+        self.found: dict[str, dict[str, Any]] = {}
+        content = self.path.read_bytes() if self.path.exists() else b""
+        whole, _, rest = content.rpartition(b"\n")
+        for line in whole.splitlines():
+            key, numbers = self._parsed(line)
+            self.found[key] = numbers
+        if rest:
+            self._drop(rest, len(content) - len(rest))
+
+    def _parsed(self, line: bytes) -> tuple[str, dict[str, Any]]:
+        try:
+            record = json.loads(line)
+            names = ("value", "examples", "memory", "seconds")
+            return record["key"], {name: record[name] for name in names}
+        except (ValueError, TypeError, KeyError):
+            raise self._foreign() from None
+
+    def _drop(self, rest: bytes, length: int) -> None:
+        beginning = BEGINNING.encode()
+        if rest[: len(beginning)] != beginning[: len(rest)]:
+            raise self._foreign()
+        os.truncate(self.path, length)
+
+    def _foreign(self) -> ValueError:
+        return ValueError(
+            f"checkpoint: {str(self.path)!r} is not the checkpoint of a sweep, name another file"
+        )
+
+    def add(self, key: str, outcome: Outcome) -> None:
+        """Write one line."""
+        record = {"key": key, "setting": outcome.name, **outcome.numbers()}
+        with open(self.path, "ab", buffering=0) as file:
+            file.write(json.dumps(record).encode() + b"\n")
+            os.fsync(file.fileno())

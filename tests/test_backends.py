@@ -1,0 +1,162 @@
+"""Workers in this process and in Ray actors: the same calls, the same results, the same errors."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from river_budget.distributed import WorkerLost, backends
+
+
+@pytest.fixture(params=["serial", "ray"])
+def backend(request):
+    if request.param == "ray":
+        return request.getfixturevalue("ray")
+    return backends.open("serial", workers=2)
+
+
+def process(backend):
+    """A worker that is the module `os` of its process."""
+    return backend.worker(importlib.import_module, "os")
+
+
+def test_another_backend_is_refused():
+    with pytest.raises(ValueError, match=r"backend must be one of .*'dask'"):
+        backends.open("dask", workers=1)
+
+
+def test_without_ray_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match=r"river-budget\[ray\]"):
+        backends.open("ray", workers=1)
+
+
+def test_calls_are_made_in_their_order_on_the_same_object(backend):
+    worker = backend.worker(list, "a")
+    for i in range(20):
+        worker.submit("append", i)
+    ticket = worker.submit("copy")
+    assert ticket.result() == ["a", *range(20)]
+    assert ticket.ready()
+
+
+def test_an_error_is_raised_as_itself(backend):
+    worker = backend.worker(dict)
+    with pytest.raises(KeyError) as error:
+        worker.submit("__getitem__", "nothing").result()
+    assert error.value.args == ("nothing",)
+    assert worker.submit("get", "nothing").result() is None
+
+
+def test_an_error_of_the_constructor_is_raised_by_every_call(backend):
+    worker = backend.worker(int, "seven")
+    for _ in range(2):
+        with pytest.raises(ValueError, match="invalid literal"):
+            worker.submit("bit_length").result()
+
+
+def test_workers_share_a_value_and_the_first_ticket_has_its_result(backend):
+    shared = backend.put({"a": 1})
+    workers = [backend.worker(list) for _ in range(2)]
+    for worker in workers:
+        worker.submit("append", shared)
+    tickets = [worker.submit("copy") for worker in workers]
+    assert backend.first(tickets) in tickets
+    assert backend.first(tickets[1:]).result() == [{"a": 1}]
+    assert tickets[0].result() == [{"a": 1}]
+
+
+def test_a_stopped_worker_is_lost(backend):
+    worker = backend.worker(dict)
+    worker.submit("copy").result()
+    worker.stop()
+    with pytest.raises(WorkerLost):
+        worker.submit("copy").result()
+
+
+def test_a_serial_worker_is_in_this_process():
+    assert process(backends.open("serial", 1)).submit("getpid").result() == os.getpid()
+
+
+# Ray
+
+
+def test_there_may_be_more_workers_than_processors(ray):
+    workers = [process(ray) for _ in range(3)]
+    pids = {worker.submit("getpid").result() for worker in workers}
+    assert len(pids | {os.getpid()}) == 4
+
+
+def test_a_worker_outlives_errors_and_is_lost_when_it_is_killed(ray):
+    worker = process(ray)
+    with pytest.raises(FileNotFoundError) as error:
+        worker.submit("makedirs", "").result()
+    assert "in makedirs" in error.value.__notes__[0]  # it says where in the worker it happened
+    with pytest.raises(TypeError, match="pickle"):
+        worker.submit("scandir").result()
+    os.kill(worker.submit("getpid").result(), signal.SIGKILL)
+    with pytest.raises(WorkerLost, match="gone"):
+        worker.submit("getpid").result()
+    assert ray.first([worker.submit("getpid")])
+
+
+def test_ray_stays_on_the_loopback_interface(ray):
+    assert [node["NodeManagerAddress"] for node in ray.ray.nodes()] == ["127.0.0.1"]
+    processes = ray.ray._private.worker._global_node.all_processes
+    assert "raylet" in processes
+    assert "dashboard" not in processes  # which would ask the network in which cloud it is
+
+
+def test_another_backend_uses_the_ray_that_runs(ray):
+    with backends.open("ray", workers=1) as second:
+        assert second.worker(int, 5).submit("__int__").result() == 5
+    assert ray.worker(int, 6).submit("__int__").result() == 6
+
+
+FORGETFUL = """
+from river_budget.distributed import backends
+backend = backends.open("ray", workers=1)
+print(backend.worker(int, 7).submit("__int__").result(), flush=True)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="folders of POSIX")
+def test_a_program_that_forgets_to_close_leaves_nothing_behind():
+    pytest.importorskip("ray")
+    home = pathlib.Path(tempfile.mkdtemp(prefix="h"))  # short: names of sockets are limited
+    try:
+        places = {"HOME": str(home), "TMPDIR": str(home)}
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")} | places
+        run = [sys.executable, "-c", FORGETFUL]
+        done = subprocess.run(run, env=environment, capture_output=True, text=True, timeout=100)
+        assert done.stdout == "7\n"
+        assert list(home.iterdir()) == []
+    finally:
+        shutil.rmtree(home)
+
+
+def test_ray_may_have_been_imported_before():
+    code = (
+        "import ray, river_budget as rb\n"
+        "with rb.distributed.backends.open('ray', 1) as backend:\n"
+        "    print(backend.worker(int, 6).submit('__int__').result())"
+    )
+    pytest.importorskip("ray", reason="Ray is not installed")
+    command = [sys.executable, "-c", "import river_budget.distributed.backends\n" + code]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "6\n"
+
+
+def test_the_package_is_at_hand_under_its_name():
+    code = "import river_budget as rb; print(rb.distributed.KeyedModels.__name__)"
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "KeyedModels\n"

@@ -1,0 +1,712 @@
+"""A model per key: the same as a dict of models, however the keys are spread and the stream is cut."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import pickle
+import random
+import signal
+import sqlite3
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from models import learned
+from river import anomaly, base, compose, linear_model, naive_bayes, preprocessing
+from streams import LABELS, emerging, smooth
+
+import river_budget as rb
+from river_budget.distributed import KeyedModels, WorkerLost, keys, store
+from river_budget.kernels import RBF, Laplacian
+from river_budget.maintenance import RemoveRandom
+
+N, KEYS, NAMES = 600, 30, [f"f{i}" for i in range(5)]
+MODEL = rb.BSGDClassifier(5, RBF(0.5), seed=1)
+
+CLASSIFIERS = [
+    MODEL,
+    rb.BSGDClassifier(5, RBF(0.5), RemoveRandom(), classes=LABELS, seed=3),
+    rb.ForgetronClassifier(5, RBF(0.5)),
+    rb.FOGDClassifier(7, Laplacian(0.5), seed=3),
+    rb.NOGDClassifier(4, RBF(0.5)),
+    rb.KernelOGDClassifier(RBF(0.5)),
+    preprocessing.StandardScaler() | MODEL,
+    rb.RandomFourier(7, seed=1) | linear_model.SoftmaxRegression(),
+    naive_bayes.GaussianNB(),
+]
+REGRESSORS = [
+    rb.BSGDRegressor(5, RBF(0.5), seed=1),
+    rb.NORMARegressor(None, RBF(0.5)),
+    preprocessing.StandardScaler() | rb.FOGDRegressor(7, seed=1),
+    linear_model.LinearRegression(),
+]
+DETECTORS = [
+    rb.KernelOneClassSVM(0.2, 5, RBF(0.5), seed=1),
+    anomaly.HalfSpaceTrees(3, 2, 5, seed=1),
+]
+
+
+def keyed(model=MODEL, key="key", **options):
+    return KeyedModels(model, key, backend="serial", **options)
+
+
+def rows(n=N, seed=0):
+    """(frame with keys, labels)"""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, len(NAMES))), columns=NAMES)
+    X["key"] = [f"k{i}" for i in rng.integers(KEYS, size=n)]
+    labels = [LABELS[i] for i in (X["f0"] * X["f1"] > 0).astype(int) + 2 * (X["f2"] > 1.2)]
+    return X, labels
+
+
+def with_keys(stream, seed=0):
+    """A stream whose examples have keys: (dicts, targets)."""
+    rng = random.Random(seed)
+    return [{"key": rng.randrange(KEYS)} | x for x, _ in stream], [y for _, y in stream]
+
+
+def chunks(n, size):
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def progressive(models, X, y, size=100, **weights):
+    """All predictions of a stream that is learned in chunks."""
+    found = []
+    for some in chunks(len(y), size):
+        w = {name: value[some] for name, value in weights.items()}
+        found += values_of(models.predict_then_learn_many(X[some], y[some], **w))
+    return found
+
+
+def values_of(result):
+    """A list; what is missing in a series of pandas is None."""
+    if isinstance(result, pd.Series):
+        return [None if pd.isna(value) else value for value in result.tolist()]
+    if isinstance(result, pa.ChunkedArray):
+        return result.to_pylist()
+    return result if isinstance(result, list) else result.to_list()
+
+
+def one_by_one(model, X, y, w=None):
+    """The same with a dict of models, and the models."""
+    models, found = {}, []
+    for i, (row, target) in enumerate(zip(X, y, strict=True)):
+        x = {name: value for name, value in row.items() if name != "key"}
+        own = models.setdefault(row["key"], model.clone())
+        detects = isinstance(own, base.AnomalyDetector)
+        found.append(own.score_one(x) if detects else own.predict_one(x))
+        arguments = (x,) if target is None else (x, target)
+        own.learn_one(*arguments, **({} if w is None else {"w": w[i]}))
+    return found, models
+
+
+def content_of(models, path):
+    models.save(path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "file"
+
+
+# what is learned
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+def test_a_classifier_per_key_is_a_dict_of_classifiers(model):
+    X, y = rows()
+    expected, alone = one_by_one(model, X.to_dict("records"), y)
+    with keyed(model) as models:
+        assert progressive(models, X, y) == expected
+        assert models.keys() == sorted(alone)
+        tests = rows(50, seed=1)[0].to_dict("records")
+        again = [
+            alone[x.pop("key")].predict_one(dict(x)) for x in rows(50, 1)[0].to_dict("records")
+        ]
+        assert models.predict_many(tests) == again
+
+
+@pytest.mark.parametrize("model", REGRESSORS, ids=repr)
+def test_a_regressor_per_key_is_a_dict_of_regressors(model):
+    X, y = with_keys(smooth(N))
+    expected, alone = one_by_one(model, X, y)
+    with keyed(model) as models:
+        assert progressive(models, X, y) == expected
+        x = X[-1]
+        own = {name: value for name, value in x.items() if name != "key"}
+        assert models.predict_many([x]) == [alone[x["key"]].predict_one(own)]
+
+
+@pytest.mark.parametrize("model", DETECTORS, ids=repr)
+def test_detectors_learn_without_targets_and_predict_scores(model):
+    X, _ = rows()
+    expected, _ = one_by_one(model, X.to_dict("records"), [None] * N)
+    with keyed(model) as models:
+        found = [
+            value for part in (X[:300], X[300:]) for value in models.predict_then_learn_many(part)
+        ]
+    assert found == expected
+
+
+@pytest.mark.parametrize("model", [MODEL, preprocessing.StandardScaler() | MODEL], ids=repr)
+def test_features_and_labels_may_appear_at_any_time(model, file):
+    X, y = with_keys(emerging(N))
+    expected, alone = one_by_one(model, X, y)
+    contents = set()
+    for size in (1, 7, N):
+        with keyed(model) as models:
+            assert progressive(models, X, y, size) == expected
+            contents.add(content_of(models, file))
+            for key, own in alone.items():
+                x = {"f0": 1.0, "f5": -2.0}
+                assert models.model(key).predict_one(x) == own.predict_one(x)
+    assert len(contents) == 1
+
+
+def test_a_column_that_comes_later_is_a_new_feature():
+    X, y = rows()
+    with keyed() as models, keyed() as dicts:
+        for columns in (["f0", "f3"], NAMES, ["f4", "f2"]):
+            part = X[[*columns, "key"]]
+            expected = dicts.predict_then_learn_many(part.to_dict("records"), y)
+            assert values_of(models.predict_then_learn_many(part, y)) == expected
+
+
+@pytest.mark.parametrize("model", [MODEL, REGRESSORS[0], linear_model.LinearRegression()], ids=repr)
+def test_weights_go_with_their_rows(model):
+    X, y = with_keys(emerging(N) if model is MODEL else smooth(N))
+    w = np.random.default_rng(0).choice([0.5, 1.0, 2.0], N)
+    expected, _ = one_by_one(model, X, y, w.tolist())
+    with keyed(model) as models:
+        assert progressive(models, X, y, w=w) == expected
+    with keyed(model) as models:
+        assert progressive(models, X, y) != expected
+
+
+def test_learn_many_is_the_same_without_predictions(file, tmp_path):
+    X, y = rows()
+    with keyed() as models, keyed() as silent:
+        progressive(models, X, y)
+        for some in chunks(N, 70):
+            silent.learn_many(X[some], y[some])
+        assert content_of(models, file) == content_of(silent, tmp_path / "other")
+
+
+def test_the_model_of_a_key_is_a_copy_that_goes_on_alone():
+    X, y = rows()
+    with keyed() as models:
+        models.learn_many(X, y)
+        before = models.predict_many(X).tolist()
+        own = models.model("k3")
+        for _ in range(50):
+            own.learn_one(dict.fromkeys(NAMES, 1.0), "new")
+        assert own.predict_one(dict.fromkeys(NAMES, 1.0)) == "new"
+        assert models.predict_many(X).tolist() == before
+        with pytest.raises(KeyError, match="'nobody'"):
+            models.model("nobody")
+
+
+def test_a_key_that_is_not_known_is_predicted_by_a_model_that_has_learned_nothing():
+    with keyed() as models, keyed(REGRESSORS[0]) as numbers:
+        assert models.predict_many([{"key": 1, "a": 2.0}]) == [None]
+        assert numbers.predict_many([{"key": 1, "a": 2.0}]) == [0.0]
+        assert models.keys() == numbers.keys() == []
+
+
+# forms
+
+
+FRAMES = {
+    "pandas": lambda X: X.set_index(np.arange(len(X)) * 3),
+    "polars": lambda X: pl.DataFrame(X.to_dict("list")),
+    "pyarrow": pa.Table.from_pandas,
+    "dicts": lambda X: X.to_dict("records"),
+}
+
+
+@pytest.mark.parametrize("model", [MODEL, preprocessing.StandardScaler() | MODEL], ids=repr)
+def test_the_form_the_chunks_and_the_shards_do_not_matter(model, file):
+    X, y = rows()
+    found = []
+    for form, shards, size in [
+        *(("pandas", 1, N), ("pandas", 3, 50), ("polars", 2, 77), ("pyarrow", 2, 200)),
+        ("dicts", 5, 1),
+    ]:
+        with keyed(model, shards=shards) as models:
+            predictions, frame = [], FRAMES[form](X)
+            for some in chunks(N, size):
+                piece = frame.slice(some.start, size) if form == "pyarrow" else frame[some]
+                predictions += values_of(models.predict_then_learn_many(piece, y[some]))
+            found.append((predictions, content_of(models, file), models.rows_done))
+    assert all(each == found[0] for each in found)
+
+
+def test_predictions_have_the_form_of_the_rows():
+    X, y = rows()
+    target = pd.Series(y, X.index * 3, name="colour")
+    with keyed() as models:
+        series = models.predict_then_learn_many(FRAMES["pandas"](X), target)
+        assert series.index.tolist() == target.index.tolist()
+        assert series.name == "colour"
+        assert isinstance(models.predict_many(FRAMES["polars"](X)), pl.Series)
+        assert isinstance(models.predict_many(FRAMES["dicts"](X)), list)
+        assert models.predict_many(FRAMES["polars"](X)).dtype == pl.String
+
+
+def test_integers_and_text_reach_models_of_others_as_they_are():
+    seen = []
+    model = compose.FuncTransformer(lambda x: seen.append(dict(x)) or {"a": 1.0})
+    with keyed(model | naive_bayes.GaussianNB()) as models:
+        models.learn_many(pd.DataFrame({"key": [1], "n": [7], "t": ["x"], "b": [True]}), [1])
+    assert seen[-1] == {"n": 7, "t": "x", "b": True}
+    assert [type(value) for value in seen[-1].values()] == [int, str, bool]
+
+
+def test_an_empty_chunk_changes_nothing():
+    X, y = rows()
+    with keyed() as models:
+        assert len(models.predict_then_learn_many(X[:0], y[:0])) == 0
+        assert models.predict_then_learn_many([], []) == []
+        assert len(models.predict_many(X[:0])) == 0
+        assert len(models) == models.rows_done == 0
+
+
+# keys
+
+KINDS = [
+    "a",
+    "",
+    "ü",
+    "\ud800",
+    b"a",
+    0,
+    -5,
+    10**30,
+    0.5,
+    -1e300,
+    float("inf"),
+    (),
+    ("a", 1),
+    ((1, b""), "b"),
+]
+
+
+@pytest.mark.parametrize("key", KINDS, ids=repr)
+def test_keys_come_back_from_their_bytes(key):
+    assert keys.unpacked(keys.packed(key)) == key
+
+
+def test_different_keys_have_different_bytes():
+    assert len({keys.packed(key) for key in KINDS}) == len(KINDS)
+
+
+def test_keys_that_are_equal_are_one_key():
+    equal = [1, 1.0, True, np.int8(1), np.float32(1.0), np.True_]
+    assert len({keys.packed(key) for key in equal}) == 1
+    assert keys.packed(np.str_("a")) == keys.packed("a") != keys.packed(b"a")
+    with keyed() as models:
+        for key in (True, 1, 1.0):
+            models.learn_many([{"key": key, "a": 1.0}] * 2, ["x", "y"])
+        assert models.keys() == [1]
+
+
+def test_a_key_belongs_to_the_same_shard_everywhere():
+    names = ("ann", 17, 0.5, ("a", 1))
+    assert [keys.shard_of(keys.packed(key), 7) for key in names] == [4, 3, 4, 3]
+
+
+def test_keys_are_spread_evenly():
+    for names in ([f"user-{i}" for i in range(3000)], range(3000), np.arange(3000) * 64):
+        for shards in (2, 3, 8):
+            counts = np.bincount([keys.shard_of(keys.packed(key), shards) for key in names])
+            assert counts.min() > 0.8 * 3000 / shards
+
+
+@pytest.mark.parametrize("key", [None, float("nan"), [1], {"a": 1}, 1j, ("a", None)], ids=repr)
+def test_what_is_no_key_is_refused(key):
+    with keyed() as models:
+        with pytest.raises(ValueError, match="a key must be"):
+            models.learn_many([{"key": 1, "a": 1.0}, {"key": key, "a": 1.0}], ["x", "y"])
+        assert models.keys() == []
+
+
+# errors
+
+
+def test_what_is_wrong_with_a_chunk_is_found_before_anything_is_learned():
+    X, y = rows(20)
+    bad = X.copy()
+    bad.loc[17, "f3"] = np.nan
+    records = bad.to_dict("records")
+    ragged = [*records[:5], {"key": 1, "f3": "text"}]
+    with keyed() as models:
+        for examples, targets, message in [
+            *(
+                (bad, y, "feature 'f3'"),
+                (records, y, "feature 'f3'"),
+                (ragged, y[:6], "feature 'f3'"),
+            ),
+            *((X.drop(columns="key"), y, "no column 'key'"), ([{"a": 1.0}], ["x"], "'key'")),
+            *((X[["key"]], y, "no features"), (X.rename(columns={"key": "f9"}), y, "no column")),
+            *((X, y[:-1], "19 targets"), (X, [None, *y[1:]], "label"), (X, None, "y is missing")),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                models.predict_then_learn_many(examples, targets)
+        for w in (-1.0, [1.0] * 19, np.nan):
+            with pytest.raises(ValueError, match=r"\bw\b"):
+                models.learn_many(X, y, w=w)
+        assert models.keys() == []
+        models.learn_many(X, y)
+
+
+def test_an_error_of_a_model_is_raised_by_one_of_the_next_calls():
+    with keyed(rb.SBPClassifier(5, RBF(0.5))) as models:
+        models.learn_many([{"key": 1, "a": 1.0}] * 3, ["x", "y", "z"])
+        with pytest.raises(ValueError, match="third class"):
+            models.flush()
+        models.learn_many([{"key": 1, "a": 1.0}] * 2, ["x", "y"])
+        models.flush()
+
+
+def test_a_closed_one_says_so():
+    models = keyed()
+    models.close()
+    models.close()
+    for call in (models.flush, models.keys, lambda: models.learn_many(*rows(5))):
+        with pytest.raises(RuntimeError, match="closed"):
+            call()
+    assert models.rows_done == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shards": 0}, "shards"),
+        ({"checkpoint_every": 0}, "checkpoint_every"),
+        ({"max_keys": 5}, "max_keys needs checkpoint"),
+        ({"max_keys": 0}, "max_keys"),
+        ({"model": "model"}, "model must be"),
+        ({"key": len}, "key must be"),
+    ],
+)
+def test_parameters_out_of_range_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        keyed(**options)
+
+
+# memory
+
+
+def test_a_model_costs_little_more_than_it_says():
+    rng, n = np.random.default_rng(0), 300
+    model = rb.BSGDClassifier(50, RBF(0.5), seed=1)
+
+    def learn(models, first):
+        X = pd.DataFrame(rng.normal(size=(10 * n, 10)), columns=[f"f{i}" for i in range(10)])
+        X["key"] = np.arange(10 * n) % n + first
+        models.learn_many(X, X["f0"] > 0)
+        models.flush()
+
+    with keyed(model, shards=1) as models:
+        learn(models, 0)
+        one = models.model(0).memory_usage
+        tracemalloc.start()
+        try:
+            learn(models, n)
+            gc.collect()
+            first, _ = tracemalloc.get_traced_memory()
+            learn(models, n)
+            gc.collect()
+            second, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert first / n < 1.25 * one
+        assert second - first < 0.05 * first
+        assert n * one < models.memory_usage / 2 < 1.1 * n * one
+
+
+def test_dicts_cost_no_more(tmp_path):
+    X, y = with_keys(emerging(N, n_labels=2))
+    with keyed() as models, keyed() as frames:
+        for _ in range(2):
+            models.learn_many(X, y)
+            frames.learn_many(pd.DataFrame(X).fillna(0.0), y)
+        for shard in (line.worker.host.object for line in models._board.lines):
+            assert not any(model._seats for model in shard.models.values())
+            assert len({id(model._features) for model in shard.models.values()}) < 10
+        assert models.memory_usage == pytest.approx(frames.memory_usage, rel=0.3)
+
+
+# models that wait on disk
+
+
+@pytest.mark.parametrize(
+    "model", [MODEL, preprocessing.StandardScaler() | MODEL, naive_bayes.GaussianNB()], ids=repr
+)
+def test_models_that_wait_on_disk_are_the_same(model, file, tmp_path):
+    X, y = rows()
+    with (
+        keyed(model) as unlimited,
+        keyed(model, max_keys=6, checkpoint=tmp_path / "c", checkpoint_every=150) as models,
+    ):
+        expected = progressive(unlimited, X, y, 40)
+        for some in chunks(N, 40):
+            answers = models.predict_then_learn_many(X[some], y[some])
+            assert values_of(answers) == expected[some]
+            assert models.n_resident <= 6
+        assert models.keys() == unlimited.keys()
+        assert models.predict_many(X).tolist() == unlimited.predict_many(X).tolist()
+        if not isinstance(model, naive_bayes.GaussianNB):  # pickles of equal models may differ
+            assert content_of(models, file) == content_of(unlimited, tmp_path / "other")
+
+
+def test_those_that_were_used_longest_ago_wait(tmp_path):
+    with keyed(shards=1, max_keys=2, checkpoint=tmp_path) as models:
+        for key in ("a", "b", "a", "c", "d"):
+            models.learn_many([{"key": key, "x": 1.0}], ["y"])
+        models.predict_many([{"key": "c", "x": 1.0}])
+        models.learn_many([{"key": "e", "x": 1.0}], ["y"])
+        (shard,) = (line.worker.host.object for line in models._board.lines)
+        assert [keys.unpacked(name) for name in shard.models] == ["c", "e"]
+        assert models.keys() == list("abcde")
+
+
+# checkpoints
+
+
+def disturbed(folder, X, y, stop, **options):
+    """A run that ends in an error after so many rows."""
+    with contextlib.suppress(InterruptedError), keyed(checkpoint=folder, **options) as models:
+        for some in chunks(stop, 20):
+            models.learn_many(X[some], y[some])
+        raise InterruptedError
+
+
+@pytest.mark.parametrize("max_keys", [None, 6])
+def test_a_new_one_goes_on_from_the_last_checkpoint(max_keys, file, tmp_path):
+    X, y = rows()
+    with keyed() as whole:
+        progressive(whole, X, y)
+        expected = content_of(whole, file)
+    options = {"checkpoint_every": 100, "max_keys": max_keys}
+    disturbed(tmp_path / "c", X, y, 250, **options)
+    with keyed(checkpoint=tmp_path / "c", **options) as models:
+        assert models.rows_done == models.rows_saved == 200
+        progressive(models, X[200:], y[200:])
+        assert content_of(models, file) == expected
+    with keyed(checkpoint=tmp_path / "c", **options) as models:
+        assert models.rows_done == N
+        assert content_of(models, file) == expected
+
+
+def test_closing_writes_a_last_checkpoint_and_an_error_does_not(tmp_path):
+    X, y = rows()
+    disturbed(tmp_path / "a", X, y, 100)
+    with keyed(checkpoint=tmp_path / "a") as models:
+        assert (models.rows_done, models.keys()) == (0, [])
+        models.learn_many(X, y)
+        assert models.rows_saved == 0
+    assert models.rows_saved == N
+    with keyed(checkpoint=tmp_path / "a") as models:
+        assert models.rows_done == N
+
+
+def test_a_checkpoint_can_be_asked_for(tmp_path):
+    X, y = rows()
+    with keyed(checkpoint=tmp_path) as models:
+        models.learn_many(X, y)
+        models.write_checkpoint()
+        assert models.rows_saved == models.rows_done == N
+    with keyed() as models, pytest.raises(ValueError, match="checkpoint is None"):
+        models.write_checkpoint()
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_checkpoint_that_only_one_shard_has_written_does_not_count(victim, file, tmp_path):
+    X, y = rows()
+    with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
+        models.learn_many(X[:200], y[:200])
+        models.write_checkpoint()
+        expected = content_of(models, file)
+        models.learn_many(X[200:], y[200:])
+        models._board.lines[victim].send("seal", 2, 1, changes=True)
+        models._board.stop()
+    with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
+        assert models.rows_done == 200
+        assert content_of(models, file) == expected
+
+
+def test_a_checkpoint_that_fails_is_made_up_for_by_the_next(file, tmp_path):
+    X, y = rows()
+    odd = [{"key": "odd", "a": 1.0}]
+    with keyed(checkpoint=tmp_path / "c", max_keys=6, shards=3) as models:
+        models.learn_many(X, y)
+        models.write_checkpoint()
+        models.learn_many(odd, [frozenset("a")])
+        models.learn_many(X, y)
+        with pytest.raises(rb.SavedModelError, match="labels"):
+            models.write_checkpoint()
+        models._board.stop()
+    with keyed(checkpoint=tmp_path / "c", max_keys=6, shards=3) as models, keyed() as once:
+        assert models.rows_done == N
+        once.learn_many(X, y)
+        assert content_of(models, file) == content_of(once, tmp_path / "other")
+
+
+def test_a_folder_of_other_models_is_refused(tmp_path):
+    with keyed(checkpoint=tmp_path) as models:
+        models.learn_many(*rows(20))
+    for changes, message in [
+        ({"model": rb.BSGDClassifier(6, RBF(0.5), seed=1)}, "model="),
+        ({"key": "f0"}, "key="),
+        ({"shards": 3}, "shards="),
+    ]:
+        options = {"model": MODEL, "key": "key", "shards": 2} | changes
+        with pytest.raises(ValueError, match=message):
+            KeyedModels(**options, checkpoint=tmp_path, backend="serial")
+
+
+def test_two_cannot_use_one_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "PATIENCE", 0.05)
+    with keyed(checkpoint=tmp_path), pytest.raises(RuntimeError, match="in use"):
+        keyed(checkpoint=tmp_path)
+
+
+def test_a_checkpoint_holds_each_model_once(tmp_path):
+    X, y = rows()
+    with keyed(checkpoint=tmp_path, checkpoint_every=50, max_keys=6) as models:
+        progressive(models, X, y, 50)
+        models.write_checkpoint()
+        size = len(models)
+    note = json.loads((tmp_path / "keyed_models.json").read_text())
+    assert note["rows"] == N
+    stored = 0
+    for path in sorted(tmp_path.glob("*.sqlite")):
+        with sqlite3.connect(path) as database:
+            stored += database.execute("SELECT count(*) FROM models").fetchone()[0]
+    assert size <= stored <= 3 * size
+
+
+# files
+
+
+@pytest.mark.parametrize("model", [MODEL, preprocessing.StandardScaler() | MODEL], ids=repr)
+def test_learning_goes_on_from_a_file(model, file, tmp_path):
+    X, y = rows()
+    with keyed(model) as whole:
+        progressive(whole, X[:400], y[:400])
+        whole.save(file)
+        expected = progressive(whole, X[400:], y[400:])
+        content = content_of(whole, tmp_path / "whole")
+    for options in ({"shards": 3}, {"checkpoint": tmp_path / "c", "max_keys": 5}):
+        with KeyedModels.load(file, backend="serial", **options) as models:
+            assert models.rows_done == 400
+            assert progressive(models, X[400:], y[400:]) == expected
+            assert content_of(models, tmp_path / "again") == content
+    with keyed(model, checkpoint=tmp_path / "c") as models:
+        assert content_of(models, tmp_path / "again") == content
+
+
+def test_a_file_does_not_go_into_a_folder_that_is_in_use(file, tmp_path):
+    with keyed(checkpoint=tmp_path / "c") as models:
+        models.learn_many(*rows(20))
+        models.save(file)
+    with pytest.raises(ValueError, match="new folder"):
+        KeyedModels.load(file, checkpoint=tmp_path / "c", backend="serial")
+
+
+def test_pickled_models_are_read_only_if_that_is_wished(file):
+    X, y = rows()
+    with keyed(naive_bayes.GaussianNB()) as models:
+        models.learn_many(X, y)
+        models.save(file)
+        expected = models.predict_many(X).tolist()
+    with pytest.raises(rb.SavedModelError, match="allow_pickle=True"):
+        KeyedModels.load(file, backend="serial")
+    with KeyedModels.load(file, backend="serial", allow_pickle=True) as models:
+        assert models.predict_many(X).tolist() == expected
+
+
+def test_a_file_of_models_of_ours_has_no_pickle_inside(file, monkeypatch):
+    with keyed(preprocessing.StandardScaler() | MODEL) as models:
+        models.learn_many(*rows())
+        models.save(file)
+    monkeypatch.setattr(pickle, "loads", None)
+    with KeyedModels.load(file, backend="serial") as models:
+        assert len(models) == KEYS
+
+
+def test_a_damaged_file_is_refused(file):
+    with keyed() as models:
+        models.learn_many(*rows(50))
+        content = content_of(models, file)
+    for place in (0, 9, 20, len(content) // 2, len(content) - 1):
+        file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(rb.SavedModelError):
+            KeyedModels.load(file, backend="serial")
+    for length in (0, 5, 30, len(content) - 1):
+        file.write_bytes(content[:length])
+        with pytest.raises(rb.SavedModelError):
+            KeyedModels.load(file, backend="serial")
+    rb.save(learned(MODEL), file)
+    with pytest.raises(rb.SavedModelError, match="KeyedModels"):
+        KeyedModels.load(file, backend="serial")
+
+
+# With Ray
+
+
+def pids(models):
+    """The processes of the shards."""
+    ray = models._board.backend.ray
+    actors = [line.worker.actor for line in models._board.lines]
+    return ray.get([actor.__ray_call__.remote(lambda host: os.getpid()) for actor in actors])
+
+
+def test_ray_gives_the_same_predictions_and_the_same_models(ray, file, tmp_path):
+    X, y = rows()
+    with keyed() as serial, KeyedModels(MODEL, "key") as models:
+        expected = progressive(serial, X, y)
+        assert progressive(models, pl.DataFrame(X.to_dict("list")), y, 70) == expected
+        assert content_of(models, file) == content_of(serial, tmp_path / "other")
+        assert models.predict_many(X).tolist() == serial.predict_many(X).tolist()
+        assert models.memory_usage == pytest.approx(serial.memory_usage, rel=0.05)
+        bad = [*X.to_dict("records")[:3], {"key": "k1", "f0": frozenset()}]
+        with pytest.raises(ValueError, match="f0"):
+            models.learn_many(bad, y[:4])
+
+
+@pytest.mark.parametrize("method", ["learn_many", "predict_then_learn_many"])
+def test_a_shard_that_is_killed_goes_on_from_the_last_checkpoint(ray, method, file, tmp_path):
+    X, y = rows()
+    with keyed() as serial:
+        expected = progressive(serial, X, y)
+        content = content_of(serial, file)
+    options = {"checkpoint_every": 150, "max_keys": 12}
+    with KeyedModels(MODEL, "key", checkpoint=tmp_path / "c", **options) as models:
+        processes, found = pids(models), []
+        for number, some in enumerate(chunks(N, 20)):
+            found.append(getattr(models, method)(X[some], y[some]))
+            if number == 12:
+                os.kill(processes.pop(), signal.SIGKILL)
+        assert content_of(models, file) == content
+        assert len(set(pids(models)) - set(processes)) == 1
+    if method != "learn_many":
+        assert [value for part in found for value in values_of(part)] == expected
+
+
+def test_without_a_checkpoint_the_loss_of_a_shard_is_an_error(ray):
+    X, y = rows()
+    models = KeyedModels(MODEL, "key", shards=1)
+    models.learn_many(X, y)
+    os.kill(pids(models)[0], signal.SIGKILL)
+    for call in (lambda: models.predict_many(X), models.close):
+        with pytest.raises(WorkerLost, match="with checkpoint=folder"):
+            call()

@@ -1,0 +1,91 @@
+"""A long run of keyed models that loses its shards, on one node and on two."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import tempfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import river_budget as rb
+from river_budget.distributed import KeyedModels, cluster
+from river_budget.kernels import RBF
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed"),
+]
+
+MODEL = rb.BSGDClassifier(5, RBF(0.5), seed=1)
+N, CHUNK = 50_000, 2_000
+
+
+def stream():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(N, 5)), columns=[f"f{i}" for i in range(5)])
+    y = X["f0"] * X["f1"] > 0
+    return X.assign(key=rng.integers(1000, size=N)), y
+
+
+def predictions_of(models, X, y, deaths=()):
+    """All predictions; a shard is killed after each of these chunks."""
+    found, processes = [], [process for process, _ in places(models)] if deaths else []
+    for number, start in enumerate(range(0, N, CHUNK)):
+        some = slice(start, start + CHUNK)
+        found += models.predict_then_learn_many(X[some], y[some]).tolist()
+        if number in deaths:
+            os.kill(processes.pop(), signal.SIGKILL)
+    return found
+
+
+def places(models):
+    """(process, node) of every shard."""
+    ray = models._board.backend.ray
+    actors = [line.worker.actor for line in models._board.lines]
+    place = lambda host: (os.getpid(), ray.get_runtime_context().get_node_id())  # noqa: E731
+    return ray.get([actor.__ray_call__.remote(place) for actor in actors])
+
+
+def check(folder, nodes):
+    """Two shards, killed one after the other, end as one that nobody disturbs."""
+    X, y = stream()
+    with KeyedModels(MODEL, "key", shards=1, backend="serial") as models:
+        expected = predictions_of(models, X, y)
+        models.save(folder / "expected")
+    options = {"checkpoint": folder / "checkpoint", "checkpoint_every": 9_000}
+    with KeyedModels(MODEL, "key", shards=2, backend="ray", **options) as models:
+        assert len({node for _, node in places(models)}) == nodes
+        assert predictions_of(models, X, y, deaths=(7, 16)) == expected
+        models.save(folder / "found")
+    assert (folder / "found").read_bytes() == (folder / "expected").read_bytes()
+
+
+def test_the_loss_of_every_shard_changes_nothing(tmp_path):
+    check(tmp_path, nodes=1)
+
+
+@pytest.fixture
+def two_nodes(monkeypatch):
+    """A cluster of two nodes on the loopback interface, with its files in a folder of its own."""
+    folder = tempfile.mkdtemp(prefix="c-")  # short: names of sockets are limited
+    monkeypatch.setenv("RAY_TMPDIR", folder)
+    ray = cluster.imported()
+    from ray.cluster_utils import Cluster
+
+    with cluster.environment(), cluster.contained():
+        nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+        nodes.add_node(num_cpus=1)
+        ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
+    yield
+    ray.shutdown()
+    nodes.shutdown()
+    shutil.rmtree(folder)
+
+
+def test_shards_on_two_nodes_are_the_same(two_nodes, tmp_path):
+    check(tmp_path, nodes=2)
