@@ -15,7 +15,12 @@ from .union import squared_length
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
 
 
+class _Projecting:
+    _learn = staticmethod(core.learn_projecting)
+
+
 class _BSGD(Maintained):
+    _learn = staticmethod(core.learn)
     _shrink = staticmethod(core.shrink_to_budget)
     _state = core.STATE
 
@@ -24,8 +29,8 @@ class _BSGD(Maintained):
     _counters = ("rounds",)
 
     @property
-    def _learn(self) -> Any:
-        return core.learn_projecting if isinstance(self.maintenance, Project) else core.learn
+    def _teacher(self) -> Any:
+        return _Projecting if isinstance(self.maintenance, Project) else type(self)
 
     def _begin(
         self,

@@ -52,10 +52,10 @@ class Seat(Call):
     Single numbers go in and out through memoryviews, which is twice as fast as through arrays.
     """
 
-    __slots__ = ("learn", "scores", "target", "values", "weight")
+    __slots__ = ("scores", "target", "teacher", "values", "weight")
 
-    def __init__(self, learn: Any, block: Any, n_features: int, n_outputs: int):
-        self.learn = learn  # the pass: looked up once
+    def __init__(self, teacher: Any, block: Any, n_features: int, n_outputs: int):
+        self.teacher = teacher
         rows, self.values = _one(1, n_features)
         targets, self.target = _one(1)
         weights, self.weight = _one(1)

@@ -30,7 +30,7 @@ SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begu
 class StreamModel(base.Estimator):
     """A model in a block. Subclasses say which passes they use."""
 
-    _learn: Any = None  # the compiled pass, of the class or a property; None: nothing to learn
+    _learn: ClassVar[Any] = None  # the compiled pass; None: there is nothing to learn
     _state: ClassVar[
         np.dtype[Any]
     ]  # the pass's own numbers; fields named as parameters follow them
@@ -132,7 +132,7 @@ class StreamModel(base.Estimator):
         self._seats = Seats()
 
     def _new_seat(self) -> Seat:
-        return Seat(self._learn, self._block, len(self._features), self._outputs)
+        return Seat(self._teacher, self._block, len(self._features), self._outputs)
 
     @property
     def _outputs(self) -> int:
@@ -140,12 +140,18 @@ class StreamModel(base.Estimator):
 
     # learning and scoring
 
+    @property
+    def _teacher(self) -> Any:
+        """The class whose `_learn` is the pass of this model. (The pass itself must not be held by a
+        model: River would count all that belongs to a compiled function as the model's memory.)"""
+        return type(self)
+
     def _run(self, rows: Any, targets: Any, weights: Any, scores: Any) -> None:
         """The pass over all rows; where it waits, the model is prepared for what comes."""
         done = 0
         while True:
             rest = (array[done:] for array in (rows, targets, weights, scores))
-            done += Call(self._block, *rest).of(self._learn)
+            done += Call(self._block, *rest).of(self._teacher._learn)
             if done == len(rows):
                 return
             self._prepare()
@@ -171,7 +177,7 @@ class StreamModel(base.Estimator):
             seat.values[:] = memoryview(row[0])
         seat.target[0] = target
         seat.weight[0] = w
-        if seat.learn(seat.addresses):
+        if seat.teacher._learn(seat.addresses):
             self._seats.append(seat)
         else:
             self._features.reject(x)

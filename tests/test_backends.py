@@ -159,4 +159,7 @@ def test_ray_may_have_been_imported_before():
 def test_the_package_is_at_hand_under_its_name():
     code = "import river_budget as rb; print(rb.distributed.KeyedModels.__name__)"
     command = [sys.executable, "-c", code]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "KeyedModels\n"
+    assert (
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        == "KeyedModels\n"
+    )

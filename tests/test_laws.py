@@ -289,3 +289,14 @@ def test_nothing_is_left_to_do():
     for path in [*PACKAGE.rglob("*.py"), *TESTS.rglob("*.py")]:
         text = path.read_text()
         assert not [mark for mark in marks if mark in text], path
+
+
+@needs_compiler
+@pytest.mark.parametrize("param", MODELS)
+def test_no_model_holds_compiled_code(param):
+    """River counts everything that a model can reach: a compiled function is two megabytes and more."""
+    model = param.clone()
+    for x, y in stream_for(param, 20):
+        model.learn_one(x, y)
+        model.predict_one(x)
+    assert model._raw_memory_usage < 3 * model.memory_usage + 50_000

@@ -16,7 +16,7 @@ import pytest
 from river import base, multiclass
 
 import river_budget as rb
-from river_budget.experiments import progress
+from river_budget import progress
 from river_budget.experiments.plotting import Panel
 from river_budget.experiments.race import (
     CONTESTANTS,

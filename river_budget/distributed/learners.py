@@ -86,7 +86,7 @@ class OurLearner(Common):
     def __init__(self, template: Any):
         super().__init__(template)
         self.scratch = Scratch()
-        self.learn = self.template._learn  # looked up once
+        self.learn = self.template._teacher._learn  # looked up once
 
     def learning(self, part: Part, predict: bool) -> OurTask:
         return OurTask(self, part, True, predict)
