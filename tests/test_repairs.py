@@ -69,7 +69,7 @@ def test_a_factor_that_has_drifted_is_computed_anew(model):
 
 
 def test_a_repair_of_the_factor_leaves_the_function_alone():
-    model = rb.ProjectronClassifier(2000, KERNEL)
+    model = rb.ProjectronClassifier(600, KERNEL)
     model.learn_many(*rows_and_labels(400))
     check_soon(model)
     twin, block = opened(file_of(model)), views(model._block)
