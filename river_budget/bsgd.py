@@ -8,7 +8,7 @@ from .core import bsgd as core
 from .estimator import BudgetClassifier, BudgetRegressor
 from .kernels import Kernel
 from .maintained import Maintained
-from .maintenance import Maintenance, Project
+from .maintenance import Maintenance, Merge, Project
 from .parameters import Mutable, boolean, not_negative, positive
 from .union import squared_length
 
@@ -17,6 +17,10 @@ __all__ = ["BSGDClassifier", "BSGDRegressor"]
 
 class _Projecting:
     _learn = staticmethod(core.learn_projecting)
+
+
+class _MergingMany:
+    _learn = staticmethod(core.learn_merging_many)
 
 
 class _BSGD(Maintained):
@@ -30,7 +34,10 @@ class _BSGD(Maintained):
 
     @property
     def _teacher(self) -> Any:
-        return _Projecting if isinstance(self.maintenance, Project) else type(self)
+        if isinstance(self.maintenance, Project):
+            return _Projecting
+        several = isinstance(self.maintenance, Merge) and self.maintenance.arity > 2
+        return _MergingMany if several else type(self)
 
     def _begin(
         self,

@@ -21,7 +21,7 @@ import numpy as np
 
 from .jit import compiled
 from .losses import along, judge, limited, squared_length
-from .maintenance import keep_budget, store
+from .maintenance import MANY, NOTHING, PROJECTING, keep_budget, needs_of, store
 from .model import examples, unpack
 from .projection import check_factor, keep_apart
 from .rounds import observe
@@ -54,7 +54,7 @@ WELL_INSIDE = 0.25  # of the ball: a bound will do
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
     model = unpack(call)
-    fit_budget(model, state_of(model), model.head.factored)
+    fit_budget(model, state_of(model), needs_of(model))
 
 
 @compiled
@@ -64,18 +64,24 @@ def state_of(model):
 
 @compiled(entry=True)
 def learn(call):
-    """The pass for models without a factor: those who do not project need not compile how."""
-    return learn_rows(call, 0)
+    """The pass for models that remove vectors or merge pairs: they need not compile the rest."""
+    return learn_rows(call, NOTHING)
+
+
+@compiled(entry=True)
+def learn_merging_many(call):
+    """The pass for models that merge more than two at once."""
+    return learn_rows(call, MANY)
 
 
 @compiled(entry=True)
 def learn_projecting(call):
     """The pass for models that keep a factor."""
-    return learn_rows(call, 1)
+    return learn_rows(call, PROJECTING)
 
 
 @compiled(once=True)
-def learn_rows(call, factored):
+def learn_rows(call, needs):
     """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done."""
     model = unpack(call)
     rows, targets, weights, scores = examples(call)
@@ -95,12 +101,12 @@ def learn_rows(call, factored):
         own.norm2 *= decay * decay
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
             inner = decay * along(f, sign, plus, minus)
-            length = store(model, x, norm, plus, minus, step * sign, factored)
+            length = store(model, x, norm, plus, minus, step * sign, needs)
             own.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
-            if factored == 1:
+            if needs == PROJECTING:
                 own.norm2 -= keep_apart(model)
                 check_factor(model)
-            fit_budget(model, own, factored)  # lines 5-7
+            fit_budget(model, own, needs)  # lines 5-7
         if own.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda)
             if own.l2 * own.norm2 > 1.0 and own.bounded:
                 look_closely(model, own)
@@ -112,7 +118,7 @@ def learn_rows(call, factored):
 
 
 @compiled(once=True)
-def fit_budget(model, own, factored):
+def fit_budget(model, own, needs):
     """Keep the budget, and norm2 up to date.
 
     The norm matters near the surface of the ball only. Well inside, it is enough to know a bound, which
@@ -120,7 +126,7 @@ def fit_budget(model, own, factored):
     each vector, as many vectors have to be given up between one computation and the next.
     """
     before, exact = model.head.count, own.project_to_ball != 0 and own.bounded == 0
-    change = keep_budget(model, exact, factored)
+    change = keep_budget(model, exact, needs)
     own.norm2 = max(own.norm2 + change, 0.0) if exact else (math.sqrt(own.norm2) + change) ** 2
     own.unchecked += before - model.head.count
     own.wait -= before - model.head.count

@@ -4,6 +4,9 @@
 2 <w, delta> + |delta|^2, and the products <w, k(x, .)> = f(x) come from kernel rows of the vectors that
 change. That costs as much as the search for them; |delta| alone, which bounds the change of |w|, is free.
 The functions below `keep_budget` leave out the scale of the coefficients.
+
+`needs` says what a model's strategy needs besides removing vectors and merging pairs. Where it is a constant,
+the rest is not compiled.
 """
 
 from __future__ import annotations
@@ -29,14 +32,23 @@ from .support import add_to, insert, lightest, remove, stamp, vector
 from .views import integers, numbers, table
 
 MERGE = int(Maintenance.MERGE)
+NOTHING, MANY, PROJECTING = range(3)
+
+
+@compiled
+def needs_of(model):
+    """What the strategy of a model needs."""
+    if model.head.factored:
+        return PROJECTING
+    return MANY if model.head.arity > 2 else NOTHING
 
 
 @compiled(once=True)
-def store(model, x, norm, plus, minus, amount, factored):
+def store(model, x, norm, plus, minus, amount, needs):
     """Add amount (e_plus - e_minus) k(x, .), with x as a new support vector, or its projection where x is
     a combination of what is stored. Returns the squared length of k(x, .) or of the projection."""
     length = self_kernel(model, norm)
-    if factored == 1:
+    if needs == PROJECTING:
         coefficients = numbers(model.free, model.head.count)
         inside = project(model, model.row, coefficients)
         if length - inside <= TINY * length:
@@ -50,14 +62,14 @@ def store(model, x, norm, plus, minus, amount, factored):
 
 
 @compiled(once=True)
-def keep_budget(model, exact, factored):
+def keep_budget(model, exact, needs):
     """Maintain until the budget is kept. Returns the change of |w|^2 if `exact`, and otherwise how much
     |w| may have grown."""
     head, change = model.head, 0.0
     while head.count > head.budget:
         if head.maintenance == MERGE:
-            change += merge(model, exact)
-        elif factored == 1:
+            change += merge(model, exact, needs)
+        elif needs == PROJECTING:
             p = lightest(model, model.scratch)
             weight = model.scratch[p] / self_kernel(model, model.norms[p])
             distance = project_out(model, p)
@@ -94,7 +106,7 @@ def along_row(model, row, p):
 
 
 @compiled(once=True)
-def merge(model, exact):
+def merge(model, exact, needs):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
     head = model.head
     outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
@@ -118,10 +130,11 @@ def merge(model, exact):
         p, q = math.exp(-s[0, 1] * (1.0 - h) ** 2), math.exp(-s[0, 1] * h * h)
         for r in range(outputs):
             a_z[r] = p * a[0, r] + q * a[1, r]
-    elif head.method == CASCADE:
-        cascade(a, s, shares, a_z)
-    else:
-        ascend(a, s, shares, a_z, room)
+    elif needs == MANY:
+        if head.method == CASCADE:
+            cascade(a, s, shares, a_z)
+        else:
+            ascend(a, s, shares, a_z, room)
     loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
     if exact:
         loss += 2.0 * gain_by_merging(model, search[S], points, members, shares, s, a_z)

@@ -17,7 +17,7 @@ import numpy as np
 from .codes import Task
 from .jit import compiled
 from .losses import judge, limited
-from .maintenance import keep_budget, store
+from .maintenance import keep_budget, needs_of, store
 from .model import examples, unpack
 from .projection import check_factor, keep_apart
 from .removal import forget
@@ -80,7 +80,7 @@ def learn_novelty(call):
         strange = f[0] > 0.0 or (own.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - own.learning_rate * own.l2)
         if strange:
-            store(model, x, norm, plus, minus, step, model.head.factored)
+            store(model, x, norm, plus, minus, step, needs_of(model))
             if model.head.factored:
                 keep_apart(model)
                 check_factor(model)
@@ -107,4 +107,4 @@ def shrink_to_budget(call):
 
 @compiled
 def fit(model):
-    keep_budget(model, False, model.head.factored)
+    keep_budget(model, False, needs_of(model))

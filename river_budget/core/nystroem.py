@@ -26,7 +26,7 @@ from .losses import judge, limited, step_length
 from .model import examples, unpack
 from .rounds import observe
 from .rows import HUGE, dot, is_finite, kernel_row, lanes, norm_of, row_of, self_kernel
-from .support import add_to, bounded, insert
+from .support import add_to, insert, largest, within
 from .views import carver
 
 GATHERING, PREPARED, LINEAR = range(3)
@@ -96,9 +96,9 @@ def linear_step(model, rank, plus, minus, amount):
 
 @compiled(hot=True)
 def add_within_bounds(model, output, step, amount, n):
-    coefficients = model.coefficients[output]
+    coefficients, limit = model.coefficients[output], largest(model)
     for j in range(n):
-        coefficients[j] = bounded(model, coefficients[j] + amount * step[j])
+        coefficients[j] = within(coefficients[j] + amount * step[j], limit)
 
 
 @compiled(fastmath=REORDERED, hot=True)

@@ -116,8 +116,19 @@ def add_to(model, j, plus, minus, amount):
 def bounded(model, coefficient):
     """A coefficient that leaves all scores finite. Combinations of vectors whose lengths are hundreds of
     orders of magnitude apart would not."""
-    limit = LARGEST / model.head.scale
-    return min(max(coefficient, -limit), limit)
+    return within(coefficient, largest(model))
+
+
+@compiled(hot=True)
+def largest(model):
+    """The largest coefficient."""
+    return LARGEST / model.head.scale
+
+
+@compiled(hot=True)
+def within(value, limit):
+    """The value, or the nearest limit."""
+    return limit if value > limit else -limit if value < -limit else value
 
 
 @compiled(hot=True)
