@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import hashlib
 import json
 import os
 import pickle
@@ -657,6 +658,25 @@ def test_a_damaged_file_is_refused(file):
             KeyedModels.load(file, backend="serial")
     rb.save(learned(MODEL), file)
     with pytest.raises(rb.SavedModelError, match="KeyedModels"):
+        KeyedModels.load(file, backend="serial")
+
+
+@pytest.mark.parametrize(
+    ("header", "culprit"),
+    [
+        (b"[]", "header"),
+        (b"{", "header"),
+        (b'{"format": 1, "form": "saved", "key": "user"}', "header"),
+        (b'{"format": 1, "form": "other", "key": "user", "rows": 0}', "form"),
+        (b'{"format": 9, "form": "saved", "key": "user", "rows": 0}', "later version"),
+        (b'{"format": 1, "form": "saved", "key": "user", "rows": 0}', "longer than the file"),
+    ],
+)
+def test_a_forged_file_with_a_right_checksum_is_refused(header, culprit, file):
+    content = b"RBKEYED\n" + len(header).to_bytes(8, "little") + header
+    content += (2**62).to_bytes(8, "little")  # of the model that all are clones of
+    file.write_bytes(content + hashlib.sha256(content).digest())
+    with pytest.raises(rb.SavedModelError, match=culprit):
         KeyedModels.load(file, backend="serial")
 
 

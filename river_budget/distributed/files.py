@@ -21,11 +21,13 @@ from typing import Any
 
 from .._version import __version__
 from ..saving import SavedModelError, container
+from .states import Form
 
 MAGIC = b"RBKEYED\n"
 FORMAT = 1
 DIGEST = 32
 BLOCK = 2**20
+HEADER = {"format": (int,), "form": (str,), "key": (str, int), "rows": (int,)}
 
 
 def write(
@@ -74,9 +76,7 @@ class Reader:
         self.file = open(self.path, "rb")  # noqa: SIM115, it is read when the models are asked for
         try:
             self._check()
-            self.about: dict[str, Any] = json.loads(self._next())
-            if self.about["format"] > FORMAT:
-                raise SavedModelError(f"{path} has a format of a later version of river_budget")
+            self.about = self._header()
             self.template = self._next()
         except BaseException:
             self.file.close()
@@ -94,8 +94,26 @@ class Reader:
             raise SavedModelError(f"{self.path} is damaged: its content does not fit its checksum")
         self.file.seek(len(MAGIC))
 
+    def _header(self) -> dict[str, Any]:
+        try:
+            about = json.loads(self._next())
+        except (ValueError, RecursionError):
+            about = None
+        if not isinstance(about, dict) or any(
+            type(about.get(name)) not in kinds for name, kinds in HEADER.items()
+        ):
+            raise SavedModelError(f"{self.path} is damaged: its header is incomplete")
+        if about["format"] > FORMAT:
+            raise SavedModelError(f"{self.path} has a format of a later version of river_budget")
+        if about["form"] not in list(Form):
+            raise SavedModelError(f"{self.path} is damaged: its models have no known form")
+        return about
+
     def _next(self) -> bytes:
-        return self.file.read(int.from_bytes(self.file.read(8), "little"))
+        length = int.from_bytes(self.file.read(8), "little")
+        if length > self.end - self.file.tell():
+            raise SavedModelError(f"{self.path} is damaged: a part of it is longer than the file")
+        return self.file.read(length)
 
     def models(self) -> Iterator[tuple[bytes, bytes]]:
         """Key and state of every model. The file is closed at the end."""
