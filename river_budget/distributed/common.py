@@ -13,13 +13,14 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from river import base, compose
 
 from ..calls import Seats
 from ..estimator import Classifier, Regressor
-from ..features import FeatureIndex
+from ..features import Batch, FeatureIndex
 from ..stream import StreamModel
-from ..targets import Labels, plain
+from ..targets import Labels, Targets, plain
 
 
 def is_ours(model: Any) -> bool:
@@ -53,6 +54,22 @@ def memory_of(model: Any) -> int:
     if is_ours(model):
         return model.memory_usage  # type: ignore[no-any-return]
     return int(model._raw_memory_usage)
+
+
+def predict_then_learn(model: Any, batch: Batch, targets: Any, weights: Any) -> list[Any]:
+    """The `predict_then_learn_many` of a bare model for columns that have names without being a frame."""
+    if issubclass(type(model), Classifier):
+        return model._learn_batch(batch, targets, weights, predict=True).tolist()  # type: ignore[no-any-return]
+    scores = np.empty((len(batch), 1))
+    model._run(model._enter(batch), Targets(targets, len(batch)).numbers(), weights, scores)
+    return meanings(model, scores)
+
+
+def meanings(model: Any, scores: Any) -> list[Any]:
+    """The predictions that scores stand for."""
+    labels = getattr(model, "_labels", None)
+    found = scores[:, 0] if labels is None else labels.labels(scores)
+    return found.tolist()  # type: ignore[no-any-return]
 
 
 class Common:

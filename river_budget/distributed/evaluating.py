@@ -13,7 +13,7 @@ from river import base, compose, evaluate, metrics
 
 from ..estimator import Classifier, Regressor
 from ..features import Batch, in_order
-from ..targets import Targets
+from .common import predict_then_learn
 from .outcomes import Outcome
 
 Stream = Iterable[Any] | Callable[[], Iterable[Any]]
@@ -88,23 +88,13 @@ def validate(model: Any, examples: Examples, metric: Any) -> None:
     """River's `progressive_val_score`. Our models predict and learn all examples in one call if they can."""
     if labels_suffice(model, metric) and examples.arrays is not None:
         names, rows, targets = examples.arrays
-        predictions = predict_then_learn(model, Batch.of(names, rows), targets)
+        predictions = predict_then_learn(model, Batch.of(names, rows), targets, np.ones(len(rows)))
         for target, prediction in zip(targets, predictions, strict=True):
             if prediction is not None:
                 metric.update(y_true=target, y_pred=prediction)
         examples.count = len(targets)
     else:
         evaluate.progressive_val_score(examples, model, metric)
-
-
-def predict_then_learn(model: Any, batch: Batch, targets: list[Any]) -> list[Any]:
-    """The model's `predict_then_learn_many` for columns that have names without being a frame."""
-    if issubclass(type(model), Classifier):
-        return list(model._learn_batch(batch, targets, 1.0, predict=True).tolist())
-    numbers = Targets(targets, len(batch)).numbers()
-    scores = np.empty((len(batch), 1))
-    model._run(model._enter(batch), numbers, np.ones(len(batch)), scores)
-    return list(scores[:, 0].tolist())
 
 
 def labels_suffice(model: Any, metric: Any) -> bool:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ..estimator import Classifier
 from ..features import Batch
 from .bench import Bench, Scratch
-from .common import Common, forget_seats, is_bare
+from .common import Common, forget_seats, is_bare, meanings, predict_then_learn
 from .parts import Part
 
 BENCHES = 8  # of one part: models that share their indexes with few others are not worth one
@@ -166,11 +165,7 @@ class OurTask:
 
     def _learn_rows(self, model: Any, rows: Any, targets: Any, weights: Any) -> list[Any]:
         batch = Batch.of(self.part.names or [], rows)
-        if isinstance(model, Classifier):
-            return model._learn_batch(batch, targets, weights, predict=True).tolist()  # type: ignore[no-any-return]
-        scores = np.zeros((len(rows), 1))
-        model._run(model._enter(batch), np.array(targets, float), weights, scores)
-        return meanings(model, scores)
+        return predict_then_learn(model, batch, targets, weights)
 
     def _learn_dicts(self, model: Any, rows: Any, targets: Any, weights: Any) -> list[Any]:
         predictions = []
@@ -180,10 +175,3 @@ class OurTask:
             model.learn_one(x, y, w)
         forget_seats(model)
         return predictions
-
-
-def meanings(model: Any, scores: Any) -> list[Any]:
-    """The predictions that scores stand for."""
-    labels = getattr(model, "_labels", None)
-    found = scores[:, 0] if labels is None else labels.labels(scores)
-    return found.tolist()  # type: ignore[no-any-return]
