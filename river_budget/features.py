@@ -157,7 +157,7 @@ class Batch:
         else:
             self.frame = dataframe.into_frame(X)
             self.names = list(self.frame.columns)
-            if all(kind.is_numeric() or kind == nw.Boolean for kind in self.frame.schema.values()):
+            if _is_numeric(self.frame):
                 self.values = _numbers(dataframe.to_numpy(self.frame))
             else:
                 self.values = _checked_columns(self.frame)
@@ -194,6 +194,14 @@ class Batch:
                 native.iloc[:, :0] if hasattr(native, "iloc") else self.frame.select().to_native()
             )
         return dataframe.to_native_frame(columns, like=self.frame)
+
+
+def _is_numeric(frame: Any) -> bool:
+    """Whether the types of all columns are numbers. pandas knows most quickly, of what numpy has too."""
+    pandas = frame.implementation.is_pandas_like()
+    if pandas and all(getattr(kind, "kind", "O") in "biuf" for kind in frame.to_native().dtypes):
+        return True
+    return all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values())
 
 
 def _numbers(values: Any) -> Any:

@@ -18,7 +18,7 @@ from streams import emerging
 
 import river_budget as rb
 from river_budget.datasets import Waveform
-from river_budget.distributed import backends, sweep
+from river_budget.distributed import backends, sweep, workers
 from river_budget.distributed.evaluating import Examples
 from river_budget.distributed.settings import described
 from river_budget.kernels import RBF
@@ -212,12 +212,12 @@ class Flaky(backends.Serial):
 
     def worker(self, kind, *arguments):
         self.started += 1
-        worker, submit = super().worker(kind, *arguments), backends.SerialWorker.submit
+        worker, submit = super().worker(kind, *arguments), workers.SerialWorker.submit
 
         def flaky(method, *arguments):
             if method == "run" and arguments[0].number == self.lost and self.times:
                 self.times -= 1
-                return backends.SerialTicket(None, backends.WorkerLost("gone"))
+                return workers.Done(None, workers.WorkerLost("gone"))
             return submit(worker, method, *arguments)
 
         worker.submit = flaky

@@ -9,11 +9,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .backends import WorkerLost
     from .keyed import KeyedModels
     from .outcomes import Outcome
     from .sweeping import Sweep, sweep
     from .training import train_shards
+    from .workers import WorkerLost
 
 __all__ = ["KeyedModels", "Outcome", "Sweep", "WorkerLost", "sweep", "train_shards"]
 
@@ -21,7 +21,7 @@ HOMES = {
     "KeyedModels": "keyed",
     "Outcome": "outcomes",
     "Sweep": "sweeping",
-    "WorkerLost": "backends",
+    "WorkerLost": "workers",
     "sweep": "sweeping",
     "train_shards": "training",
 }

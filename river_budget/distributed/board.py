@@ -12,6 +12,7 @@ from .keys import shard_of
 from .line import Line, Message
 from .shard import Shard
 from .warm import warm
+from .workers import Worker
 
 Sent = tuple[Line, Any, Message]  # the places of its rows in the chunk
 BATCH = 1000  # models that are moved at once
@@ -50,9 +51,9 @@ class Board:
     def _line(self, place: int) -> Line:
         path = None if self.folder is None else self.folder.shard(place)
 
-        def start(checkpoint: int) -> backends.Worker:
+        def start(checkpoint: int) -> Worker:
             arguments = (self.template, self.form, path, checkpoint, self.capacity)
-            return self.backend.worker(Shard, *arguments)
+            return self.backend.wired(Shard, *arguments)
 
         return Line(start, self.number, recovers=path is not None)
 

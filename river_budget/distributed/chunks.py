@@ -7,7 +7,7 @@ is learned.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -45,13 +45,15 @@ class Chunk:
     # rows
 
     def _take_frame(self, frame: Any, key: Any) -> None:
-        if key not in frame.columns:
+        names = frame.columns
+        if key not in names:
             raise ValueError(f"X has no column {key!r}, which is to hold the keys")
+        if len(names) == 1:
+            raise ValueError(f"X has no column besides {key!r}: there are no features")
         self.frame = frame
         self.keys = frame.get_column(key).to_list()
-        features = frame.drop(key)
-        if not features.columns:
-            raise ValueError(f"X has no column besides {key!r}: there are no features")
+        # by place, which is quicker than by name
+        features = frame[:, [place for place, name in enumerate(names) if name != key]]
         if self.numeric:
             batch = Batch(features)
             self.names, self.rows = batch.names, batch.values
@@ -79,14 +81,16 @@ class Chunk:
     def _targets(self, y: Any, template: Any) -> Any:
         targets = Targets(y, len(self))
         self.name = targets.name
+        if self.numeric and not hasattr(template, "_labels"):
+            return targets.numbers()
+        values = as_list(targets)
         if hasattr(template, "_labels"):
-            for label in set(as_list(targets)):
+            for label in set(values):
                 template._labels.check(label)
             # a column that says itself that it is boolean stands for both labels
-            return (
-                targets.values if targets.boolean and self.frame is not None else as_list(targets)
-            )
-        return targets.numbers() if self.numeric else as_list(targets)
+            if targets.boolean and self.frame is not None:
+                return targets.values
+        return values
 
     # parts
 
@@ -131,13 +135,13 @@ class Chunk:
         return dataframe.to_native_series(array, name=self.name, like=self.frame)
 
 
-def coded(keys: Iterable[Any]) -> tuple[Any, list[bytes]]:
+def coded(keys: Sequence[Any]) -> tuple[Any, list[bytes]]:
     """A number for every key, in order of first appearance, and the bytes of the different ones."""
-    numbers: dict[Any, int] = {}
     try:
-        codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.intp)
+        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     except TypeError:
         raise ValueError("a key must be text, bytes, a number or a tuple of these") from None
+    codes = np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys))
     return codes, [packed(key) for key in numbers]
 
 

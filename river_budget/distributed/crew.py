@@ -9,9 +9,9 @@ from typing import Any
 
 from river import evaluate
 
-from . import backends
 from .evaluating import Evaluator, Examples, Stream, validate
 from .outcomes import Outcome
+from .workers import Backend, Ticket, Worker, WorkerLost
 
 LOSSES = 3  # workers that may be lost over one setting before it counts as failed
 Task = tuple[Outcome, Any]  # a setting, still without numbers, and its model
@@ -20,15 +20,17 @@ Task = tuple[Outcome, Any]  # a setting, still without numbers, and its model
 class Crew:
     """Workers that take the next setting when they are free."""
 
-    def __init__(self, backend: backends.Backend, size: int, stream: Stream, metric: Any):
+    def __init__(self, backend: Backend, size: int, stream: Stream, metric: Any):
         self.backend, self.size, self.metric = backend, size, metric
-        self.stream = backend.put(stream)
-        self.free: list[backends.Worker] = []
+        self.free = [backend.worker(Evaluator) for _ in range(size)]
+        self.stream = backend.put(stream)  # while they start
+        for worker in self.free:
+            worker.submit("hold", self.stream)
 
     def outcomes(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
         """What comes of the tasks, in the order in which they are ready."""
         waiting = collections.deque(tasks)
-        running: dict[backends.Ticket, tuple[backends.Worker, Task]] = {}
+        running: dict[Ticket, tuple[Worker, Task]] = {}
         losses: collections.Counter[int] = collections.Counter()
         while waiting or running:
             while waiting and len(running) < self.size:
@@ -40,7 +42,7 @@ class Crew:
             try:
                 outcome = ticket.result()
                 self.free.append(worker)
-            except backends.WorkerLost as error:
+            except WorkerLost as error:
                 losses[number] += 1
                 if losses[number] < LOSSES:
                     waiting.appendleft(task)
@@ -48,7 +50,7 @@ class Crew:
                 outcome = task[0].failed(error)
             yield outcome
 
-    def _worker(self) -> backends.Worker:
+    def _worker(self) -> Worker:
         if self.free:
             return self.free.pop()
         worker = self.backend.worker(Evaluator)

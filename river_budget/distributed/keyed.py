@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import os
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from river import base
@@ -10,12 +12,14 @@ from river import base
 from ..parameters import optional, whole
 from ..saving import SavedModelError
 from . import files, states
-from .board import Board
+from .board import Board, Sent
 from .checkpoints import Folder
 from .chunks import Chunk
 from .keys import packed, shard_of, unpacked
 
 __all__ = ["KeyedModels"]
+
+AHEAD = 1  # chunks that are on their way while predictions are waited for
 
 
 class KeyedModels:
@@ -159,15 +163,46 @@ class KeyedModels:
         The predictions have the form of X: a series of the same kind, or a list. Anomaly detectors give
         their scores.
         """
-        chunk, board = self._chunk(X, y, w), self._shards
-        return chunk.series(board.gather(len(chunk), board.learn(chunk, predict=True)))
+        chunk = self._chunk(X, y, w)
+        return self._gathered(chunk, self._shards.learn(chunk, predict=True))
+
+    def predict_then_learn_chunks(self, chunks: Iterable[Any]) -> Iterator[Any]:
+        """Learn a stream of chunks (X, y) or (X, y, w), and give the predictions for each one in turn.
+
+        They are the same as those of `predict_then_learn_many`, which waits for every chunk. Here the next
+        chunk is read and sent while the shards learn the one before, so that they never wait.
+
+        Examples
+        --------
+
+        >>> import river_budget as rb
+        >>> from river_budget.distributed import KeyedModels
+
+        >>> stream = ([{"user": i % 2, "x": i}] for i in range(4)), ([True], [False], [True], [False])
+        >>> model = rb.BSGDClassifier(budget=10, seed=1)
+        >>> with KeyedModels(model, key="user", shards=2, backend="serial") as models:
+        ...     list(models.predict_then_learn_chunks(zip(*stream)))
+        [[None], [None], [True], [False]]
+
+        """
+        sent: collections.deque[tuple[Chunk, list[Sent]]] = collections.deque()
+        for X, y, *w in chunks:
+            chunk = self._chunk(X, y, *w)
+            sent.append((chunk, self._shards.learn(chunk, predict=True)))
+            if len(sent) > AHEAD:
+                yield self._gathered(*sent.popleft())
+        while sent:
+            yield self._gathered(*sent.popleft())
+
+    def _gathered(self, chunk: Chunk, sent: list[Sent]) -> Any:
+        return chunk.series(self._shards.gather(len(chunk), sent))
 
     def predict_many(self, X: Any) -> Any:
         """Predict rows. Keys without a model get the prediction of one that has learned nothing."""
-        chunk, board = Chunk(X, None, 1.0, self.key, self._template), self._shards
-        return chunk.series(board.gather(len(chunk), board.predict(chunk)))
+        chunk = Chunk(X, None, 1.0, self.key, self._template)
+        return self._gathered(chunk, self._shards.predict(chunk))
 
-    def _chunk(self, X: Any, y: Any, w: Any) -> Chunk:
+    def _chunk(self, X: Any, y: Any, w: Any = 1.0) -> Chunk:
         if y is None and self._template._supervised:
             raise ValueError("y is missing: this model learns from targets")
         return Chunk(X, y, w, self.key, self._template)

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from .backends import Ticket, Worker, WorkerLost
+from .workers import Ticket, Worker, WorkerLost
 
 WINDOW = (
     4  # messages without an answer: enough for a shard to be busy, and no more is held in memory

@@ -26,7 +26,10 @@ class Store:
 
     def __init__(self, path: pathlib.Path, checkpoint: int):
         self.checkpoint = self.complete = checkpoint
-        self.database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+        # opened in one thread of the worker and used in another, never in two at once
+        self.database = sqlite3.connect(
+            path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
         try:
             self.database.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:

@@ -7,6 +7,7 @@ import itertools
 import math
 import os
 from collections.abc import Generator, Iterator, Mapping
+from concurrent import futures
 from numbers import Real
 from typing import Any, Self
 
@@ -190,21 +191,25 @@ class Sweep:
             if each.number not in self._done
         ]
         if tasks:
-            warm_up([self._model, *(model for _, model in tasks)], first, self._metric)
-            yield from self._measured(tasks)
+            yield from self._measured(tasks, first)
 
-    def _measured(self, tasks: list[Task]) -> Iterator[Outcome]:
+    def _measured(self, tasks: list[Task], first: list[Any]) -> Iterator[Outcome]:
+        models = [self._model, *(model for _, model in tasks)]
+        workers = min(self._workers, len(tasks))
         with (
-            backends.open(self._backend, self._workers) as backend,
+            futures.ThreadPoolExecutor(1) as aside,
             Progress(len(tasks), "sweep", enabled=None if self._progress else False) as bar,
         ):
-            crew = Crew(backend, self._workers, self._stream, self._metric)
-            for outcome in crew.outcomes(tasks):
-                self._done[outcome.number] = outcome
-                if self._journal is not None and outcome.error is None:
-                    self._journal.add(self._keys[outcome.number], outcome)
-                bar.advance(outcome.name)
-                yield outcome
+            warm = aside.submit(warm_up, models, first, self._metric)  # while Ray starts
+            with backends.open(self._backend, workers) as backend:
+                crew = Crew(backend, workers, self._stream, self._metric)
+                warm.result()
+                for outcome in crew.outcomes(tasks):
+                    self._done[outcome.number] = outcome
+                    if self._journal is not None and outcome.error is None:
+                        self._journal.add(self._keys[outcome.number], outcome)
+                    bar.advance(outcome.name)
+                    yield outcome
 
     def _identified(self, first: list[Any]) -> list[str]:
         """What stands for each setting in the checkpoint."""

@@ -12,6 +12,7 @@ from ..parameters import one_of, optional, whole
 from . import backends
 from .scaling import forget_common
 from .trainees import Stream, Trainee, sendable
+from .workers import Backend, Worker
 
 WARM_UP = 500  # examples that show whether the model can be merged, and compile what that takes
 
@@ -90,9 +91,9 @@ def _try_out(model: Any, source: Stream) -> None:
 
 
 def _rounds(
-    pool: backends.Backend,
+    pool: Backend,
     model: Any,
-    trainees: Sequence[backends.Worker],
+    trainees: Sequence[Worker],
     most: int | None,
 ) -> Any:
     """Learn and merge until all streams are over."""

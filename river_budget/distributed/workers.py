@@ -1,0 +1,135 @@
+"""What a worker is, on every backend, and workers in this process.
+
+A worker is an object whose methods are called from here. All backends have the same few methods, so what is built
+on them runs with and without Ray.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+Returned = tuple[Any, Exception | None]  # of a call: what it returns, or its error
+
+
+class WorkerLost(RuntimeError):
+    """The process of a worker is gone, with all that it held in memory."""
+
+
+class Ticket(Protocol):
+    """The result of a call, now or later."""
+
+    def ready(self) -> bool: ...
+
+    def result(self) -> Any: ...
+
+
+class Worker(Protocol):
+    """An object somewhere."""
+
+    def submit(self, method: str, *arguments: Any) -> Ticket: ...
+
+    def stop(self) -> None: ...
+
+
+class Backend(Protocol):
+    """What starts workers, and stops them at the end."""
+
+    def worker(self, kind: Any, *arguments: Any) -> Worker: ...
+
+    def wired(self, kind: Any, *arguments: Any) -> Worker: ...
+
+    def put(self, value: Any) -> Any: ...
+
+    def first(self, tickets: Sequence[Any]) -> Any: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Backend: ...
+
+    def __exit__(self, *error: Any) -> None: ...
+
+
+class Host:
+    """Holds the object of a worker. Errors come back as values, so that no backend changes them."""
+
+    def __init__(self, kind: Any, *arguments: Any):
+        self.object, self.error = None, None
+        try:
+            self.object = kind(*arguments)
+        except Exception as error:
+            self.error = error
+
+    def call(self, method: str, *arguments: Any) -> Returned:
+        """(what the method returns, None), or (None, the error)."""
+        if self.error is not None:
+            return None, self.error
+        try:
+            return getattr(self.object, method)(*arguments), None
+        except Exception as error:
+            return None, error
+
+
+class Closing:
+    """Backends are closed at the end of a with block."""
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+
+class Serial(Closing):
+    """Workers in this process: a call is made at once."""
+
+    def worker(self, kind: Any, *arguments: Any) -> SerialWorker:
+        return SerialWorker(Host(kind, *arguments))
+
+    wired = worker
+
+    def put(self, value: Any) -> Any:
+        return value
+
+    def first(self, tickets: Sequence[Any]) -> Any:
+        return tickets[0]
+
+
+class SerialWorker:
+    """A worker in this process."""
+
+    def __init__(self, host: Host):
+        self.host: Host | None = host
+
+    def submit(self, method: str, *arguments: Any) -> Ticket:
+        if self.host is None:
+            return stopped()
+        return Done(*self.host.call(method, *arguments))
+
+    def stop(self) -> None:
+        host, self.host = self.host, None
+        close = None if host is None else getattr(host.object, "close", None)
+        if close is not None:
+            close()  # as the end of a process would
+
+
+class Done:
+    """The result of a call that is over."""
+
+    def __init__(self, value: Any, error: Exception | None):
+        self.value, self.error = value, error
+
+    def ready(self) -> bool:
+        return True
+
+    def result(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+def stopped() -> Done:
+    """What comes of a call of a worker that has been stopped."""
+    return Done(None, WorkerLost("this worker has been stopped"))
