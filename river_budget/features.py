@@ -157,10 +157,8 @@ class Batch:
         else:
             self.frame = dataframe.into_frame(X)
             self.names = list(self.frame.columns)
-            if _is_numeric(self.frame):
-                self.values = _numbers(dataframe.to_numpy(self.frame))
-            else:
-                self.values = _checked_columns(self.frame)
+            values = _matrix(self.frame)
+            self.values = _checked_columns(self.frame) if values is None else _numbers(values)
         bad = first_bad_row(self.values)
         if bad >= 0:
             for name, value in zip(self.names, self.values[bad], strict=True):
@@ -196,12 +194,15 @@ class Batch:
         return dataframe.to_native_frame(columns, like=self.frame)
 
 
-def _is_numeric(frame: Any) -> bool:
-    """Whether the types of all columns are numbers. pandas knows most quickly, of what numpy has too."""
-    pandas = frame.implementation.is_pandas_like()
-    if pandas and all(getattr(kind, "kind", "O") in "biuf" for kind in frame.to_native().dtypes):
-        return True
-    return all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values())
+def _matrix(frame: Any) -> Any:
+    """The values of a frame whose columns are all numbers by type, or None."""
+    if frame.implementation.is_pandas_like():
+        values = frame.to_native().to_numpy()  # says at once what most frames are
+        if values.dtype.kind in "biuf":
+            return values
+    if all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values()):
+        return dataframe.to_numpy(frame)
+    return None
 
 
 def _numbers(values: Any) -> Any:

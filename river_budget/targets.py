@@ -176,8 +176,7 @@ class Targets:
         if not isinstance(y, (np.ndarray, list, tuple)):
             series = dataframe.into_series(y)
             self.name = series.name
-            fast = series.dtype.is_numeric() or series.dtype == nw.Boolean
-            y = series.to_numpy() if fast and not series.is_null().any() else series.to_list()
+            y = _column(series)
         values = y if isinstance(y, np.ndarray) and y.dtype != object else list(y)
         if isinstance(values, np.ndarray) and values.ndim > 1:
             raise ValueError(
@@ -215,6 +214,15 @@ class Targets:
             if np.isfinite(numbers).all():
                 return numbers
         return np.array([real(value) for value in self.values])
+
+
+def _column(series: Any) -> Any:
+    """A series as an array if it holds numbers or booleans and nothing is missing, else as a list."""
+    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+        values = series.to_numpy()
+        if values.dtype.kind in "biu" or not series.is_null().any():
+            return values
+    return series.to_list()
 
 
 def real(value: Any) -> float:

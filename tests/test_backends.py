@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import os
@@ -14,7 +15,7 @@ import tempfile
 
 import pytest
 
-from river_budget.distributed import WorkerLost, backends
+from river_budget.distributed import WorkerLost, backends, wire
 
 
 @pytest.fixture(params=["serial", "ray"])
@@ -24,9 +25,10 @@ def backend(request):
     return backends.open("serial", workers=2)
 
 
-def process(backend):
+def process(backend, wired=False):
     """A worker that is the module `os` of its process."""
-    return backend.worker(importlib.import_module, "os")
+    start = backend.wired if wired else backend.worker
+    return start(importlib.import_module, "os")
 
 
 def test_another_backend_is_refused():
@@ -40,8 +42,17 @@ def test_without_ray_the_error_names_the_extra(monkeypatch):
         backends.open("ray", workers=1)
 
 
-def test_calls_are_made_in_their_order_on_the_same_object(backend):
-    worker = backend.worker(list, "a")
+@pytest.fixture(params=["worker", "wired", "wired without a wire"])
+def start(request, backend, monkeypatch):
+    """What starts a worker: one that is called through Ray, over a wire, or as if from another machine."""
+    if request.param == "wired without a wire":
+        folder = os.path.join(tempfile.gettempdir(), "not", "here")
+        monkeypatch.setattr(wire, "address", lambda: contextlib.nullcontext(folder))
+    return backend.worker if request.param == "worker" else backend.wired
+
+
+def test_calls_are_made_in_their_order_on_the_same_object(start):
+    worker = start(list, "a")
     for i in range(20):
         worker.submit("append", i)
     ticket = worker.submit("copy")
@@ -49,16 +60,16 @@ def test_calls_are_made_in_their_order_on_the_same_object(backend):
     assert ticket.ready()
 
 
-def test_an_error_is_raised_as_itself(backend):
-    worker = backend.worker(dict)
+def test_an_error_is_raised_as_itself(start):
+    worker = start(dict)
     with pytest.raises(KeyError) as error:
         worker.submit("__getitem__", "nothing").result()
     assert error.value.args == ("nothing",)
     assert worker.submit("get", "nothing").result() is None
 
 
-def test_an_error_of_the_constructor_is_raised_by_every_call(backend):
-    worker = backend.worker(int, "seven")
+def test_an_error_of_the_constructor_is_raised_by_every_call(start):
+    worker = start(int, "seven")
     for _ in range(2):
         with pytest.raises(ValueError, match="invalid literal"):
             worker.submit("bit_length").result()
@@ -75,11 +86,11 @@ def test_workers_share_a_value_and_the_first_ticket_has_its_result(backend):
     assert tickets[0].result() == [{"a": 1}]
 
 
-def test_a_stopped_worker_is_lost(backend):
-    worker = backend.worker(dict)
+def test_a_stopped_worker_is_lost(start):
+    worker = start(dict)
     worker.submit("copy").result()
     worker.stop()
-    with pytest.raises(WorkerLost):
+    with pytest.raises(WorkerLost, match="stopped"):
         worker.submit("copy").result()
 
 
@@ -96,8 +107,20 @@ def test_there_may_be_more_workers_than_processors(ray):
     assert len(pids | {os.getpid()}) == 4
 
 
-def test_a_worker_outlives_errors_and_is_lost_when_it_is_killed(ray):
-    worker = process(ray)
+def test_over_a_wire_goes_what_only_this_program_knows(ray):
+    class Echo:
+        def of(self, value):
+            return value
+
+    worker = ray.wired(Echo)
+    assert isinstance(worker.submit("of", Echo()).result(), Echo)
+    assert worker.submit("of", lambda: 5).result()() == 5
+    assert worker.wire is not None
+
+
+@pytest.mark.parametrize("wired", [False, True])
+def test_a_worker_outlives_errors_and_is_lost_when_it_is_killed(ray, wired):
+    worker = process(ray, wired)
     with pytest.raises(FileNotFoundError) as error:
         worker.submit("makedirs", "").result()
     assert "in makedirs" in error.value.__notes__[0]  # it says where in the worker it happened
@@ -106,7 +129,8 @@ def test_a_worker_outlives_errors_and_is_lost_when_it_is_killed(ray):
     os.kill(worker.submit("getpid").result(), signal.SIGKILL)
     with pytest.raises(WorkerLost, match="gone"):
         worker.submit("getpid").result()
-    assert ray.first([worker.submit("getpid")])
+    if not wired:
+        assert ray.first([worker.submit("getpid")])
 
 
 def test_ray_stays_on_the_loopback_interface(ray):

@@ -7,7 +7,8 @@ is learned.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .keys import packed, shard_of
 from .parts import Part
 
 PIECE = 8192  # rows
+MANY = 2**16  # keys whose shards are remembered from chunk to chunk
 
 
 class Chunk:
@@ -52,8 +54,7 @@ class Chunk:
             raise ValueError(f"X has no column besides {key!r}: there are no features")
         self.frame = frame
         self.keys = frame.get_column(key).to_list()
-        # by place, which is quicker than by name
-        features = frame[:, [place for place, name in enumerate(names) if name != key]]
+        features = frame[:, _others(len(names), names.index(key))]
         if self.numeric:
             batch = Batch(features)
             self.names, self.rows = batch.names, batch.values
@@ -107,17 +108,18 @@ class Chunk:
     def parts(self, shards: int) -> Iterator[tuple[int, Any, Part]]:
         """(shard, the places of its rows in the chunk, its part) for every shard that has rows."""
         codes, distinct = coded(self.keys)
-        owners = np.array([shard_of(key, shards) for key in distinct], np.intp)
+        names, owners = zip(*(_address(key, shards) for key in distinct), strict=True)
+        owner = np.array(owners, np.intp)[codes]
         order = np.argsort(codes, kind="stable")
-        for shard in np.unique(owners).tolist():
-            places = order[owners[codes[order]] == shard]
-            yield shard, places, self._part(places, codes[places], distinct)
+        for shard in sorted(set(owners)):
+            places = order[owner[order] == shard]
+            yield shard, places, self._part(places, codes[places], names)
 
-    def _part(self, places: Any, codes: Any, distinct: list[bytes]) -> Part:
+    def _part(self, places: Any, codes: Any, names: tuple[bytes, ...]) -> Part:
         """The rows in these places, which are sorted by their codes."""
         ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
         return Part(
-            keys=[distinct[code] for code in codes[ends].tolist()],
+            keys=[names[code] for code in codes[ends].tolist()],
             stops=(ends + 1).tolist(),
             names=self.names,
             rows=picked(self.rows, places),
@@ -135,14 +137,28 @@ class Chunk:
         return dataframe.to_native_series(array, name=self.name, like=self.frame)
 
 
-def coded(keys: Sequence[Any]) -> tuple[Any, list[bytes]]:
-    """A number for every key, in order of first appearance, and the bytes of the different ones."""
+def _others(n: int, place: int) -> Any:
+    """All columns but one, by place, and as a slice if they are one: to select by name takes twice as long."""
+    if place in (0, n - 1):
+        return slice(1, n) if place == 0 else slice(0, place)
+    return [other for other in range(n) if other != place]
+
+
+def coded(keys: Sequence[Any]) -> tuple[Any, Iterable[Any]]:
+    """A number for every key, in order of first appearance, and the different ones."""
     try:
         numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     except TypeError:
         raise ValueError("a key must be text, bytes, a number or a tuple of these") from None
     codes = np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys))
-    return codes, [packed(key) for key in numbers]
+    return codes, numbers
+
+
+@functools.lru_cache(MANY, typed=True)
+def _address(key: Any, shards: int) -> tuple[bytes, int]:
+    """The bytes of a key and its shard."""
+    name = packed(key)
+    return name, shard_of(name, shards)
 
 
 def picked(values: Any, places: Any) -> Any:

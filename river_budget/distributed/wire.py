@@ -30,13 +30,33 @@ def address() -> Iterator[str]:
 
 def listen(path: str, answer: Callable[[bytearray], bytes]) -> bool:
     """Answer who connects at this path, from now on. False: that is on another machine, or cannot be here."""
-    with contextlib.suppress(AttributeError, OSError):
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(path)
-        listener.listen(1)
-        threading.Thread(target=_serve, args=(listener, answer), daemon=True).start()
-        return True
-    return False
+    listener = _socket(lambda new: new.bind(path))
+    if listener is None:
+        return False
+    listener.listen(1)
+    threading.Thread(target=_serve, args=(listener, answer), daemon=True).start()
+    return True
+
+
+def connect(path: str) -> Wire | None:
+    """The wire to who listens there, or None: there is nobody."""
+    caller = _socket(lambda new: new.connect(path))
+    if caller is None:
+        return None
+    caller.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
+    return Wire(caller)
+
+
+def _socket(attach: Callable[[socket.socket], None]) -> socket.socket | None:
+    if not hasattr(socket, "AF_UNIX"):
+        return None
+    new = socket.socket(socket.AF_UNIX)
+    try:
+        attach(new)
+    except OSError:
+        new.close()
+        return None
+    return new
 
 
 def _serve(listener: socket.socket, answer: Callable[[bytearray], bytes]) -> None:
@@ -49,16 +69,6 @@ def _serve(listener: socket.socket, answer: Callable[[bytearray], bytes]) -> Non
     with caller, contextlib.suppress(*BROKEN):
         while True:
             caller.sendall(_framed(answer(_received(caller))))
-
-
-def connect(path: str) -> Wire | None:
-    """The wire to who listens there, or None: there is nobody."""
-    with contextlib.suppress(AttributeError, OSError):
-        caller = socket.socket(socket.AF_UNIX)
-        caller.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
-        caller.connect(path)
-        return Wire(caller)
-    return None
 
 
 def _framed(message: bytes) -> bytes:
