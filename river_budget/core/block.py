@@ -12,7 +12,7 @@ import numpy as np
 
 from .model import ARRAYS, HEADER, OWN, PlainModel
 
-FREE_ROWS = 11  # rows of scratch space: two of the model's own, the others for a merger
+FREE_ROWS = 12  # rows of scratch space: three of the model's own, the others for a merger
 UNLIMITED = 2**62  # the budget of a model without one
 _TABLES = ("vectors", "coefficients", "norms", "arrivals", "extras", "factor")
 

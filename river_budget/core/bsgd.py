@@ -54,7 +54,7 @@ WELL_INSIDE = 0.25  # of the ball: a bound will do
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
     model = unpack(call)
-    fit_budget(model, state_of(model), needs_of(model))
+    fit_budget(model, state_of(model), needs_of(model), np.int64(-1))
 
 
 @compiled
@@ -106,7 +106,7 @@ def learn_rows(call, needs):
             if needs == PROJECTING:
                 own.norm2 -= keep_apart(model)
                 check_factor(model)
-            fit_budget(model, own, needs)  # lines 5-7
+            fit_budget(model, own, needs, model.head.count - 1)  # lines 5-7
         if own.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda)
             if own.l2 * own.norm2 > 1.0 and own.bounded:
                 look_closely(model, own)
@@ -118,7 +118,7 @@ def learn_rows(call, needs):
 
 
 @compiled(once=True)
-def fit_budget(model, own, needs):
+def fit_budget(model, own, needs, observed):
     """Keep the budget, and norm2 up to date.
 
     The norm matters near the surface of the ball only. Well inside, it is enough to know a bound, which
@@ -126,7 +126,7 @@ def fit_budget(model, own, needs):
     each vector, as many vectors have to be given up between one computation and the next.
     """
     before, exact = model.head.count, own.project_to_ball != 0 and own.bounded == 0
-    change = keep_budget(model, exact, needs)
+    change = keep_budget(model, exact, needs, observed)
     own.norm2 = max(own.norm2 + change, 0.0) if exact else (math.sqrt(own.norm2) + change) ** 2
     own.unchecked += before - model.head.count
     own.wait -= before - model.head.count

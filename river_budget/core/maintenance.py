@@ -62,13 +62,13 @@ def store(model, x, norm, plus, minus, amount, needs):
 
 
 @compiled(once=True)
-def keep_budget(model, exact, needs):
+def keep_budget(model, exact, needs, observed):
     """Maintain until the budget is kept. Returns the change of |w|^2 if `exact`, and otherwise how much
-    |w| may have grown."""
+    |w| may have grown. `observed`: the vector whose kernel row has just been computed, or -1."""
     head, change = model.head, 0.0
     while head.count > head.budget:
         if head.maintenance == MERGE:
-            change += merge(model, exact, needs)
+            change += merge(model, exact, needs, observed)
         elif needs == PROJECTING:
             p = lightest(model, model.scratch)
             weight = model.scratch[p] / self_kernel(model, model.norms[p])
@@ -78,6 +78,7 @@ def keep_budget(model, exact, needs):
             p = victim(model)
             change += change_by_removal(model, p, exact)
             remove(model, p)
+        observed = -1
     return head.scale * (head.scale * change if exact else change)
 
 
@@ -106,7 +107,7 @@ def along_row(model, row, p):
 
 
 @compiled(once=True)
-def merge(model, exact, needs):
+def merge(model, exact, needs, observed):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
     head = model.head
     outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
@@ -118,7 +119,7 @@ def merge(model, exact, needs):
     points = table(free, m, model.vectors.shape[0])
     room = free + 8 * m * model.vectors.shape[0]
     search = new_search(model)
-    best_partners(model, lightest(model, model.scratch), search, members)
+    best_partners(model, lightest(model, model.scratch), observed, search, members)
     for i in range(m):  # side by side: in the model, every feature is in another place of memory
         vector(model, members[i], points[i])
         for r in range(outputs):

@@ -24,7 +24,7 @@ import numpy as np
 from .codes import Objective
 from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
-from .rows import lanes, log_rbf_row
+from .rows import LEAST_LOG, lanes, log_rbf_row
 from .support import smallest, vector, weights_into
 from .views import address_of, roughs, table
 
@@ -191,14 +191,23 @@ def _estimate(search, mm, n):
         search[LOSS, j] = mm * max(loss[j], ZERO)
 
 
-@compiled(once=True)
-def rank_partners(model, m, search):
-    """search[LOSS, j]: an estimate of the degradation of merging m with j, infinite for m itself"""
-    n, s = lanes(model), search[S]
-    vector(model, m, model.x)
-    log_rbf_row(model, model.x, model.norms[m])
+@compiled
+def _distances(s, logs, n):
     for j in range(n):
-        s[j] = -model.row[j]
+        s[j] = -(logs[j] if logs[j] > LEAST_LOG else LEAST_LOG)
+
+
+@compiled(once=True)
+def rank_partners(model, m, observed, search):
+    """search[LOSS, j]: an estimate of the degradation of merging m with j, infinite for m itself"""
+    if m == observed:
+        _distances(search[S], model.logs, lanes(model))
+    else:
+        vector(model, m, model.x)
+        log_rbf_row(model, model.x, model.norms[m])
+        _distances(search[S], model.row, lanes(model))
+    search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
+    n = lanes(model)
     _products(model, m, search[NN], search[MN])
     if model.head.objective == EQ21:
         _eq21_partners(model, m, search)
@@ -208,12 +217,12 @@ def rank_partners(model, m, search):
 
 
 @compiled
-def best_partners(model, m, search, members):
+def best_partners(model, m, observed, search, members):
     """members[1:] = the partners of m that degrade least, in that order; m is members[0].
 
     Estimates are good enough to pick a short list; the list is then solved and sorted.
     """
-    rank_partners(model, m, search)
+    rank_partners(model, m, observed, search)
     n, mm, wanted = model.head.count, search[NN, m], members.shape[0] - 1
     literal = model.head.objective == EQ21
     members[0] = m

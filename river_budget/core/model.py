@@ -11,7 +11,7 @@ at 40 ns a call, more than a tenth of a whole prediction.
     arrivals   per vector: its place in the order in which vectors came into the model
     extras     further rows of numbers per vector, for algorithms that keep some
     factor     capacity x capacity inverse Cholesky factor of the Gram matrix, for those that project
-and scratch space: row, scratch (capacity), chosen, x (width), and `free` for a moment's use.
+and scratch space: row, logs, scratch (capacity), chosen, x (width), and `free` for a moment's use.
 """
 
 from __future__ import annotations
@@ -54,14 +54,15 @@ VIEWS: dict[str, Any] = {
     "extras": (table, lambda b, m, h: [b + h.at_extras, h.extras, h.capacity]),
     "factor": (table, lambda b, m, h: [b + h.at_factor, h.capacity * h.factored, h.capacity]),
     "row": (numbers, lambda b, m, h: [m, h.capacity]),
-    "scratch": (numbers, lambda b, m, h: [m + h.capacity * 8, h.capacity]),
-    "chosen": (integers, lambda b, m, h: [m + h.capacity * 16, h.width + 1]),
-    "x": (numbers, lambda b, m, h: [m + h.capacity * 16 + h.width * 8 + 8, h.width]),
+    "logs": (numbers, lambda b, m, h: [m + h.capacity * 8, h.capacity]),
+    "scratch": (numbers, lambda b, m, h: [m + h.capacity * 16, h.capacity]),
+    "chosen": (integers, lambda b, m, h: [m + h.capacity * 24, h.width + 1]),
+    "x": (numbers, lambda b, m, h: [m + h.capacity * 24 + h.width * 8 + 8, h.width]),
 }
 # Attributes that are addresses, for whoever knows what to carve from there.
 ADDRESSES: dict[str, Any] = {
     "own": lambda b, m, h: b + OWN,
-    "free": lambda b, m, h: m + h.capacity * 16 + h.width * 16 + 8,
+    "free": lambda b, m, h: m + h.capacity * 24 + h.width * 16 + 8,
 }
 
 

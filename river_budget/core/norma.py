@@ -84,7 +84,7 @@ def learn_novelty(call):
             if model.head.factored:
                 keep_apart(model)
                 check_factor(model)
-            fit(model)
+            fit(model, model.head.count - 1)
         own.level += -step * (1.0 - own.nu) if strange else step * own.nu
     return np.int64(rows.shape[0])
 
@@ -102,9 +102,9 @@ def score_novelty(call):
 @compiled(entry=True)
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
-    fit(unpack(call))
+    fit(unpack(call), np.int64(-1))
 
 
 @compiled
-def fit(model):
-    keep_budget(model, False, needs_of(model))
+def fit(model, observed):
+    keep_budget(model, False, needs_of(model), observed)

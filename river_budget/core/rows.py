@@ -137,10 +137,11 @@ def _log_of_distance(distance, gamma):
 
 
 @compiled(fastmath=REORDERED, hot=True)
-def _rbf(row, norms, norm, gamma, n):
-    """From inner products to exp(-gamma |vector j - x|^2)"""
+def _rbf(row, logs, norms, norm, gamma, n):
+    """From inner products to exp(-gamma |vector j - x|^2). Its logarithm is kept for who merges x next."""
     for j in range(n):
-        row[j] = exp_of(_log_of_distance(norms[j] + norm - 2.0 * row[j], gamma))
+        logs[j] = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+        row[j] = exp_of(logs[j])
 
 
 @compiled(fastmath=REORDERED)
@@ -190,7 +191,7 @@ def kernel_row(model, x, norm):
         return
     dot_products(model, x)
     if head.kernel == RBF:
-        _rbf(row, model.norms, norm, head.gamma, n)
+        _rbf(row, model.logs, model.norms, norm, head.gamma, n)
     elif head.kernel == POLYNOMIAL:
         _polynomial(row, model.scratch, head.gamma, head.coef0, head.degree, n)
     else:
