@@ -18,7 +18,7 @@ def plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
-def _array(labels: list[Any]) -> Any:
+def array_of(labels: list[Any]) -> Any:
     """An array that gives the labels back as they are: of a type of its own if numpy keeps it whole."""
     if len({type(label) for label in labels}) == 1 and isinstance(
         labels[0], (bool, int, float, str)
@@ -71,7 +71,7 @@ class Labels:
             self.codes = dict(zip(self.known, (-1.0, 1.0), strict=False))
         else:
             self.codes = {label: float(column) for column, label in enumerate(self.known)}
-        self._table = _array(self.known)
+        self._table = array_of(self.known)
 
     def __getstate__(self) -> Any:
         return self.closed, self.known, self.binary

@@ -149,7 +149,8 @@ def test_another_backend_uses_the_ray_that_runs(ray):
 FORGETFUL = """
 from river_budget.distributed import backends
 backend = backends.open("ray", workers=1)
-print(backend.worker(int, 7).submit("__int__").result(), flush=True)
+for start in backend.worker, backend.wired:
+    print(start(int, 7).submit("__int__").result(), flush=True)
 """
 
 
@@ -163,7 +164,7 @@ def test_a_program_that_forgets_to_close_leaves_nothing_behind():
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")} | places
         run = [sys.executable, "-c", FORGETFUL]
         done = subprocess.run(run, env=environment, capture_output=True, text=True, timeout=100)
-        assert done.stdout == "7\n"
+        assert done.stdout == "7\n7\n"
         assert list(home.iterdir()) == []
     finally:
         shutil.rmtree(home)

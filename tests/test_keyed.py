@@ -680,6 +680,54 @@ def test_a_forged_file_with_a_right_checksum_is_refused(header, culprit, file):
         KeyedModels.load(file, backend="serial")
 
 
+# a stream of chunks
+
+
+def cut(X, y, w=None, size=30):
+    """(X, y) or (X, y, w), chunk by chunk."""
+    for some in chunks(len(y), size):
+        yield (X[some], y[some]) if w is None else (X[some], y[some], w[some])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_stream_of_chunks_is_predicted_as_chunk_by_chunk(weighted, file, tmp_path):
+    X, y = rows()
+    w = np.linspace(0.5, 2.0, N) if weighted else None
+    with keyed() as one, keyed(shards=3) as all_at_once:
+        weights = {"w": w} if weighted else {}
+        expected = progressive(one, X, y, 30, **weights)
+        found = list(all_at_once.predict_then_learn_chunks(cut(X, y, w)))
+        assert [len(part) for part in found] == [30] * (N // 30) + [N % 30] * (N % 30 > 0)
+        assert [value for part in found for value in values_of(part)] == expected
+        assert content_of(all_at_once, file) == content_of(one, tmp_path / "other")
+
+
+def test_a_stream_is_read_one_chunk_ahead():
+    X, y = rows(90)
+    read = []
+
+    def stream():
+        for number, chunk in enumerate(cut(X, y)):
+            read.append(number)
+            yield chunk
+
+    with keyed() as models:
+        predictions = models.predict_then_learn_chunks(stream())
+        assert read == []
+        next(predictions)
+        assert read == [0, 1]
+        assert len(list(predictions)) == 2
+
+
+def test_a_bad_chunk_ends_a_stream_and_the_chunks_before_are_learned():
+    X, y = rows(60)
+    bad = X[30:].assign(f0="strange")
+    with keyed() as models:
+        with pytest.raises(ValueError, match="f0"):
+            list(models.predict_then_learn_chunks([(X[:30], y[:30]), (bad, y[30:])]))
+        assert models.rows_done == 30
+
+
 # With Ray
 
 
@@ -698,6 +746,8 @@ def test_ray_gives_the_same_predictions_and_the_same_models(ray, file, tmp_path)
         assert content_of(models, file) == content_of(serial, tmp_path / "other")
         assert models.predict_many(X).tolist() == serial.predict_many(X).tolist()
         assert models.memory_usage == pytest.approx(serial.memory_usage, rel=0.05)
+        again = list(models.predict_then_learn_chunks(cut(X, y, size=70)))
+        assert [value for part in again for value in values_of(part)] == progressive(serial, X, y)
         bad = [*X.to_dict("records")[:3], {"key": "k1", "f0": frozenset()}]
         with pytest.raises(ValueError, match="f0"):
             models.learn_many(bad, y[:4])

@@ -73,6 +73,30 @@ def test_nothing_is_answered_once_this_end_is_closed():
         assert end.send(b"2").wait() is None
 
 
+class Interrupted:
+    """A socket whose reader presses Ctrl-C."""
+
+    def __init__(self, peer):
+        self.peer = peer
+
+    def recv_into(self, room):
+        self.peer.recv_into(room[:1])
+        raise KeyboardInterrupt
+
+    def __getattr__(self, name):
+        return getattr(self.peer, name)
+
+
+def test_after_an_interruption_no_answer_is_taken_for_another():
+    with wired(bytes) as end:
+        replies = [end.send(b"1"), end.send(b"2")]
+        end.peer = Interrupted(end.peer)
+        with pytest.raises(KeyboardInterrupt):
+            replies[0].wait()
+        end.peer = end.peer.peer
+        assert [reply.wait() for reply in replies] == [None, None]
+
+
 def test_where_no_socket_can_be_there_is_no_wire(tmp_path):
     assert not wire.listen(str(tmp_path / "nowhere" / "wire"), bytes)
     assert wire.connect(str(tmp_path / "nobody")) is None

@@ -13,9 +13,7 @@ from typing import Any
 from . import cluster, wire
 from .workers import Closing, Host, Returned, Ticket, WorkerLost, stopped
 
-YOUNG = (
-    50_000  # new objects before Python looks for garbage: a stream of dicts arrives twice as fast
-)
+YOUNG = 50_000  # objects before Python looks for garbage: streams of dicts arrive twice as fast
 
 
 def dumps(value: Any) -> bytes:

@@ -15,7 +15,7 @@ import numpy as np
 from river.utils import dataframe
 
 from ..features import Batch, FeatureIndex, number
-from ..targets import Targets, _array, weights
+from ..targets import Targets, array_of, weights
 from .common import is_bare
 from .keys import packed, shard_of
 from .parts import Part
@@ -131,7 +131,7 @@ class Chunk:
         """Predictions in the form of the rows."""
         if self.frame is None:
             return values
-        array = _array(values)
+        array = array_of(values)
         if array.dtype == object and not self.frame.implementation.is_pandas_like():
             array = values
         return dataframe.to_native_series(array, name=self.name, like=self.frame)

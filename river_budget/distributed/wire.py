@@ -105,9 +105,20 @@ class Wire:
     def send(self, request: bytes) -> Reply:
         reply = Reply(self)
         self.waiting.append(reply)
-        with contextlib.suppress(*BROKEN):  # which is seen when the answer is to be read
+        with self._unbroken():  # if it is broken, there will be no answer
             self._send(memoryview(_framed(request)))
         return reply
+
+    @contextlib.contextmanager
+    def _unbroken(self) -> Iterator[None]:
+        """An interruption ends the wire: the rest of a message would be taken for the next one."""
+        try:
+            yield
+        except BROKEN:
+            pass
+        except BaseException:
+            self.close()
+            raise
 
     def _send(self, rest: memoryview) -> None:
         while rest:
@@ -126,10 +137,9 @@ class Wire:
 
     def receive(self) -> None:
         """Wait for the next answer. Once the other end is gone there are none."""
-        try:
-            answer: bytearray | None = _received(self.peer)
-        except BROKEN:
-            answer = None
+        answer = None
+        with self._unbroken():
+            answer = _received(self.peer)
         self.waiting.popleft().come(answer)
 
     def ready(self) -> bool:
