@@ -52,3 +52,8 @@ def ray():
         pytest.skip("Ray is not installed")
     with backends.open("ray", workers=2) as opened:
         yield opened
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "file"

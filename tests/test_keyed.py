@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import hashlib
-import json
 import os
-import pickle
-import random
 import signal
-import sqlite3
 import tracemalloc
 
 import numpy as np
@@ -18,17 +12,26 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from models import learned
-from river import anomaly, base, compose, linear_model, naive_bayes, preprocessing
+from keyed import (
+    MODEL,
+    NAMES,
+    N,
+    chunks,
+    content_of,
+    keyed,
+    one_by_one,
+    progressive,
+    rows,
+    values_of,
+    with_keys,
+)
+from river import anomaly, compose, linear_model, naive_bayes, preprocessing
 from streams import LABELS, emerging, smooth
 
 import river_budget as rb
-from river_budget.distributed import KeyedModels, WorkerLost, keys, store
+from river_budget.distributed import KeyedModels, WorkerLost, keys
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveRandom
-
-N, KEYS, NAMES = 600, 30, [f"f{i}" for i in range(5)]
-MODEL = rb.BSGDClassifier(5, RBF(0.5), seed=1)
 
 CLASSIFIERS = [
     MODEL,
@@ -51,70 +54,6 @@ DETECTORS = [
     rb.KernelOneClassSVM(0.2, 5, RBF(0.5), seed=1),
     anomaly.HalfSpaceTrees(3, 2, 5, seed=1),
 ]
-
-
-def keyed(model=MODEL, key="key", **options):
-    return KeyedModels(model, key, backend="serial", **options)
-
-
-def rows(n=N, seed=0):
-    """(frame with keys, labels)"""
-    rng = np.random.default_rng(seed)
-    X = pd.DataFrame(rng.normal(size=(n, len(NAMES))), columns=NAMES)
-    X["key"] = [f"k{i}" for i in rng.integers(KEYS, size=n)]
-    labels = [LABELS[i] for i in (X["f0"] * X["f1"] > 0).astype(int) + 2 * (X["f2"] > 1.2)]
-    return X, labels
-
-
-def with_keys(stream, seed=0):
-    """A stream whose examples have keys: (dicts, targets)."""
-    rng = random.Random(seed)
-    return [{"key": rng.randrange(KEYS)} | x for x, _ in stream], [y for _, y in stream]
-
-
-def chunks(n, size):
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
-
-
-def progressive(models, X, y, size=100, **weights):
-    """All predictions of a stream that is learned in chunks."""
-    found = []
-    for some in chunks(len(y), size):
-        w = {name: value[some] for name, value in weights.items()}
-        found += values_of(models.predict_then_learn_many(X[some], y[some], **w))
-    return found
-
-
-def values_of(result):
-    """A list; what is missing in a series of pandas is None."""
-    if isinstance(result, pd.Series):
-        return [None if pd.isna(value) else value for value in result.tolist()]
-    if isinstance(result, pa.ChunkedArray):
-        return result.to_pylist()
-    return result if isinstance(result, list) else result.to_list()
-
-
-def one_by_one(model, X, y, w=None):
-    """The same with a dict of models, and the models."""
-    models, found = {}, []
-    for i, (row, target) in enumerate(zip(X, y, strict=True)):
-        x = {name: value for name, value in row.items() if name != "key"}
-        own = models.setdefault(row["key"], model.clone())
-        detects = isinstance(own, base.AnomalyDetector)
-        found.append(own.score_one(x) if detects else own.predict_one(x))
-        arguments = (x,) if target is None else (x, target)
-        own.learn_one(*arguments, **({} if w is None else {"w": w[i]}))
-    return found, models
-
-
-def content_of(models, path):
-    models.save(path)
-    return path.read_bytes()
-
-
-@pytest.fixture
-def file(tmp_path):
-    return tmp_path / "file"
 
 
 # what is learned
@@ -443,241 +382,6 @@ def test_dicts_cost_no_more(tmp_path):
             assert not any(model._seats for model in shard.models.values())
             assert len({id(model._features) for model in shard.models.values()}) < 10
         assert models.memory_usage == pytest.approx(frames.memory_usage, rel=0.3)
-
-
-# models that wait on disk
-
-
-@pytest.mark.parametrize(
-    "model", [MODEL, preprocessing.StandardScaler() | MODEL, naive_bayes.GaussianNB()], ids=repr
-)
-def test_models_that_wait_on_disk_are_the_same(model, file, tmp_path):
-    X, y = rows()
-    with (
-        keyed(model) as unlimited,
-        keyed(model, max_keys=6, checkpoint=tmp_path / "c", checkpoint_every=150) as models,
-    ):
-        expected = progressive(unlimited, X, y, 40)
-        for some in chunks(N, 40):
-            answers = models.predict_then_learn_many(X[some], y[some])
-            assert values_of(answers) == expected[some]
-            assert models.n_resident <= 6
-        assert models.keys() == unlimited.keys()
-        assert models.predict_many(X).tolist() == unlimited.predict_many(X).tolist()
-        if not isinstance(model, naive_bayes.GaussianNB):  # pickles of equal models may differ
-            assert content_of(models, file) == content_of(unlimited, tmp_path / "other")
-
-
-def test_those_that_were_used_longest_ago_wait(tmp_path):
-    with keyed(shards=1, max_keys=2, checkpoint=tmp_path) as models:
-        for key in ("a", "b", "a", "c", "d"):
-            models.learn_many([{"key": key, "x": 1.0}], ["y"])
-        models.predict_many([{"key": "c", "x": 1.0}])
-        models.learn_many([{"key": "e", "x": 1.0}], ["y"])
-        (shard,) = (line.worker.host.object for line in models._board.lines)
-        assert [keys.unpacked(name) for name in shard.models] == ["c", "e"]
-        assert models.keys() == list("abcde")
-
-
-# checkpoints
-
-
-def disturbed(folder, X, y, stop, **options):
-    """A run that ends in an error after so many rows."""
-    with contextlib.suppress(InterruptedError), keyed(checkpoint=folder, **options) as models:
-        for some in chunks(stop, 20):
-            models.learn_many(X[some], y[some])
-        raise InterruptedError
-
-
-@pytest.mark.parametrize("max_keys", [None, 6])
-def test_a_new_one_goes_on_from_the_last_checkpoint(max_keys, file, tmp_path):
-    X, y = rows()
-    with keyed() as whole:
-        progressive(whole, X, y)
-        expected = content_of(whole, file)
-    options = {"checkpoint_every": 100, "max_keys": max_keys}
-    disturbed(tmp_path / "c", X, y, 250, **options)
-    with keyed(checkpoint=tmp_path / "c", **options) as models:
-        assert models.rows_done == models.rows_saved == 200
-        progressive(models, X[200:], y[200:])
-        assert content_of(models, file) == expected
-    with keyed(checkpoint=tmp_path / "c", **options) as models:
-        assert models.rows_done == N
-        assert content_of(models, file) == expected
-
-
-def test_closing_writes_a_last_checkpoint_and_an_error_does_not(tmp_path):
-    X, y = rows()
-    disturbed(tmp_path / "a", X, y, 100)
-    with keyed(checkpoint=tmp_path / "a") as models:
-        assert (models.rows_done, models.keys()) == (0, [])
-        models.learn_many(X, y)
-        assert models.rows_saved == 0
-    assert models.rows_saved == N
-    with keyed(checkpoint=tmp_path / "a") as models:
-        assert models.rows_done == N
-
-
-def test_a_checkpoint_can_be_asked_for(tmp_path):
-    X, y = rows()
-    with keyed(checkpoint=tmp_path) as models:
-        models.learn_many(X, y)
-        models.write_checkpoint()
-        assert models.rows_saved == models.rows_done == N
-    with keyed() as models, pytest.raises(ValueError, match="checkpoint is None"):
-        models.write_checkpoint()
-
-
-@pytest.mark.parametrize("victim", [0, 1])
-def test_a_checkpoint_that_only_one_shard_has_written_does_not_count(victim, file, tmp_path):
-    X, y = rows()
-    with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
-        models.learn_many(X[:200], y[:200])
-        models.write_checkpoint()
-        expected = content_of(models, file)
-        models.learn_many(X[200:], y[200:])
-        models._board.lines[victim].send("seal", 2, 1, changes=True)
-        models._board.stop()
-    with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
-        assert models.rows_done == 200
-        assert content_of(models, file) == expected
-
-
-def test_a_checkpoint_that_fails_is_made_up_for_by_the_next(file, tmp_path):
-    X, y = rows()
-    odd = [{"key": "odd", "a": 1.0}]
-    with keyed(checkpoint=tmp_path / "c", max_keys=6, shards=3) as models:
-        models.learn_many(X, y)
-        models.write_checkpoint()
-        models.learn_many(odd, [frozenset("a")])
-        models.learn_many(X, y)
-        with pytest.raises(rb.SavedModelError, match="labels"):
-            models.write_checkpoint()
-        models._board.stop()
-    with keyed(checkpoint=tmp_path / "c", max_keys=6, shards=3) as models, keyed() as once:
-        assert models.rows_done == N
-        once.learn_many(X, y)
-        assert content_of(models, file) == content_of(once, tmp_path / "other")
-
-
-def test_a_folder_of_other_models_is_refused(tmp_path):
-    with keyed(checkpoint=tmp_path) as models:
-        models.learn_many(*rows(20))
-    for changes, message in [
-        ({"model": rb.BSGDClassifier(6, RBF(0.5), seed=1)}, "model="),
-        ({"key": "f0"}, "key="),
-        ({"shards": 3}, "shards="),
-    ]:
-        options = {"model": MODEL, "key": "key", "shards": 2} | changes
-        with pytest.raises(ValueError, match=message):
-            KeyedModels(**options, checkpoint=tmp_path, backend="serial")
-
-
-def test_two_cannot_use_one_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.05)
-    with keyed(checkpoint=tmp_path), pytest.raises(RuntimeError, match="in use"):
-        keyed(checkpoint=tmp_path)
-
-
-def test_a_checkpoint_holds_each_model_once(tmp_path):
-    X, y = rows()
-    with keyed(checkpoint=tmp_path, checkpoint_every=50, max_keys=6) as models:
-        progressive(models, X, y, 50)
-        models.write_checkpoint()
-        size = len(models)
-    note = json.loads((tmp_path / "keyed_models.json").read_text())
-    assert note["rows"] == N
-    stored = 0
-    for path in sorted(tmp_path.glob("*.sqlite")):
-        with sqlite3.connect(path) as database:
-            stored += database.execute("SELECT count(*) FROM models").fetchone()[0]
-    assert size <= stored <= 3 * size
-
-
-# files
-
-
-@pytest.mark.parametrize("model", [MODEL, preprocessing.StandardScaler() | MODEL], ids=repr)
-def test_learning_goes_on_from_a_file(model, file, tmp_path):
-    X, y = rows()
-    with keyed(model) as whole:
-        progressive(whole, X[:400], y[:400])
-        whole.save(file)
-        expected = progressive(whole, X[400:], y[400:])
-        content = content_of(whole, tmp_path / "whole")
-    for options in ({"shards": 3}, {"checkpoint": tmp_path / "c", "max_keys": 5}):
-        with KeyedModels.load(file, backend="serial", **options) as models:
-            assert models.rows_done == 400
-            assert progressive(models, X[400:], y[400:]) == expected
-            assert content_of(models, tmp_path / "again") == content
-    with keyed(model, checkpoint=tmp_path / "c") as models:
-        assert content_of(models, tmp_path / "again") == content
-
-
-def test_a_file_does_not_go_into_a_folder_that_is_in_use(file, tmp_path):
-    with keyed(checkpoint=tmp_path / "c") as models:
-        models.learn_many(*rows(20))
-        models.save(file)
-    with pytest.raises(ValueError, match="new folder"):
-        KeyedModels.load(file, checkpoint=tmp_path / "c", backend="serial")
-
-
-def test_pickled_models_are_read_only_if_that_is_wished(file):
-    X, y = rows()
-    with keyed(naive_bayes.GaussianNB()) as models:
-        models.learn_many(X, y)
-        models.save(file)
-        expected = models.predict_many(X).tolist()
-    with pytest.raises(rb.SavedModelError, match="allow_pickle=True"):
-        KeyedModels.load(file, backend="serial")
-    with KeyedModels.load(file, backend="serial", allow_pickle=True) as models:
-        assert models.predict_many(X).tolist() == expected
-
-
-def test_a_file_of_models_of_ours_has_no_pickle_inside(file, monkeypatch):
-    with keyed(preprocessing.StandardScaler() | MODEL) as models:
-        models.learn_many(*rows())
-        models.save(file)
-    monkeypatch.setattr(pickle, "loads", None)
-    with KeyedModels.load(file, backend="serial") as models:
-        assert len(models) == KEYS
-
-
-def test_a_damaged_file_is_refused(file):
-    with keyed() as models:
-        models.learn_many(*rows(50))
-        content = content_of(models, file)
-    for place in (0, 9, 20, len(content) // 2, len(content) - 1):
-        file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-        with pytest.raises(rb.SavedModelError):
-            KeyedModels.load(file, backend="serial")
-    for length in (0, 5, 30, len(content) - 1):
-        file.write_bytes(content[:length])
-        with pytest.raises(rb.SavedModelError):
-            KeyedModels.load(file, backend="serial")
-    rb.save(learned(MODEL), file)
-    with pytest.raises(rb.SavedModelError, match="KeyedModels"):
-        KeyedModels.load(file, backend="serial")
-
-
-@pytest.mark.parametrize(
-    ("header", "culprit"),
-    [
-        (b"[]", "header"),
-        (b"{", "header"),
-        (b'{"format": 1, "form": "saved", "key": "user"}', "header"),
-        (b'{"format": 1, "form": "other", "key": "user", "rows": 0}', "form"),
-        (b'{"format": 9, "form": "saved", "key": "user", "rows": 0}', "later version"),
-        (b'{"format": 1, "form": "saved", "key": "user", "rows": 0}', "longer than the file"),
-    ],
-)
-def test_a_forged_file_with_a_right_checksum_is_refused(header, culprit, file):
-    content = b"RBKEYED\n" + len(header).to_bytes(8, "little") + header
-    content += (2**62).to_bytes(8, "little")  # of the model that all are clones of
-    file.write_bytes(content + hashlib.sha256(content).digest())
-    with pytest.raises(rb.SavedModelError, match=culprit):
-        KeyedModels.load(file, backend="serial")
 
 
 # a stream of chunks
