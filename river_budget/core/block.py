@@ -79,7 +79,10 @@ def aligned(block: Any) -> Any:
 
 
 def scratch_for(block: Any) -> Any:
-    """Scratch space of the size that a pass over this block may need."""
+    """Scratch space of the size that a pass over this block may need.
+
+    It begins with a cache line, as the block does: vector code that reads across two lines takes longer.
+    """
     head = views(block).head
     small = head.arity * (head.arity + head.outputs + head.width + 8) + 2 * head.outputs
-    return np.zeros(FREE_ROWS * head.capacity + 2 * head.width + 1 + small)
+    return zeros(8 * (FREE_ROWS * head.capacity + 2 * head.width + 1 + small) + 64)

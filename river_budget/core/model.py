@@ -62,7 +62,7 @@ VIEWS: dict[str, Any] = {
 # Attributes that are addresses, for whoever knows what to carve from there.
 ADDRESSES: dict[str, Any] = {
     "own": lambda b, m, h: b + OWN,
-    "free": lambda b, m, h: m + h.capacity * 24 + h.width * 16 + 8,
+    "free": lambda b, m, h: (m + h.capacity * 24 + h.width * 16 + 8 + 63) & -64,
 }
 
 
@@ -120,6 +120,9 @@ class _Word:
 
     def __mul__(self, other: Any) -> _Word:
         return _Word(self.builder, self.builder.mul(self.value, self._value(other)))
+
+    def __and__(self, other: Any) -> _Word:
+        return _Word(self.builder, self.builder.and_(self.value, self._value(other)))
 
 
 class _Header:
