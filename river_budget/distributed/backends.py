@@ -21,7 +21,7 @@ def open(name: str, workers: int) -> Backend:
     `WorkerLost` if the process of the worker is gone. `ready()` says whether there is a result already.
 
     `backend.wired(kind, *arguments)` is the same for a worker that is called often: on this machine it is called
-    past Ray, at a tenth of the cost. It takes no values that are shared by `put`.
+    past Ray, at a tenth of the cost for the caller. It takes no values that are shared by `put`.
 
     `backend.put(value)` sends a large value to where all workers can reach it: what it returns stands for the
     value among the arguments of a call.
