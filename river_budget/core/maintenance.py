@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from .codes import Maintenance
+from .exponential import exp_of
 from .jit import compiled
 from .merging import PLACE, SEARCH_ROWS, S, best_partners, new_search
 from .multimerge import (
@@ -24,10 +25,20 @@ from .multimerge import (
     inner,
     inner_term,
     member_distances,
+    merge_pair,
 )
 from .projection import TINY, extend, fold, project, project_out
 from .removal import victim
-from .rows import dot, exponentiate, kernel_row, lanes, log_rbf_row, norm_of, self_kernel
+from .rows import (
+    dot,
+    dot_products,
+    dot_products_of_two,
+    kernel_row,
+    lanes,
+    norm_of,
+    rbf_into,
+    self_kernel,
+)
 from .support import add_to, insert, lightest, remove, stamp, vector
 from .views import integers, numbers, table
 
@@ -125,20 +136,15 @@ def merge(model, exact, needs, observed):
         for r in range(outputs):
             a[i, r] = model.coefficients[r, members[i]]
     member_distances(model, points, members, search[S], s)
-    if m == 2:
-        h = search[PLACE, members[1]]
-        shares[0], shares[1] = h, 1.0 - h
-        p, q = math.exp(-s[0, 1] * (1.0 - h) ** 2), math.exp(-s[0, 1] * h * h)
-        for r in range(outputs):
-            a_z[r] = p * a[0, r] + q * a[1, r]
-    elif needs == MANY:
-        if head.method == CASCADE:
+    if needs == MANY and head.method != CASCADE and m > 2:
+        ascend(a, s, shares, a_z, room)
+    else:
+        merge_pair(a, s, search[PLACE, members[1]], shares, a_z)
+        if needs == MANY:
             cascade(a, s, shares, a_z)
-        else:
-            ascend(a, s, shares, a_z, room)
     loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
     if exact:
-        loss += 2.0 * gain_by_merging(model, search[S], points, members, shares, s, a_z)
+        loss += 2.0 * gain_by_merging(model, search[S], points, members, shares, s, a_z, needs)
     replace(model, points, members, shares, a_z)
     return loss if exact else math.sqrt(loss)
 
@@ -148,39 +154,48 @@ def loss_by_merging(shares, s, a, a_z):
     """|sum_i a_i k(x_i, .) - a_z k(z, .)|^2"""
     total = inner(a_z, a_z)
     for i in range(a.shape[0]):
-        total -= 2.0 * math.exp(-distance_to(shares, s, i)) * inner(a[i], a_z)
-        for j in range(a.shape[0]):
-            total += math.exp(-s[i, j]) * inner(a[i], a[j])
+        total += inner(a[i], a[i]) - 2.0 * math.exp(-distance_to(shares, s, i)) * inner(a[i], a_z)
+        for j in range(i):
+            total += 2.0 * math.exp(-s[i, j]) * inner(a[i], a[j])
     return total
 
 
 @compiled(once=True)
-def gain_by_merging(model, first, points, members, shares, s, a_z):
+def gain_by_merging(model, first, points, members, shares, s, a_z, needs):
     """a_z . f(z) - sum_i a_i . f(x_i)
 
     `first`: the distances s of the first member to all vectors. The row of z needs no distances:
     log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
     """
-    n = lanes(model)
-    z_row, row = model.scratch, model.row
+    n, m = lanes(model), members.shape[0]
+    z_row, row, second = model.scratch, model.row, model.logs
     constant = inner_term(shares, s)
     for j in range(n):
-        row[j] = -first[j]
-        z_row[j] = constant + shares[0] * row[j]
-    exponentiate(row, n)
+        row[j] = exp_of(-first[j])
+        z_row[j] = constant - shares[0] * first[j]
     gain = -along_row(model, row, members[0])
-    for i in range(1, members.shape[0]):
-        log_rbf_row(model, points[i], model.norms[members[i]])
-        for j in range(n):
-            z_row[j] += shares[i] * row[j]
-        exponentiate(row, n)
-        gain -= along_row(model, row, members[i])
+    single = 1
+    if needs == MANY:  # two rows at a time, as long as there are two
+        single = 1 + 2 * ((m - 1) // 2)
+        for i in range(1, single, 2):
+            dot_products_of_two(model, points[i], points[i + 1], row, second)
+            gain -= gain_of_member(model, row, members[i], shares[i], z_row)
+            gain -= gain_of_member(model, second, members[i + 1], shares[i + 1], z_row)
+    for i in range(single, m):
+        dot_products(model, points[i])
+        gain -= gain_of_member(model, row, members[i], shares[i], z_row)
     for j in range(n):
-        z_row[j] = min(z_row[j], 0.0)
-    exponentiate(z_row, n)
+        z_row[j] = exp_of(min(z_row[j], 0.0))
     for r in range(a_z.shape[0]):
         gain += a_z[r] * dot(z_row, model.coefficients[r], n)
     return gain
+
+
+@compiled
+def gain_of_member(model, row, p, share, z_row):
+    """a_p . f(x_p), from the inner products of x_p, which takes part in the row of z."""
+    rbf_into(row, model.norms, model.norms[p], model.head.gamma, share, z_row, lanes(model))
+    return along_row(model, row, p)
 
 
 @compiled(once=True)

@@ -25,20 +25,24 @@ from .codes import Objective
 from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
 from .rows import LEAST_LOG, lanes, log_rbf_row
-from .support import smallest, vector, weights_into
+from .support import LAST, vector, weights_into
 from .views import address_of, roughs, table
 
 EQ21 = int(Objective.EQ21)
 REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
 FIXED_POINT = 2  # steps of the search
 SPARE = 4  # how many more partners than wanted may be solved, as estimates swap neighbours
+CLOSE = 1e-6  # of a Newton step: the next would be about as long as its square
 FLAT = 1e-8  # a change of h below it ends the search
+ALMOST = 1e-3  # a step that gains less of the loss may be taken for the last one
+ROUGHLY = 1.0 + 1e-5  # the precision of an estimate
 DOUBT = 1.15  # an estimate so many times the best solved one is not looked into
+NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
 NEWTON, STEPS = 12, 60
 SMALL = 1e-300  # keeps a division by zero finite
-# For the estimates in float32. NEAR: exp(-y) of a smaller y is too near 1 to be subtracted from it.
+# For the estimates in float32.
 ZERO, SIXTH, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.5), F(1.0), F(2.0)
-NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
+ROUGH_NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
 
 # The rows of a search, about all partners j of one vector m: s, nn, mn as above, the place h and the
 # degradation there. The other rows hold what the estimates need in float32.
@@ -53,15 +57,19 @@ def new_search(model):
 
 
 @compiled
+def lost(y, exp_y):
+    """1 - exp(-y), given exp(-y); by its series where the difference would cancel"""
+    return y * (1.0 - y * (0.5 - y * (1.0 - 0.25 * y) / 6.0)) if abs(y) < NEAR else 1.0 - exp_y
+
+
+@compiled
 def degradation(h, s, mm, nn, mn):
     """|a_m k(m, .) + a_n k(n, .) - a_z k(z, .)|^2, without cancellation: the weights of two vectors
     often differ by ten orders of magnitude, and the loss is of the order of the smaller."""
-    g = 1.0 - h
-    lost_m, lost_n = -math.expm1(-2.0 * s * g * g), -math.expm1(-2.0 * s * h * h)
-    if s < 50.0:
-        lost_both = -math.exp(-s) * math.expm1(2.0 * s * h * g)
-    else:  # the second factor may overflow
-        lost_both = math.exp(-s) - math.exp(-s * (g * g + h * h))
+    g, k = 1.0 - h, math.exp(-s)
+    p, q, shared = math.exp(-s * g * g), math.exp(-s * h * h), 2.0 * s * h * g
+    lost_m, lost_n = lost(2.0 * s * g * g, p * p), lost(2.0 * s * h * h, q * q)
+    lost_both = k * lost(-shared, 1.0) if abs(shared) < NEAR else k - p * q
     return mm * lost_m + nn * lost_n + 2.0 * mn * lost_both
 
 
@@ -86,25 +94,32 @@ def short(step, h):
 
 
 @compiled
-def solve(h, s, mm, nn, mn):
-    """(h, degradation) of the best place near h.
+def solve(h, about, s, mm, nn, mn):
+    """(h, degradation) of the best place near h, where the degradation is about so much.
 
     Plain Newton steps first: mostly three of them arrive. Where they do not, or end higher than they
     began, the steps are halved until they gain.
     """
-    start, before = h, degradation(h, s, mm, nn, mn)
+    start = h
     for _ in range(NEWTON):
         up, bend = slope(h, s, mm, nn, mn)
         if not bend < 0.0:
             break
         step = short(-up / bend, h)
         h = min(max(h + step, REACH_BELOW), REACH_ABOVE)
-        if abs(step) < FLAT:
+        if abs(step) < CLOSE:
             reached = degradation(h, s, mm, nn, mn)
-            if reached <= before:
+            if reached <= about:
                 return h, reached
             break
-    return _descend(start, before, s, mm, nn, mn)
+    return _descend(start, degradation(start, s, mm, nn, mn), s, mm, nn, mn)
+
+
+@compiled
+def solve_from_partner(s, mm, nn, mn):
+    """The same, searched from n, where nothing but m is lost."""
+    k = math.exp(-s)
+    return solve(0.0, mm * lost(2.0 * s, k * k), s, mm, nn, mn)
 
 
 @compiled
@@ -143,9 +158,8 @@ def _products(model, m, nn, mn):
 
 
 @compiled(fastmath=REORDERED)
-def _lost(y, exp_y):
-    """1 - exp(-y), given exp(-y); by its series where the difference would cancel"""
-    return y * (ONE - y * (HALF - y * SIXTH)) if abs(y) < NEAR else ONE - exp_y
+def _rough_lost(y, exp_y):
+    return y * (ONE - y * (HALF - y * SIXTH)) if abs(y) < ROUGH_NEAR else ONE - exp_y
 
 
 @compiled(fastmath=REORDERED)
@@ -177,12 +191,14 @@ def _estimate(search, mm, n):
             q[j] = rough_exp_of(-s[j] * place * place)
     for j in range(n):
         g, twice_s = ONE - h[j], TWO * s[j]
-        lost = _lost(twice_s * g * g, p[j] * p[j])
-        lost += weight[j] * _lost(twice_s * h[j] * h[j], q[j] * q[j])
+        lost = _rough_lost(twice_s * g * g, p[j] * p[j])
+        lost += weight[j] * _rough_lost(twice_s * h[j] * h[j], q[j] * q[j])
         shared = twice_s * h[j] * g
-        lost_both = k[j] * _lost(-shared, ONE) if abs(shared) < NEAR else k[j] - p[j] * q[j]
+        lost_both = (
+            k[j] * _rough_lost(-shared, ONE) if abs(shared) < ROUGH_NEAR else k[j] - p[j] * q[j]
+        )
         there = lost + TWO * inner[j] * lost_both
-        on_partner = _lost(twice_s, k[j] * k[j])
+        on_partner = _rough_lost(twice_s, k[j] * k[j])
         better = there < on_partner
         h[j] = h[j] if better else ZERO
         loss[j] = there if better else on_partner
@@ -195,6 +211,32 @@ def _estimate(search, mm, n):
 def _distances(s, logs, n):
     for j in range(n):
         s[j] = -(logs[j] if logs[j] > LEAST_LOG else LEAST_LOG)
+
+
+@compiled
+def label(losses, n):
+    """Write into the last bits of every number where it stands."""
+    bits, places = losses.view(np.int64), places_of(n)
+    for j in range(n):
+        bits[j] = (bits[j] & ~places) | j
+
+
+@compiled
+def least_of_labelled(losses, n):
+    """Where the least of n labelled numbers >= 0 stands."""
+    bits, least = losses.view(np.int64), LAST
+    for j in range(n):
+        least = min(least, bits[j])
+    return least & places_of(n)
+
+
+@compiled(hot=True)
+def places_of(n):
+    """The bits that hold a place: twice as many or fewer than 2 n."""
+    places = np.int64(1)
+    while places < n:
+        places *= 2
+    return places - 1
 
 
 @compiled(once=True)
@@ -214,13 +256,14 @@ def rank_partners(model, m, observed, search):
     else:
         _estimate(search, search[NN, m], n)
     search[LOSS, m] = np.inf
+    label(search[LOSS], model.head.count)
 
 
 @compiled
 def best_partners(model, m, observed, search, members):
     """members[1:] = the partners of m that degrade least, in that order; m is members[0].
 
-    Estimates are good enough to pick a short list; the list is then solved and sorted.
+    Estimates are good enough to pick a short list; what is on the list is looked at closely and sorted.
     """
     rank_partners(model, m, observed, search)
     n, mm, wanted = model.head.count, search[NN, m], members.shape[0] - 1
@@ -228,14 +271,13 @@ def best_partners(model, m, observed, search, members):
     members[0] = m
     listed = wanted if literal else min(wanted + SPARE, n - 1)
     for found in range(listed):
-        j = smallest(search[LOSS], n)
+        j = least_of_labelled(search[LOSS], n)
         loss = search[LOSS, j]
         if found >= wanted and loss > DOUBT * model.scratch[members[wanted]]:
             break
         search[LOSS, j] = np.inf
         if not literal:
-            place, loss = solve(search[PLACE, j], search[S, j], mm, search[NN, j], search[MN, j])
-            search[PLACE, j] = place
+            loss = closer(search, mm, j, loss)
         model.scratch[j] = loss
         i = min(found, wanted)  # insertion into the sorted list of the best
         while i > 0 and model.scratch[members[i]] > loss:
@@ -244,6 +286,24 @@ def best_partners(model, m, observed, search, members):
             i -= 1
         if i < wanted:
             members[i + 1] = j
+    if not literal:
+        j = members[1]
+        place, about = search[PLACE, j], model.scratch[j] * ROUGHLY
+        search[PLACE, j], _ = solve(place, about, search[S, j], mm, search[NN, j], search[MN, j])
+
+
+@compiled
+def closer(search, mm, j, loss):
+    """The degradation with partner j by a step from the place of the estimate, from which it mostly
+    differs by less than a thousandth. Where not, the place is found."""
+    place, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
+    up, bend = slope(place, s, mm, nn, mn)
+    if bend < 0.0:
+        gain = 2.0 * s * up * up / -bend
+        if gain < ALMOST * loss:
+            return loss - gain
+    search[PLACE, j], loss = solve(place, loss * ROUGHLY, s, mm, nn, mn)
+    return loss
 
 
 @compiled

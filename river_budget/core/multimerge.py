@@ -15,7 +15,7 @@ import math
 
 from .codes import Method
 from .jit import REORDERED, compiled
-from .merging import solve
+from .merging import solve_from_partner
 from .rows import LEAST_LOG
 from .views import numbers
 
@@ -24,7 +24,7 @@ STEPS = 100  # of gradient ascent
 GAIN = 1e-8  # relative gain below which the ascent ends
 
 
-@compiled
+@compiled(fastmath=REORDERED)
 def member_distances(model, points, members, first, s):
     """s[i, j] = gamma |x_i - x_j|^2 between members; `first`: those from members[0] to all vectors"""
     for i in range(members.shape[0]):
@@ -88,25 +88,37 @@ def copy(source, target):
 
 
 @compiled
+def merge_pair(a, s, h, shares, a_z):
+    """The first two at a place h, which the search has found."""
+    for i in range(2, shares.shape[0]):
+        shares[i] = 0.0
+    shares[0], shares[1] = h, 1.0 - h
+    combine(h, s[0, 1], a[0], a[1], a_z)
+
+
+@compiled
+def combine(h, s, a_m, a_n, a_z):
+    """The coefficients of m and n, s apart, for a vector at h; a_z may be a_m."""
+    p, q = math.exp(-s * (1.0 - h) ** 2), math.exp(-s * h * h)
+    for r in range(a_z.shape[0]):
+        a_z[r] = p * a_m[r] + q * a_n[r]
+
+
+@compiled
 def cascade(a, s, shares, a_z):
-    """MM-BSGD: merge the first two, the result with the third, and so on."""
-    for i in range(shares.shape[0]):
-        shares[i] = 1.0 if i == 0 else 0.0
-    copy(a[0], a_z)
-    for j in range(1, shares.shape[0]):
+    """MM-BSGD: merge the first two, which is done, the result with the third, and so on."""
+    for j in range(2, shares.shape[0]):
         distance = distance_to(shares, s, j)
         mm, nn, mn = inner(a_z, a_z), inner(a[j], a[j]), inner(a_z, a[j])
         if mm <= nn:
-            h, _ = solve(0.0, distance, mm, nn, mn)
+            h, _ = solve_from_partner(distance, mm, nn, mn)
         else:
-            h, _ = solve(0.0, distance, nn, mm, mn)
+            h, _ = solve_from_partner(distance, nn, mm, mn)
             h = 1.0 - h
-        p, q = math.exp(-distance * (1.0 - h) ** 2), math.exp(-distance * h * h)
         for i in range(shares.shape[0]):
             shares[i] *= h
         shares[j] += 1.0 - h
-        for r in range(a_z.shape[0]):
-            a_z[r] = p * a_z[r] + q * a[j, r]
+        combine(h, distance, a_z, a[j], a_z)
 
 
 @compiled

@@ -129,6 +129,42 @@ def dot_products(model, x):
         i += 1
 
 
+@compiled
+def _choose_nonzero_of_two(model, x, y):
+    """The same for the features that are not zero in x or in y, of equal length."""
+    chosen, n = model.chosen, 0
+    for i in range(x.shape[0]):
+        chosen[n] = i
+        n += (x[i] != 0.0) | (y[i] != 0.0)
+    return n
+
+
+@compiled(fastmath=REORDERED)
+def dot_products_of_two(model, x, y, row_x, row_y):
+    """The same for two stored vectors in one sweep, as fetching the features takes longer than using them."""
+    n, chosen, vectors = lanes(model), model.chosen, model.vectors
+    features = _choose_nonzero_of_two(model, x, y)
+    for j in range(n):
+        row_x[j] = 0.0
+        row_y[j] = 0.0
+    i = 0
+    while i + 4 <= features:
+        a, b, c, d = chosen[i], chosen[i + 1], chosen[i + 2], chosen[i + 3]
+        x_a, x_b, x_c, x_d = x[a], x[b], x[c], x[d]
+        y_a, y_b, y_c, y_d = y[a], y[b], y[c], y[d]
+        v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]
+        for j in range(n):
+            row_x[j] += (x_a * v_a[j] + x_b * v_b[j]) + (x_c * v_c[j] + x_d * v_d[j])
+            row_y[j] += (y_a * v_a[j] + y_b * v_b[j]) + (y_c * v_c[j] + y_d * v_d[j])
+        i += 4
+    while i < features:
+        x_a, y_a, v_a = x[chosen[i]], y[chosen[i]], vectors[chosen[i]]
+        for j in range(n):
+            row_x[j] += x_a * v_a[j]
+            row_y[j] += y_a * v_a[j]
+        i += 1
+
+
 @compiled(fastmath=REORDERED)
 def _log_of_distance(distance, gamma):
     """-gamma distance, where a rounding error below 0 counts as 0. An overflow stays what it is, infinite
@@ -210,11 +246,14 @@ def log_rbf_row(model, x, norm):
         row[j] = log if log > LEAST_LOG else LEAST_LOG
 
 
-@compiled
-def exponentiate(row, n):
-    """row[:n] = exp(row[:n])"""
+@compiled(fastmath=REORDERED)
+def rbf_into(row, norms, norm, gamma, share, logs, n):
+    """row: from inner products to exp(-gamma |vector j - x|^2); share times its logarithm is added to logs."""
     for j in range(n):
-        row[j] = exp_of(row[j])
+        log = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+        log = log if log > LEAST_LOG else LEAST_LOG
+        logs[j] += share * log
+        row[j] = exp_of(log)
 
 
 @compiled(fastmath=REORDERED, hot=True)

@@ -205,14 +205,8 @@ def smallest(values, n):
 
 @compiled(hot=True)
 def place_of(value, values, n):
-    """Where one of n integers comes first. Four at a time: one by one they keep the processor guessing."""
-    j = 0
-    while j + 4 <= n:
-        a, b = values[j] == value, values[j + 1] == value
-        c, d = values[j + 2] == value, values[j + 3] == value
-        if a | b | c | d:
-            break
-        j += 4
-    while j < n and values[j] != value:
-        j += 1
-    return j
+    """Where one of n integers comes first. All are looked at, as a loop that may end early is no vector code."""
+    place = n
+    for j in range(n):
+        place = min(place, j if values[j] == value else n)
+    return place
