@@ -12,7 +12,7 @@ direction A or B is negative and z lies beyond the heavier vector.
 
 The search takes m = the lightest vector and ranks all partners n at once: two steps of the fixed point
 h = A / (A + B) from h = 0, that is from the partner, where p = k needs no exponential. The best few
-are then solved to the last digit.
+are then compared after one step of Newton's method, and the best of all is solved to the last digit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .codes import Objective
 from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
 from .rows import LEAST_LOG, lanes, log_rbf_row
-from .support import LAST, vector, weights_into
+from .support import label, least_of_labelled, vector, weights_into
 from .views import address_of, roughs, table
 
 EQ21 = int(Objective.EQ21)
@@ -34,7 +34,7 @@ FIXED_POINT = 2  # steps of the search
 SPARE = 4  # how many more partners than wanted may be solved, as estimates swap neighbours
 CLOSE = 1e-6  # of a Newton step: the next would be about as long as its square
 FLAT = 1e-8  # a change of h below it ends the search
-ALMOST = 1e-3  # a step that gains less of the loss may be taken for the last one
+ALMOST = 1e-3  # of the degradation: what a last step may gain
 ROUGHLY = 1.0 + 1e-5  # the precision of an estimate
 DOUBT = 1.15  # an estimate so many times the best solved one is not looked into
 NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
@@ -97,7 +97,7 @@ def short(step, h):
 def solve(h, about, s, mm, nn, mn):
     """(h, degradation) of the best place near h, where the degradation is about so much.
 
-    Plain Newton steps first: mostly three of them arrive. Where they do not, or end higher than they
+    Plain Newton steps first: mostly a few of them arrive. Where they do not, or end higher than they
     began, the steps are halved until they gain.
     """
     start = h
@@ -213,32 +213,6 @@ def _distances(s, logs, n):
         s[j] = -(logs[j] if logs[j] > LEAST_LOG else LEAST_LOG)
 
 
-@compiled
-def label(losses, n):
-    """Write into the last bits of every number where it stands."""
-    bits, places = losses.view(np.int64), places_of(n)
-    for j in range(n):
-        bits[j] = (bits[j] & ~places) | j
-
-
-@compiled
-def least_of_labelled(losses, n):
-    """Where the least of n labelled numbers >= 0 stands."""
-    bits, least = losses.view(np.int64), LAST
-    for j in range(n):
-        least = min(least, bits[j])
-    return least & places_of(n)
-
-
-@compiled(hot=True)
-def places_of(n):
-    """The bits that hold a place: twice as many or fewer than 2 n."""
-    places = np.int64(1)
-    while places < n:
-        places *= 2
-    return places - 1
-
-
 @compiled(once=True)
 def rank_partners(model, m, observed, search):
     """search[LOSS, j]: an estimate of the degradation of merging m with j, infinite for m itself"""
@@ -263,7 +237,7 @@ def rank_partners(model, m, observed, search):
 def best_partners(model, m, observed, search, members):
     """members[1:] = the partners of m that degrade least, in that order; m is members[0].
 
-    Estimates are good enough to pick a short list; what is on the list is looked at closely and sorted.
+    Estimates are good enough to pick a short list, which is then looked at closely and sorted.
     """
     rank_partners(model, m, observed, search)
     n, mm, wanted = model.head.count, search[NN, m], members.shape[0] - 1
@@ -294,8 +268,11 @@ def best_partners(model, m, observed, search, members):
 
 @compiled
 def closer(search, mm, j, loss):
-    """The degradation with partner j by a step from the place of the estimate, from which it mostly
-    differs by less than a thousandth. Where not, the place is found."""
+    """The degradation with partner j, from its estimate.
+
+    One Newton step tells what is still to be gained. Mostly that is next to nothing, and what would be left
+    after the step is its square; otherwise the place is searched.
+    """
     place, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
     up, bend = slope(place, s, mm, nn, mn)
     if bend < 0.0:

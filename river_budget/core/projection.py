@@ -155,13 +155,17 @@ def keep_apart(model):
 def fold(model, d, plus, minus, amount):
     """Add amount (e_plus - e_minus) times the projection with coefficients d; the support stays."""
     amount /= model.head.scale
-    for j in range(model.head.count):
-        model.coefficients[plus, j] = bounded(model, model.coefficients[plus, j] + amount * d[j])
+    spread(model, plus, amount, d)
     if minus >= 0:
-        for j in range(model.head.count):
-            model.coefficients[minus, j] = bounded(
-                model, model.coefficients[minus, j] - amount * d[j]
-            )
+        spread(model, minus, -amount, d)
+
+
+@compiled
+def spread(model, r, amount, d):
+    """Add amount times d to the coefficients of output r."""
+    coefficients = model.coefficients[r]
+    for j in range(model.head.count):
+        coefficients[j] = bounded(model, coefficients[j] + amount * d[j])
 
 
 @compiled
@@ -207,9 +211,7 @@ def renew_factor(model):
             i += 1
             continue
         for r in range(model.coefficients.shape[0]):
-            share = model.coefficients[r, i]
-            for j in range(i):
-                model.coefficients[r, j] = bounded(model, model.coefficients[r, j] + share * d[j])
+            spread(model, r, model.coefficients[r, i], d)
         head.count = n
         remove_in_order(model, i)
         n -= 1

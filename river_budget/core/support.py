@@ -203,6 +203,32 @@ def smallest(values, n):
     return place_of(least, bits, n)
 
 
+@compiled
+def label(losses, n):
+    """Write into the last bits of n numbers >= 0 where each stands: who looks for the least has its place."""
+    bits, places = losses.view(np.int64), places_of(n)
+    for j in range(n):
+        bits[j] = (bits[j] & ~places) | j
+
+
+@compiled
+def least_of_labelled(losses, n):
+    """Where the least of n labelled numbers stands."""
+    bits, least = losses.view(np.int64), LAST
+    for j in range(n):
+        least = min(least, bits[j])
+    return least & places_of(n)
+
+
+@compiled(hot=True)
+def places_of(n):
+    """The bits that a place among n takes."""
+    places = np.int64(1)
+    while places < n:
+        places *= 2
+    return places - 1
+
+
 @compiled(hot=True)
 def place_of(value, values, n):
     """Where one of n integers comes first. All are looked at, as a loop that may end early is no vector code."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from .jit import compiled
 from .model import examples, unpack
 from .passive_aggressive import cheapest
-from .projection import TINY, extend, keep_apart, project, project_out
+from .projection import TINY, extend, keep_apart, project, project_out, spread
 from .rows import kernel_row, norm_of, row_of, self_kernel
-from .support import bounded, insert, lightest, remove
+from .support import insert, lightest, remove
 from .views import numbers
 
 
@@ -47,19 +47,11 @@ def absorb_apart(call):
         d, length = numbers(model.free, model.head.count), self_kernel(model, norm)
         residual = length - project(model, model.row, d)
         if residual <= TINY * length:
-            hand_over(model, d, a)
+            for r in range(a.shape[0]):
+                spread(model, r, a[r], d)
         else:
             extend(model, d, residual, insert_with(model, x, norm, a))
             keep_apart(model)
-
-
-@compiled
-def hand_over(model, d, a):
-    """Add the combination of all vectors with these weights d, times the coefficients a."""
-    for r in range(a.shape[0]):
-        coefficients = model.coefficients[r]
-        for j in range(model.head.count):
-            coefficients[j] = bounded(model, coefficients[j] + a[r] * d[j])
 
 
 @compiled(entry=True)
