@@ -48,8 +48,7 @@ def test_merging_more_at_once_is_as_accurate(tmp_path, capsys):
     cells = tuple(paper2018.grid((setting,), (2, 3, 4, 5), 5))
     record, store = Record("2018-figure-0", "", "accuracy, %", 1, cells), Store(tmp_path)
     found = list(measured(record, store, capsys, jobs=1).values())
-    shares = [paper2018.share_of_merging(cell, store) for cell in cells]
-    spent = [share * row.seconds for share, row in zip(shares, found, strict=True)]
+    spent = [paper2018.time_for_merging(cell, store)[1] for cell in cells]
     with capsys.disabled():
         print(  # and less time goes into maintenance; how much less is for a quiet machine to say
             "maintenance against M = 2:", [f"{spent[0] / each:.2f} times faster" for each in spent]
