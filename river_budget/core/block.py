@@ -14,6 +14,7 @@ from .model import ARRAYS, HEADER, OWN, PlainModel
 
 FREE_ROWS = 12  # rows of scratch space: three of the model's own, the others for a merger
 UNLIMITED = 2**62  # the budget of a model without one
+SIZES = ("capacity", "width", "outputs", "extras", "factored")  # in the header
 _TABLES = ("vectors", "coefficients", "norms", "arrivals", "extras", "factor")
 
 
@@ -40,19 +41,28 @@ def columns_for(vectors: int) -> int:
     return 8 * (-(-vectors // 8) | 1)
 
 
+def rows_of(capacity: int, width: int, outputs: int, extras: int, factored: int) -> tuple[int, ...]:
+    """How many rows of `capacity` numbers each table has."""
+    return width, outputs, 1, 1, extras, capacity * factored
+
+
+def scratch_size(capacity: int, width: int, outputs: int, arity: int) -> int:
+    """How many numbers a pass may need beside the block."""
+    merging = arity * (arity + outputs + width + 8) + 2 * outputs
+    return FREE_ROWS * capacity + 2 * width + 1 + merging
+
+
 def allocate(**fields: Any) -> Any:
     """A new block with these header fields; `capacity`, `width`, `outputs` set its size."""
     head = np.zeros(1, HEADER)
     for name, value in fields.items():
         head[name] = value
-    sizes = ("capacity", "width", "outputs", "extras", "factored")
-    capacity, width, outputs, extras, factored = (int(head[name][0]) for name in sizes)
+    sizes = {name: int(head[name][0]) for name in SIZES}
     end = ARRAYS
-    rows = (width, outputs, 1, 1, extras, capacity * factored)
-    for table, n in zip(_TABLES, rows, strict=True):
+    for table, n in zip(_TABLES, rows_of(**sizes), strict=True):
         if table != "vectors":
             head[f"at_{table}"] = end
-        end += 8 * n * capacity
+        end += 8 * n * sizes["capacity"]
     block = zeros(end)
     block[: HEADER.itemsize] = head.view(np.uint8)
     return block
@@ -84,5 +94,5 @@ def scratch_for(block: Any) -> Any:
     It begins with a cache line, as the block does: vector code that reads across two lines takes longer.
     """
     head = views(block).head
-    small = head.arity * (head.arity + head.outputs + head.width + 8) + 2 * head.outputs
-    return zeros(8 * (FREE_ROWS * head.capacity + 2 * head.width + 1 + small) + 64)
+    numbers = scratch_size(*(int(head[n]) for n in ("capacity", "width", "outputs", "arity")))
+    return zeros(8 * numbers + 64)

@@ -32,10 +32,8 @@ EQ21 = int(Objective.EQ21)
 REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
 FIXED_POINT = 2  # steps of the search
 SPARE = 4  # how many more partners than wanted may be solved, as estimates swap neighbours
-CLOSE = 1e-6  # of a Newton step: the next would be about as long as its square
 FLAT = 1e-8  # a change of h below it ends the search
 ALMOST = 1e-3  # of the degradation: what a last step may gain
-ROUGHLY = 1.0 + 1e-5  # the precision of an estimate
 DOUBT = 1.15  # an estimate so many times the best solved one is not looked into
 NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
 NEWTON, STEPS = 12, 60
@@ -63,27 +61,22 @@ def lost(y, exp_y):
 
 
 @compiled
-def degradation(h, s, mm, nn, mn):
-    """|a_m k(m, .) + a_n k(n, .) - a_z k(z, .)|^2, without cancellation: the weights of two vectors
-    often differ by ten orders of magnitude, and the loss is of the order of the smaller."""
-    g, k = 1.0 - h, math.exp(-s)
-    p, q, shared = math.exp(-s * g * g), math.exp(-s * h * h), 2.0 * s * h * g
-    lost_m, lost_n = lost(2.0 * s * g * g, p * p), lost(2.0 * s * h * h, q * q)
-    lost_both = k * lost(-shared, 1.0) if abs(shared) < NEAR else k - p * q
-    return mm * lost_m + nn * lost_n + 2.0 * mn * lost_both
+def look(h, s, k, mm, nn, mn):
+    """(degradation, slope, derivative of the slope) at h.
 
-
-@compiled
-def slope(h, s, mm, nn, mn):
-    """(slope, its derivative)"""
+    degradation = |a_m k(m, .) + a_n k(n, .) - a_z k(z, .)|^2 without cancellation: the weights of two vectors
+    often differ by ten orders of magnitude, and the loss is of the order of the smaller.
+    """
     g = 1.0 - h
-    p, q = math.exp(-s * g * g), math.exp(-s * h * h)
+    p, q, shared = math.exp(-s * g * g), math.exp(-s * h * h), 2.0 * s * h * g
+    lost_both = k * lost(-shared, 1.0) if abs(shared) < NEAR else k - p * q
+    loss = mm * lost(2.0 * s * g * g, p * p) + nn * lost(2.0 * s * h * h, q * q)
     pp, qq, pq = mm * p * p, nn * q * q, mn * p * q
     a, b = pp + pq, qq + pq
     # p' = 2 s g p and q' = -2 s h q
     rise_a = 4.0 * s * g * pp + 2.0 * s * (g - h) * pq
     rise_b = -4.0 * s * h * qq + 2.0 * s * (g - h) * pq
-    return g * a - h * b, -a - b + g * rise_a - h * rise_b
+    return loss + 2.0 * mn * lost_both, g * a - h * b, -a - b + g * rise_a - h * rise_b
 
 
 @compiled
@@ -94,44 +87,37 @@ def short(step, h):
 
 
 @compiled
-def solve(h, about, s, mm, nn, mn):
-    """(h, degradation) of the best place near h, where the degradation is about so much.
+def solve(h, s, mm, nn, mn):
+    """(h, degradation) of the best place near h.
 
-    Plain Newton steps first: mostly a few of them arrive. Where they do not, or end higher than they
+    Plain Newton steps first: mostly three of them arrive. Where they do not, or end higher than they
     began, the steps are halved until they gain.
     """
-    start = h
+    start, k = h, math.exp(-s)
+    before, up, bend = look(h, s, k, mm, nn, mn)
     for _ in range(NEWTON):
-        up, bend = slope(h, s, mm, nn, mn)
         if not bend < 0.0:
             break
         step = short(-up / bend, h)
         h = min(max(h + step, REACH_BELOW), REACH_ABOVE)
-        if abs(step) < CLOSE:
-            reached = degradation(h, s, mm, nn, mn)
-            if reached <= about:
+        reached, up, bend = look(h, s, k, mm, nn, mn)
+        if abs(step) < FLAT:
+            if reached <= before:
                 return h, reached
             break
-    return _descend(start, degradation(start, s, mm, nn, mn), s, mm, nn, mn)
+    return _descend(start, s, k, mm, nn, mn)
 
 
 @compiled
-def solve_from_partner(s, mm, nn, mn):
-    """The same, searched from n, where nothing but m is lost."""
-    k = math.exp(-s)
-    return solve(0.0, mm * lost(2.0 * s, k * k), s, mm, nn, mn)
-
-
-@compiled
-def _descend(h, least, s, mm, nn, mn):
+def _descend(h, s, k, mm, nn, mn):
     """Newton steps that are halved until they gain."""
+    least, up, bend = look(h, s, k, mm, nn, mn)
     for _ in range(STEPS):
-        up, bend = slope(h, s, mm, nn, mn)
         step = short(-up / bend if bend < 0.0 else math.copysign(0.25, up), h)
         candidate, loss = h, least
         while abs(step) > FLAT:
             candidate = min(max(h + step, REACH_BELOW), REACH_ABOVE)
-            loss = degradation(candidate, s, mm, nn, mn)
+            loss, up, bend = look(candidate, s, k, mm, nn, mn)
             if loss < least:
                 break
             step *= 0.5
@@ -251,7 +237,7 @@ def best_partners(model, m, observed, search, members):
             break
         search[LOSS, j] = np.inf
         if not literal:
-            loss = closer(search, mm, j, loss)
+            loss = closer(search, mm, j)
         model.scratch[j] = loss
         i = min(found, wanted)  # insertion into the sorted list of the best
         while i > 0 and model.scratch[members[i]] > loss:
@@ -262,24 +248,31 @@ def best_partners(model, m, observed, search, members):
             members[i + 1] = j
     if not literal:
         j = members[1]
-        place, about = search[PLACE, j], model.scratch[j] * ROUGHLY
-        search[PLACE, j], _ = solve(place, about, search[S, j], mm, search[NN, j], search[MN, j])
+        search[PLACE, j], _ = solve(
+            search[PLACE, j], search[S, j], mm, search[NN, j], search[MN, j]
+        )
 
 
 @compiled
-def closer(search, mm, j, loss):
-    """The degradation with partner j, from its estimate.
+def closer(search, mm, j):
+    """The degradation with partner j, and a place that is closer to the best than that of the estimate.
 
-    One Newton step tells what is still to be gained. Mostly that is next to nothing, and what would be left
-    after the step is its square; otherwise the place is searched.
+    What a Newton step gains is mostly next to nothing, and what would be left after it is the square of that.
+    Nothing remains of the roughness of float32, whose last bits are not the same wherever the estimate is
+    compiled.
     """
-    place, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
-    up, bend = slope(place, s, mm, nn, mn)
-    if bend < 0.0:
+    h, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
+    k = math.exp(-s)
+    for _ in range(2):
+        loss, up, bend = look(h, s, k, mm, nn, mn)
+        if not bend < 0.0:
+            break
         gain = 2.0 * s * up * up / -bend
         if gain < ALMOST * loss:
+            search[PLACE, j] = h
             return loss - gain
-    search[PLACE, j], loss = solve(place, loss * ROUGHLY, s, mm, nn, mn)
+        h = min(max(h + short(-up / bend, h), REACH_BELOW), REACH_ABOVE)
+    search[PLACE, j], loss = solve(search[PLACE, j], s, mm, nn, mn)
     return loss
 
 
@@ -299,7 +292,8 @@ def _eq21_partners(model, m, search):
             beta += a_n / total
         h = _eq21_place(search[S, j], alpha, beta)
         search[PLACE, j] = h
-        loss = degradation(h, search[S, j], search[NN, m], search[NN, j], search[MN, j])
+        s, nn, mn = search[S, j], search[NN, j], search[MN, j]
+        loss, _, _ = look(h, s, math.exp(-s), search[NN, m], nn, mn)
         search[LOSS, j] = max(loss, 0.0)
 
 

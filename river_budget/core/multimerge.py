@@ -15,7 +15,7 @@ import math
 
 from .codes import Method
 from .jit import REORDERED, compiled
-from .merging import solve_from_partner
+from .merging import solve
 from .rows import LEAST_LOG
 from .views import numbers
 
@@ -111,9 +111,9 @@ def cascade(a, s, shares, a_z):
         distance = distance_to(shares, s, j)
         mm, nn, mn = inner(a_z, a_z), inner(a[j], a[j]), inner(a_z, a[j])
         if mm <= nn:
-            h, _ = solve_from_partner(distance, mm, nn, mn)
+            h, _ = solve(0.0, distance, mm, nn, mn)
         else:
-            h, _ = solve_from_partner(distance, nn, mm, mn)
+            h, _ = solve(0.0, distance, nn, mm, mn)
             h = 1.0 - h
         for i in range(shares.shape[0]):
             shares[i] *= h

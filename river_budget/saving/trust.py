@@ -42,10 +42,11 @@ def check_parameters(model: Any) -> None:
 
 def size_of(fields: Mapping[str, Any]) -> int:
     """Bytes of a block with these header fields, and of the scratch space that its passes need."""
-    names = ("capacity", "width", "outputs", "extras", "factored", "arity")
-    capacity, width, outputs, extras, factored, arity = (int(fields.get(n, 0)) for n in names)
-    rows = width + outputs + 2 + extras + capacity * factored + blocks.FREE_ROWS
-    return 8 * (capacity * rows + arity * (arity + outputs + width + 8) + 2 * (outputs + width))
+    sizes = {name: int(fields.get(name, 0)) for name in (*blocks.SIZES, "arity")}
+    arity = sizes.pop("arity")
+    tables = sizes["capacity"] * sum(blocks.rows_of(**sizes))
+    scratch = blocks.scratch_size(sizes["capacity"], sizes["width"], sizes["outputs"], arity)
+    return 8 * (tables + scratch)
 
 
 def check_state(model: Any, count: int) -> None:
