@@ -21,6 +21,7 @@ from .multimerge import (
     CASCADE,
     ascend,
     cascade,
+    copy,
     distance_to,
     inner,
     inner_term,
@@ -132,7 +133,10 @@ def merge(model, exact, needs, observed):
     search = new_search(model)
     best_partners(model, lightest(model, model.scratch), observed, search, members)
     for i in range(m):  # side by side: in the model, every feature is in another place of memory
-        vector(model, members[i], points[i])
+        if i > 0 or members[0] == observed:
+            vector(model, members[i], points[i])
+        else:  # the search has fetched it
+            copy(model.x, points[i])
         for r in range(outputs):
             a[i, r] = model.coefficients[r, members[i]]
     member_distances(model, points, members, search[S], s)

@@ -24,7 +24,7 @@ import numpy as np
 from .codes import Objective
 from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
-from .rows import LEAST_LOG, lanes, log_rbf_row
+from .rows import FARTHEST, distances_into, lanes
 from .support import label, least_of_labelled, vector, weights_into
 from .views import address_of, roughs, table
 
@@ -194,20 +194,19 @@ def _estimate(search, mm, n):
 
 
 @compiled
-def _distances(s, logs, n):
+def _observed_distances(logs, s, n):
     for j in range(n):
-        s[j] = -(logs[j] if logs[j] > LEAST_LOG else LEAST_LOG)
+        s[j] = -logs[j] if logs[j] > -FARTHEST else FARTHEST
 
 
 @compiled(once=True)
 def rank_partners(model, m, observed, search):
     """search[LOSS, j]: an estimate of the degradation of merging m with j, infinite for m itself"""
     if m == observed:
-        _distances(search[S], model.logs, lanes(model))
+        _observed_distances(model.logs, search[S], lanes(model))
     else:
         vector(model, m, model.x)
-        log_rbf_row(model, model.x, model.norms[m])
-        _distances(search[S], model.row, lanes(model))
+        distances_into(model, model.x, model.norms[m], search[S])
     search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
     n = lanes(model)
     _products(model, m, search[NN], search[MN])

@@ -16,7 +16,7 @@ import math
 from .codes import Method
 from .jit import REORDERED, compiled
 from .merging import solve
-from .rows import LEAST_LOG
+from .rows import FARTHEST
 from .views import numbers
 
 CASCADE = int(Method.CASCADE)
@@ -38,7 +38,7 @@ def member_distances(model, points, members, first, s):
                     difference = points[i, f] - points[j, f]
                     total += difference * difference
                 total *= model.head.gamma
-                s[i, j] = total if total < -LEAST_LOG else -LEAST_LOG  # also where it overflows
+                s[i, j] = total if total < FARTHEST else FARTHEST  # also where it overflows
             s[j, i] = s[i, j]
 
 

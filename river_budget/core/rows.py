@@ -17,7 +17,7 @@ from .model import examples, unpack
 from .views import address_of, numbers, table
 
 RBF, LAPLACIAN, POLYNOMIAL = int(Kernel.RBF), int(Kernel.LAPLACIAN), int(Kernel.POLYNOMIAL)
-LEAST_LOG = -1e9  # of a kernel value, also where the distance has overflowed
+FARTHEST = 1e9  # a squared distance times gamma, also where it has overflowed
 HUGE = 1e300  # a norm below it is proof enough that all features are finite
 BOUND = 1e100  # of the values of kernels that have no bound of their own
 LEAST = 1e-60  # squared length: a vector shorter than that is none, as nothing can be divided by it
@@ -237,13 +237,13 @@ def kernel_row(model, x, norm):
 
 
 @compiled(fastmath=REORDERED)
-def log_rbf_row(model, x, norm):
-    """row[j] = -gamma |vector j - x|^2, at least LEAST_LOG"""
+def distances_into(model, x, norm, s):
+    """s[j] = gamma |vector j - x|^2, at most FARTHEST"""
     dot_products(model, x)
     n, row, norms, gamma = lanes(model), model.row, model.norms, model.head.gamma
     for j in range(n):
-        log = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
-        row[j] = log if log > LEAST_LOG else LEAST_LOG
+        distance = -_log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+        s[j] = distance if distance < FARTHEST else FARTHEST
 
 
 @compiled(fastmath=REORDERED)
@@ -251,7 +251,7 @@ def rbf_into(row, norms, norm, gamma, share, logs, n):
     """row: from inner products to exp(-gamma |vector j - x|^2); share times its logarithm is added to logs."""
     for j in range(n):
         log = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
-        log = log if log > LEAST_LOG else LEAST_LOG
+        log = log if log > -FARTHEST else -FARTHEST
         logs[j] += share * log
         row[j] = exp_of(log)
 
