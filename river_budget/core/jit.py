@@ -47,7 +47,9 @@ def compiled(
     entry: called from Python. The others have no Python wrapper.
     once: is compiled as part of its caller: half the time for long chains, and what a constant argument
         switches off is not compiled at all. A pass calls it once.
-    hot: is worth a copy at each call site: short, and called for every example.
+    hot: is worth a copy at each call site: short, and called for every example. Also for whatever has
+        liberties and a say in what is learned: a process that compiles a pass links the function as it was
+        compiled alone, one that loads the pass has it as it was optimised there, and their last bits may differ.
     """
 
     def decorate(function: Any) -> Any:

@@ -126,7 +126,7 @@ def _descend(h, s, k, mm, nn, mn):
     return h, least
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def _products(model, m, nn, mn):
     """nn[j] = |a_j|^2, mn[j] = a_m . a_j"""
     n, coefficients = lanes(model), model.coefficients[0]
@@ -147,7 +147,7 @@ def _rough_lost(y, exp_y):
     return y * (ONE - y * (HALF - y * SIXTH)) if abs(y) < ROUGH_NEAR else ONE - exp_y
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def _estimate(search, mm, n):
     """search[PLACE]: after a step of the fixed point and one of Newton's, or on the partner if that is better;
     search[LOSS]: a bound that the degradation at the best place is not below.

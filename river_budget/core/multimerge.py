@@ -24,7 +24,7 @@ STEPS = 100  # of gradient ascent
 GAIN = 1e-8  # relative gain below which the ascent ends
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def member_distances(model, points, members, first, s):
     """s[i, j] = gamma |x_i - x_j|^2 between members; `first`: those from members[0] to all vectors"""
     for i in range(members.shape[0]):
@@ -177,7 +177,7 @@ def start_of_ascent(a, s, shares, a_z, trial, a_trial):
     return max(best, 1e-300)
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def inner(a, b):
     total = 0.0
     for r in range(a.shape[0]):

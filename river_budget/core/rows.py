@@ -139,7 +139,7 @@ def _choose_nonzero_of_two(model, x, y):
     return n
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def dot_products_of_two(model, x, y, row_x, row_y):
     """The same for two stored vectors in one sweep, as fetching the features takes longer than using them."""
     n, chosen, vectors = lanes(model), model.chosen, model.vectors
@@ -180,7 +180,7 @@ def _rbf(row, logs, norms, norm, gamma, n):
         row[j] = exp_of(logs[j])
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def _laplacian(model, x):
     """row[j] = exp(-gamma |vector j - x|_1); where x is 0 it is |vector j|, which the norm has already"""
     n, row, norms, gamma = lanes(model), model.row, model.norms, model.head.gamma
@@ -206,7 +206,7 @@ def _bounded(row, n):
         row[j] = min(max(value, -BOUND), BOUND)
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def _polynomial(row, base, gamma, coef0, degree, n):
     """From inner products to (gamma <vector j, x> + coef0)^degree"""
     for j in range(n):
@@ -236,7 +236,7 @@ def kernel_row(model, x, norm):
         _normalise(model, norm)
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def distances_into(model, x, norm, s):
     """s[j] = gamma |vector j - x|^2, at most FARTHEST"""
     dot_products(model, x)
@@ -246,7 +246,7 @@ def distances_into(model, x, norm, s):
         s[j] = distance if distance < FARTHEST else FARTHEST
 
 
-@compiled(fastmath=REORDERED)
+@compiled(fastmath=REORDERED, hot=True)
 def rbf_into(row, norms, norm, gamma, share, logs, n):
     """row: from inner products to exp(-gamma |vector j - x|^2); share times its logarithm is added to logs."""
     for j in range(n):
