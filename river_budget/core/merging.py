@@ -42,8 +42,8 @@ ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(
 SAFE = F(1.5)  # times the gain of a Newton step is more than is left to gain
 ROUGH_NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
 
-# The rows of a search, about all partners j of one vector m: s, nn, mn as above, the place h and the
-# degradation there. The other rows hold what the estimates need in float32.
+# The rows of a search, about all partners j of one vector m: s, nn, mn as above, a place h near the best
+# and a bound of the degradation. The other rows hold what the estimates need in float32.
 S, NN, MN, PLACE, LOSS, ROUGH = range(6)
 SEARCH_ROWS = 9
 
@@ -287,8 +287,7 @@ def closer(search, mm, j):
     """The degradation with partner j, and a place that is closer to the best than that of the estimate.
 
     What a Newton step gains is mostly next to nothing, and what would be left after it is the square of that.
-    Nothing remains of the roughness of float32, whose last bits are not the same wherever the estimate is
-    compiled.
+    So little remains of the roughness of float32 that partners can be compared.
     """
     h, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
     k = math.exp(-s)
