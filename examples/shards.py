@@ -19,7 +19,8 @@ from river import preprocessing
 
 import river_budget as rb
 from river_budget.datasets import Checkerboard, Waveform
-from river_budget.distributed import backends, train_shards
+from river_budget.distributed import train_shards
+from river_budget.distributed.workers import backends
 
 BOARD = rb.BSGDClassifier(200, rb.kernels.RBF(5.0), seed=1)
 WAVES = rb.BSGDClassifier(200, rb.kernels.RBF(0.05), seed=1)

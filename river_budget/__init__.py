@@ -7,25 +7,24 @@ from typing import Any
 
 from . import kernels, maintenance
 from ._version import __version__ as __version__
-from .batch_perceptron import SBPClassifier
-from .bsgd import BSGDClassifier, BSGDRegressor
-from .forgetron import ForgetronClassifier, ForgetronRegressor
-from .fourier import FOGDClassifier, FOGDRegressor, RandomFourier, RBFSampler
-from .gradient import BOGDClassifier, BOGDRegressor, KernelOGDClassifier, KernelOGDRegressor
-from .norma import NORMAClassifier, NORMARegressor
-from .nystroem import NOGDClassifier, NOGDRegressor, Nystroem
-from .one_class import KernelOneClassSVM
-from .passive_aggressive import BPAClassifier
-from .perceptron import (
-    BudgetPerceptronClassifier,
-    KernelPerceptronClassifier,
-    KernelPerceptronRegressor,
-    RBPClassifier,
-    RBPRegressor,
-)
-from .projectron import ProjectronClassifier, ProjectronPPClassifier, ProjectronRegressor
+from .algorithms.bogd import BOGDClassifier, BOGDRegressor
+from .algorithms.bpa import BPAClassifier
+from .algorithms.bsgd import BSGDClassifier, BSGDRegressor
+from .algorithms.budget_perceptron import BudgetPerceptronClassifier
+from .algorithms.fogd import FOGDClassifier, FOGDRegressor
+from .algorithms.forgetron import ForgetronClassifier, ForgetronRegressor
+from .algorithms.fourier import RandomFourier, RBFSampler
+from .algorithms.nogd import NOGDClassifier, NOGDRegressor
+from .algorithms.norma import NORMAClassifier, NORMARegressor
+from .algorithms.nystroem import Nystroem
+from .algorithms.ogd import KernelOGDClassifier, KernelOGDRegressor
+from .algorithms.one_class import KernelOneClassSVM
+from .algorithms.perceptron import KernelPerceptronClassifier, KernelPerceptronRegressor
+from .algorithms.projectron import ProjectronClassifier, ProjectronPPClassifier, ProjectronRegressor
+from .algorithms.rbp import RBPClassifier, RBPRegressor
+from .algorithms.sbp import SBPClassifier
 from .saving import SavedModelError, load, save
-from .unite import merge
+from .uniting import merge
 
 __all__ = [
     "BOGDClassifier",

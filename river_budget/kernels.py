@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from .core.codes import Kernel as Code
 from .parameters import Value, finite, positive, whole
@@ -14,8 +15,13 @@ __all__ = ["RBF", "Laplacian", "Linear", "Polynomial"]
 class Kernel(Value):
     """What all kernels have in common."""
 
-    def _header(self, n_features: int) -> dict[str, Any]:
-        """The header fields of a model whose first example has so many features."""
+    file_limits: ClassVar[Mapping[str, int]] = {}
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        """The header fields of a model whose first example has so many features.
+
+        `bounded` says that k(x, x) = 1 for every x.
+        """
         raise NotImplementedError
 
 
@@ -65,8 +71,8 @@ class RBF(Kernel):
             raise ValueError(f"sigma={sigma!r} is too far from 1")
         return cls(gamma)
 
-    def _header(self, n_features: int) -> dict[str, Any]:
-        return {"kernel": Code.RBF, "gamma": _width(self.gamma, n_features)}
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return {"kernel": Code.RBF, "bounded": 1, "gamma": _width(self.gamma, n_features)}
 
 
 class Laplacian(Kernel):
@@ -83,8 +89,8 @@ class Laplacian(Kernel):
         _check_width(gamma)
         self.gamma = gamma
 
-    def _header(self, n_features: int) -> dict[str, Any]:
-        return {"kernel": Code.LAPLACIAN, "gamma": _width(self.gamma, n_features)}
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return {"kernel": Code.LAPLACIAN, "bounded": 1, "gamma": _width(self.gamma, n_features)}
 
 
 class Polynomial(Kernel):
@@ -101,6 +107,8 @@ class Polynomial(Kernel):
 
     """
 
+    file_limits = {"degree": 10_000}  # of what a file may ask for: rounds of one kernel value
+
     def __init__(self, degree: int = 3, gamma: float = 1.0, coef0: float = 1.0):
         whole(1)("degree", degree)
         positive("gamma", gamma)
@@ -109,7 +117,7 @@ class Polynomial(Kernel):
         self.gamma = gamma
         self.coef0 = coef0
 
-    def _header(self, n_features: int) -> dict[str, Any]:
+    def header_fields(self, n_features: int) -> dict[str, Any]:
         return {
             "kernel": Code.POLYNOMIAL,
             "degree": self.degree,
@@ -121,5 +129,5 @@ class Polynomial(Kernel):
 class Linear(Kernel):
     """x.z, for comparison: River's own linear models are faster and need no budget."""
 
-    def _header(self, n_features: int) -> dict[str, Any]:
+    def header_fields(self, n_features: int) -> dict[str, Any]:
         return {"kernel": Code.LINEAR}

@@ -7,7 +7,7 @@ most of the accuracy at a cost linear in the budget; projection costs its square
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .core import codes
 from .parameters import Value, one_of, whole
@@ -19,8 +19,14 @@ class Maintenance(Value):
     """What all strategies have in common."""
 
     _code: codes.Maintenance
+    needs_rbf: ClassVar[bool] = False
 
-    def _header(self) -> dict[str, Any]:
+    @property
+    def kind(self) -> codes.Strategy:
+        """Which pass it needs."""
+        return codes.Strategy.PAIRS
+
+    def header_fields(self, n_features: int = 0) -> dict[str, Any]:
         return {"maintenance": self._code, "factored": 0, "arity": 2, "method": 0, "objective": 0}
 
 
@@ -49,9 +55,10 @@ class Project(Maintenance):
     """
 
     _code = codes.Maintenance.PROJECT
+    kind = codes.Strategy.FACTOR
 
-    def _header(self) -> dict[str, Any]:
-        return super()._header() | {"factored": 1}
+    def header_fields(self, n_features: int = 0) -> dict[str, Any]:
+        return super().header_fields() | {"factored": 1}
 
 
 class Merge(Maintenance):
@@ -81,6 +88,7 @@ class Merge(Maintenance):
     """
 
     _code = codes.Maintenance.MERGE
+    needs_rbf = True
 
     def __init__(self, arity: int = 2, method: str = "cascade", objective: str = "degradation"):
         whole(2)("arity", arity)
@@ -92,8 +100,12 @@ class Merge(Maintenance):
         self.method = method
         self.objective = objective
 
-    def _header(self) -> dict[str, Any]:
-        return super()._header() | {
+    @property
+    def kind(self) -> codes.Strategy:
+        return codes.Strategy.MANY if self.arity > 2 else codes.Strategy.PAIRS
+
+    def header_fields(self, n_features: int = 0) -> dict[str, Any]:
+        return super().header_fields() | {
             "arity": self.arity,
             "method": codes.Method[self.method.upper()],
             "objective": codes.Objective[self.objective.upper()],

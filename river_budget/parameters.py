@@ -148,3 +148,11 @@ class Mutable:
             model._change(self.name, value)
         else:
             model.__dict__[self.name] = value
+
+
+def check_decay(learning_rate: float, l2: float) -> None:
+    if learning_rate * l2 > 1.0:
+        raise ValueError(
+            f"learning_rate * l2 must be at most 1, not {learning_rate!r} * {l2!r}: a model is multiplied "
+            "by 1 - learning_rate * l2 at every example"
+        )

@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from river_budget.distributed import backends
+from river_budget.distributed.workers import backends
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))

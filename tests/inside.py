@@ -8,7 +8,7 @@ import numpy as np
 from oracles import kernels as plain_kernels
 
 import river_budget as rb
-from river_budget.core.block import views
+from river_budget.core.layout import views
 
 
 class Support(NamedTuple):
@@ -20,9 +20,9 @@ class Support(NamedTuple):
 
 
 def support(model):
-    """A copy of the support, features in the order of `model._features`."""
-    block = views(model._block)
-    n, width = int(block.head.count), len(model._features)
+    """A copy of the support, features in the order of `model.features`."""
+    block = views(model.block)
+    n, width = int(block.head.count), len(model.features)
     order = np.argsort(block.arrivals[:n])
     coefficients = block.head.scale * block.coefficients[:, :n]
     X, A = block.vectors[:width, order].T, coefficients[:, order].T
@@ -31,7 +31,7 @@ def support(model):
 
 def row(model, x):
     """An example as a row for the vectors of `support`; its features are known."""
-    return np.array([x.get(name, 0.0) for name in model._features])
+    return np.array([x.get(name, 0.0) for name in model.features])
 
 
 def plain(kernel):
@@ -52,7 +52,7 @@ def holding(X, A, strategy, kernel):
     classes = tuple(range(max(outputs, 2)))
     model = rb.BSGDClassifier(n, kernel, strategy, classes=classes, seed=1)
     model.learn_one(dict(enumerate(X[0].tolist())), 1, 0.0)  # makes the block, and no more
-    block = views(model._block)
+    block = views(model.block)
     block.head.count = block.head.arrived = n
     block.vectors[:, :n], block.coefficients[:, :n] = X.T, A.T
     laplacian = isinstance(kernel, rb.kernels.Laplacian)
@@ -60,7 +60,7 @@ def holding(X, A, strategy, kernel):
     block.arrivals[:n] = np.arange(n)
     if block.head.factored:
         block.factor[:n, :n] = np.linalg.inv(np.linalg.cholesky(plain(kernel)(X, X)))
-    model._own().norm2 = squared_length(X, A, kernel)
+    model.state_record().norm2 = squared_length(X, A, kernel)
     return model
 
 

@@ -10,7 +10,7 @@ from river import base
 from streams import LABELS, emerging, smooth
 
 import river_budget as rb
-from river_budget.core.block import views
+from river_budget.core.layout import views
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 
@@ -152,8 +152,8 @@ def content(model):
     """What a model has learned: its support vectors, or the weights of its features."""
     if hasattr(model, "support_vectors"):
         return model.support_vectors()
-    block = None if model._block is None else views(model._block)
-    return [] if block is None else [block.coefficients.tolist(), block.extras.tolist()]
+    block = None if model.block is None else views(model.block)
+    return [] if block is None else [block.coefficients.tolist(), block.per_vector.tolist()]
 
 
 def same(a, b, stream):

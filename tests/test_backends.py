@@ -15,7 +15,9 @@ import tempfile
 
 import pytest
 
-from river_budget.distributed import WorkerLost, backends, wire
+from river_budget.distributed import WorkerLost
+from river_budget.distributed.workers import backends
+from river_budget.distributed.workers import channel as wire
 
 
 @pytest.fixture(params=["serial", "ray"])

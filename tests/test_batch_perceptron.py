@@ -17,10 +17,10 @@ from streams import LABELS, emerging, examples, matrix
 from test_fourier import accuracy
 
 import river_budget as rb
-from river_budget.core import batch_perceptron as core
+from river_budget.core import sbp as core
 from river_budget.core import waterlevel
-from river_budget.core.block import views
-from river_budget.core.views import numbers
+from river_budget.core.layout import views
+from river_budget.core.numba_types import numbers
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 
 SEED = 7
@@ -182,20 +182,20 @@ def test_a_stream_is_replayed(eviction, fit_bias, steps):
 
 
 def test_a_large_window_without_a_table_is_replayed(monkeypatch):
-    monkeypatch.setattr("river_budget.batch_perceptron.LARGEST_TABLE", 0)
+    monkeypatch.setattr("river_budget.algorithms.sbp.LARGEST_TABLE", 0)
     model = rb.SBPClassifier(25, RBF(0.5), seed=SEED)
     reference = oracle.StreamingSBP(plain(RBF(0.5)), 25, choose=SplitMix(SEED).below)
     compare(two_labels(150), model, reference, refine_at=(70,))
-    assert not views(model._block).head.factored
+    assert not views(model.block).head.factored
 
 
 def recomputed(model):
     """Responses and |w|^2 from scratch, beside those that were kept."""
-    block = views(model._block)
+    block = views(model.block)
     n = int(block.head.count)
-    X, y = block.vectors[:, :n].T, block.extras[core.LABELS, :n]
+    X, y = block.vectors[:, :n].T, block.per_vector[core.LABELS, :n]
     a, K = block.coefficients[0, :n], plain(model.kernel)(X, X)
-    kept = np.append(block.extras[core.RESPONSES, :n], model._own().norm2)
+    kept = np.append(block.per_vector[core.RESPONSES, :n], model.state_record().norm2)
     return np.append(y * (K @ a), a @ K @ a), kept
 
 

@@ -73,7 +73,7 @@ def errors(name, estimator, parameters, first_seed=0):
     found = []
     for seed, order in enumerate(orders):
         further = {} if CLASSES[name] is None else {"classes": CLASSES[name]}
-        if "seed" in estimator._parameters():
+        if "seed" in estimator.parameters():
             further["seed"] = first_seed + seed
         model = estimator(**parameters, **further)
         predicted = model.predict_then_learn_many(X[order], y[order])

@@ -268,7 +268,7 @@ PARAMETERS = [
 @pytest.mark.parametrize(("name", "value"), PARAMETERS, ids=short)
 def test_a_parameter_out_of_range_is_refused(name, value):
     for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):
-        if name in estimator._parameters():
+        if name in estimator.parameters():
             with pytest.raises(ValueError, match=name):
                 estimator(**{name: value})
 

@@ -10,8 +10,9 @@ import pytest
 from conftest import DATA
 
 import river_budget as rb
-from river_budget.experiments import command, paper2016, printing, records, tasks, verdicts
+from river_budget.experiments import command, printing, records, tasks, verdicts
 from river_budget.experiments.measure import measure
+from river_budget.experiments.papers import paper2016
 from river_budget.experiments.records import Cell, Record, rows
 from river_budget.experiments.store import Store
 from river_budget.experiments.tasks import Task

@@ -30,7 +30,7 @@ def test_the_forgetron_stays_within_its_allowance_at_every_step():
     removals = 0
     for x, y in examples(*noisy(3000)):
         model.learn_one(x, y)
-        own = model._own()
+        own = model.state_record()
         assert own.damage <= 15.0 / 32.0 * own.mistakes + 1e-9
         if model.n_support_vectors == 30 and own.mistakes > 30:
             assert 0.0 < own.factor <= 1.0

@@ -18,7 +18,7 @@ from streams import emerging, examples, names, smooth
 from test_replay import assert_close, assert_same, run, run_reference, run_regression, some_weights
 
 import river_budget as rb
-from river_budget.fourier import frequencies
+from river_budget.algorithms.fourier import frequencies
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 
 SEED = 7
@@ -40,7 +40,7 @@ def plain_frequencies(name, kernel, n, seed=SEED):
 
 
 def header(kernel):
-    return kernel._header(1)
+    return kernel.header_fields(1)
 
 
 @pytest.mark.parametrize("name", ["a", 0, 3, 2.5, ("a", 1), None])
@@ -234,6 +234,6 @@ def test_a_feature_counts_in_predictions_before_it_is_learned():
     x = stream[0][0] | {"new": 1.5}
     before = model.decision_function_one(x)
     model.learn_one(x, stream[0][1], 0.0)
-    assert "new" in model._features
+    assert "new" in model.features
     assert model.decision_function_one(x) == before
     assert before != model.decision_function_one(stream[0][0])

@@ -29,7 +29,8 @@ from river import anomaly, compose, linear_model, naive_bayes, preprocessing
 from streams import LABELS, emerging, smooth
 
 import river_budget as rb
-from river_budget.distributed import KeyedModels, WorkerLost, keys
+from river_budget.distributed import KeyedModels, WorkerLost
+from river_budget.distributed.keyed import keys
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveRandom
 
@@ -379,8 +380,8 @@ def test_dicts_cost_no_more(tmp_path):
             models.learn_many(X, y)
             frames.learn_many(pd.DataFrame(X).fillna(0.0), y)
         for shard in (line.worker.host.object for line in models._board.lines):
-            assert not any(model._seats for model in shard.models.values())
-            assert len({id(model._features) for model in shard.models.values()}) < 10
+            assert not any(model.free_rows for model in shard.models.values())
+            assert len({id(model.features) for model in shard.models.values()}) < 10
         assert models.memory_usage == pytest.approx(frames.memory_usage, rel=0.3)
 
 

@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 import river_budget as rb
-from river_budget.distributed import KeyedModels, cluster
+from river_budget.distributed import KeyedModels
+from river_budget.distributed.workers import cluster
 from river_budget.kernels import RBF
 
 pytestmark = [

@@ -24,7 +24,8 @@ from models import learned
 from river import naive_bayes, preprocessing
 
 import river_budget as rb
-from river_budget.distributed import KeyedModels, keys, store
+from river_budget.distributed import KeyedModels
+from river_budget.distributed.keyed import keys, store
 from river_budget.kernels import RBF
 
 # models that wait on disk

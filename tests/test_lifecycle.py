@@ -358,7 +358,7 @@ def test_memory_is_constant_over_a_million_examples(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_memory_usage_counts_the_block_and_the_indexes(model):
     model = learned(model)
-    d, outputs = len(model._features), len(list_of(model.decision_function_one({})))
+    d, outputs = len(model.features), len(list_of(model.decision_function_one({})))
     if hasattr(model, "n_support_vectors"):
         numbers = model.n_support_vectors * (d + outputs)
     else:

@@ -15,11 +15,11 @@ from river import base, compose, linear_model, optim, preprocessing
 from streams import LABELS
 
 import river_budget as rb
-from river_budget.core import batch_perceptron as sbp
-from river_budget.core.block import views
-from river_budget.features import Batch
+from river_budget.core import sbp
+from river_budget.core.layout import views
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
+from river_budget.model.features import Batch
 
 EXACT = 1e-12  # of the size of scores
 ROOM = 1000  # a budget for all vectors
@@ -72,7 +72,7 @@ def points(n=1000, n_models=3):
 
 def room(model):
     """The argument that keeps all vectors."""
-    return ROOM if getattr(model, "_limit", None) is not None else None
+    return ROOM if getattr(model, "budget_in_use", None) is not None else None
 
 
 def size_of(table):
@@ -87,7 +87,7 @@ def scores(model, xs):
 def share(model, names, xs):
     """The scores of one model, as columns for the labels of a merged one."""
     own = scores(model, xs)
-    known = model._labels.known if names else []
+    known = model.labels.known if names else []
     if len(names) <= 2:
         return own if not names or known[0] == names[0] else -own
     columns = np.zeros((len(xs), len(names)))
@@ -98,7 +98,7 @@ def share(model, names, xs):
 
 
 def weighted(models, weights, merged, xs):
-    names = merged._labels.known if hasattr(merged, "_labels") else []
+    names = merged._labels.known if hasattr(merged, "labels") else []
     return sum(
         weight * share(model, names, xs) for model, weight in zip(models, weights, strict=True)
     )
@@ -125,11 +125,11 @@ def test_with_room_for_all_vectors_the_scores_add_up(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_the_models_themselves_are_left_as_they_are(model):
     models = apart(model)
-    before = [(m._block.tobytes(), list(m._features), repr(m)) for m in models]
+    before = [(m.block.tobytes(), list(m.features), repr(m)) for m in models]
     scores_before = [scores(m, points(20)) for m in models]
     merged = rb.merge(models, WEIGHTS)
     taught(merged, 5)
-    assert [(m._block.tobytes(), list(m._features), repr(m)) for m in models] == before
+    assert [(m.block.tobytes(), list(m.features), repr(m)) for m in models] == before
     for m, expected in zip(models, scores_before, strict=True):
         assert np.array_equal(scores(m, points(20)), expected)
 
@@ -141,8 +141,8 @@ def test_a_merged_model_keeps_a_budget_learns_on_and_can_be_saved(model, tmp_pat
     for _ in range(2):
         for twin in twins:
             assert np.isfinite(scores(twin, xs)).all()
-            if getattr(twin, "_limit", None) is not None:
-                assert 0 < twin.n_support_vectors <= twin._limit == model._limit
+            if getattr(twin, "budget_in_use", None) is not None:
+                assert 0 < twin.n_support_vectors <= twin.budget_in_use == model.budget_in_use
         rb.save(merged, tmp_path / "model.rb")
         twins = [merged, rb.load(tmp_path / "model.rb"), pickle.loads(pickle.dumps(merged))]
         for twin in twins[1:]:
@@ -185,7 +185,7 @@ def test_merging_step_by_step_is_merging_at_once(model):
     xs = points(100)
     expected = scores(at_once, xs)
     assert size_of(scores(stepwise, xs) - expected) <= EXACT * size_of(expected)
-    labels = at_once._labels.known if hasattr(at_once, "_labels") else []
+    labels = at_once._labels.known if hasattr(at_once, "labels") else []
     assert size_of(share(turned, labels, xs) - expected) <= EXACT * size_of(expected)
 
 
@@ -237,7 +237,7 @@ def test_models_that_have_not_learned_count_as_zero():
 def test_models_that_have_not_learned_make_one_that_has_not(model):
     merged = rb.merge([model.clone(), model.clone()])
     assert repr(merged) == repr(model)
-    assert merged._block is None
+    assert merged.block is None
     taught(merged, 0)
 
 
@@ -288,7 +288,7 @@ FACTORED = [
 @pytest.mark.parametrize("model", FACTORED, ids=repr)
 def test_the_factor_is_that_of_the_union(model, budget):
     merged = rb.merge(apart(model), WEIGHTS, budget)
-    block, n = views(merged._block), merged.n_support_vectors
+    block, n = views(merged.block), merged.n_support_vectors
     X = block.vectors[: len(merged._features), :n].T
     W = np.tril(block.factor[:n, :n])
     assert W @ plain(model.kernel)(X, X) @ W.T == pytest.approx(np.eye(n), abs=1e-9)
@@ -317,7 +317,7 @@ def gap(kernel, before, after):
 
 def expansion(model, names):
     X, A, _ = support(model)
-    return X[:, [list(model._features).index(name) for name in names]], A
+    return X[:, [list(model.features).index(name) for name in names]], A
 
 
 def without_the_smallest(kernel, X, A, n):
@@ -356,7 +356,7 @@ def test_the_reduction_loses_no_more_than_removing_the_smallest(model):
     for seed in range(4):
         models = [taught(model.clone(), 10 * seed + i, 120, own=False) for i in range(3)]
         union = rb.merge(models, budget=ROOM)
-        names, n = list(union._features), union.n_support_vectors
+        names, n = list(union.features), union.n_support_vectors
         before = expansion(union, names)
         for budget in (2, model.budget, n - 8, n - 1):
             merged = rb.merge(models, budget=budget)
@@ -510,15 +510,15 @@ def test_a_model_for_two_classes_takes_no_third(model):
 
 def test_repairs_are_not_forgotten():
     models = apart(rb.ProjectronClassifier(9, RBF(0.5)))
-    views(models[1]._block).head.repairs = 2
+    views(models[1].block).head.repairs = 2
     assert rb.merge(models).n_repairs == 2
 
 
 def test_rounds_go_on_from_the_most_advanced_model():
     models = [taught(rb.BSGDClassifier(20, RBF(0.5)), seed, n) for seed, n in enumerate((40, 90))]
     merged = rb.merge(models)
-    assert merged._own().rounds == 90
-    assert rb.merge([merged, merged])._own().rounds == 90
+    assert merged.state_record().rounds == 90
+    assert rb.merge([merged, merged]).state_record().rounds == 90
 
 
 @pytest.mark.parametrize("budget", [ROOM, None])
@@ -526,41 +526,41 @@ def test_rounds_go_on_from_the_most_advanced_model():
 def test_the_norm_is_that_of_the_merged_model(strategy, budget):
     merged = rb.merge(apart(rb.BSGDClassifier(20, RBF(0.5), strategy)), WEIGHTS, budget)
     X, A, _ = support(merged)
-    assert merged._own().norm2 == pytest.approx(squared_length(X, A, RBF(0.5)), rel=1e-10)
+    assert merged.state_record().norm2 == pytest.approx(squared_length(X, A, RBF(0.5)), rel=1e-10)
 
 
 def test_the_mean_of_models_in_the_ball_is_in_the_ball():
     models = apart(rb.BSGDClassifier(20, RBF(0.5), RemoveOldest(), l2=0.1), n=200)
     merged = rb.merge(models)
-    assert 0.1 * merged._own().norm2 <= 1.0 + EXACT
+    assert 0.1 * merged.state_record().norm2 <= 1.0 + EXACT
 
 
 def test_the_damage_of_a_merged_forgetron_is_within_its_bound():
     models = [
         taught(rb.ForgetronClassifier(9, RBF(0.5)), seed, 60 * (seed + 1)) for seed in range(3)
     ]
-    own = rb.merge(models)._own()
-    assert own.mistakes == max(m._own().mistakes for m in models)
+    own = rb.merge(models).state_record()
+    assert own.mistakes == max(m.state_record().mistakes for m in models)
     assert own.damage <= 15 / 32 * own.mistakes
 
 
 def test_a_budget_perceptron_knows_the_scores_of_its_vectors():
     merged = rb.merge(apart(rb.BudgetPerceptronClassifier(20, RBF(0.5))))
-    block, n = views(merged._block), merged.n_support_vectors
+    block, n = views(merged.block), merged.n_support_vectors
     X, A, _ = support(merged)
     order = np.argsort(block.arrivals[:n])
     expected = plain(RBF(0.5))(X, X) @ A[:, 0]
-    assert block.extras[0, order] == pytest.approx(expected, rel=1e-12)
+    assert block.per_vector[0, order] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("budget", [ROOM, None])
 def test_vectors_of_a_merged_model_know_their_neighbours(budget):
     merged = rb.merge(apart(rb.BPAClassifier(20, RBF(0.5), update="nearest")), budget=budget)
-    block, n = views(merged._block), merged.n_support_vectors
+    block, n = views(merged.block), merged.n_support_vectors
     X = block.vectors[: len(merged._features), :n].T
     K = plain(RBF(0.5))(X, X) - 2.0 * np.eye(n)
-    assert block.extras[0, :n].tolist() == K.argmax(axis=1).tolist()
-    assert block.extras[1, :n] == pytest.approx(K.max(axis=1), rel=1e-12)
+    assert block.per_vector[0, :n].tolist() == K.argmax(axis=1).tolist()
+    assert block.per_vector[1, :n] == pytest.approx(K.max(axis=1), rel=1e-12)
 
 
 @pytest.mark.parametrize("refined", [0, 50])
@@ -571,15 +571,15 @@ def test_a_merged_window_is_as_one_that_was_learned(window, refined):
         model.refine(refined)
     assert_is_sum(rb.merge(models, WEIGHTS, ROOM), models)
     merged = rb.merge(models, WEIGHTS, budget=window)
-    block, n, own = views(merged._block), merged.n_support_vectors, merged._own()
+    block, n, own = views(merged.block), merged.n_support_vectors, merged.state_record()
     assert n == min(75, window)
     X, a = block.vectors[: len(merged._features), :n].T, block.coefficients[0, :n]
-    K, labels = plain_kernels.rbf(0.5)(X, X), block.extras[sbp.LABELS, :n]
-    assert block.extras[sbp.RESPONSES, :n] == pytest.approx(labels * (K @ a), rel=1e-10)
+    K, labels = plain_kernels.rbf(0.5)(X, X), block.per_vector[sbp.LABELS, :n]
+    assert block.per_vector[sbp.RESPONSES, :n] == pytest.approx(labels * (K @ a), rel=1e-10)
     assert own.norm2 == pytest.approx(a @ K @ a, rel=1e-10)
     assert own.positives == np.sum(labels > 0)
     assert own.refined == 0
-    assert own.done == max(m._own().done for m in models)
+    assert own.done == max(m.state_record().done for m in models)
     assert own.seen == max(60, n)
     assert block.head.factored == (window <= 1024)
     if block.head.factored:
@@ -595,10 +595,10 @@ def test_examples_in_a_window_keep_their_labels():
     for i, label in enumerate(labels):
         (a if i < 2 else b).learn_one({"x": float(i)}, label)
     merged = rb.merge([a, b])
-    block = views(merged._block)
+    block = views(merged.block)
     known = {
         x: merged._labels.known[int(sign > 0)]
-        for x, sign in zip(block.vectors[0, :5], block.extras[sbp.LABELS, :5], strict=True)
+        for x, sign in zip(block.vectors[0, :5], block.per_vector[sbp.LABELS, :5], strict=True)
     }
     assert known == dict(enumerate(labels))
 
@@ -611,7 +611,7 @@ def test_equal_examples_in_one_window_stay_two():
         model.learn_one({"x": 1.0}, False)
     merged = rb.merge([a, b])
     assert merged.n_support_vectors == 4
-    assert merged._own().positives == 3
+    assert merged.state_record().positives == 3
 
 
 def test_a_frozen_support_stays_frozen_and_a_growing_one_grows():
@@ -635,7 +635,7 @@ def test_merged_detectors_score_the_weighted_sum(strategy, tmp_path):
     merged, xs = rb.merge(models, WEIGHTS, budget=ROOM), points(100)
     expected = sum(w * scores(m, xs) for m, w in zip(models, WEIGHTS, strict=True))
     assert size_of(scores(merged, xs) - expected) <= EXACT * size_of(expected)
-    assert merged._own().level > 0.0
+    assert merged.state_record().level > 0.0
     small = rb.merge(models)
     assert small.n_support_vectors <= 20
     rb.save(small, tmp_path / "model.rb")
@@ -660,9 +660,9 @@ def test_the_parameters_of_waves_add_up_one_by_one(model):
     models = apart(model)
     merged = rb.merge(models, WEIGHTS)
     for table in ("coefficients", "extras"):
-        parts = [getattr(views(m._block), table) for m in models]
+        parts = [getattr(views(m.block), table) for m in models]
         expected = sum(w * part for w, part in zip(WEIGHTS, parts, strict=True))
-        assert np.array_equal(getattr(views(merged._block), table), expected)
+        assert np.array_equal(getattr(views(merged.block), table), expected)
 
 
 def test_a_model_that_has_not_learned_has_no_waves_yet_unless_it_has_a_seed():
@@ -695,7 +695,7 @@ def test_a_map_knows_the_features_of_all():
 def test_maps_of_different_seeds_are_refused_also_before_they_learn(model):
     with pytest.raises(ValueError, match="seed"):
         rb.merge([model.clone(), model.clone()])
-    assert rb.merge([model, copy.deepcopy(model)])._entropy == model._entropy
+    assert rb.merge([model, copy.deepcopy(model)]).entropy == model.entropy
 
 
 def test_landmarks_must_be_the_same():
@@ -894,7 +894,7 @@ def test_parameters_that_may_change_in_a_living_model_may_differ():
     a, b = (taught(rb.BSGDClassifier(9, RBF(0.5), l2=l2), 0) for l2 in (1e-3, 1e-2))
     assert rb.merge([a, b]).l2 == 1e-3
     assert rb.merge([b, a]).l2 == 1e-2
-    assert rb.merge([b, a])._own().l2 == 1e-2
+    assert rb.merge([b, a]).state_record().l2 == 1e-2
 
 
 def test_gamma_is_compared_as_it_is_in_use():

@@ -50,7 +50,7 @@ def maintenances(model, stream):
     """(support with the newcomer, gamma, support after) of every example that was one too many."""
     for x, y in stream:
         model.learn_one(x, y, 0.0)  # new features and labels get their places
-        before, t = support(model), int(model._own().rounds)
+        before, t = support(model), int(model.state_record().rounds)
         model.learn_one(x, y)
         oracle = one_round(model, before, t, row(model, x), y)
         if len(oracle.X) > model.budget:
@@ -64,7 +64,7 @@ def one_round(model, before, t, x, y):
     kernel = plain(model.kernel)
     oracle = BudgetedSGD(kernel, None, "oldest", model.l2, task, outputs, project_to_ball=False)
     oracle.X, oracle.A, oracle.t = list(before.X), before.A, t
-    code = model._labels.codes[y]
+    code = model.labels.codes[y]
     oracle.step(x, code if task == "binary" else int(code))
     return oracle
 
@@ -161,11 +161,11 @@ def assert_norm_is_kept(model, stream):
     close = CLOSE_PROJECTED if isinstance(model.maintenance, Project) else CLOSE
     for x, y in stream:
         model.learn_one(x, y, 0.0)  # makes the block, and no more
-        model._own().wait = 10**9
+        model.state_record().wait = 10**9
         model.learn_one(x, y)
         X, A, _ = support(model)
         expected = squared_length(X, A, model.kernel)
-        computed = float(model._own().norm2)
+        computed = float(model.state_record().norm2)
         assert computed == pytest.approx(expected, rel=close)
 
 
@@ -208,7 +208,7 @@ def test_a_bound_on_the_norm_lies_above_it_and_the_model_in_the_ball(strategy, l
 
     for x, y in emerging(3000, seed=9):
         model.learn_one(x, y)
-        own, (X, A, _) = model._own(), support(model)
+        own, (X, A, _) = model.state_record(), support(model)
         norm2 = squared_length(X, A, RBF(0.5))
         assert norm2 <= 1.0 / l2 * (1.0 + CLOSE_PROJECTED)
         assert norm2 <= own.norm2 * (1.0 + CLOSE_PROJECTED)
@@ -228,7 +228,7 @@ def test_the_squared_norm_is_kept_whatever_the_number_of_outputs(strategy, outpu
     model = maintained(X, A, strategy, RBF(0.5))
 
     X, A, _ = support(model)
-    assert model._own().norm2 == pytest.approx(squared_length(X, A, RBF(0.5)), rel=CLOSE)
+    assert model.state_record().norm2 == pytest.approx(squared_length(X, A, RBF(0.5)), rel=CLOSE)
 
 
 # Two vectors.

@@ -14,15 +14,15 @@ from inside import holding, plain
 from oracles.randoms import SplitMix
 
 import river_budget as rb
-from river_budget.calls import Call
 from river_budget.core.exponential import exp_of, rough_exp_of
-from river_budget.core.model import unpack
+from river_budget.core.layout import unpack
+from river_budget.core.numba_types import address_of, numbers, table
 from river_budget.core.randoms import below, uniform
 from river_budget.core.rows import first_bad_row, kernel_row, norm_of, row_of, self_kernel
 from river_budget.core.trigonometry import FAR, sines_and_cosines
-from river_budget.core.views import address_of, numbers, table
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import RemoveOldest
+from river_budget.model.calls import Call
 
 KERNELS = [
     RBF(0.3),
@@ -183,7 +183,7 @@ def test_the_rough_exponential_is_good_to_1e_6():
 def drawing(seed):
     model = rb.BSGDClassifier(5, seed=seed)
     model.learn_one({"a": 1.0}, True)
-    return Call(model._block)
+    return Call(model.block)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 42, 2**63, 2**64 - 1])
@@ -217,7 +217,7 @@ def rows_of(kernel, vectors, rows):
     """(k(row t, vector j), k(row t, row t)) by the core."""
     model = holding(vectors, np.ones((len(vectors), 1)), RemoveOldest(), kernel)
     computed, own = np.empty((len(rows), len(vectors))), np.empty(len(rows))
-    call = Call(model._block)
+    call = Call(model.block)
     kernel_rows(call.addresses, rows, computed, own)
     return computed, own
 

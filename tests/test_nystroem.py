@@ -98,7 +98,7 @@ def test_a_linear_model_behind_the_map_learns_xor():
 
 
 def stage(model):
-    return model._own().stage
+    return model.state_record().stage
 
 
 def test_it_is_gradient_descent_until_the_support_is_full():
@@ -118,7 +118,7 @@ def test_with_all_of_the_rank_it_is_gradient_descent_still_at_the_first_step():
     stream = smooth(60)
     model, twin = rb.NOGDRegressor(15, RBF(0.5), rank=15), rb.KernelOGDRegressor(RBF(0.5))
     t = 0
-    while model._block is None or stage(model) == GATHERING:
+    while model.block is None or stage(model) == GATHERING:
         model.learn_one(*stream[t])
         twin.learn_one(*stream[t])
         t += 1
@@ -171,7 +171,7 @@ def test_a_larger_budget_comes_too_late_and_a_smaller_one_takes_effect():
     model.mutate({"budget": 8})
     assert model.n_support_vectors == 8
     learn(model, stream)
-    assert (model.n_support_vectors, int(model._own().kept)) == (8, 2)
+    assert (model.n_support_vectors, int(model.state_record().kept)) == (8, 2)
 
 
 def test_budgets_may_change_between_the_basis_and_the_next_step():
@@ -208,7 +208,7 @@ def test_equal_vectors_leave_fewer_features():
     model = rb.NOGDRegressor(10, RBF(0.5), rank=10, learning_rate=1e-3)
     for t in range(40):
         model.learn_one({"a": float(t % 3)}, 5.0)
-    assert (model.n_support_vectors, int(model._own().kept)) == (10, 3)
+    assert (model.n_support_vectors, int(model.state_record().kept)) == (10, 3)
     assert np.isfinite(model.predict_one({"a": 1.0}))
 
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from conftest import DATA
 
-from river_budget.experiments import paper2010, paper2018, printing
+from river_budget.experiments import printing
 from river_budget.experiments.measure import measure
+from river_budget.experiments.papers import paper2010, paper2018
 from river_budget.experiments.records import Record, rows
 from river_budget.experiments.store import Store
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from river_budget.experiments import plotting
-from river_budget.experiments.looks import KNOWN
+from river_budget.experiments.line_styles import KNOWN
 from river_budget.experiments.plotting import Line, Panel, draw, figure_of
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")

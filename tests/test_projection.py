@@ -8,7 +8,7 @@ from inside import holding, maintained, plain, squared_length, support
 from oracles.budgeted_sgd import BudgetedSGD
 
 import river_budget as rb
-from river_budget.core.block import views
+from river_budget.core.layout import views
 from river_budget.core.projection import TINY
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Project
@@ -25,7 +25,7 @@ def stream(n, n_features, seed=0):
 
 def deviation_of_factor(model):
     """How far W'W is from the inverse of the Gram matrix: the largest entry of W K W' - I."""
-    block = views(model._block)
+    block = views(model.block)
     n = int(block.head.count)
     X, W = block.vectors[:, :n].T, np.tril(block.factor[:n, :n])
     return np.abs(W @ plain(model.kernel)(X, X) @ W.T - np.eye(n)).max()
@@ -107,7 +107,7 @@ def test_the_squared_norm_falls_by_what_projection_loses():
 
     left, coefficients, _ = support(model)
     expected = squared_length(left, coefficients, KERNEL)
-    assert model._own().norm2 == pytest.approx(expected, rel=1e-9)
+    assert model.state_record().norm2 == pytest.approx(expected, rel=1e-9)
 
 
 # Duplicates.
@@ -117,7 +117,7 @@ def test_a_duplicate_adds_to_the_coefficient_of_its_twin():
     rng = np.random.default_rng(2)
     X, A = rng.normal(size=(10, 3)), 1e-3 * rng.normal(size=(10, 1))
     model = holding(X, A, Project(), KERNEL)
-    model._own().rounds = 99.0
+    model.state_record().rounds = 99.0
 
     model.learn_one(dict(enumerate(X[4].tolist())), 1)
 
@@ -163,7 +163,7 @@ def test_thousands_of_near_duplicates_leave_the_model_sane(apart):
     predictions = model.predict_then_learn_many(rows, labels)
 
     assert np.isfinite(model._score_rows(rows)).all()
-    assert model._own().norm2 <= 1e4 * (1.0 + 1e-9)
+    assert model.state_record().norm2 <= 1e4 * (1.0 + 1e-9)
     assert np.mean(predictions == labels) > 0.6
 
 

@@ -15,7 +15,7 @@ from river import base
 from streams import LABELS
 
 import river_budget as rb
-from river_budget.core.block import views
+from river_budget.core.layout import views
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project, RemoveSmallest
 
@@ -78,9 +78,9 @@ def check(model, x):
     assert pickle.dumps(model) == before
     if getattr(model, "budget", None):
         assert model.n_support_vectors <= model.budget
-    if model._block is not None:
-        block = views(model._block)
-        for table in (block.vectors, block.coefficients, block.extras):
+    if model.block is not None:
+        block = views(model.block)
+        for table in (block.vectors, block.coefficients, block.per_vector):
             assert np.isfinite(table).all()
 
 

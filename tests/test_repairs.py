@@ -9,9 +9,8 @@ from models import MODELS, learn, stream_for
 from test_saving import file_of
 
 import river_budget as rb
-from river_budget.core import batch_perceptron as sbp
-from river_budget.core import bsgd
-from river_budget.core.block import views
+from river_budget.core import bsgd, sbp
+from river_budget.core.layout import views
 from river_budget.core.projection import EVERY
 from river_budget.kernels import RBF, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveRandom
@@ -28,7 +27,7 @@ def rows_and_labels(n, seed=0):
 
 def error_of_factor(model):
     """The largest entry of W K W' - I."""
-    block = views(model._block)
+    block = views(model.block)
     n = int(block.head.count)
     W, X = np.tril(block.factor[:n, :n]), block.vectors[:, :n].T
     return np.abs(W @ plain(model.kernel)(X, X) @ W.T - np.eye(n)).max()
@@ -36,7 +35,7 @@ def error_of_factor(model):
 
 def check_soon(model):
     """The next arrival is followed by a check."""
-    head = views(model._block).head
+    head = views(model.block).head
     head.arrived = EVERY * (head.arrived // EVERY + 1) - 1
 
 
@@ -59,7 +58,7 @@ FACTORED = [
 def test_a_factor_that_has_drifted_is_computed_anew(model):
     model = model.clone()
     model.learn_many(*rows_and_labels(60))
-    factor = views(model._block).factor
+    factor = views(model.block).factor
     factor += 1e-4 * np.random.default_rng(1).normal(size=factor.shape)
     assert error_of_factor(model) > 1e-5
     check_soon(model)
@@ -72,7 +71,7 @@ def test_a_repair_of_the_factor_leaves_the_function_alone():
     model = rb.ProjectronClassifier(600, KERNEL)
     model.learn_many(*rows_and_labels(400))
     check_soon(model)
-    twin, block = opened(file_of(model)), views(model._block)
+    twin, block = opened(file_of(model)), views(model.block)
     block.factor[: block.head.count] *= 1.001
     rows, labels = rows_and_labels(400, seed=1)
     for row, label in zip(rows.tolist(), labels.tolist(), strict=True):
@@ -81,14 +80,14 @@ def test_a_repair_of_the_factor_leaves_the_function_alone():
         if model.n_repairs:
             break
     assert (model.n_repairs, twin.n_repairs) == (1, 0)
-    assert views(model._block).factor == pytest.approx(views(twin._block).factor, abs=1e-9)
+    assert views(model.block).factor == pytest.approx(views(twin.block).factor, abs=1e-9)
     assert model.predict_many(rows).tolist() == twin.predict_many(rows).tolist()
 
 
 def test_a_vector_that_a_renewed_factor_finds_dependent_leaves():
     model = rb.BSGDClassifier(30, KERNEL, Project())
     model.learn_many(*rows_and_labels(200))
-    block = views(model._block)
+    block = views(model.block)
     for table in (block.vectors, block.norms):  # a twin of which the factor knows nothing
         table[..., 5] = table[..., 3]
     check_soon(model)
@@ -103,10 +102,10 @@ def test_a_vector_that_a_renewed_factor_finds_dependent_leaves():
 def test_a_length_that_has_drifted_is_computed_anew(strategy):
     model = rb.BSGDClassifier(10, KERNEL, strategy, l2=1e-6, seed=1)
     model.learn_many(*rows_and_labels(500))
-    own = model._own()
+    own = model.state_record()
     assert own.bounded == 0  # near the surface of the ball, where the length counts
     own.norm2 *= 0.99
-    own.unchecked = bsgd.CHECK * views(model._block).head.capacity  # the next maintenance checks
+    own.unchecked = bsgd.CHECK * views(model.block).head.capacity  # the next maintenance checks
     model.learn_many(*rows_and_labels(100, seed=1))
     held = support(model)
     assert model.n_repairs == 1
@@ -119,22 +118,26 @@ def test_responses_that_have_drifted_are_computed_anew(window, what):
     model = rb.SBPClassifier(window, KERNEL, seed=1, eviction="oldest")
     model.learn_many(*rows_and_labels(100))
     if what == "responses":
-        views(model._block).extras[sbp.RESPONSES] += 1e-3
+        views(model.block).per_vector[sbp.RESPONSES] += 1e-3
     else:
-        model._own().norm2 *= 1.001
+        model.state_record().norm2 *= 1.001
     model.learn_many(*rows_and_labels(700, seed=1))
-    held, block = support(model), views(model._block)
+    held, block = support(model), views(model.block)
     n = model.n_support_vectors
     X = block.vectors[:, :n].T
     w = plain(KERNEL)(X, X) @ (block.head.scale * block.coefficients[0, :n])
     assert model.n_repairs >= 1
-    assert block.extras[sbp.RESPONSES, :n] == pytest.approx(block.extras[sbp.LABELS, :n] * w)
-    assert model._own().norm2 == pytest.approx(squared_length(held.X, held.A, KERNEL), rel=1e-9)
+    assert block.per_vector[sbp.RESPONSES, :n] == pytest.approx(
+        block.per_vector[sbp.LABELS, :n] * w
+    )
+    assert model.state_record().norm2 == pytest.approx(
+        squared_length(held.X, held.A, KERNEL), rel=1e-9
+    )
 
 
 def test_the_count_of_repairs_is_saved_and_absent_in_older_files():
     model = rb.SBPClassifier(40, KERNEL, seed=1)
     model.learn_many(*rows_and_labels(100))
-    model._own().norm2 *= 2.0
+    model.state_record().norm2 *= 2.0
     model.learn_many(*rows_and_labels(100))
     assert opened(file_of(model)).n_repairs == model.n_repairs == 1

@@ -20,7 +20,7 @@ from river import base, compose, linear_model, preprocessing
 from streams import smooth
 
 import river_budget as rb
-from river_budget.core.block import views
+from river_budget.core.layout import views
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveRandom
 from river_budget.saving import container, nodes, opened
@@ -285,7 +285,7 @@ def test_an_automatic_width_stays_what_it_became(first, again):
     model.learn_one({f"f{i}": 1.0 for i in range(first)}, 1.0)
     model.learn_one({f"f{i}": 0.5 for i in range(7)}, 2.0)
     twin = again(model)
-    assert views(twin._block).head.gamma == 1.0 / first
+    assert views(twin.block).head.gamma == 1.0 / first
     assert twin.predict_one({"f0": 1.0}) == model.predict_one({"f0": 1.0})
 
 
@@ -837,7 +837,7 @@ def use(model):
     stream = stream_of(model, 12, seed=3)
     if getattr(model, "classes", None):
         stream = [(x, model.classes[i % len(model.classes)]) for i, (x, _) in enumerate(stream)]
-    if hasattr(model, "_labels") and model._labels.known:
+    if hasattr(model, "labels") and model.labels.known:
         stream = [(x, rng_label(model, i)) for i, (x, _) in enumerate(stream)]
     with np.errstate(all="ignore"):
         answers(model, stream)
@@ -846,7 +846,7 @@ def use(model):
 
 
 def rng_label(model, i):
-    return model._labels.known[i % len(model._labels.known)]
+    return model.labels.known[i % len(model.labels.known)]
 
 
 def test_forged_files_are_refused_or_hold_a_model_that_works():

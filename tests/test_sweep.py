@@ -18,9 +18,11 @@ from streams import emerging
 
 import river_budget as rb
 from river_budget.datasets import Waveform
-from river_budget.distributed import backends, sweep, workers
-from river_budget.distributed.evaluating import Examples
-from river_budget.distributed.settings import described
+from river_budget.distributed import sweep
+from river_budget.distributed.sweeps.evaluating import Examples
+from river_budget.distributed.sweeps.settings import described
+from river_budget.distributed.workers import backends
+from river_budget.distributed.workers import interface as workers
 from river_budget.kernels import RBF
 
 MODEL = rb.BSGDClassifier(10, RBF(0.05))
@@ -134,7 +136,7 @@ def test_the_best_outcome_is_the_largest_accuracy_or_the_smallest_error():
 def test_model_metric_and_stream_are_left_as_they_are():
     metric, before = metrics.Accuracy(), copy.deepcopy(STREAM)
     quiet(MODEL, GRID, STREAM, metric).table()
-    assert MODEL._block is None
+    assert MODEL.block is None
     assert metric.cm.n_samples == 0
     assert before == STREAM
 
@@ -248,13 +250,13 @@ def path(tmp_path):
 def runs(monkeypatch):
     """The settings that were run."""
     numbers = []
-    run = sys.modules["river_budget.distributed.evaluating"].Evaluator.run
+    run = sys.modules["river_budget.distributed.sweeps.evaluating"].Evaluator.run
 
     def counted(self, outcome, *rest):
         numbers.append(outcome.number)
         return run(self, outcome, *rest)
 
-    monkeypatch.setattr("river_budget.distributed.evaluating.Evaluator.run", counted)
+    monkeypatch.setattr("river_budget.distributed.sweeps.evaluating.Evaluator.run", counted)
     return numbers
 
 

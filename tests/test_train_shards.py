@@ -112,7 +112,7 @@ def test_the_merged_model_is_good_and_learns_on(sync_every):
 def test_no_streams_and_empty_streams():
     with pytest.raises(ValueError, match="at least one stream"):
         trained([])
-    assert trained([[], []])._block is None
+    assert trained([[], []]).block is None
 
 
 # Streams

@@ -43,8 +43,8 @@ from test_saving import (
 )
 
 import river_budget as rb
-from river_budget.core import batch_perceptron as sbp
-from river_budget.core.block import views
+from river_budget.core import sbp
+from river_budget.core.layout import views
 from river_budget.kernels import RBF, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.saving import opened
@@ -91,7 +91,7 @@ def learn_and_save_until_killed(path):
 
 
 def rounds(model):
-    return int(model._own().rounds)
+    return int(model.state_record().rounds)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -351,13 +351,13 @@ def check(model, seen):
         if isinstance(model, base.Classifier):
             assert all(0.0 <= share <= 1.0 for share in model.predict_proba_one(x).values())
             model.predict_one(x)
-    if model._block is None:
+    if model.block is None:
         return
-    block = views(model._block)
+    block = views(model.block)
     n = int(block.head.count)
     limit = getattr(model, "budget", None) or getattr(model, "window", None)
     assert limit is None or n <= limit
-    for table in (block.vectors, block.coefficients, block.extras):
+    for table in (block.vectors, block.coefficients, block.per_vector):
         assert np.isfinite(table).all()
     assert not np.isnan(block.norms).any()
     assert not block.coefficients[:, n:].any()
@@ -522,7 +522,7 @@ def test_a_long_stream_leaves_memory_flat_and_the_model_exact(name, no_hang):
         if number == 9:
             gc.collect()
             flat = resident()
-        block = views(model._block)
+        block = views(model.block)
         assert np.isfinite(block.coefficients).all()
         assert block.head.count <= 40
         if number % 10 == 9 or number == chunks - 1:
@@ -542,9 +542,9 @@ def test_a_long_stream_leaves_memory_flat_and_the_model_exact(name, no_hang):
 
 def errors_of(model):
     """Maintained quantities against their recomputation, relative to their size where that is above 1."""
-    block, own = views(model._block), model._own()
+    block, own = views(model.block), model.state_record()
     n = int(block.head.count)
-    X, a = block.vectors[: len(model._features), :n].T, block.coefficients[0, :n]
+    X, a = block.vectors[: len(model.features), :n].T, block.coefficients[0, :n]
     weights = block.head.scale * a
     gram = plain(model.kernel)(X, X)
     norm2 = float(weights @ gram @ weights)
@@ -555,15 +555,15 @@ def errors_of(model):
     elif "norm2" in names:  # a bound from above
         errors["bound"] = max(0.0, 1.0 - own.norm2 / norm2)
     if isinstance(model, rb.SBPClassifier):
-        labels = block.extras[sbp.LABELS, :n]
+        labels = block.per_vector[sbp.LABELS, :n]
         errors["table"] = off(block.factor[:n, :n], gram)
-        errors["responses"] = off(block.extras[sbp.RESPONSES, :n], labels * (gram @ a))
+        errors["responses"] = off(block.per_vector[sbp.RESPONSES, :n], labels * (gram @ a))
         errors["positives"] = abs(own.positives - np.sum(labels > 0))
     elif block.head.factored:
         factor = np.tril(block.factor[:n, :n])
         errors["factor"] = off(factor @ gram @ factor.T, np.eye(n))
     if "kept" in names:
-        basis = block.extras[: own.kept, :n]
+        basis = block.per_vector[: own.kept, :n]
         errors["basis"] = off(basis @ gram @ basis.T, np.eye(int(own.kept)))
     if "damage" in names:
         errors["allowance"] = max(0.0, own.damage / own.mistakes - 15.0 / 32.0)

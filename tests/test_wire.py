@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from river_budget.distributed import wire
+from river_budget.distributed.workers import channel as wire
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="sockets of POSIX")
 

@@ -19,15 +19,15 @@ import math
 
 import numpy as np
 
+from .calls import model_of, unpack
 from .codes import Maintenance, Task
 from .jit import compiled
-from .losses import judge, limited, step_length
-from .model import examples, unpack
+from .losses import clamp_step, loss_and_direction, step_length
+from .numba_types import carver
 from .randoms import below, uniform
 from .rounds import observe
-from .rows import row_of, self_kernel
+from .rows import self_kernel
 from .support import add_to, insert, oldest, place, remove, rescale, weights_into
-from .views import carver
 
 BINARY, REMOVE_OLDEST = int(Task.BINARY), int(Maintenance.REMOVE_OLDEST)
 MULTICLASS = int(Task.MULTICLASS)
@@ -43,54 +43,52 @@ STATE = np.dtype(
         ],
     )
 )
-_state = carver(STATE, 0)
+state_at = carver(STATE, 0)
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def learn(call):
     """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
-    model = unpack(call)
-    rows, targets, weights, scores = examples(call)
-    own, head = _state(model.own), model.head
-    for t in range(rows.shape[0]):
-        x, f = row_of(rows, t), row_of(scores, t)
-        norm = observe(model, x, f)
+    model, stream, n = unpack(call)
+    state, head = state_at(model.state), model.head
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
         if norm < 0.0:
             return t
-        if weights[t] == 0.0:
+        if w == 0.0:
             continue
-        loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
-        rescale(model, 1.0 - own.learning_rate * own.l2)
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        rescale(model, 1.0 - state.learning_rate * state.l2)
         if not (loss > 0.0 or (loss == 0.0 and head.task == BINARY)):
             continue
         full = head.count == head.budget
         if full:
-            j = make_room(model, own)
+            j = make_room(model, state)
             place(model, j, x, norm)
         else:
             j = insert(model, x, norm)
-        step = weights[t] * own.learning_rate * step_length(model, loss, own.epsilon)
-        add_to(model, j, plus, minus, limited(step) * sign)
-        if full and own.max_coefficient > 0.0:
-            bound(model, own.learning_rate * own.max_coefficient)
-    return np.int64(rows.shape[0])
+        step = w * state.learning_rate * step_length(model, loss, state.epsilon)
+        add_to(model, j, plus, minus, clamp_step(step) * sign)
+        if full and state.max_coefficient > 0.0:
+            bound(model, state.learning_rate * state.max_coefficient)
+    return n
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def shrink_to_budget(call):
     """Remove by the same rule until a budget that has been made smaller is kept."""
-    model = unpack(call)
+    model = model_of(call)
     while model.head.count > model.head.budget:
-        remove(model, make_room(model, _state(model.own)))
+        remove(model, make_room(model, state_at(model.state)))
 
 
 @compiled
-def make_room(model, own):
+def make_room(model, state):
     """Choose the vector that goes, and enlarge the others."""
     n = model.head.count
     if model.head.maintenance == REMOVE_OLDEST:
         return oldest(model)
-    if own.nonuniform:
+    if state.nonuniform:
         return sample_light(model)
     if n > 1:
         rescale(model, n / (n - 1.0))
@@ -100,7 +98,7 @@ def make_room(model, own):
 @compiled
 def sample_light(model):
     """Draw vector i with p_i = (1 - size_i / all sizes) / (B - 1), divide the others by 1 - p_i."""
-    n, size, coefficients = model.head.count, model.scratch, model.coefficients
+    n, size, coefficients = model.head.count, model.buffer, model.coefficients
     weights_into(model, size)
     whole = 0.0
     for i in range(n):

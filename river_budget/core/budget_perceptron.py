@@ -11,52 +11,50 @@ from __future__ import annotations
 
 import numpy as np
 
+from .calls import model_of, unpack
 from .jit import compiled
-from .losses import judge, limited
-from .model import examples, unpack
+from .losses import clamp_step, loss_and_direction
+from .numba_types import carver
 from .rounds import observe
-from .rows import kernel_row, row_of, self_kernel
-from .support import add_to, insert, remove, vector
-from .views import carver
+from .rows import row_of_vector, self_kernel
+from .support import add_to, insert, remove
 
 STATE = np.dtype((np.record, [("margin", "f8")]))
-_state = carver(STATE, 0)
+state_at = carver(STATE, 0)
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def learn(call):
     """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
-    model = unpack(call)
-    rows, targets, weights, scores = examples(call)
-    own = _state(model.own)
-    for t in range(rows.shape[0]):
-        x, f = row_of(rows, t), row_of(scores, t)
-        norm = observe(model, x, f)
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
         if norm < 0.0:
             return t
-        if targets[t] * f[0] > own.margin or weights[t] == 0.0:
+        if y * f[0] > state.margin or w == 0.0:
             continue
-        _, _, plus, minus = judge(model, f, targets[t], 0.0)
-        amount = limited(weights[t]) * targets[t]
-        kept = model.extras[0]  # f(x_i) of every vector
+        _, _, plus, minus = loss_and_direction(model, f, y, 0.0)
+        amount = clamp_step(w) * y
+        kept = model.per_vector[0]  # f(x_i) of every vector
         for i in range(model.head.count):
             kept[i] += amount * model.row[i]
         j = insert(model, x, norm)
         kept[j] = f[0] + amount * self_kernel(model, norm)
         add_to(model, j, plus, minus, amount)
         drop_easiest(model)
-    return np.int64(rows.shape[0])
+    return n
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def shrink_to_budget(call):
     """Remove by the same rule until a budget that has been made smaller is kept."""
-    drop_easiest(unpack(call))
+    drop_easiest(model_of(call))
 
 
 @compiled
 def drop_easiest(model):
-    head, kept, coefficients = model.head, model.extras[0], model.coefficients[0]
+    head, kept, coefficients = model.head, model.per_vector[0], model.coefficients[0]
     while head.count > head.budget:
         easiest, best = head.count - 1, -np.inf
         for i in range(head.count):
@@ -65,8 +63,7 @@ def drop_easiest(model):
             older = model.arrivals[i] < model.arrivals[easiest]
             if margin > best or (margin == best and older):
                 easiest, best = i, margin
-        vector(model, easiest, model.x)
-        kernel_row(model, model.x, model.norms[easiest])
+        row_of_vector(model, easiest)
         for i in range(head.count):
             kept[i] -= coefficients[easiest] * model.row[i]
         remove(model, easiest)

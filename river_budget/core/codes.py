@@ -32,6 +32,14 @@ class Maintenance(enum.IntEnum):
     MERGE = 4
 
 
+class Strategy(enum.IntEnum):
+    """Which pass a maintenance needs: compiled with one of these as a constant, a pass leaves out the rest."""
+
+    PAIRS = 0  # removing vectors, merging pairs
+    MANY = 1  # merging more than two at once
+    FACTOR = 2  # projecting, with a factor of the Gram matrix
+
+
 class Method(enum.IntEnum):
     """How more than two vectors become one."""
 

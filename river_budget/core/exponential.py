@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba.core import types
 
 from .jit import FUSED, compiled
-from .views import compiled_as
+from .numba_types import compiled_as
 
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10

@@ -18,14 +18,14 @@ import math
 
 import numpy as np
 
+from .calls import model_of, unpack
 from .codes import Task
 from .jit import compiled
-from .losses import judge, limited, mistaken
-from .model import examples, unpack
+from .losses import clamp_step, loss_and_direction, mistaken
+from .numba_types import carver, f64
 from .rounds import observe
-from .rows import row_of, score
-from .support import add_to, insert, oldest, remove, rescale, vector
-from .views import carver, numbers
+from .rows import score, vector
+from .support import add_to, insert, oldest, remove, rescale
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
 STATE = np.dtype(
@@ -40,52 +40,50 @@ STATE = np.dtype(
         ],
     )
 )
-_state = carver(STATE, 0)
+state_at = carver(STATE, 0)
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def learn(call):
     """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
-    model = unpack(call)
-    rows, targets, weights, scores = examples(call)
-    own = _state(model.own)
-    for t in range(rows.shape[0]):
-        x, f = row_of(rows, t), row_of(scores, t)
-        norm = observe(model, x, f)
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
         if norm < 0.0:
             return t
-        loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         if model.head.task == BINARY:
-            mistake = targets[t] * f[0] <= 0.0
+            mistake = y * f[0] <= 0.0
         else:
             mistake = mistaken(model, f, loss, sign, plus, minus)
-        if mistake and weights[t] > 0.0:
-            own.mistakes += 1.0
+        if mistake and w > 0.0:
+            state.mistakes += 1.0
             j = insert(model, x, norm)  # (1) Perceptron step
-            add_to(model, j, plus, minus, limited(weights[t] * own.learning_rate) * sign)
+            add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
             while model.head.count > model.head.budget:
-                shrink_and_forget(model, own)
-    return np.int64(rows.shape[0])
+                shrink_and_forget(model, state)
+    return n
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def shrink_to_budget(call):
     """Remove by the same rule until a budget that has been made smaller is kept."""
-    model = unpack(call)
+    model = model_of(call)
     while model.head.count > model.head.budget:
-        shrink_and_forget(model, _state(model.own))
+        shrink_and_forget(model, state_at(model.state))
 
 
 @compiled
-def shrink_and_forget(model, own):
-    r, f = oldest(model), numbers(model.free, model.coefficients.shape[0])
+def shrink_and_forget(model, state):
+    r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
     vector(model, r, model.x)
     score(model, model.x, model.norms[r], f)
     weight, margin = speaks_for(model, r, f)
-    factor = largest_factor(weight, margin, own.damage, own.mistakes)
+    factor = largest_factor(weight, margin, state.damage, state.mistakes)
     rescale(model, factor)  # (2)
-    own.damage += damage(weight, factor, margin)
-    own.factor = factor
+    state.damage += damage(weight, factor, margin)
+    state.factor = factor
     remove(model, r)  # (3)
 
 

@@ -6,8 +6,8 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
 
     paper   here
     u       vectors: one row per feature, one column per frequency; head.count = D of them
-    z(x)    (model.row, model.scratch) = (cos u'x, sin u'x), each to be divided by sqrt(D)
-    w       sqrt(D) (coefficients, extras): the weights of cosines and of sines, one row per output
+    z(x)    (model.row, model.buffer) = (cos u'x, sin u'x), each to be divided by sqrt(D)
+    w       sqrt(D) (coefficients, per_vector): the weights of cosines and of sines, one row per output
     eta     learning_rate / D, as z is not divided there
 """
 
@@ -17,91 +17,88 @@ import math
 
 import numpy as np
 
+from .calls import example, row_and_scores, unpack
 from .jit import REORDERED, compiled
-from .losses import judge, limited, step_length
-from .model import examples, unpack
-from .rows import dot, dot_products, is_finite, lanes, row_of
+from .losses import clamp_step, loss_and_direction, step_length
+from .numba_types import carver
+from .rows import dot, dot_products, is_finite, padded_count
 from .trigonometry import sines_and_cosines
-from .views import carver
 
 STATE = np.dtype((np.record, [("learning_rate", "f8"), ("epsilon", "f8")]))
-_state = carver(STATE, 0)
+state_at = carver(STATE, 0)
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def waves(model, x):
-    """The cosines of u'x in model.row, the sines in model.scratch."""
+    """The cosines of u'x in model.row, the sines in model.buffer."""
     dot_products(model, x)
-    sines_and_cosines(model.row, model.scratch, lanes(model))
+    sines_and_cosines(model.row, model.buffer, padded_count(model))
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def score_waves(model, scores):
     """scores[r] = w_r . z(x); in the columns beyond D the weights are 0"""
-    n = lanes(model)
+    n = padded_count(model)
     for r in range(scores.shape[0]):
         along_cosines = dot(model.row, model.coefficients[r], n)
-        scores[r] = along_cosines + dot(model.scratch, model.extras[r], n)
+        scores[r] = along_cosines + dot(model.buffer, model.per_vector[r], n)
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def add_waves(model, r, amount):
     """w_r += amount z(x)"""
-    n, cosines, sines = model.head.count, model.coefficients[r], model.extras[r]
+    n, cosines, sines = model.head.count, model.coefficients[r], model.per_vector[r]
     for j in range(n):
         cosines[j] += amount * model.row[j]
-        sines[j] += amount * model.scratch[j]
+        sines[j] += amount * model.buffer[j]
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def learn(call):
     """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
-    model = unpack(call)
-    rows, targets, weights, scores = examples(call)
-    own = _state(model.own)
-    for t in range(rows.shape[0]):
-        x, f = row_of(rows, t), row_of(scores, t)
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w = example(stream, t)
         if not is_finite(x):
             return t
         waves(model, x)  # construct the new representation z(x_t)
         score_waves(model, f)  # predict
-        loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
-        if weights[t] > 0.0 and loss > 0.0:  # w <- w - eta times the gradient of the loss
-            step = weights[t] * own.learning_rate * step_length(model, loss, own.epsilon)
-            amount = limited(step) * sign / model.head.count
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        if w > 0.0 and loss > 0.0:  # w <- w - eta times the gradient of the loss
+            step = w * state.learning_rate * step_length(model, loss, state.epsilon)
+            amount = clamp_step(step) * sign / model.head.count
             add_waves(model, plus, amount)
             if minus >= 0:
                 add_waves(model, minus, -amount)
-    return np.int64(rows.shape[0])
+    return n
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
-    model = unpack(call)
-    rows, _, _, scores = examples(call)
-    for t in range(rows.shape[0]):
-        x = row_of(rows, t)
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, f = row_and_scores(stream, t)
         if not is_finite(x):
             return t
         waves(model, x)
-        score_waves(model, row_of(scores, t))
-    return np.int64(rows.shape[0])
+        score_waves(model, f)
+    return n
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def transform(call):
     """scores[t] = z(x_t), first the cosines and then the sines. Returns how many were done."""
-    model = unpack(call)
-    rows, _, _, features = examples(call)
-    n = model.head.count
-    size = 1.0 / math.sqrt(n)
-    for t in range(rows.shape[0]):
-        x, z = row_of(rows, t), row_of(features, t)
+    model, stream, n = unpack(call)
+    d = model.head.count
+    size = 1.0 / math.sqrt(d)
+    for t in range(n):
+        x, z = row_and_scores(stream, t)
         if not is_finite(x):
             return t
         waves(model, x)
-        for j in range(n):
+        for j in range(d):
             z[j] = size * model.row[j]
-            z[n + j] = size * model.scratch[j]
-    return np.int64(rows.shape[0])
+            z[d + j] = size * model.buffer[j]
+    return n

@@ -9,8 +9,10 @@ gone.)
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import pathlib
+import warnings
 from typing import Any
 
 import numba
@@ -37,42 +39,61 @@ def compiled(
     function: Any = None,
     *,
     fastmath: Any = False,
-    entry: bool = False,
-    once: bool = False,
-    hot: bool = False,
+    called_from_python: bool = False,
+    inlined: bool = False,
+    always_inlined: bool = False,
 ) -> Any:
     """Compile a function on its first call, keep the result on disk, release the GIL inside.
 
     fastmath: which liberties floating point may take, REORDERED or FUSED.
-    entry: called from Python. The others have no Python wrapper.
-    once: is compiled as part of its caller: half the time for long chains, and what a constant argument
-        switches off is not compiled at all. A pass calls it once.
-    hot: is worth a copy at each call site: short, and called for every example. Also for whatever has
-        liberties and a say in what is learned: a process that compiles a pass links the function as it was
-        compiled alone, one that loads the pass has it as it was optimised there, and their last bits may differ.
+    called_from_python: the others have no Python wrapper.
+    inlined: into its caller before type inference. Halves the compile time of long chains, and drops branches
+        that a constant argument rules out. Call it from one place per pass, or it is compiled twice.
+    always_inlined: by LLVM at every call: for short functions that are called for every example.
     """
 
     def decorate(function: Any) -> Any:
         options: dict[str, Any] = {
             "fastmath": set(fastmath) if fastmath else False,
-            "no_cpython_wrapper": not entry,
-            "no_cfunc_wrapper": not entry,
-            "inline": "always" if once else "never",
-            "forceinline": hot,
+            "no_cpython_wrapper": not called_from_python,
+            "no_cfunc_wrapper": not called_from_python,
+            "inline": "always" if inlined else "never",
+            "forceinline": always_inlined,
         }
         # error_model: a division that may raise ZeroDivisionError keeps its loop scalar
-        dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(
-            function
-        )
-        if hasattr(dispatcher, "_cache"):  # not so when compilation is switched off
-            _mark(dispatcher._cache)
-        return dispatcher
+        options |= {"nogil": True, "error_model": "numpy"}
+        return _cached(function, options) or numba.njit(**options)(function)
 
     return decorate if function is None else decorate(function)
 
 
+def _cached(function: Any, options: dict[str, Any]) -> Any:
+    """The function with a cache on disk, or None where there can be none."""
+    try:
+        dispatcher: Any = numba.njit(cache=True, **options)(function)
+        if hasattr(dispatcher, "_cache"):  # not so when compilation is switched off
+            _mark(dispatcher._cache)
+    except (RuntimeError, AttributeError) as error:
+        _warn_once(type(error), str(error))
+        return None
+    return dispatcher
+
+
 def _mark(cache: Any) -> None:
+    """Name the entries of a function after the whole folder. (These parts of numba are private.)"""
     name = cache._cache_file._index_name.removesuffix(".nbi")
     cache._cache_file = caching.IndexDataCacheFile(
         cache_path=cache._cache_path, filename_base=f"{name}-{_STAMP}", source_stamp=_STAMP
+    )
+
+
+@functools.cache
+def _warn_once(kind: type, message: str) -> None:
+    reason = (
+        "no folder for numba's cache can be written: set NUMBA_CACHE_DIR to one that can"
+        if issubclass(kind, RuntimeError)
+        else f"this version of numba keeps its cache in another way ({message})"
+    )
+    warnings.warn(
+        f"river_budget compiles anew in every process, as {reason}", RuntimeWarning, stacklevel=2
     )

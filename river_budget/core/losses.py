@@ -16,8 +16,8 @@ BINARY, MULTICLASS, REGRESSION = int(Task.BINARY), int(Task.MULTICLASS), int(Tas
 LONGEST = 1e100  # step
 
 
-@compiled(hot=True)
-def judge(model, scores, target, epsilon):
+@compiled(always_inlined=True)
+def loss_and_direction(model, scores, target, epsilon):
     """(loss, sign, plus, minus); the loss is not cut at 0."""
     task = model.head.task
     if task == BINARY:
@@ -40,19 +40,19 @@ def runner_up(scores, y):
     return best
 
 
-@compiled(hot=True)
-def along(scores, sign, plus, minus):
+@compiled(always_inlined=True)
+def along_direction(scores, sign, plus, minus):
     """<direction, scores>"""
     return sign * (scores[plus] - scores[minus] if minus >= 0 else scores[plus])
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def squared_length(minus):
     """|direction|^2"""
     return 2.0 if minus >= 0 else 1.0
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def mistaken(model, scores, loss, sign, plus, minus):
     """Whether the prediction is wrong; in regression, whether there is a loss."""
     task = model.head.task
@@ -63,13 +63,13 @@ def mistaken(model, scores, loss, sign, plus, minus):
     return loss > 0.0
 
 
-@compiled(hot=True)
-def limited(step):
+@compiled(always_inlined=True)
+def clamp_step(step):
     """A step that leaves a model finite, also one that diverges."""
     return min(step, LONGEST)
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def step_length(model, loss, epsilon):
     """How far a gradient step goes: in regression as far as the target (squared loss), else 1."""
     return loss + epsilon if model.head.task == REGRESSION else 1.0

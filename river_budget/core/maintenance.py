@@ -5,18 +5,19 @@
 change. That costs as much as the search for them; |delta| alone, which bounds the change of |w|, is free.
 The functions below `keep_budget` leave out the scale of the coefficients.
 
-`needs` says what a model's strategy needs besides removing vectors and merging pairs. Where it is a constant,
-the rest is not compiled.
+`strategy` is the kind of strategy: PAIRS (remove, merge pairs), MANY, FACTOR. Callers pass it as a constant, so
+that only their kind is compiled.
 """
 
 from __future__ import annotations
 
 import math
 
-from .codes import Maintenance
+from .codes import Maintenance, Strategy
 from .exponential import exp_of
 from .jit import compiled
-from .merging import PLACE, SEARCH_ROWS, S, best_partners, new_search
+from .layout import SEARCH_ROWS
+from .merging import PLACE, S, best_partners, new_search
 from .multimerge import (
     CASCADE,
     ascend,
@@ -28,62 +29,61 @@ from .multimerge import (
     member_distances,
     merge_pair,
 )
-from .projection import TINY, extend, fold, project, project_out
-from .removal import victim
+from .numba_types import f64, f64_matrix, i64
+from .projection import join, project_out
+from .removal import REMOVALS, victim
 from .rows import (
     dot,
     dot_products,
     dot_products_of_two,
-    kernel_row,
-    lanes,
     norm_of,
+    padded_count,
     rbf_into,
+    row_of_vector,
     self_kernel,
+    vector,
 )
-from .support import add_to, insert, lightest, remove, stamp, vector
-from .views import integers, numbers, table
+from .support import add_to, insert, lightest, remove, stamp, weight_of
 
-MERGE = int(Maintenance.MERGE)
-NOTHING, MANY, PROJECTING = range(3)
+MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
+PAIRS, MANY, FACTOR = map(int, (Strategy.PAIRS, Strategy.MANY, Strategy.FACTOR))
+STRATEGIES = (
+    *REMOVALS,
+    PROJECT,
+    MERGE,
+)  # those that keep_budget knows; models of others are refused
 
 
 @compiled
-def needs_of(model):
-    """What the strategy of a model needs."""
-    if model.head.factored:
-        return PROJECTING
-    return MANY if model.head.arity > 2 else NOTHING
+def strategy_of(model):
+    """The kind of a model's strategy."""
+    if model.head.maintenance == PROJECT:
+        return FACTOR
+    return MANY if model.head.arity > 2 else PAIRS
 
 
-@compiled(once=True)
-def store(model, x, norm, plus, minus, amount, needs):
-    """Add amount (e_plus - e_minus) k(x, .), with x as a new support vector, or its projection where x is
-    a combination of what is stored. Returns the squared length of k(x, .) or of the projection."""
-    length = self_kernel(model, norm)
-    if needs == PROJECTING:
-        coefficients = numbers(model.free, model.head.count)
-        inside = project(model, model.row, coefficients)
-        if length - inside <= TINY * length:
-            fold(model, coefficients, plus, minus, amount)
-            return inside
-        extend(model, coefficients, length - inside, insert(model, x, norm))
-    else:
-        insert(model, x, norm)
-    add_to(model, model.head.count - 1, plus, minus, amount)
-    return length
+@compiled(inlined=True)
+def store(model, x, norm, plus, minus, amount, strategy):
+    """Add amount (e_plus - e_minus) k(x, .) as the strategy of the model does. Returns (squared length of what
+    was added, what |w|^2 loses as vectors are kept apart)."""
+    if strategy == FACTOR:
+        length, lost, _ = join(model, x, norm, plus, minus, amount)
+        return length, lost
+    add_to(model, insert(model, x, norm), plus, minus, amount)
+    return self_kernel(model, norm), 0.0
 
 
-@compiled(once=True)
-def keep_budget(model, exact, needs, observed):
+@compiled(inlined=True)
+def keep_budget(model, exact, strategy, observed):
     """Maintain until the budget is kept. Returns the change of |w|^2 if `exact`, and otherwise how much
     |w| may have grown. `observed`: the vector whose kernel row has just been computed, or -1."""
     head, change = model.head, 0.0
     while head.count > head.budget:
         if head.maintenance == MERGE:
-            change += merge(model, exact, needs, observed)
-        elif needs == PROJECTING:
-            p = lightest(model, model.scratch)
-            weight = model.scratch[p] / self_kernel(model, model.norms[p])
+            change += merge(model, exact, strategy, observed)
+        elif strategy == FACTOR:
+            p = lightest(model, model.buffer)
+            weight = model.buffer[p] / self_kernel(model, model.norms[p])
             distance = project_out(model, p)
             change -= weight * distance if exact else 0.0
         else:
@@ -94,17 +94,13 @@ def keep_budget(model, exact, needs, observed):
     return head.scale * (head.scale * change if exact else change)
 
 
-@compiled(once=True)
+@compiled(inlined=True)
 def change_by_removal(model, p, exact):
     """-2 a_p . f(x_p) + |a_p|^2 k(x_p, x_p), or the root of its second part"""
-    length = 0.0
-    for r in range(model.coefficients.shape[0]):
-        length += model.coefficients[r, p] ** 2
-    length *= self_kernel(model, model.norms[p])
+    length = weight_of(model, p) * self_kernel(model, model.norms[p])
     if not exact:
         return math.sqrt(length)
-    vector(model, p, model.x)
-    kernel_row(model, model.x, model.norms[p])
+    row_of_vector(model, p)
     return length - 2.0 * along_row(model, model.row, p)
 
 
@@ -114,24 +110,24 @@ def along_row(model, row, p):
     total = 0.0
     for r in range(model.coefficients.shape[0]):
         if model.coefficients[r, p] != 0.0:
-            total += model.coefficients[r, p] * dot(row, model.coefficients[r], lanes(model))
+            total += model.coefficients[r, p] * dot(row, model.coefficients[r], padded_count(model))
     return total
 
 
-@compiled(once=True)
-def merge(model, exact, needs, observed):
+@compiled(inlined=True)
+def merge(model, exact, strategy, observed):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
     head = model.head
     outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
-    free = model.free + 8 * SEARCH_ROWS * lanes(model)
-    members, shares, s = integers(free, m), numbers(free + 8 * m, m), table(free + 16 * m, m, m)
-    free += 8 * m * (m + 2)
-    a, a_z = table(free, m, outputs), numbers(free + 8 * m * outputs, outputs)
-    free += 8 * (m + 1) * outputs
-    points = table(free, m, model.vectors.shape[0])
-    room = free + 8 * m * model.vectors.shape[0]
+    heap = model.heap + 8 * SEARCH_ROWS * padded_count(model)
+    members, shares, s = i64(heap, m), f64(heap + 8 * m, m), f64_matrix(heap + 16 * m, m, m)
+    heap += 8 * m * (m + 2)
+    a, a_z = f64_matrix(heap, m, outputs), f64(heap + 8 * m * outputs, outputs)
+    heap += 8 * (m + 1) * outputs
+    points = f64_matrix(heap, m, model.vectors.shape[0])
+    room = heap + 8 * m * model.vectors.shape[0]
     search = new_search(model)
-    best_partners(model, lightest(model, model.scratch), observed, search, members)
+    best_partners(model, lightest(model, model.buffer), observed, search, members)
     for i in range(m):  # side by side: in the model, every feature is in another place of memory
         if i > 0 or members[0] == observed:
             vector(model, members[i], points[i])
@@ -140,20 +136,20 @@ def merge(model, exact, needs, observed):
         for r in range(outputs):
             a[i, r] = model.coefficients[r, members[i]]
     member_distances(model, points, members, search[S], s)
-    if needs == MANY and head.method != CASCADE and m > 2:
+    if strategy == MANY and head.method != CASCADE and m > 2:
         ascend(a, s, shares, a_z, room)
     else:
         merge_pair(a, s, search[PLACE, members[1]], shares, a_z)
-        if needs == MANY:
+        if strategy == MANY:
             cascade(a, s, shares, a_z)
     loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
     if exact:
-        loss += 2.0 * gain_by_merging(model, search[S], points, members, shares, s, a_z, needs)
+        loss += 2.0 * gain_by_merging(model, search[S], points, members, shares, s, a_z, strategy)
     replace(model, points, members, shares, a_z)
     return loss if exact else math.sqrt(loss)
 
 
-@compiled(once=True)
+@compiled(inlined=True)
 def loss_by_merging(shares, s, a, a_z):
     """|sum_i a_i k(x_i, .) - a_z k(z, .)|^2"""
     total = inner(a_z, a_z)
@@ -164,22 +160,22 @@ def loss_by_merging(shares, s, a, a_z):
     return total
 
 
-@compiled(once=True)
-def gain_by_merging(model, first, points, members, shares, s, a_z, needs):
+@compiled(inlined=True)
+def gain_by_merging(model, first, points, members, shares, s, a_z, strategy):
     """a_z . f(z) - sum_i a_i . f(x_i)
 
     `first`: the distances s of the first member to all vectors. The row of z needs no distances:
     log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
     """
-    n, m = lanes(model), members.shape[0]
-    z_row, row, second = model.scratch, model.row, model.logs
+    n, m = padded_count(model), members.shape[0]
+    z_row, row, second = model.buffer, model.row, model.logs
     constant = inner_term(shares, s)
     for j in range(n):
         row[j] = exp_of(-first[j])
         z_row[j] = constant - shares[0] * first[j]
     gain = -along_row(model, row, members[0])
     single = 1
-    if needs == MANY:  # two rows at a time, as long as there are two
+    if strategy == MANY:  # two rows at a time, as long as there are two
         single = 1 + 2 * ((m - 1) // 2)
         for i in range(1, single, 2):
             dot_products_of_two(model, points[i], points[i + 1], row, second)
@@ -198,11 +194,11 @@ def gain_by_merging(model, first, points, members, shares, s, a_z, needs):
 @compiled
 def gain_of_member(model, row, p, share, z_row):
     """a_p . f(x_p), from the inner products of x_p, which takes part in the row of z."""
-    rbf_into(row, model.norms, model.norms[p], model.head.gamma, share, z_row, lanes(model))
+    rbf_into(row, model.norms, model.norms[p], model.head.gamma, share, z_row, padded_count(model))
     return along_row(model, row, p)
 
 
-@compiled(once=True)
+@compiled(inlined=True)
 def replace(model, points, members, shares, a_z):
     """The combination of the members takes the place of one of them; the others leave."""
     x = model.x

@@ -12,8 +12,8 @@ direction A or B is negative and z lies beyond the heavier vector.
 
 The search takes m = the lightest vector and ranks all partners n at once: a step of the fixed point
 h = A / (A + B) from h = 0, that is from the partner, where p = k needs no exponential, and a Newton step.
-What that leaves open is bounded; so the best few are looked at more closely, until the bound of the next is
-above what has been found, and the best of all is solved to the last digit.
+This gives each partner a lower bound of its degradation. Partners are evaluated exactly in the order of their
+bounds, until the next bound exceeds the best value found; the winner is then solved to full precision.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ import numpy as np
 from .codes import Objective
 from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
-from .rows import FARTHEST, distances_into, lanes
-from .support import label, least_of_labelled, vector, weights_into
-from .views import address_of, roughs, table
+from .layout import SEARCH_ROWS
+from .numba_types import address_of, f32, f64_matrix
+from .rows import FARTHEST, distances_into, padded_count, vector
+from .support import least_tagged, tag_with_index, weights_into
 
 EQ21 = int(Objective.EQ21)
 REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
@@ -39,19 +40,18 @@ NEWTON, STEPS = 12, 60
 SMALL = 1e-300  # keeps a division by zero finite
 # For the estimates in float32.
 ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(1.0), F(2.0)
-SAFE = F(1.5)  # times the gain of a Newton step is more than is left to gain
+SAFE = F(1.5)  # times the predicted gain of a Newton step bounds what is still to be gained
 ROUGH_NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
 
 # The rows of a search, about all partners j of one vector m: s, nn, mn as above, a place h near the best
 # and a bound of the degradation. The other rows hold what the estimates need in float32.
 S, NN, MN, PLACE, LOSS, ROUGH = range(6)
-SEARCH_ROWS = 9
 
 
 @compiled
 def new_search(model):
-    """In the scratch space."""
-    return table(model.free, SEARCH_ROWS, lanes(model))
+    """The rows of a search, in the heap."""
+    return f64_matrix(model.heap, SEARCH_ROWS, padded_count(model))
 
 
 @compiled
@@ -61,7 +61,7 @@ def lost(y, exp_y):
 
 
 @compiled
-def look(h, s, k, mm, nn, mn):
+def degradation_at(h, s, k, mm, nn, mn):
     """(degradation, slope, derivative of the slope) at h.
 
     degradation = |a_m k(m, .) + a_n k(n, .) - a_z k(z, .)|^2 without cancellation: the weights of two vectors
@@ -93,13 +93,13 @@ def solve(h, s, mm, nn, mn):
     began, the steps are halved until they gain.
     """
     start, k = h, math.exp(-s)
-    before, up, bend = look(h, s, k, mm, nn, mn)
+    before, up, bend = degradation_at(h, s, k, mm, nn, mn)
     for _ in range(NEWTON):
         if not bend < 0.0:
             break
         step = short(-up / bend, h)
         h = min(max(h + step, REACH_BELOW), REACH_ABOVE)
-        reached, up, bend = look(h, s, k, mm, nn, mn)
+        reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
         if abs(step) < FLAT:
             if reached <= before:
                 return h, reached
@@ -110,13 +110,13 @@ def solve(h, s, mm, nn, mn):
 @compiled
 def _descend(h, s, k, mm, nn, mn):
     """Newton steps that are halved until they gain."""
-    least, up, bend = look(h, s, k, mm, nn, mn)
+    least, up, bend = degradation_at(h, s, k, mm, nn, mn)
     for _ in range(STEPS):
         step = short(-up / bend if bend < 0.0 else math.copysign(0.25, up), h)
         candidate, loss = h, least
         while abs(step) > FLAT:
             candidate = min(max(h + step, REACH_BELOW), REACH_ABOVE)
-            loss, up, bend = look(candidate, s, k, mm, nn, mn)
+            loss, up, bend = degradation_at(candidate, s, k, mm, nn, mn)
             if loss < least:
                 break
             step *= 0.5
@@ -126,10 +126,10 @@ def _descend(h, s, k, mm, nn, mn):
     return h, least
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _products(model, m, nn, mn):
     """nn[j] = |a_j|^2, mn[j] = a_m . a_j"""
-    n, coefficients = lanes(model), model.coefficients[0]
+    n, coefficients = padded_count(model), model.coefficients[0]
     own = coefficients[m]
     weights_into(model, nn)
     for j in range(n):
@@ -147,21 +147,26 @@ def _rough_lost(y, exp_y):
     return y * (ONE - y * (HALF - y * SIXTH)) if abs(y) < ROUGH_NEAR else ONE - exp_y
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(always_inlined=True)
+def _rough_rows(search, n):
+    """(s, |a_j|^2, a_m . a_j, p, q, h, k, loss): rows of float32, two in each of the last rows of a search"""
+    at = address_of(search[ROUGH])
+    s, weight, inner, p = f32(at, n), f32(at + 4 * n, n), f32(at + 8 * n, n), f32(at + 12 * n, n)
+    at += 16 * n
+    q, h, k, loss = f32(at, n), f32(at + 4 * n, n), f32(at + 8 * n, n), f32(at + 12 * n, n)
+    return s, weight, inner, p, q, h, k, loss
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _estimate(search, mm, n):
     """search[PLACE]: after a step of the fixed point and one of Newton's, or on the partner if that is better;
     search[LOSS]: a bound that the degradation at the best place is not below.
 
-    The bound takes off SAFE times what another Newton step would gain, at most a quarter. Measured: no
-    degradation was below it by more than a thousandth, with coefficients up to 10^4 times as long as those of m,
-    distances s up to 30 and all angles; mostly it is within a hundredth.
-    In float32 and in units of mm, twice as many partners at a time; in short loops, as one long chain of
-    dependent operations would keep the processor waiting, that hold nothing wider.
+    float32 in units of mm: a vector register holds twice as many partners. Several short loops, because one
+    long chain of dependent operations stalls; no float64 in them, it would halve the width.
     """
-    rough, unit = address_of(search[ROUGH]), 1.0 / max(mm, SMALL)
-    s, weight, inner = roughs(rough, n), roughs(rough + 4 * n, n), roughs(rough + 8 * n, n)
-    p, q, h = roughs(rough + 12 * n, n), roughs(rough + 16 * n, n), roughs(rough + 20 * n, n)
-    k, loss = roughs(rough + 24 * n, n), roughs(rough + 28 * n, n)
+    s, weight, inner, p, q, h, k, loss = _rough_rows(search, n)
+    unit = 1.0 / max(mm, SMALL)
     for j in range(n):
         s[j] = F(search[S, j])
         weight[j], inner[j] = F(search[NN, j] * unit), F(search[MN, j] * unit)
@@ -170,6 +175,17 @@ def _estimate(search, mm, n):
         a, b = k[j] * (k[j] + inner[j]), weight[j] + inner[j] * k[j]
         h[j] = _rough_place(a / (a + b) if a + b > TINY else LOWEST)
     _rough_kernels(p, q, h, s, n)
+    _rough_newton(s, weight, inner, p, q, h, n)
+    _rough_kernels(p, q, h, s, n)
+    _rough_bound(s, weight, inner, p, q, h, k, loss, n)
+    for j in range(n):
+        search[PLACE, j] = h[j]
+        search[LOSS, j] = mm * max(loss[j], ZERO)
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def _rough_newton(s, weight, inner, p, q, h, n):
+    """A Newton step from h; where the degradation does not bend upwards, another of the fixed point"""
     for j in range(n):
         a, b, up, bend = _rough_slope(h[j], s[j], p[j], q[j], weight[j], inner[j])
         fixed = a / (a + b) if a + b > TINY else LOWEST
@@ -177,7 +193,16 @@ def _estimate(search, mm, n):
         longest = QUARTER + HALF * abs(h[j])
         step = step if step < longest else longest
         h[j] = _rough_place(h[j] + (step if step > -longest else -longest))
-    _rough_kernels(p, q, h, s, n)
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def _rough_bound(s, weight, inner, p, q, h, k, loss, n):
+    """The degradation at h, or on the partner if that is less; then the bound.
+
+    The bound takes off SAFE times what another Newton step would gain, at most a quarter. Measured: no
+    degradation was below it by more than a thousandth, with coefficients up to 10^4 times as long as those of m,
+    distances s up to 30 and all angles; mostly it is within a hundredth.
+    """
     for j in range(n):
         g, twice_s = ONE - h[j], TWO * s[j]
         lost = _rough_lost(twice_s * g * g, p[j] * p[j])
@@ -195,28 +220,25 @@ def _estimate(search, mm, n):
         h[j] = h[j] if loss[j] < on_partner else ZERO
         bound = loss[j] - (gain if gain < most else most)
         loss[j] = bound if bound < on_partner else on_partner
-    for j in range(n):
-        search[PLACE, j] = h[j]
-        search[LOSS, j] = mm * max(loss[j], ZERO)
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _rough_place(h):
     """The nearest place within reach. Since m is the lightest, none is beyond m."""
     h = h if h > LOWEST else LOWEST
     return h if h < ONE else ONE
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _rough_kernels(p, q, h, s, n):
     for j in range(n):
         p[j] = rough_exp_of(-s[j] * (ONE - h[j]) * (ONE - h[j]))
         q[j] = rough_exp_of(-s[j] * h[j] * h[j])
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _rough_slope(h, s, p, q, weight, inner):
-    """(A, B, slope, its derivative), as in `look`"""
+    """(A, B, slope, its derivative), as in `degradation_at`"""
     g, pp, qq, pq = ONE - h, p * p, weight * q * q, inner * p * q
     a, b = pp + pq, qq + pq
     bend = TWO * s * (TWO * (g * g * pp + h * h * qq) + (g - h) * (g - h) * pq) - a - b
@@ -229,23 +251,23 @@ def _observed_distances(logs, s, n):
         s[j] = -logs[j] if logs[j] > -FARTHEST else FARTHEST
 
 
-@compiled(once=True)
+@compiled(inlined=True)
 def rank_partners(model, m, observed, search):
     """search[LOSS, j]: a bound of the degradation of merging m with j, infinite for m itself"""
     if m == observed:
-        _observed_distances(model.logs, search[S], lanes(model))
+        _observed_distances(model.logs, search[S], padded_count(model))
     else:
         vector(model, m, model.x)
         distances_into(model, model.x, model.norms[m], search[S])
     search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
-    n = lanes(model)
+    n = padded_count(model)
     _products(model, m, search[NN], search[MN])
     if model.head.objective == EQ21:
         _eq21_partners(model, m, search)
     else:
         _estimate(search, search[NN, m], n)
     search[LOSS, m] = np.inf
-    label(search[LOSS], model.head.count)
+    tag_with_index(search[LOSS], model.head.count)
 
 
 @compiled
@@ -260,16 +282,16 @@ def best_partners(model, m, observed, search, members):
     members[0] = m
     listed = wanted if literal else min(wanted + SPARE, n - 1)
     for found in range(listed):
-        j = least_of_labelled(search[LOSS], n)
+        j = least_tagged(search[LOSS], n)
         loss = search[LOSS, j]
-        if found >= wanted and loss > model.scratch[members[wanted]]:
+        if found >= wanted and loss > model.buffer[members[wanted]]:
             break
         search[LOSS, j] = np.inf
         if not literal:
             loss = closer(search, mm, j)
-        model.scratch[j] = loss
+        model.buffer[j] = loss
         i = min(found, wanted)  # insertion into the sorted list of the best
-        while i > 0 and model.scratch[members[i]] > loss:
+        while i > 0 and model.buffer[members[i]] > loss:
             if i < wanted:
                 members[i + 1] = members[i]
             i -= 1
@@ -292,7 +314,7 @@ def closer(search, mm, j):
     h, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
     k = math.exp(-s)
     for _ in range(2):
-        loss, up, bend = look(h, s, k, mm, nn, mn)
+        loss, up, bend = degradation_at(h, s, k, mm, nn, mn)
         if not bend < 0.0:
             break
         gain = 2.0 * s * up * up / -bend
@@ -321,7 +343,7 @@ def _eq21_partners(model, m, search):
         h = _eq21_place(search[S, j], alpha, beta)
         search[PLACE, j] = h
         s, nn, mn = search[S, j], search[NN, j], search[MN, j]
-        loss, _, _ = look(h, s, math.exp(-s), search[NN, m], nn, mn)
+        loss, _, _ = degradation_at(h, s, math.exp(-s), search[NN, m], nn, mn)
         search[LOSS, j] = max(loss, 0.0)
 
 

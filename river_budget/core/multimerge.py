@@ -16,15 +16,15 @@ import math
 from .codes import Method
 from .jit import REORDERED, compiled
 from .merging import solve
+from .numba_types import f64
 from .rows import FARTHEST
-from .views import numbers
 
 CASCADE = int(Method.CASCADE)
 STEPS = 100  # of gradient ascent
 GAIN = 1e-8  # relative gain below which the ascent ends
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def member_distances(model, points, members, first, s):
     """s[i, j] = gamma |x_i - x_j|^2 between members; `first`: those from members[0] to all vectors"""
     for i in range(members.shape[0]):
@@ -125,8 +125,8 @@ def cascade(a, s, shares, a_z):
 def ascend(a, s, shares, a_z, room):
     """MM-GD: gradient ascent on |a_z(z)|^2 over all members at once, steps halved until they gain."""
     m = shares.shape[0]
-    pull, trial = numbers(room, m), numbers(room + 8 * m, m)
-    a_trial = numbers(room + 16 * m, a_z.shape[0])
+    pull, trial = f64(room, m), f64(room + 8 * m, m)
+    a_trial = f64(room + 16 * m, a_z.shape[0])
     best = start_of_ascent(a, s, shares, a_z, trial, a_trial)
     for _ in range(STEPS):
         # gradient = 4 gamma sum_i (a_i . a_z) k(x_i, z) (x_i - z); a step of 1 / (4 gamma |a_z|^2)
@@ -177,7 +177,7 @@ def start_of_ascent(a, s, shares, a_z, trial, a_trial):
     return max(best, 1e-300)
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def inner(a, b):
     total = 0.0
     for r in range(a.shape[0]):

@@ -11,31 +11,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from .calls import unpack
 from .jit import compiled
-from .losses import judge, limited, step_length
-from .model import examples, unpack
+from .losses import clamp_step, loss_and_direction, step_length
+from .numba_types import carver
 from .rounds import observe
-from .rows import row_of
 from .support import add_to, insert
-from .views import carver
 
 STATE = np.dtype((np.record, [("learning_rate", "f8"), ("epsilon", "f8")]))
-_state = carver(STATE, 0)
+state_at = carver(STATE, 0)
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def learn(call):
     """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
-    model = unpack(call)
-    rows, targets, weights, scores = examples(call)
-    own = _state(model.own)
-    for t in range(rows.shape[0]):
-        x, f = row_of(rows, t), row_of(scores, t)
-        norm = observe(model, x, f)
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
         if norm < 0.0:
             return t
-        loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
-        if weights[t] > 0.0 and loss > 0.0:
-            step = weights[t] * own.learning_rate * step_length(model, loss, own.epsilon)
-            add_to(model, insert(model, x, norm), plus, minus, limited(step) * sign)
-    return np.int64(rows.shape[0])
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        if w > 0.0 and loss > 0.0:
+            step = w * state.learning_rate * step_length(model, loss, state.epsilon)
+            add_to(model, insert(model, x, norm), plus, minus, clamp_step(step) * sign)
+    return n

@@ -14,33 +14,30 @@ from __future__ import annotations
 
 import numpy as np
 
+from .calls import unpack
 from .jit import compiled
-from .losses import judge, limited, mistaken
-from .model import examples, unpack
+from .losses import clamp_step, loss_and_direction, mistaken
+from .numba_types import carver
 from .removal import forget
 from .rounds import observe
-from .rows import row_of
 from .support import add_to, insert
-from .views import carver
 
 STATE = np.dtype((np.record, [("learning_rate", "f8"), ("epsilon", "f8")]))
-_state = carver(STATE, 0)
+state_at = carver(STATE, 0)
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def learn(call):
     """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
-    model = unpack(call)
-    rows, targets, weights, scores = examples(call)
-    own = _state(model.own)
-    for t in range(rows.shape[0]):
-        x, f = row_of(rows, t), row_of(scores, t)
-        norm = observe(model, x, f)
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
         if norm < 0.0:
             return t
-        loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
-        if weights[t] > 0.0 and mistaken(model, f, loss, sign, plus, minus):
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        if w > 0.0 and mistaken(model, f, loss, sign, plus, minus):
             j = insert(model, x, norm)
-            add_to(model, j, plus, minus, limited(weights[t] * own.learning_rate) * sign)
+            add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
             forget(model)
-    return np.int64(rows.shape[0])
+    return n

@@ -7,15 +7,15 @@ In terms of W, with k the kernel row of x and k_xx = k(x, x):
     new row of W = (-d, 1) / residual     when x joins the support
     K^-1 of a column p = W' W[:, p]       and 1 / (K^-1)_pp = squared distance of p to the others
 An error in W grows with the root of K's condition number, in a maintained inverse with the number
-itself. So no vector may lie within TINY of the span of the others (squared, in units of its own length):
-a newcomer that does is not stored, and one that comes to do so by a newcomer is projected on the others,
-which costs next to nothing. This keeps the root of the condition number near 1e5.
+itself. So no vector may lie within TINY of the span of the others (squared, in units of its own length).
+A newcomer that close is not stored. If a newcomer brings an *old* vector that close to the span of the others,
+the old one is projected out; |w| hardly changes. This keeps the root of the condition number near 1e5.
 
 The factor is in the order of the support, so vectors leave by `remove_in_order`.
 
 Rounding errors add up over a long life. So at every EVERY-th arrival one vector, each in its turn, is
 projected on the support that it belongs to: |W k|^2 must be its own length, with nothing in the rows behind
-its own. If that is wrong by more than DRIFT, the factor is computed anew and the repair is counted.
+its state. If that is wrong by more than DRIFT, the factor is computed anew and the repair is counted.
 """
 
 from __future__ import annotations
@@ -25,9 +25,17 @@ import math
 import numpy as np
 
 from .jit import REORDERED, compiled
-from .rows import kernel_row, self_kernel
-from .support import bounded, remove_in_order, vector
-from .views import numbers
+from .numba_types import f64
+from .rows import row_of_vector, self_kernel
+from .support import (
+    add_to,
+    bounded,
+    insert,
+    oldest_of_least,
+    remove_in_order,
+    weight_of,
+    weights_into,
+)
 
 TINY = 1e-10  # relative to k(x, x)
 EVERY = 64  # arrivals: a check costs as much as an arrival
@@ -99,7 +107,7 @@ def drop(model, p):
 def project_out(model, p):
     """Replace vector p by its projection on the others. Returns its squared distance to them."""
     n = model.head.count
-    column = numbers(model.free, n)
+    column = f64(model.heap, n)
     inverse_column(model, p, column)
     distance = 1.0 / column[p]
     for r in range(model.coefficients.shape[0]):
@@ -124,9 +132,22 @@ def inverse_diagonal(model, diagonal):
 
 
 @compiled
+def cheapest(model, n):
+    """Which of the first n vectors loses least when it is projected on all others: |a_r|^2 / (K^-1)_rr."""
+    loss, inverse = model.buffer, f64(model.heap, model.head.count)
+    weights_into(model, loss)
+    inverse_diagonal(model, inverse)
+    for r in range(n):
+        loss[r] /= inverse[r]
+    for r in range(n, model.head.count):
+        loss[r] = np.inf
+    return oldest_of_least(model, loss)
+
+
+@compiled
 def most_dependent(model):
     """(vector, its squared distance to the span of the others, in units of its own length)"""
-    n, inverse = model.head.count, model.scratch
+    n, inverse = model.head.count, model.buffer
     inverse_diagonal(model, inverse)
     worst, least = 0, np.inf
     for j in range(n):
@@ -144,15 +165,33 @@ def keep_apart(model):
         p, distance = most_dependent(model)
         if distance > TINY:
             break
-        weight = 0.0
-        for r in range(model.coefficients.shape[0]):
-            weight += model.coefficients[r, p] ** 2
+        weight = weight_of(model, p)
         lost += weight * project_out(model, p)
     return model.head.scale**2 * lost
 
 
 @compiled
-def fold(model, d, plus, minus, amount):
+def join(model, x, norm, plus, minus, amount):
+    """Add amount (e_plus - e_minus) k(x, .), whose kernel row is at hand: with x as a new support vector, or
+    spread over the support where x lies in its span.
+
+    Returns (squared length of what was added, what |w|^2 loses as vectors are kept apart, whether x was stored).
+    """
+    length, d = self_kernel(model, norm), f64(model.heap, model.head.count)
+    inside = project(model, model.row, d)
+    if length - inside <= TINY * length:
+        add_projected(model, d, plus, minus, amount)
+        return inside, 0.0, False
+    j = insert(model, x, norm)
+    extend(model, d, length - inside, j)
+    add_to(model, j, plus, minus, amount)
+    lost = keep_apart(model)
+    check_factor(model)
+    return length, lost, True
+
+
+@compiled
+def add_projected(model, d, plus, minus, amount):
     """Add amount (e_plus - e_minus) times the projection with coefficients d; the support stays."""
     amount /= model.head.scale
     spread(model, plus, amount, d)
@@ -181,8 +220,7 @@ def check_factor(model):
 def error_at(model, p):
     """How far the factor is wrong about vector p, in units of the vector's length."""
     factor, row, length, behind = model.factor, model.row, 0.0, 0.0
-    vector(model, p, model.x)
-    kernel_row(model, model.x, model.norms[p])
+    row_of_vector(model, p)
     for i in range(model.head.count):
         total = 0.0
         for j in range(i + 1):
@@ -199,11 +237,10 @@ def error_at(model, p):
 def renew_factor(model):
     """The factor from scratch; a vector that is a combination of those before it is projected on them."""
     head, i, n = model.head, np.int64(0), model.head.count
-    d = numbers(model.free, n)
+    d = f64(model.heap, n)
     while i < n:
         head.count = i
-        vector(model, i, model.x)
-        kernel_row(model, model.x, model.norms[i])
+        row_of_vector(model, i)
         k_ii = self_kernel(model, model.norms[i])
         residual = k_ii - project(model, model.row, d)
         if residual > TINY * k_ii:

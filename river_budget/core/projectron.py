@@ -16,14 +16,14 @@ import math
 
 import numpy as np
 
+from .calls import model_of, unpack
 from .jit import compiled
-from .losses import judge, limited, mistaken
-from .model import examples, unpack
-from .projection import TINY, check_factor, extend, fold, project, project_out
+from .losses import clamp_step, loss_and_direction, mistaken
+from .numba_types import carver, f64
+from .projection import TINY, add_projected, check_factor, extend, project, project_out
 from .rounds import observe
-from .rows import row_of, self_kernel
+from .rows import self_kernel
 from .support import add_to, insert, lightest
-from .views import carver, numbers
 
 STATE = np.dtype(
     (
@@ -36,65 +36,65 @@ STATE = np.dtype(
         ],
     )
 )
-_state = carver(STATE, 0)
+state_at = carver(STATE, 0)
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def learn(call):
     """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
-    model = unpack(call)
-    rows, targets, weights, scores = examples(call)
-    own, head = _state(model.own), model.head
-    for t in range(rows.shape[0]):
-        x, f = row_of(rows, t), row_of(scores, t)
-        norm = observe(model, x, f)
+    model, stream, n = unpack(call)
+    state, head = state_at(model.state), model.head
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
         if norm < 0.0:
             return t
-        loss, sign, plus, minus = judge(model, f, targets[t], own.epsilon)
-        if weights[t] == 0.0:
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        if w == 0.0:
             continue
         mistake = mistaken(model, f, loss, sign, plus, minus)
         # with two classes and f = 0 exactly there is no margin to be wrong
         inside = loss > 0.0 and (loss < 1.0 or minus >= 0)
-        margin_error = own.eager != 0 and inside and head.count > 0
+        margin_error = state.eager != 0 and inside and head.count > 0
         if not (mistake or margin_error):
             continue
-        d, k_xx = numbers(model.free, head.count), self_kernel(model, norm)
+        d, k_xx = f64(model.heap, head.count), self_kernel(model, norm)
         length = project(model, model.row, d)
         residual = max(k_xx - length, 0.0)
-        amount = limited(weights[t] * own.learning_rate) * sign
+        amount = clamp_step(w * state.learning_rate) * sign
         if not mistake:
-            fold(model, d, plus, minus, share(model, own, loss, length, residual) * amount)
-        elif head.count >= head.budget or residual <= own.threshold or residual <= TINY * k_xx:
-            fold(model, d, plus, minus, amount)
+            add_projected(
+                model, d, plus, minus, share(model, state, loss, length, residual) * amount
+            )
+        elif head.count >= head.budget or residual <= state.threshold or residual <= TINY * k_xx:
+            add_projected(model, d, plus, minus, amount)
         else:
             j = insert(model, x, norm)
             extend(model, d, residual, j)
             add_to(model, j, plus, minus, amount)
             check_factor(model)
-    return np.int64(rows.shape[0])
+    return n
 
 
 @compiled
-def share(model, own, loss, length, residual):
+def share(model, state, loss, length, residual):
     """tau of a margin error; 0 leaves the model alone."""
     if length <= 0.0:
         return 0.0
     tau = min(loss / length, 1.0)
-    if math.isnan(own.threshold):  # 2016
+    if math.isnan(state.threshold):  # 2016
         b = model.head.budget + 1.0
         u = 0.25 * math.sqrt(b / math.log(b))
         gain = tau * (2.0 * loss - tau * length - 2.0 * u * math.sqrt(residual))
         return tau if gain >= 0.0 else 0.0
-    if residual > 0.0 and own.threshold == 0.0:
+    if residual > 0.0 and state.threshold == 0.0:
         return 0.0
-    rest = loss - residual / own.threshold if residual > 0.0 else loss
+    rest = loss - residual / state.threshold if residual > 0.0 else loss
     return max(0.0, min(tau, 2.0 * rest / length))
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def shrink_to_budget(call):
     """Project the lightest vectors on the others until a budget that has been made smaller is kept."""
-    model = unpack(call)
+    model = model_of(call)
     while model.head.count > model.head.budget:
-        project_out(model, lightest(model, model.scratch))
+        project_out(model, lightest(model, model.buffer))

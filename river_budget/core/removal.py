@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from .calls import model_of
 from .codes import Maintenance
 from .jit import compiled
-from .model import unpack
 from .randoms import below
 from .support import lightest, oldest, remove
 
 REMOVE_OLDEST, REMOVE_RANDOM = int(Maintenance.REMOVE_OLDEST), int(Maintenance.REMOVE_RANDOM)
+REMOVE_SMALLEST = int(Maintenance.REMOVE_SMALLEST)
+REMOVALS = (REMOVE_OLDEST, REMOVE_RANDOM, REMOVE_SMALLEST)  # those that `victim` knows
 
 
 @compiled
@@ -19,7 +21,7 @@ def victim(model):
         return oldest(model)
     if code == REMOVE_RANDOM:
         return below(model, model.head.count - 1)
-    return lightest(model, model.scratch)
+    return lightest(model, model.buffer)  # REMOVE_SMALLEST
 
 
 @compiled
@@ -29,7 +31,7 @@ def forget(model):
         remove(model, victim(model))
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def shrink_to_budget(call):
     """Remove vectors until a budget that has been made smaller is kept."""
-    forget(unpack(call))
+    forget(model_of(call))

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from .calls import example
 from .jit import compiled
-from .rows import HUGE, is_finite, norm_of, score
+from .rows import norm_of, score, usable
 from .support import has_room
 
 REFUSED = -1.0
 
 
-@compiled(hot=True)
-def observe(model, x, f):
-    """The kernel row of x in model.row and its scores in f.
+@compiled(always_inlined=True)
+def observe(model, stream, t):
+    """(x, f, y, w, norm): example t with its target and its weight. Its kernel row goes to model.row, and
+    its scores to f.
 
-    Returns the norm of x, or REFUSED: then x is not finite, or a model without a budget needs a larger
-    block before it can learn x.
+    norm is REFUSED where x is not finite, or where a model without a budget needs a larger block before it
+    can learn x. Then the pass returns t.
     """
+    x, f, y, w = example(stream, t)
     norm = norm_of(model, x)
-    if not ((norm < HUGE or is_finite(x)) and has_room(model)):
-        return REFUSED
+    if not (usable(x, norm) and has_room(model)):
+        return x, f, y, w, REFUSED
     score(model, x, norm, f)
-    return norm
+    return x, f, y, w, norm

@@ -8,29 +8,28 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from .calls import row_and_scores, row_of, unpack
 from .codes import Kernel
 from .exponential import exp_of
 from .jit import REORDERED, compiled
-from .model import examples, unpack
-from .views import address_of, numbers, table
+from .numba_types import address_of, f64_matrix
 
-RBF, LAPLACIAN, POLYNOMIAL = int(Kernel.RBF), int(Kernel.LAPLACIAN), int(Kernel.POLYNOMIAL)
+RBF, LAPLACIAN = int(Kernel.RBF), int(Kernel.LAPLACIAN)
+POLYNOMIAL, LINEAR = int(Kernel.POLYNOMIAL), int(Kernel.LINEAR)
+KERNELS = (
+    RBF,
+    LAPLACIAN,
+    POLYNOMIAL,
+    LINEAR,
+)  # those that kernel_row knows; models of others are refused
 FARTHEST = 1e9  # a squared distance times gamma, also where it has overflowed
-HUGE = 1e300  # a norm below it is proof enough that all features are finite
+HUGE = 1e300  # all features of an example with a norm below it are finite
 BOUND = 1e100  # of the values of kernels that have no bound of their own
-LEAST = 1e-60  # squared length: a vector shorter than that is none, as nothing can be divided by it
+LEAST = 1e-60  # below this squared length a vector counts as zero
 
 
-@compiled(hot=True)
-def row_of(matrix, t):
-    """matrix[t], for an array that lives longer than the row is used"""
-    return numbers(address_of(matrix) + 8 * t * matrix.shape[1], matrix.shape[1])
-
-
-@compiled(hot=True)
-def lanes(model):
+@compiled(always_inlined=True)
+def padded_count(model):
     """The number of columns to work on: the support, filled up to whole vectors of eight, as a loop's
     odd rest costs more than a round of it. The columns beyond the support have coefficients 0."""
     return (model.head.count + 7) & ~7
@@ -45,17 +44,25 @@ def is_finite(x):
     return total == 0.0
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def first_bad_row(rows):
     """The number of the first row with a NaN or an infinity, or -1."""
-    matrix = table(address_of(rows), rows.shape[0], rows.shape[1])
+    matrix = f64_matrix(
+        address_of(rows), rows.shape[0], rows.shape[1]
+    )  # whatever kind of array comes
     for t in range(rows.shape[0]):
         if not is_finite(row_of(matrix, t)):
             return t
     return -1
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(always_inlined=True)
+def usable(x, norm):
+    """Whether x is finite. A norm that is not huge is proof enough."""
+    return norm < HUGE or is_finite(x)
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
 def norm_of(model, x):
     """|x|^2, or |x|_1 for the Laplacian kernel: what `norms` keeps of every vector."""
     total = 0.0
@@ -70,8 +77,8 @@ def norm_of(model, x):
 
 @compiled
 def self_kernel(model, norm):
-    """k(x, x) from the norm of x."""
-    if model.head.kernel <= LAPLACIAN:
+    """k(x, x) from the norm of x: 1 for a kernel that is bounded so."""
+    if model.head.bounded:
         return 1.0
     length = raw_self_kernel(model, norm)
     if length < LEAST:
@@ -85,7 +92,7 @@ def raw_self_kernel(model, norm):
     head = model.head
     if head.kernel == POLYNOMIAL:
         return min((head.gamma * norm + head.coef0) ** head.degree, BOUND)
-    return min(norm, BOUND)
+    return min(norm, BOUND)  # LINEAR
 
 
 @compiled
@@ -97,33 +104,33 @@ def _normalise(model, norm):
         row[j] = row[j] / both if both > 0.0 else 0.0
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def _choose_nonzero(model, x):
-    """How many known features of x are not zero; their places go to `chosen`."""
-    chosen, n = model.chosen, 0
+    """How many known features of x are not zero; their places go to `nonzero`."""
+    nonzero, n = model.nonzero, 0
     for i in range(min(x.shape[0], model.vectors.shape[0])):
-        chosen[n] = i
+        nonzero[n] = i
         n += x[i] != 0.0
     return n
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def dot_products(model, x):
     """row[j] = <vector j, x>, four features at a sweep."""
-    n, row, chosen, vectors = lanes(model), model.row, model.chosen, model.vectors
+    n, row, nonzero, vectors = padded_count(model), model.row, model.nonzero, model.vectors
     features = _choose_nonzero(model, x)
     for j in range(n):
         row[j] = 0.0
     i = 0
     while i + 4 <= features:
-        a, b, c, d = chosen[i], chosen[i + 1], chosen[i + 2], chosen[i + 3]
+        a, b, c, d = nonzero[i], nonzero[i + 1], nonzero[i + 2], nonzero[i + 3]
         x_a, x_b, x_c, x_d = x[a], x[b], x[c], x[d]
         v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]
         for j in range(n):
             row[j] += (x_a * v_a[j] + x_b * v_b[j]) + (x_c * v_c[j] + x_d * v_d[j])
         i += 4
     while i < features:
-        x_a, v_a = x[chosen[i]], vectors[chosen[i]]
+        x_a, v_a = x[nonzero[i]], vectors[nonzero[i]]
         for j in range(n):
             row[j] += x_a * v_a[j]
         i += 1
@@ -132,24 +139,24 @@ def dot_products(model, x):
 @compiled
 def _choose_nonzero_of_two(model, x, y):
     """The same for the features that are not zero in x or in y, of equal length."""
-    chosen, n = model.chosen, 0
+    nonzero, n = model.nonzero, 0
     for i in range(x.shape[0]):
-        chosen[n] = i
+        nonzero[n] = i
         n += (x[i] != 0.0) | (y[i] != 0.0)
     return n
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def dot_products_of_two(model, x, y, row_x, row_y):
     """The same for two stored vectors in one sweep, as fetching the features takes longer than using them."""
-    n, chosen, vectors = lanes(model), model.chosen, model.vectors
+    n, nonzero, vectors = padded_count(model), model.nonzero, model.vectors
     features = _choose_nonzero_of_two(model, x, y)
     for j in range(n):
         row_x[j] = 0.0
         row_y[j] = 0.0
     i = 0
     while i + 4 <= features:
-        a, b, c, d = chosen[i], chosen[i + 1], chosen[i + 2], chosen[i + 3]
+        a, b, c, d = nonzero[i], nonzero[i + 1], nonzero[i + 2], nonzero[i + 3]
         x_a, x_b, x_c, x_d = x[a], x[b], x[c], x[d]
         y_a, y_b, y_c, y_d = y[a], y[b], y[c], y[d]
         v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]
@@ -158,7 +165,7 @@ def dot_products_of_two(model, x, y, row_x, row_y):
             row_y[j] += (y_a * v_a[j] + y_b * v_b[j]) + (y_c * v_c[j] + y_d * v_d[j])
         i += 4
     while i < features:
-        x_a, y_a, v_a = x[chosen[i]], y[chosen[i]], vectors[chosen[i]]
+        x_a, y_a, v_a = x[nonzero[i]], y[nonzero[i]], vectors[nonzero[i]]
         for j in range(n):
             row_x[j] += x_a * v_a[j]
             row_y[j] += y_a * v_a[j]
@@ -172,7 +179,7 @@ def _log_of_distance(distance, gamma):
     return -gamma * (0.0 if distance < 0.0 else distance)
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _rbf(row, logs, norms, norm, gamma, n):
     """From inner products to exp(-gamma |vector j - x|^2). Its logarithm is kept for who merges x next."""
     for j in range(n):
@@ -180,10 +187,10 @@ def _rbf(row, logs, norms, norm, gamma, n):
         row[j] = exp_of(logs[j])
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _laplacian(model, x):
     """row[j] = exp(-gamma |vector j - x|_1); where x is 0 it is |vector j|, which the norm has already"""
-    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head.gamma
+    n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
     known = min(x.shape[0], model.vectors.shape[0])
     for j in range(n):
         row[j] = norms[j]
@@ -206,7 +213,7 @@ def _bounded(row, n):
         row[j] = min(max(value, -BOUND), BOUND)
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _polynomial(row, base, gamma, coef0, degree, n):
     """From inner products to (gamma <vector j, x> + coef0)^degree"""
     for j in range(n):
@@ -221,7 +228,7 @@ def _polynomial(row, base, gamma, coef0, degree, n):
 @compiled
 def kernel_row(model, x, norm):
     """row[j] = k(vector j, x)"""
-    head, row, n = model.head, model.row, lanes(model)
+    head, row, n = model.head, model.row, padded_count(model)
     if head.kernel == LAPLACIAN:
         _laplacian(model, x)
         return
@@ -229,24 +236,24 @@ def kernel_row(model, x, norm):
     if head.kernel == RBF:
         _rbf(row, model.logs, model.norms, norm, head.gamma, n)
     elif head.kernel == POLYNOMIAL:
-        _polynomial(row, model.scratch, head.gamma, head.coef0, head.degree, n)
-    else:
+        _polynomial(row, model.buffer, head.gamma, head.coef0, head.degree, n)
+    else:  # LINEAR
         _bounded(row, n)
-    if head.normalised and head.kernel != RBF:
+    if head.normalised and not head.bounded:
         _normalise(model, norm)
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def distances_into(model, x, norm, s):
     """s[j] = gamma |vector j - x|^2, at most FARTHEST"""
     dot_products(model, x)
-    n, row, norms, gamma = lanes(model), model.row, model.norms, model.head.gamma
+    n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
     for j in range(n):
         distance = -_log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
         s[j] = distance if distance < FARTHEST else FARTHEST
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def rbf_into(row, norms, norm, gamma, share, logs, n):
     """row: from inner products to exp(-gamma |vector j - x|^2); share times its logarithm is added to logs."""
     for j in range(n):
@@ -256,7 +263,7 @@ def rbf_into(row, norms, norm, gamma, share, logs, n):
         row[j] = exp_of(log)
 
 
-@compiled(fastmath=REORDERED, hot=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def dot(a, b, n):
     total = 0.0
     for j in range(n):
@@ -264,30 +271,55 @@ def dot(a, b, n):
     return total
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def score_row(model, row, scores):
     """scores[r] = f_r(x), from the kernel row of x."""
-    n, scale = lanes(model), model.head.scale
+    n, scale = padded_count(model), model.head.scale
     for r in range(scores.shape[0]):
         scores[r] = scale * dot(row, model.coefficients[r], n)
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def score(model, x, norm, scores):
     """The kernel row of x, and f(x)."""
     kernel_row(model, x, norm)
     score_row(model, model.row, scores)
 
 
-@compiled(entry=True)
+@compiled
+def vector(model, j, x):
+    """x = vector j"""
+    for i in range(x.shape[0]):
+        x[i] = model.vectors[i, j]
+
+
+@compiled
+def row_of_vector(model, j):
+    """Vector j into model.x, and its kernel row into model.row."""
+    vector(model, j, model.x)
+    kernel_row(model, model.x, model.norms[j])
+
+
+@compiled(called_from_python=True)
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
-    model = unpack(call)
-    rows, _, _, scores = examples(call)
-    for t in range(rows.shape[0]):
-        x, f = row_of(rows, t), row_of(scores, t)
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, f = row_and_scores(stream, t)
         norm = norm_of(model, x)
-        if not (norm < HUGE or is_finite(x)):
+        if not usable(x, norm):
             return t
         score(model, x, norm, f)
-    return np.int64(rows.shape[0])
+    return n
+
+
+@compiled(called_from_python=True)
+def kernel_rows(call):
+    """scores[t, j] = k(vector j, x_t)"""
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, values = row_and_scores(stream, t)
+        kernel_row(model, x, norm_of(model, x))
+        for j in range(values.shape[0]):
+            values[j] = model.row[j]
+    return n

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import REORDERED, compiled
-from .rows import LAPLACIAN, lanes, self_kernel
+from .rows import padded_count, self_kernel
 
 TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
 LAST = np.int64(2**63 - 1)
@@ -13,7 +13,7 @@ TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coeffic
 LARGEST = 1e140  # coefficient, scale included: a sum of such, times kernel values, is finite
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def has_room(model):
     """Whether one more vector fits. A model without a budget is given more room outside."""
     return model.head.count < model.head.capacity
@@ -25,8 +25,8 @@ def insert(model, x, norm):
     j = model.head.count
     model.head.count = j + 1
     place(model, j, x, norm)
-    for e in range(model.extras.shape[0]):
-        model.extras[e, j] = 0.0
+    for e in range(model.per_vector.shape[0]):
+        model.per_vector[e, j] = 0.0
     return j
 
 
@@ -40,7 +40,7 @@ def place(model, j, x, norm):
 
 @compiled
 def overwrite(model, j, x, norm):
-    """Put x in the place of vector j, which leaves it its coefficients."""
+    """Overwrite vector j with x and keep j's coefficients."""
     known = min(x.shape[0], model.vectors.shape[0])
     for i in range(known):
         model.vectors[i, j] = x[i]
@@ -65,8 +65,8 @@ def move(model, source, target):
         model.vectors[i, target] = model.vectors[i, source]
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, target] = model.coefficients[r, source]
-    for e in range(model.extras.shape[0]):
-        model.extras[e, target] = model.extras[e, source]
+    for e in range(model.per_vector.shape[0]):
+        model.per_vector[e, target] = model.per_vector[e, source]
     model.norms[target] = model.norms[source]
     model.arrivals[target] = model.arrivals[source]
 
@@ -96,14 +96,7 @@ def _leave_empty(model, last):
     model.head.count = last
 
 
-@compiled
-def vector(model, j, x):
-    """x = vector j"""
-    for i in range(x.shape[0]):
-        x[i] = model.vectors[i, j]
-
-
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def add_to(model, j, plus, minus, amount):
     """Add amount (e_plus - e_minus) to the coefficients of vector j; minus < 0: no such part."""
     amount /= model.head.scale
@@ -112,26 +105,26 @@ def add_to(model, j, plus, minus, amount):
         model.coefficients[minus, j] -= amount
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def bounded(model, coefficient):
     """A coefficient that leaves all scores finite. Combinations of vectors whose lengths are hundreds of
     orders of magnitude apart would not."""
     return within(coefficient, largest(model))
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def largest(model):
     """The largest coefficient."""
     return LARGEST / model.head.scale
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def within(value, limit):
     """The value, or the nearest limit."""
     return limit if value > limit else -limit if value < -limit else value
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def rescale(model, factor):
     """Multiply the model by a factor >= 0."""
     head = model.head
@@ -156,13 +149,22 @@ def oldest(model):
 @compiled(fastmath=REORDERED)
 def weights_into(model, weights):
     """weights[j] = |a_j|^2, up to the square of the scale."""
-    n, coefficients = lanes(model), model.coefficients[0]
+    n, coefficients = padded_count(model), model.coefficients[0]
     for j in range(n):
         weights[j] = coefficients[j] * coefficients[j]
     for r in range(1, model.coefficients.shape[0]):
         coefficients = model.coefficients[r]
         for j in range(n):
             weights[j] += coefficients[j] * coefficients[j]
+
+
+@compiled
+def weight_of(model, j):
+    """|a_j|^2, up to the square of the scale"""
+    total = 0.0
+    for r in range(model.coefficients.shape[0]):
+        total += model.coefficients[r, j] ** 2
+    return total
 
 
 @compiled
@@ -173,14 +175,14 @@ def lightest(model, weights):
     equal up to rounding count as ties, and the oldest of them is taken.
     """
     weights_into(model, weights)
-    if model.head.kernel > LAPLACIAN:
+    if not model.head.bounded:
         for j in range(model.head.count):
             length = self_kernel(model, model.norms[j])
             weights[j] = weights[j] * length if length > 0.0 else 0.0  # also where it overflowed
     return oldest_of_least(model, weights)
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def oldest_of_least(model, values):
     """The oldest of the vectors whose values, all >= 0, are the least up to rounding."""
     n, arrivals, first = model.head.count, model.arrivals, LAST
@@ -190,7 +192,7 @@ def oldest_of_least(model, values):
     return place_of(first, arrivals, n)
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def smallest(values, n):
     """The first of the smallest of n values >= 0.
 
@@ -204,23 +206,24 @@ def smallest(values, n):
 
 
 @compiled
-def label(losses, n):
-    """Write into the last bits of n numbers >= 0 where each stands: who looks for the least has its place."""
+def tag_with_index(losses, n):
+    """Replace the lowest bits of n numbers >= 0 by their indexes, so that the least integer also says where
+    it is. Costs log2(n) of 52 bits."""
     bits, places = losses.view(np.int64), places_of(n)
     for j in range(n):
         bits[j] = (bits[j] & ~places) | j
 
 
 @compiled
-def least_of_labelled(losses, n):
-    """Where the least of n labelled numbers stands."""
+def least_tagged(losses, n):
+    """Where the least of n tagged numbers stands."""
     bits, least = losses.view(np.int64), LAST
     for j in range(n):
         least = min(least, bits[j])
     return least & places_of(n)
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def places_of(n):
     """The bits that a place among n takes."""
     places = np.int64(1)
@@ -229,7 +232,7 @@ def places_of(n):
     return places - 1
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def place_of(value, values, n):
     """Where one of n integers comes first. All are looked at, as a loop that may end early is no vector code."""
     place = n

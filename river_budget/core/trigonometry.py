@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba.core import types
 
 from .jit import FUSED, compiled
-from .views import compiled_as
+from .numba_types import compiled_as
 
 FAR = 1.5e6  # k stays below 2^20
 QUARTERS = 2.0 / math.pi
@@ -41,7 +41,7 @@ def _bits_of(context, builder, signature, args):
     return builder.bitcast(args[0], ir.IntType(64))
 
 
-@compiled(fastmath=FUSED, hot=True)
+@compiled(fastmath=FUSED, always_inlined=True)
 def sine_of(r):
     """sin r on [-pi/4, pi/4]"""
     z = r * r
@@ -54,7 +54,7 @@ def sine_of(r):
     return r + r * (z * p)
 
 
-@compiled(fastmath=FUSED, hot=True)
+@compiled(fastmath=FUSED, always_inlined=True)
 def cosine_of(r):
     """cos r on [-pi/4, pi/4]"""
     z = r * r

@@ -6,24 +6,22 @@ the vectors of a sum have no newcomer among them, and their age says little.
 
 from __future__ import annotations
 
+from .calls import model_of, row_and_scores, unpack
 from .jit import compiled
-from .model import examples, unpack
-from .passive_aggressive import cheapest
-from .projection import TINY, extend, keep_apart, project, project_out, spread
-from .rows import kernel_row, norm_of, row_of, self_kernel
+from .numba_types import f64
+from .projection import TINY, cheapest, extend, keep_apart, project, project_out, spread
+from .rows import kernel_row, norm_of, self_kernel
 from .support import insert, lightest, remove
-from .views import numbers
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def absorb(call):
     """Add the sum of a_t k(x_t, .) over the rows x_t to an empty model; the coefficients a_t are in the
     place of scores."""
-    model = unpack(call)
-    rows, _, _, coefficients = examples(call)
-    for t in range(rows.shape[0]):
-        x = row_of(rows, t)
-        insert_with(model, x, norm_of(model, x), row_of(coefficients, t))
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, a = row_and_scores(stream, t)
+        insert_with(model, x, norm_of(model, x), a)
 
 
 @compiled
@@ -35,16 +33,15 @@ def insert_with(model, x, norm, a):
     return j
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def absorb_apart(call):
     """The same for a model with a factor: what is a combination of the others becomes one."""
-    model = unpack(call)
-    rows, _, _, coefficients = examples(call)
-    for t in range(rows.shape[0]):
-        x, a = row_of(rows, t), row_of(coefficients, t)
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, a = row_and_scores(stream, t)
         norm = norm_of(model, x)
         kernel_row(model, x, norm)
-        d, length = numbers(model.free, model.head.count), self_kernel(model, norm)
+        d, length = f64(model.heap, model.head.count), self_kernel(model, norm)
         residual = length - project(model, model.row, d)
         if residual <= TINY * length:
             for r in range(a.shape[0]):
@@ -54,17 +51,17 @@ def absorb_apart(call):
             keep_apart(model)
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def remove_lightest(call):
     """Remove the vectors with the smallest |a|^2 k(x, x) until the budget is kept."""
-    model = unpack(call)
+    model = model_of(call)
     while model.head.count > model.head.budget:
-        remove(model, lightest(model, model.scratch))
+        remove(model, lightest(model, model.buffer))
 
 
-@compiled(entry=True)
+@compiled(called_from_python=True)
 def project_cheapest(call):
     """Project the vectors that lose least by it on the others until the budget is kept."""
-    model = unpack(call)
+    model = model_of(call)
     while model.head.count > model.head.budget:
         project_out(model, cheapest(model, model.head.count))

@@ -45,7 +45,7 @@ def water_level(heights, n, volume, rest):
         level, count, wet = (volume + total) / covered, covered, rest
 
 
-@compiled(hot=True)
+@compiled(always_inlined=True)
 def partition(values, low, high, pivot, rest):
     """Rearrange values[low:high] so that those below the pivot come first; returns where they end.
 

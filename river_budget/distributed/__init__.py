@@ -9,21 +9,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .keyed import KeyedModels
-    from .outcomes import Outcome
-    from .sweeping import Sweep, sweep
-    from .training import train_shards
-    from .workers import WorkerLost
+    from .keyed.models import KeyedModels
+    from .sweeps.journal import Outcome
+    from .sweeps.sweep import Sweep, sweep
+    from .train.training import train_shards
+    from .workers.interface import WorkerLost
 
 __all__ = ["KeyedModels", "Outcome", "Sweep", "WorkerLost", "sweep", "train_shards"]
 
 HOMES = {
-    "KeyedModels": "keyed",
-    "Outcome": "outcomes",
-    "Sweep": "sweeping",
-    "WorkerLost": "workers",
-    "sweep": "sweeping",
-    "train_shards": "training",
+    "KeyedModels": "keyed.models",
+    "Outcome": "sweeps.journal",
+    "Sweep": "sweeps.sweep",
+    "WorkerLost": "workers.interface",
+    "sweep": "sweeps.sweep",
+    "train_shards": "train.training",
 }
 
 

@@ -29,10 +29,10 @@ import numpy.typing as npt
 import scipy.sparse
 
 from .. import datasets
-from ..batch_perceptron import SBPClassifier
-from ..bsgd import BSGDClassifier
+from ..algorithms.bsgd import BSGDClassifier
+from ..algorithms.perceptron import KernelPerceptronClassifier
+from ..algorithms.sbp import SBPClassifier
 from ..kernels import RBF
-from ..perceptron import KernelPerceptronClassifier
 
 Floats = npt.NDArray[np.float64]
 Array = npt.NDArray[Any]
@@ -251,8 +251,8 @@ class _Pegasos(BSGDClassifier):
 
     stored: npt.NDArray[np.bool_]
 
-    def _run(self, rows: Any, targets: Any, weights: Any, scores: Any) -> None:
-        super()._run(rows, targets, weights, scores)
+    def run_pass(self, rows: Any, targets: Any, weights: Any, scores: Any) -> None:
+        super().run_pass(rows, targets, weights, scores)
         self.stored = targets * scores[:, 0] < 1.0
 
 

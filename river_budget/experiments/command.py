@@ -23,7 +23,7 @@ RESULTS = "river-budget-results"  # the folder where outcomes are kept
 
 
 def all_records() -> list[Record]:
-    from . import paper2005, paper2010, paper2012, paper2016, paper2018
+    from .papers import paper2005, paper2010, paper2012, paper2016, paper2018
 
     modules = (paper2016, paper2010, paper2005, paper2018, paper2012)
     return [record for module in modules for record in module.records()]
@@ -129,7 +129,7 @@ def run_race(options: argparse.Namespace) -> int:
         from .race import panels
 
         title = "Wrong so far: River's models and the best eight of ours"
-        _draw(options.plot, panels(results), title)
+        draw(options.plot, panels(results), title)
     return GOOD
 
 
@@ -189,7 +189,7 @@ def run_record(options: argparse.Namespace) -> int:
         _remarks(record, found)
     plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
     if plot and record.panels is not None:
-        _draw(plot, list(record.panels(record, store)), record.title)
+        draw(plot, list(record.panels(record, store)), record.title)
     return SHORT if any(row.short for row in found) else GOOD
 
 
@@ -203,7 +203,7 @@ def _remarks(record: Record, found: list[Row]) -> None:
             print(f"{row.cell.row} on {row.cell.column} falls short of {row.cell.expected}")
 
 
-def _draw(path: str | pathlib.Path, panels: Sequence[object], title: str) -> None:
+def draw(path: str | pathlib.Path, panels: Sequence[object], title: str) -> None:
     from .plotting import draw
 
     draw(path, panels, title=title)  # type: ignore[arg-type]

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-LEARNING = ("learn_one", "learn_many", "predict_then_learn_many", "score_then_learn_many")
-CHANGING = (*LEARNING, "refine", "mutate", "_change")  # _change: assignment to a parameter
+
+def _changing(model: Any) -> list[str]:
+    """The methods that change a model: those marked by `changes_the_model`, learning, and River's mutate."""
+    marked = [
+        name
+        for name in dir(type(model))
+        if getattr(getattr(type(model), name, None), "changes_the_model", False)
+    ]
+    return [*marked, "learn_one", "learn_many", "mutate"]
 
 
 def is_frozen(model: Any) -> bool:
@@ -17,7 +24,7 @@ def refuse(*arguments: Any, **named: Any) -> NoReturn:
 
 
 def freeze(model: Any) -> Any:
-    for name in CHANGING:
+    for name in _changing(model):
         if hasattr(model, name):
             setattr(model, name, refuse)
     return model

@@ -17,13 +17,13 @@ from typing import Any
 
 from river import compose
 
-from ..stream import StreamModel
+from ..model.base import StreamModel
 from . import frozen, plain, states
 from .errors import SavedModelError
 from .source import Source
 
 Node = dict[str, Any]
-PACKAGE = StreamModel.__module__.rpartition(".")[0]
+PACKAGE = "river_budget.algorithms"
 DEEPEST = 10  # pipelines within pipelines
 MOST = 2**53  # examples that a scaler may have seen
 

@@ -5,8 +5,8 @@ Everything that follows from the parameters is made anew by the model itself, so
 how memory is laid out. What is left, sizes above all, is checked.
 
     numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files), gamma,
-              scale. The width has room for features to come; it is kept as sums over it are made in an order
-              that depends on its size
+              scale. The width has room for features to come; it is saved because the order of summation, and so
+              the last bit of a score, depends on it
     own       the algorithm's own numbers, None for NaN
     arrays    places of its arrays in the file, by name: features or support vectors, coefficients and so on, only
               the columns that are in use
@@ -19,18 +19,24 @@ from typing import Any
 
 import numpy as np
 
-from ..batch_perceptron import SBPClassifier
-from ..core import block as blocks
+from ..core import layout as blocks
 from ..core.support import HUGE_SCALE, TINY_SCALE
-from ..expansion import BudgetModel
-from ..features import FeatureIndex
+from ..model.expansion import BudgetModel
+from ..model.features import FeatureIndex
 from . import plain, trust
 from .source import Source
 from .trust import damaged
 
 Node = dict[str, Any]
 NUMBERS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale")
-ARRAYS = ("vectors", "coefficients", "norms", "arrivals", "extras", "factor")
+ARRAYS = {  # name in the file: table of the block
+    "vectors": "vectors",
+    "coefficients": "coefficients",
+    "norms": "norms",
+    "arrivals": "arrivals",
+    "extras": "per_vector",
+    "factor": "factor",
+}
 OF_VECTORS = ("norms", "arrivals")  # which random features do not have
 WHOLE = 2**62  # whole numbers in a file are smaller
 
@@ -43,23 +49,23 @@ def is_expansion(model: Any) -> bool:
 
 
 def encoded(model: Any, arrays: list[Any]) -> Node:
-    parameters = {name: plain.encoded(getattr(model, name)) for name in model._parameters()}
+    parameters = {name: plain.encoded(getattr(model, name)) for name in model.parameters()}
     node: Node = {"class": type(model).__name__, "parameters": parameters}
-    node |= {"entropy": str(model._entropy), "target_name": plain.encoded(model._target_name)}
-    node["features"] = [plain.encoded(name) for name in model._features]
-    if hasattr(model, "_labels"):
-        node["labels"] = [plain.encoded(label) for label in model._labels.known]
-    if model._block is not None:
+    node |= {"entropy": str(model.entropy), "target_name": plain.encoded(model.target_name)}
+    node["features"] = [plain.encoded(name) for name in model.features]
+    if hasattr(model, "labels"):
+        node["labels"] = [plain.encoded(label) for label in model.labels.known]
+    if model.block is not None:
         node |= _encoded_block(model, arrays)
     return node
 
 
 def _encoded_block(model: Any, arrays: list[Any]) -> Node:
-    block, own = blocks.views(model._block), model._own()
-    n, width = int(block.head.count), len(model._features)
+    block, record = blocks.views(model.block), model.state_record()
+    n, width = int(block.head.count), len(model.features)
     places = {}
-    for name in ARRAYS:
-        table = getattr(block, name)
+    for name, attribute in ARRAYS.items():
+        table = getattr(block, attribute)
         if table.size == 0 or (name in OF_VECTORS and not is_expansion(model)):
             continue
         used = _factor(model, table[:n, :n]) if name == "factor" else table[..., :n]
@@ -68,13 +74,13 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         little_endian = used.dtype.newbyteorder("<")
         arrays.append(np.array(used, little_endian, order="C"))  # a copy: it holds the moment
     numbers = {name: _number(block.head[name]) for name in NUMBERS}
-    own_numbers = {name: _number(own[name]) for name in own.dtype.names}
-    return {"numbers": numbers, "own": own_numbers, "arrays": places}
+    own = {name: _number(record[name]) for name in record.dtype.names}
+    return {"numbers": numbers, "own": own, "arrays": places}
 
 
 def _factor(model: Any, table: Any) -> Any:
-    """Only the batch Perceptron keeps a whole table there; above a triangle nothing is ever read."""
-    return table if isinstance(model, SBPClassifier) else np.tril(table)
+    """Above a triangle nothing is ever read."""
+    return table if model.factor_is_table else np.tril(table)
 
 
 def _number(value: Any) -> Any:
@@ -90,17 +96,17 @@ def _number(value: Any) -> Any:
 def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
     model = plain.built(kind, node.get("parameters"))
     trust.check_parameters(model)
-    model._entropy = _whole(node.get("entropy"), "entropy", 2**64)
-    model._target_name = plain.decoded(node.get("target_name"))
+    model.entropy = _whole(node.get("entropy"), "entropy", 2**64)
+    model.target_name = plain.decoded(node.get("target_name"))
     _restore_features(model, node.get("features"))
-    if hasattr(model, "_labels"):
+    if hasattr(model, "labels"):
         _restore_labels(model, node.get("labels"))
     if "numbers" in node:
         _restore_block(model, node, source, only_predicts)
     else:
-        if len(model._features):
+        if len(model.features):
             raise damaged("it knows features, and no more about them")
-        source.take(trust.size_of(model._header(1) | {"width": 1}))
+        source.take(trust.size_of(model.header_fields(1) | {"width": 1}))
     return model
 
 
@@ -139,11 +145,11 @@ def _names(values: Any, what: str) -> list[Any]:
 
 
 def _restore_features(model: Any, values: Any) -> None:
-    model._features = FeatureIndex(_names(values, "features"))
+    model.features = FeatureIndex(_names(values, "features"))
 
 
 def _restore_labels(model: Any, values: Any) -> None:
-    labels, names = model._labels, _names(values, "labels")
+    labels, names = model.labels, _names(values, "labels")
     try:
         for name in names:
             labels.check(name)
@@ -160,17 +166,17 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     if not (isinstance(numbers, dict) and isinstance(own, dict) and isinstance(places, dict)):
         raise damaged("a part of its state is missing")
     count, width = _whole(numbers.get("count"), "count"), _whole(numbers.get("width"), "width")
-    if not len(model._features) <= width <= 2 * len(model._features) + 1:
+    if not len(model.features) <= width <= 2 * len(model.features) + 1:
         raise damaged("its width does not fit its features")
     fields = _fields(model, numbers, count, width, only_predicts)
-    if isinstance(model, SBPClassifier) and not only_predicts:
-        fields["factored"] = int("factor" in places)  # as large as its window was at first
+    if model.factor_is_table and not only_predicts:
+        fields["factored"] = int("factor" in places)
     source.take(trust.size_of(fields))
-    model._block = blocks.allocate(**fields)
+    model.block = blocks.allocate(stamp=model.stamp(), **fields)
     _restore_own(model, own)
-    block = blocks.views(model._block)
-    for name in ARRAYS:
-        table = getattr(block, name)
+    block = blocks.views(model.block)
+    for name, attribute in ARRAYS.items():
+        table = getattr(block, attribute)
         if table.size and (is_expansion(model) or name not in OF_VECTORS):
             _restore_array(model, name, table, count, source, places.get(name))
     trust.check_state(model, count)
@@ -180,7 +186,7 @@ def _fields(
     model: Any, numbers: dict[str, Any], count: int, width: int, only_predicts: bool
 ) -> dict[str, Any]:
     """The header of the new block: as the model makes it, and a few numbers from the file."""
-    fields: dict[str, Any] = model._header(max(width, 1)) | {"width": width}
+    fields: dict[str, Any] = model.header_fields(max(width, 1)) | {"width": width}
     fields["arrived"] = _whole(numbers.get("arrived"), "arrived")
     fields["random"] = _whole(numbers.get("random"), "random", 2**64)
     fields["repairs"] = _whole(numbers.get("repairs", "0"), "repairs")
@@ -195,33 +201,33 @@ def _fields(
         if count != fields["count"]:
             raise damaged("its size does not fit its parameters")
     else:
-        limit = model._limit
+        limit = model.budget_in_use
         if limit is not None and count > limit:
             raise damaged(f"it holds {count} vectors, more than {limit}")
-        room = blocks.columns_for(count) if only_predicts else model._capacity(count)
+        room = blocks.columns_for(count) if only_predicts else model.capacity_for(count)
         fields |= {"count": count, "capacity": room}
     if only_predicts:
         fields["factored"] = 0
-        fields["extras"] = fields.get("extras", 0) if model._scores_with_extras else 0
+        fields["per_vector"] = fields.get("per_vector", 0) if model.scores_with_per_vector else 0
     return fields
 
 
 def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
     """The algorithm's own numbers. Those that say which kind of it this is do not come from the file."""
-    own, start = model._own(), model._start()
+    record, start = model.state_record(), model.initial_state()
     for name, value in start.items():
-        own[name] = value
-    for name in own.dtype.names:
+        record[name] = value
+    for name in record.dtype.names:
         if name not in numbers:
             continue
-        if own.dtype[name].kind == "i":
+        if record.dtype[name].kind == "i":
             number = _signed(numbers[name], name)
             if number != start.get(name, number):
                 raise damaged(f"{name} does not fit its parameters")
-            own[name] = number
+            record[name] = number
         else:
-            own[name] = math.nan if numbers[name] is None else _real(numbers[name], name)
-    model._write_parameters()
+            record[name] = math.nan if numbers[name] is None else _real(numbers[name], name)
+    model.write_parameters()
 
 
 def _restore_array(
@@ -229,7 +235,7 @@ def _restore_array(
 ) -> None:
     shape = (count, count) if name == "factor" else (*table.shape[:-1], count)
     if name == "vectors":
-        shape = (len(model._features), count)
+        shape = (len(model.features), count)
     array = source.array(place, shape, table.dtype.kind, name)
     # the squared length of a vector may overflow, everything else is finite
     if np.isnan(array).any() or (name != "norms" and np.isinf(array).any()):

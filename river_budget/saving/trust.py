@@ -1,7 +1,8 @@
 """What compiled code takes for granted: checked before it may see a model from a file.
 
-It trusts the numbers of a model as indexes and as counts of rounds, and it does not look for an end that
-NaN would keep away.
+Compiled code uses some of these numbers as indexes and loop bounds without a check, and some loops do not end
+on NaN. What holds for all models is checked here; the rest is up to the models (`check_restored_state`,
+`check_restored_rows`), which may not leave it out.
 """
 
 from __future__ import annotations
@@ -11,20 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..batch_perceptron import SBPClassifier
-from ..core import batch_perceptron as sbp
-from ..core import block as blocks
-from ..core import passive_aggressive as bpa
+from ..core import layout as blocks
 from ..core.codes import Kernel
-from ..core.losses import LONGEST
-from ..core.rows import BOUND
-from ..expansion import BudgetModel
-from ..kernels import Polynomial
-from ..passive_aggressive import BPAClassifier
+from ..model.expansion import BudgetModel
 from .errors import SavedModelError
 
-DEGREE, STEPS = 10_000, 1_000_000  # rounds of one kernel value, and after one example
-LARGE = 1e200  # far beyond what the batch Perceptron gets to, and products of it do not overflow
 ROUNDING = 1e-9  # of a squared length
 
 
@@ -34,40 +26,44 @@ def damaged(reason: str) -> SavedModelError:
 
 def check_parameters(model: Any) -> None:
     """Parameters that may be any number, and are no use when they are very large."""
-    if isinstance(model.kernel, Polynomial) and model.kernel.degree > DEGREE:
-        raise SavedModelError(f"a polynomial of a degree above {DEGREE} in a file is refused")
-    if getattr(model, "steps", 0) > STEPS:
-        raise SavedModelError(f"more than {STEPS} steps for each example in a file are refused")
+    for owner in (model, model.kernel_in_use):
+        for name, limit in owner.file_limits.items():
+            if getattr(owner, name) > limit:
+                raise SavedModelError(f"{name} above {limit} in a file is refused")
+
+
+def check_declared(model: Any) -> None:
+    """Every whole number of a record is a parameter, never changes, or is answered for by the model."""
+    whole = {name for name in model.state_type.names if model.state_type[name].kind in "iu"}
+    open_fields = whole.difference(model.parameters(), model.initial_state(), model.checked_fields)
+    if open_fields:
+        raise NotImplementedError(
+            f"{type(model).__name__} keeps {', '.join(sorted(open_fields))} and does not say what a file may set "
+            "it to: name it in checked_fields, and check it in check_restored_state"
+        )
 
 
 def size_of(fields: Mapping[str, Any]) -> int:
     """Bytes of a block with these header fields, and of the scratch space that its passes need."""
-    sizes = {name: int(fields.get(name, 0)) for name in (*blocks.SIZES, "arity")}
-    arity = sizes.pop("arity")
-    tables = sizes["capacity"] * sum(blocks.rows_of(**sizes))
-    scratch = blocks.scratch_size(sizes["capacity"], sizes["width"], sizes["outputs"], arity)
-    return 8 * (tables + scratch)
+    return blocks.block_size(fields) + blocks.scratch_size(fields)
 
 
 def check_state(model: Any, count: int) -> None:
     """The state of a model whose block has been filled."""
+    check_declared(model)
     if isinstance(model, BudgetModel):
         _check_vectors(model, count)
     try:
-        model._restored(count)
+        model.check_restored_state(count)
+        if blocks.views(model.block).head.per_vector:  # not so in models that only predict
+            model.check_restored_rows(count)
     except ValueError as error:
         raise damaged(str(error)) from None
-    if blocks.views(model._block).head.extras == 0:  # as in models that only predict
-        return
-    if isinstance(model, SBPClassifier):
-        _check_window(model, count)
-    elif isinstance(model, BPAClassifier):
-        _check_neighbours(model, count)
 
 
 def _check_vectors(model: Any, count: int) -> None:
     """Arrivals are different, and norms those of the vectors."""
-    block = blocks.views(model._block)
+    block = blocks.views(model.block)
     arrivals = block.arrivals[:count]
     if count and not 0 <= arrivals.min() <= arrivals.max() < block.head.arrived:
         raise damaged("its vectors have come from the future")
@@ -80,29 +76,3 @@ def _check_vectors(model: Any, count: int) -> None:
         near = np.abs(norms - expected) <= ROUNDING * expected + np.finfo(float).tiny
     if not (near | (norms == expected)).all():
         raise damaged("its norms are not those of its vectors")
-
-
-def _check_window(model: Any, count: int) -> None:
-    """A search for a water level would not end among numbers that are not finite."""
-    block, own = blocks.views(model._block), model._own()
-    labels, pulls = block.extras[sbp.LABELS, :count], block.extras[sbp.PULLS, :count]
-    if not (np.abs(labels) == 1.0).all() or np.sum(labels > 0.0) != own.positives:
-        raise damaged("its window has other labels")
-    if not ((pulls >= 0.0) & (pulls <= LONGEST)).all():
-        raise damaged("the weights of its window are out of range")
-    if not _all_within(LARGE, block.coefficients, block.extras, own.norm2, own.bias, own.last_bias):
-        raise damaged("its window is out of range")
-    if not _all_within(BOUND, block.factor):
-        raise damaged("its factor is out of range")
-
-
-def _all_within(bound: float, *tables: Any) -> bool:
-    return all((np.abs(table) <= bound).all() for table in tables)
-
-
-def _check_neighbours(model: Any, count: int) -> None:
-    """The places of neighbours, which are -1 for none."""
-    neighbours = blocks.views(model._block).extras[bpa.NEIGHBOUR, :count]
-    whole = neighbours == np.floor(neighbours)
-    if not (whole & (neighbours >= -1.0) & (neighbours < count)).all():
-        raise damaged("its vectors have neighbours that do not exist")

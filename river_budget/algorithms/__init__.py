@@ -1,0 +1,1 @@
+"""The estimators: one file per algorithm, named as its class and as its file in core."""

@@ -1,0 +1,190 @@
+"""Budgeted stochastic gradient descent: kernel Pegasos with a limited number of support vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import bsgd as core
+from ..core.codes import Strategy
+from ..kernels import Kernel
+from ..maintenance import Maintenance
+from ..model.expansion import Maintained
+from ..model.shells import BudgetClassifier, BudgetRegressor
+from ..parameters import Mutable, boolean, not_negative, positive
+
+__all__ = ["BSGDClassifier", "BSGDRegressor"]
+
+
+class _MergingMany:
+    learning_pass = staticmethod(core.learn_merging_many)
+
+
+class _Projecting:
+    learning_pass = staticmethod(core.learn_projecting)
+
+
+class _BSGD(Maintained):
+    learning_pass = staticmethod(core.learn)
+    shrinking_pass = staticmethod(core.shrink_to_budget)
+    state_type = core.STATE
+
+    l2 = Mutable(positive)
+
+    counters = ("rounds",)
+
+    checked_fields = (
+        "unchecked",
+        "bounded",
+        "wait",
+    )  # any number only moves the next look at norm2
+
+    @property
+    def pass_holder(self) -> Any:
+        passes = {
+            Strategy.PAIRS: type(self),
+            Strategy.MANY: _MergingMany,
+            Strategy.FACTOR: _Projecting,
+        }
+        return passes[self.strategy.kind]
+
+    def _set_parameters(
+        self,
+        budget: int | None,
+        maintenance: Maintenance | None,
+        l2: float,
+        project_to_ball: bool,
+    ) -> None:
+        boolean("project_to_ball", project_to_ball)
+        self.project_to_ball = project_to_ball
+        self.l2 = l2
+        self._maintain(budget, maintenance)
+
+    def fit_united_budget(self) -> None:
+        self.state_record().bounded = 1  # |w|^2 is not needed before the end
+        super().fit_united_budget()
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        super().after_uniting(parts)
+        state = self.state_record()
+        state.norm2 = self.squared_length()
+        state.bounded = state.unchecked = state.wait = 0
+
+
+class BSGDClassifier(_BSGD, BudgetClassifier):
+    """A kernel support vector machine that learns one example at a time, in constant memory.
+
+    Stochastic gradient descent on the regularised hinge loss (Pegasos); with more than two classes, on
+    Crammer and Singer's. Every example inside the margin becomes a support vector. When there are more
+    than `budget` of them, `maintenance` makes room.
+
+    This is the first one to try: with merging it is both fast and accurate. It needs features of
+    similar size, so put a `StandardScaler` or a `MinMaxScaler` in front.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors. None: no limit (kernel Pegasos).
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    maintenance
+        One of `river_budget.maintenance`; None stands for `Merge()`.
+    l2
+        Strength of regularisation. The step at example t is 1 / (l2 t), so a smaller value learns longer.
+    project_to_ball
+        Whether to keep the norm of the model below 1 / sqrt(l2), where the optimum is known to lie.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error.
+    seed
+        For `RemoveRandom`.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0), l2=1e-3
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 88...%
+
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+    [^2]: [Qaadan, S. and Glasmachers, T., 2018. Multi-merge budget maintenance for stochastic gradient descent SVM training.](https://arxiv.org/abs/1806.10179)
+
+    """
+
+    def __init__(
+        self,
+        budget: int | None = 100,
+        kernel: Kernel | None = None,
+        maintenance: Maintenance | None = None,
+        l2: float = 1e-4,
+        project_to_ball: bool = True,
+        classes: tuple[Any, ...] | None = None,
+        seed: int | None = None,
+    ):
+        super().__init__(kernel, classes, seed)
+        self._set_parameters(budget, maintenance, l2, project_to_ball)
+
+    def after_promotion(self) -> None:
+        self.state_record().norm2 *= 0.5  # |-a/2|^2 + |a/2|^2
+
+
+class BSGDRegressor(_BSGD, BudgetRegressor):
+    """Kernel support vector regression that learns one example at a time, in constant memory.
+
+    Stochastic gradient descent on the regularised epsilon-insensitive loss: errors below `epsilon` count
+    nothing, larger ones in proportion. See `BSGDClassifier` for the budget.
+
+    Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors. None: no limit.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    maintenance
+        One of `river_budget.maintenance`; None stands for `Merge()`.
+    l2
+        Strength of regularisation. The step at example t is 1 / (l2 t).
+    project_to_ball
+        Whether to keep the norm of the model below 1 / sqrt(l2).
+    epsilon
+        Errors up to this size are none.
+    seed
+        For `RemoveRandom`.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.BSGDRegressor(budget=50, l2=1e-2)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.4...
+
+    """
+
+    def __init__(
+        self,
+        budget: int | None = 100,
+        kernel: Kernel | None = None,
+        maintenance: Maintenance | None = None,
+        l2: float = 1e-4,
+        project_to_ball: bool = True,
+        epsilon: float = 0.1,
+        seed: int | None = None,
+    ):
+        super().__init__(kernel, seed)
+        self._set_parameters(budget, maintenance, l2, project_to_ball)
+        self.epsilon = epsilon
+
+    epsilon = Mutable(not_negative)

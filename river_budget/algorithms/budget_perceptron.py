@@ -1,0 +1,78 @@
+"""The budget Perceptron of Crammer, Kandola and Singer (CKS)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import budget_perceptron as core
+from ..core import layout as blocks
+from ..kernels import Kernel
+from ..model.shells import BudgetClassifier
+from ..parameters import Mutable, finite, whole
+
+__all__ = ["BudgetPerceptronClassifier"]
+
+
+class BudgetPerceptronClassifier(BudgetClassifier):
+    """The budget Perceptron of Crammer, Kandola and Singer (CKS): what is easy is forgotten.
+
+    A full model drops the vector that would be classified with the largest margin without itself. Good on
+    clean data. On noisy data it collects the examples that cannot be learned, mislabelled ones among them:
+    then take `Forgetron` or `BSGDClassifier`. Binary only.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    margin
+        Examples with a margin up to this size are learned; 0: only mistakes.
+    classes
+        The two labels, if they are known in advance: the negative one first.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BudgetPerceptronClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 61...%
+
+    References
+    ----------
+    [^1]: [Crammer, K., Kandola, J. and Singer, Y., 2003. Online classification on a budget. NIPS.](https://papers.nips.cc/paper/2385-online-classification-on-a-budget)
+
+    """
+
+    learning_pass = staticmethod(core.learn)
+    shrinking_pass = staticmethod(core.shrink_to_budget)
+    state_type = core.STATE
+    per_vector_rows = 1  # the scores of the support vectors
+    _binary = True
+
+    budget = Mutable(whole(1))
+    margin = Mutable(finite)
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        margin: float = 0.0,
+        classes: tuple[Any, ...] | None = None,
+    ):
+        super().__init__(kernel, classes)
+        self.budget = budget
+        self.margin = margin
+
+    def check_restored_rows(self, count: int) -> None:
+        """Scores may be any numbers."""
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        super().after_uniting(parts)
+        kept = blocks.views(self.block).per_vector[0]
+        kept[: self.n_support_vectors] = self.scores_of_vectors()[:, 0]

@@ -1,0 +1,240 @@
+"""Random Fourier features: a map for linear models; FOGD has a linear model inside."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core import fourier as core
+from ..core import layout as blocks
+from ..core.codes import Kernel as Code
+from ..core.randoms import uniforms
+from ..kernels import RBF, Kernel
+from ..model.base import StreamModel, changes_the_model
+from ..model.calls import Call
+from ..model.features import Batch
+from ..model.shells import Transformer
+from ..model.targets import plain
+from ..parameters import as_float, whole
+
+__all__ = ["RBFSampler", "RandomFourier"]
+
+
+def frequencies(name: Any, entropy: int, n: int, header: dict[str, Any]) -> Any:
+    """n frequencies of a feature, which depend on nothing but its name and the seed.
+
+    More of them begin with the same ones. Their distribution is the Fourier transform of the kernel.
+    """
+    value = as_float(name)  # 1, 1.0 and True are one key of a dict
+    text = repr(plain(name) if value is None else value)
+    digest = hashlib.blake2b(text.encode(), digest_size=8, key=entropy.to_bytes(8, "little"))
+    uniform: Any = uniforms(int.from_bytes(digest.digest(), "little"), n)  # type: ignore[no-untyped-call]
+    if header["kernel"] == Code.RBF:  # normal
+        from scipy.special import ndtri  # here, as only these models need it
+
+        return math.sqrt(2.0 * header["gamma"]) * ndtri(uniform)
+    return header["gamma"] * np.tan(math.pi * (uniform - 0.5))  # Cauchy
+
+
+@functools.cache
+def _names(n: int) -> list[str]:
+    return [f"cos_{j}" for j in range(n)] + [f"sin_{j}" for j in range(n)]
+
+
+class Fourier(StreamModel):
+    """What is common to the map and to FOGD: a block whose columns are frequencies."""
+
+    state_type = core.STATE
+    scores_with_per_vector = True
+    n_components: int
+
+    def _set_components(self, n_components: int) -> None:
+        whole(1)("n_components", n_components)
+        kernel = RBF() if self.kernel is None else self.kernel
+        if kernel.header_fields(1)["kernel"] not in (Code.RBF, Code.LAPLACIAN):
+            raise ValueError(
+                f"random Fourier features need kernel=RBF or Laplacian, not kernel={kernel!r}"
+            )
+        self.n_components = n_components
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {
+            "capacity": blocks.columns_for(self.n_components),
+            "count": self.n_components,
+        }
+
+    def add_features(self, names: list[Any]) -> None:
+        before = len(self.features)
+        super().add_features(names)
+        self.draw(self.block, list(self.features)[before:], before)
+
+    def draw(self, block: Any, names: list[Any], first: int = 0) -> None:
+        """The frequencies of these features into the rows of a block."""
+        model, n = blocks.views(block), self.n_components
+        header = {name: model.head[name] for name in ("kernel", "gamma")}
+        for i, name in enumerate(names, first):
+            model.vectors[i, :n] = frequencies(name, self.entropy, n, header)
+
+    def _block_for(self, names: list[Any]) -> Any:
+        """The same model of just these features, known or not.
+
+        So predictions count features that have not been learned, without the model being changed.
+        """
+        if self.block is None:
+            block = blocks.allocate(**self.header_fields(len(names)), width=len(names))
+        else:
+            head = blocks.views(self.block).head
+            fields = {name: head[name] for name in head.dtype.names} | {"width": len(names)}
+            block = blocks.allocate(**fields)
+            old, new = blocks.views(self.block), blocks.views(block)
+            new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
+        self.draw(block, names)
+        return block
+
+    def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
+        self.features.reject(x)
+        names = [name for name in self.features if name in x] + self.features.unknown(x)
+        rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
+        Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
+        return scores[0].tolist()
+
+    def _score_batch(self, batch: Batch) -> Any:
+        unknown = set(batch.names).difference(self.features)
+        if self.block is not None and not unknown:
+            return super()._score_batch(batch)
+        places = {name: place for place, name in enumerate(batch.names)}
+        known = [name for name in self.features if name in places]
+        names = known + self.features.unknown(places)
+        rows = np.ascontiguousarray(batch.values[:, [places[name] for name in names]])
+        scores = np.zeros((len(rows), self.n_outputs))
+        Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
+        return scores
+
+
+class RandomFourier(Fourier, Transformer):
+    """Random Fourier features: a linear model behind them becomes a kernel machine.
+
+    Every feature is a wave over the whole example, so products of features count too: inner products of
+    what comes out approximate the kernel, with an error of about 1 / sqrt(n_components). River's `RBFSampler`
+    draws waves over one feature at a time. It approximates a sum of one-dimensional kernels, which cannot
+    express that two features act together (XOR), and yields `n_components` features for each one that comes
+    in. Where features act one by one that sum may learn faster; everywhere else this map does better, and its
+    size does not grow with the number of features.
+
+    The frequencies of a feature depend on its name and the seed only: a map with the same seed is the
+    same map, whatever the order in which features appear.
+
+    Parameters
+    ----------
+    n_components
+        The number of frequencies. Each gives two features, a cosine and a sine.
+    kernel
+        `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF()`.
+    seed
+        For the frequencies.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, linear_model, metrics, optim, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler()
+    ...     | rb.RandomFourier(100, kernel=rb.kernels.RBF(1.0), seed=1)
+    ...     | linear_model.LogisticRegression(optim.SGD(1.0))
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 8...%
+
+    The inner product of two examples is close to the kernel:
+
+    >>> features = rb.RandomFourier(1000, kernel=rb.kernels.RBF(0.5), seed=1)
+    >>> a, b = features.transform_one({"x": 1.0, "y": 0.0}), features.transform_one({"x": 0.0, "y": 1.0})
+    >>> sum(a[i] * b[i] for i in a)  # exp(-0.5 * 2) = 0.3679
+    0.3...
+
+    References
+    ----------
+    [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf)
+
+    """
+
+    scoring_pass = staticmethod(core.transform)
+
+    def __init__(
+        self, n_components: int = 100, kernel: Kernel | None = None, seed: int | None = None
+    ):
+        super().__init__(kernel, seed)
+        self._set_components(n_components)
+
+    @property
+    def n_outputs(self) -> int:
+        return 2 * self.n_components
+
+    def _feature_names(self) -> list[str]:
+        return _names(self.n_components)
+
+    @changes_the_model
+    def learn_one(self, x: dict[Any, Any]) -> None:
+        """Get to know the features; the map of known ones never changes."""
+        self.features.check(x)
+        if self.block is None or not self.features.knows(x):
+            self.add_features(self.features.unknown(x))
+
+    @changes_the_model
+    def learn_many(self, X: Any) -> None:
+        batch = Batch(X)
+        if len(batch):
+            self.rows_of(batch)
+
+    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        if self.block is None:
+            return dict(zip(self._feature_names(), self._score_with_unknown(x), strict=True))
+        return super().transform_one(x)
+
+
+class RBFSampler(RandomFourier):
+    """`RandomFourier` for the RBF kernel, with the signature of River's class of this name.
+
+    Swapping the import is all it takes. What comes out differs: waves over the whole example, which
+    approximate exp(-gamma |x - z|^2), and not waves over single features; and two features for each
+    component, however many come in, of size 1 / sqrt(n_components). Linear models behind it like a larger
+    learning rate than 0.01.
+
+    Parameters
+    ----------
+    gamma
+        How fast similarity falls with distance.
+    n_components
+        The number of frequencies. Each gives two features, a cosine and a sine.
+    seed
+        For the frequencies.
+
+    Examples
+    --------
+
+    >>> from river import linear_model, optim, stream
+    >>> import river_budget as rb
+
+    >>> X, Y = [[0, 0], [1, 1], [1, 0], [0, 1]], [False, False, True, True]
+    >>> model = rb.RBFSampler(seed=3) | linear_model.LogisticRegression(optim.SGD(1.0))
+    >>> for _ in range(30):
+    ...     for x, y in stream.iter_array(X, Y):
+    ...         model.learn_one(x, y)
+    >>> [model.predict_one(x) for x, y in stream.iter_array(X, Y)]
+    [False, False, True, True]
+
+    References
+    ----------
+    [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf)
+
+    """
+
+    def __init__(self, gamma: float | str = 1.0, n_components: int = 100, seed: int | None = None):
+        super().__init__(n_components, RBF(gamma), seed)
+        self.gamma = gamma

@@ -1,0 +1,145 @@
+"""Gradient descent on Nyström features (NOGD)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import nystroem as core
+from ..kernels import Kernel
+from ..model.shells import BudgetClassifier, BudgetRegressor
+from ..parameters import Mutable, not_negative, positive
+from .nystroem import NystroemBasis
+
+__all__ = ["NOGDClassifier", "NOGDRegressor"]
+
+
+class _NOGD(NystroemBasis):
+    learning_pass = staticmethod(core.learn)
+
+    learning_rate = Mutable(positive)
+
+    def fit_united_budget(self) -> None:
+        self.fit_budget()
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        """A support that was frozen in one of the models is frozen: with a basis of its own."""
+        super().after_uniting(parts)
+        gathering = all(part.model.state_record().stage == core.GATHERING for part in parts)
+        if self.n_support_vectors and not gathering:
+            self._learn_basis()
+
+    @property
+    def _largest_rank(self) -> int:
+        return max(1, round(0.2 * self.budget)) if self.rank is None else self.rank
+
+    def prepare(self) -> None:
+        self._learn_basis()
+
+
+class NOGDClassifier(_NOGD, BudgetClassifier):
+    """Gradient descent on the hinge loss over Nyström features.
+
+    The first `budget` examples with a loss become support vectors, as in `KernelOGDClassifier`. Then the
+    support is frozen: its `rank` most important functions become features, and from there on a linear model
+    learns on them. Nothing is forgotten, and no update can hurt the support. It is accurate and steady where
+    the first examples are typical of all; on a stream that drifts away from them prefer a model that replaces
+    its vectors (`BSGDClassifier`, `ForgetronClassifier`).
+
+    Parameters
+    ----------
+    budget
+        The number of support vectors. Once the support is frozen, a smaller budget takes effect and a
+        larger one does not.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    rank
+        The number of features. None: a fifth of the budget.
+    learning_rate
+        Size of a step.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.NOGDClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0), rank=60
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 8...%
+
+    References
+    ----------
+    [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
+
+    """
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        rank: int | None = None,
+        learning_rate: float = 0.2,
+        classes: tuple[Any, ...] | None = None,
+    ):
+        super().__init__(kernel, classes)
+        self._set_parameters(budget, rank)
+        self.learning_rate = learning_rate
+
+
+class NOGDRegressor(_NOGD, BudgetRegressor):
+    """Gradient descent on the squared error over Nyström features.
+
+    Errors up to `epsilon` count nothing. Targets should be of order one: put a `TargetStandardScaler` around
+    the pipeline.
+
+    Parameters
+    ----------
+    budget
+        The number of support vectors. Once the support is frozen, a smaller budget takes effect and a
+        larger one does not.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    rank
+        The number of features. None: a fifth of the budget.
+    learning_rate
+        Share of the error that a step removes.
+    epsilon
+        Errors up to this size are none.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.NOGDRegressor(budget=50)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+
+    References
+    ----------
+    [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
+
+    """
+
+    epsilon = Mutable(not_negative)
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        rank: int | None = None,
+        learning_rate: float = 0.2,
+        epsilon: float = 0.1,
+    ):
+        super().__init__(kernel, None)
+        self._set_parameters(budget, rank)
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon

@@ -1,0 +1,103 @@
+"""Gradient descent with kernels, without a budget (OGD)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import ogd as core
+from ..kernels import Kernel
+from ..model.shells import BudgetClassifier, BudgetRegressor
+from ..parameters import Mutable, not_negative, positive
+
+__all__ = ["KernelOGDClassifier", "KernelOGDRegressor"]
+
+
+class KernelOGDClassifier(BudgetClassifier):
+    """Gradient descent on the hinge loss with a constant step, without a budget.
+
+    Every example inside the margin becomes a support vector: more accurate than the Perceptron, and larger.
+    It never forgets, so memory and time grow with the stream. Choose it for short streams, or to see what
+    a budget costs; `BOGDClassifier` is the same with one.
+
+    Parameters
+    ----------
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    learning_rate
+        Size of a step.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.KernelOGDClassifier(rb.kernels.RBF(4.0))
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 90...%
+
+    References
+    ----------
+    [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
+
+    """
+
+    learning_pass = staticmethod(core.learn)
+    state_type = core.STATE
+
+    learning_rate = Mutable(positive)
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.2,
+        classes: tuple[Any, ...] | None = None,
+    ):
+        super().__init__(kernel, classes)
+        self.learning_rate = learning_rate
+
+
+class KernelOGDRegressor(BudgetRegressor):
+    """Gradient descent on the squared error with a constant step, without a budget.
+
+    Errors up to `epsilon` count nothing. It never forgets, so memory and time grow with the stream. Targets
+    should be of order one: put a `TargetStandardScaler` around the pipeline.
+
+    Parameters
+    ----------
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    learning_rate
+        Share of the error that a step removes.
+    epsilon
+        Errors up to this size are none.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.KernelOGDRegressor()
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+
+    """
+
+    learning_pass = staticmethod(core.learn)
+    state_type = core.STATE
+
+    learning_rate = Mutable(positive)
+    epsilon = Mutable(not_negative)
+
+    def __init__(
+        self, kernel: Kernel | None = None, learning_rate: float = 0.2, epsilon: float = 0.1
+    ):
+        super().__init__(kernel, None)
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon

@@ -1,0 +1,150 @@
+"""Novelty detection: the one-class support vector machine as a stream learner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from river import base
+
+from ..core import norma as core
+from ..core.codes import Task
+from ..kernels import Kernel
+from ..maintenance import Maintenance
+from ..model.base import changes_the_model
+from ..model.expansion import Maintained
+from ..model.features import Batch
+from ..parameters import Mutable, check_decay, not_negative, positive, share
+
+__all__ = ["KernelOneClassSVM"]
+
+
+class KernelOneClassSVM(Maintained, base.AnomalyDetector):
+    """A kernel one-class SVM that learns one example at a time, in constant memory.
+
+    The novelty form of NORMA: a function is pulled up where examples come in, and fades; a threshold moves so
+    that a share `nu` of the examples lies below it. The score of an example is the threshold minus the
+    function there: positive outside, negative inside. The kernel bends around clusters, which a linear
+    one-class SVM cannot do.
+
+    It needs features of similar size, so put a `StandardScaler` in front. It takes for normal what there is
+    much of: anomalies that come in one dense cluster, and are more than a share `nu`, become part of the
+    model (River's HTTP or Shuttle data, where attacks are alike). There, tree-based detectors do better.
+
+    Parameters
+    ----------
+    nu
+        The share of examples that end up outside.
+    budget
+        The largest number of support vectors. None: no limit.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    maintenance
+        One of `river_budget.maintenance`: how a full model makes room. None stands for `Merge()`.
+    learning_rate
+        Size of a step. The threshold is found after some multiples of 1 / (learning_rate * nu) examples.
+    l2
+        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+    seed
+        For `RemoveRandom`.
+
+    Examples
+    --------
+
+    >>> import random
+    >>> from river import anomaly
+    >>> import river_budget as rb
+
+    >>> model = rb.KernelOneClassSVM(nu=0.1, kernel=rb.kernels.RBF(1.0))
+    >>> rng = random.Random(42)
+    >>> for _ in range(2000):  # a ring
+    ...     angle = rng.uniform(0, 6.28)
+    ...     model.learn_one({"x": np.cos(angle), "y": np.sin(angle)})
+    >>> model.score_one({"x": 0.0, "y": -1.0}) < 0 < model.score_one({"x": 0.0, "y": 3.0})
+    True
+
+    Behind a quantile filter it says yes or no:
+
+    >>> detector = anomaly.QuantileFilter(model, q=0.98)
+
+    References
+    ----------
+    [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
+
+    """
+
+    learning_pass = staticmethod(core.learn_novelty)
+    scoring_pass = staticmethod(core.score_novelty)
+    shrinking_pass = staticmethod(core.shrink_to_budget)
+    state_type = core.STATE
+
+    nu = Mutable(share)
+    learning_rate = Mutable(positive)
+    l2 = Mutable(not_negative)
+
+    def __init__(
+        self,
+        nu: float = 0.1,
+        budget: int | None = 100,
+        kernel: Kernel | None = None,
+        maintenance: Maintenance | None = None,
+        learning_rate: float = 0.05,
+        l2: float = 0.01,
+        seed: int | None = None,
+    ):
+        super().__init__(kernel, seed)
+        self.nu = nu
+        self.learning_rate = learning_rate
+        self.l2 = l2
+        self._maintain(budget, maintenance)
+
+    def _check_together(self, **parameters: Any) -> None:
+        super()._check_together(**parameters)
+        both = self.__dict__ | parameters
+        check_decay(both["learning_rate"], both["l2"])
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"task": Task.BINARY, "outputs": 1}
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        """The threshold is a part of the score."""
+        super().after_uniting(parts)
+        self.state_record().level = sum(
+            part.weight * part.model.state_record().level for part in parts
+        )
+
+    @changes_the_model
+    def learn_one(self, x: dict[Any, Any]) -> None:
+        self._learn_row(x, 0.0, 1.0)
+
+    def score_one(self, x: dict[Any, Any]) -> float:
+        """How far x lies outside: the threshold minus the function at x."""
+        score: float = self._score_row(x)[0]
+        return score
+
+    def decision_function_one(self, x: dict[Any, Any]) -> float:
+        """The score."""
+        return self.score_one(x)
+
+    @changes_the_model
+    def learn_many(self, X: Any) -> None:
+        """Learn the examples in their order, exactly as a loop of `learn_one`."""
+        self.score_then_learn_many(X)
+
+    @changes_the_model
+    def score_then_learn_many(self, X: Any) -> Any:
+        """The score of each example before it is learned: test, then learn, in one call.
+
+        Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
+        """
+        batch = Batch(X)
+        scores = np.empty((len(batch), 1))
+        if len(batch):
+            nothing, ones = np.zeros(len(batch)), np.ones(len(batch))
+            self.run_pass(self.rows_of(batch), nothing, ones, scores)
+        return batch.series(scores[:, 0], None)
+
+    def score_many(self, X: Any) -> Any:
+        """The scores of many examples."""
+        batch = Batch(X)
+        return batch.series(self._score_batch(batch)[:, 0], None)

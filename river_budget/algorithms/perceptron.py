@@ -1,0 +1,101 @@
+"""The kernel Perceptron, without a budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import perceptron as core
+from ..kernels import Kernel
+from ..model.expansion import BudgetModel
+from ..model.shells import BudgetClassifier, BudgetRegressor
+from ..parameters import Mutable, not_negative, positive
+
+__all__ = ["KernelPerceptronClassifier", "KernelPerceptronRegressor"]
+
+
+class _Perceptron(BudgetModel):
+    learning_pass = staticmethod(core.learn)
+    state_type = core.STATE
+
+
+class ClassifierSteps(_Perceptron, BudgetClassifier):
+    def initial_state(self) -> dict[str, Any]:
+        return {"learning_rate": 1.0}
+
+
+class RegressorSteps(_Perceptron, BudgetRegressor):
+    learning_rate = Mutable(positive)
+    epsilon = Mutable(not_negative)
+
+
+class KernelPerceptronClassifier(ClassifierSteps):
+    """The kernel Perceptron: every mistake becomes a support vector, for ever.
+
+    The baseline that all budgets are measured against. It never forgets, so memory and time grow with the
+    number of mistakes: on a noisy stream without limit. Choose it for short streams, or to see what a
+    budget costs; otherwise one of the others.
+
+    Parameters
+    ----------
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.KernelPerceptronClassifier(rb.kernels.RBF(4.0))
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 86...%
+
+    References
+    ----------
+    [^1]: [Freund, Y. and Schapire, R., 1999. Large margin classification using the Perceptron algorithm. Machine Learning 37.](https://doi.org/10.1023/A:1007662407062)
+
+    """
+
+    def __init__(self, kernel: Kernel | None = None, classes: tuple[Any, ...] | None = None):
+        super().__init__(kernel, classes)
+
+
+class KernelPerceptronRegressor(RegressorSteps):
+    """The kernel Perceptron for regression: steps of one size towards the target, without a budget.
+
+    Every error above `epsilon` adds a support vector with coefficient `learning_rate`, up or down. Memory
+    and time grow with their number. Targets should be of order one: put a `TargetStandardScaler` around
+    the pipeline.
+
+    Parameters
+    ----------
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    learning_rate
+        Size of a step.
+    epsilon
+        Errors up to this size are none.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.KernelPerceptronRegressor()
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.39...
+
+    """
+
+    def __init__(
+        self, kernel: Kernel | None = None, learning_rate: float = 0.1, epsilon: float = 0.1
+    ):
+        super().__init__(kernel, None)
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon

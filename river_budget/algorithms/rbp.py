@@ -1,0 +1,116 @@
+"""The randomised budget Perceptron (RBP): who makes room is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import removal
+from ..core.codes import Maintenance
+from ..kernels import Kernel
+from ..model.expansion import BudgetModel
+from ..parameters import Mutable, whole
+from .perceptron import ClassifierSteps, RegressorSteps
+
+__all__ = ["RBPClassifier", "RBPRegressor"]
+
+
+class _RBP(BudgetModel):
+    shrinking_pass = staticmethod(removal.shrink_to_budget)
+
+    budget = Mutable(whole(1))
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"maintenance": Maintenance.REMOVE_RANDOM}
+
+
+class RBPClassifier(_RBP, ClassifierSteps):
+    """The randomised budget Perceptron: a newcomer takes the place of a vector drawn at random.
+
+    The cheapest budget there is, and by its authors' proof not a bad one when the target moves. It loses
+    more than `Forgetron` or the projecting ones where the target stands still.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error.
+    seed
+        For the draws.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.RBPClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0), seed=1
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 8...%
+
+    References
+    ----------
+    [^1]: [Cavallanti, G., Cesa-Bianchi, N. and Gentile, C., 2007. Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69.](https://doi.org/10.1007/s10994-007-5003-0)
+
+    """
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        classes: tuple[Any, ...] | None = None,
+        seed: int | None = None,
+    ):
+        super().__init__(kernel, classes, seed)
+        self.budget = budget
+
+
+class RBPRegressor(_RBP, RegressorSteps):
+    """The randomised budget Perceptron for regression: see `RBPClassifier`.
+
+    Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    learning_rate
+        Size of a step.
+    epsilon
+        Errors up to this size are none.
+    seed
+        For the draws.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.RBPRegressor(budget=50, seed=1)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+
+    """
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.1,
+        epsilon: float = 0.1,
+        seed: int | None = None,
+    ):
+        super().__init__(kernel, seed)
+        self.budget = budget
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon

@@ -1,0 +1,250 @@
+"""Where everything is: the block that is a model, and the scratch space that a pass needs beside it.
+
+A block is one array of bytes: the header, the algorithm's own record, and the tables of BLOCK_TABLES. Scratch
+space holds the rows of SCRATCH_ROWS, and behind them the heap, for a moment's use. All sizes, places and the
+attributes that compiled functions see (`model.vectors`, `model.row`) follow from these two tables.
+
+Columns from `count` on are padding: their coefficients are 0, all other tables may hold any finite number
+there. Block, scratch space and every table start at multiples of 64 bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .numba_types import carver, f64, f64_matrix, give_attributes, give_constructor, i64, types
+
+_SIZES = "capacity width outputs per_vector factored room"  # of tables
+_INTEGERS = (
+    f"stamp scratch {_SIZES} count budget arrived task kernel bounded degree normalised maintenance arity \
+method objective repairs at_coefficients at_norms at_arrivals at_per_vector at_factor at_room"
+)
+HEADER = np.dtype(
+    (
+        np.record,
+        [(name, "i8") for name in _INTEGERS.split()]
+        + [("random", "u8"), ("gamma", "f8"), ("coef0", "f8"), ("scale", "f8")],
+    )
+)
+SIZES = tuple(_SIZES.split())
+STATE_AT = 256  # the header is padded to this; then comes the algorithm's own record
+STATE_SIZE = 128
+TABLES_AT = STATE_AT + STATE_SIZE
+UNLIMITED = 2**62  # the budget of a model without one
+
+SEARCH_ROWS = 9  # rows of heap that a search for merge partners needs; nothing else needs as many
+
+header_at = carver(HEADER, 0)
+
+# Every table: its kind, and its shape from the header. The first one has its place right behind the record.
+BLOCK_TABLES: dict[str, Any] = {
+    "vectors": (f64_matrix, lambda h: (h.width, h.capacity)),  # a row per feature
+    "coefficients": (f64_matrix, lambda h: (h.outputs, h.capacity)),  # times head.scale
+    "norms": (f64, lambda h: (h.capacity,)),  # |x|^2, or |x|_1 for the Laplacian kernel
+    "arrivals": (i64, lambda h: (h.capacity,)),  # the order in which vectors came
+    "per_vector": (f64_matrix, lambda h: (h.per_vector, h.capacity)),  # the algorithm's own rows
+    "factor": (f64_matrix, lambda h: (h.factored * h.capacity, h.capacity)),  # of K^-1
+    "room": (f64, lambda h: (h.room,)),  # numbers that the algorithm carves for itself
+}
+SCRATCH_ROWS: dict[str, Any] = {
+    "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
+    "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
+    "buffer": (f64, lambda h: (h.capacity,)),
+    "nonzero": (i64, lambda h: (h.width + 1,)),  # places of the features that are not 0
+    "x": (f64, lambda h: (h.width,)),  # a vector, taken out of the table
+}
+ADDRESSES = (
+    "state",
+    "heap",
+)  # attributes that are raw addresses: the caller chooses type and shape
+
+
+def _heap_numbers(h: Any) -> Any:
+    """How many numbers the heap holds: rows for a search, and the members of a merging."""
+    merging = h.arity * (h.arity + h.outputs + h.width + 8) + 2 * h.outputs
+    return SEARCH_ROWS * h.capacity + merging
+
+
+def _volume(shape: tuple[Any, ...]) -> Any:
+    first, *others = shape
+    for size in others:
+        first = first * size
+    return first
+
+
+def place_of(name: str, block: Any, memory: Any, h: Any) -> tuple[Any, ...]:
+    """(address, *shape) of an attribute of the model with this block, scratch space and header."""
+    if name == "head":
+        return (block,)
+    if name == "state":
+        return (block + STATE_AT,)
+    if name in BLOCK_TABLES:
+        at = TABLES_AT if name == "vectors" else getattr(h, f"at_{name}")
+        return (block + at, *BLOCK_TABLES[name][1](h))
+    place = memory
+    for other, (_, shape) in SCRATCH_ROWS.items():
+        if other == name:
+            return (place, *shape(h))
+        place = place + 8 * _volume(shape(h))
+    return ((place + 63) & -64,)  # the heap
+
+
+give_attributes(
+    HEADER,
+    {"head": header_at.kind}
+    | {name: kind.kind for name, (kind, _) in (BLOCK_TABLES | SCRATCH_ROWS).items()}
+    | dict.fromkeys(ADDRESSES, types.intp),
+    place_of,
+)
+
+
+class PlainModel:
+    """A model for Python: the same attributes as in compiled code."""
+
+    def __init__(self, block: int, memory: int):
+        self.block, self.memory = block, memory
+
+    def __getattr__(self, name: str) -> Any:
+        head = header_at(self.block)
+        if name == "head":
+            return head
+        place = place_of(name, self.block, self.memory, head)
+        if name in ADDRESSES:
+            return place[0]
+        return (BLOCK_TABLES | SCRATCH_ROWS)[name][0](*place)
+
+
+def model_at(block, memory):
+    """The model in the block at one address, with scratch space at another."""
+    return PlainModel(block, memory)
+
+
+give_constructor(model_at)
+
+
+# For Python: blocks are made, grown and looked into
+
+
+def views(block: Any) -> Any:
+    """The model of a block, without scratch space: alive as long as the block."""
+    return PlainModel(block.ctypes.data, 0)
+
+
+def state_of(block: Any, record: Any) -> Any:
+    """The algorithm's own record, of this type: alive as long as the block."""
+    return block[STATE_AT : STATE_AT + record.itemsize].view(record)[0]
+
+
+def zeros(nbytes: int) -> Any:
+    """So many zero bytes that start at a multiple of 64: vector code that reads across two cache lines
+    takes longer."""
+    raw = np.zeros(nbytes + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + nbytes]
+
+
+def columns_for(vectors: int) -> int:
+    """The capacity for so many vectors: an odd number of cache lines, as strides of a power of two
+    make the rows of a matrix compete for the same places in the cache."""
+    return 8 * (-(-vectors // 8) | 1)
+
+
+class _Fields:
+    """Header fields of a block that need not exist yet."""
+
+    def __init__(self, fields: Mapping[str, Any]):
+        self.fields = fields
+
+    def __getattr__(self, name: str) -> int:
+        return int(self.fields.get(name, 0))
+
+
+def places_for(fields: Mapping[str, Any]) -> tuple[dict[str, int], int]:
+    """Where the tables of a block with these header fields begin, and where it ends."""
+    h, end, places = _Fields(fields), TABLES_AT, {}
+    for name, (_, shape) in BLOCK_TABLES.items():
+        places[name] = end
+        end += -(-8 * math.prod(shape(h)) // 64) * 64
+    return places, end
+
+
+def block_size(fields: Mapping[str, Any]) -> int:
+    """Bytes of a block with these header fields."""
+    return places_for(fields)[1]
+
+
+def scratch_size(fields: Mapping[str, Any]) -> int:
+    """Bytes of the scratch space that a pass over such a block may need."""
+    h = _Fields(fields)
+    rows = place_of("heap", 0, 0, h)[0]
+    return int(rows + 8 * _heap_numbers(h))
+
+
+def stamp_of(record: Any) -> int:
+    """A number for this layout of a block whose algorithm keeps such a record."""
+    described = repr(
+        (HEADER.descr, STATE_AT, STATE_SIZE, list(BLOCK_TABLES), np.dtype(record).descr)
+    )
+    return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
+
+
+def allocate(**fields: Any) -> Any:
+    """A new block with these header fields, of which SIZES set its size."""
+    places, end = places_for(fields)
+    head = np.zeros(1, HEADER)
+    for name, value in fields.items():
+        head[name] = value
+    head["scratch"] = scratch_size(fields)
+    for name, place in places.items():
+        if name != "vectors":
+            head[f"at_{name}"] = place
+    block = zeros(end)
+    block[: HEADER.itemsize] = head.view(np.uint8)
+    return block
+
+
+def header_of(block: Any) -> dict[str, Any]:
+    """All header fields."""
+    head = views(block).head
+    return {name: head[name] for name in HEADER.names or ()}
+
+
+def resized(block: Any, **sizes: int) -> Any:
+    """A copy with other SIZES; what is new holds zeros."""
+    old = views(block)
+    new_block = allocate(**header_of(block) | sizes)
+    new = views(new_block)
+    new_block[STATE_AT:TABLES_AT] = block[STATE_AT:TABLES_AT]
+    for table in BLOCK_TABLES:
+        source, target = getattr(old, table), getattr(new, table)
+        corner = tuple(slice(min(a, b)) for a, b in zip(source.shape, target.shape, strict=True))
+        target[corner] = source[corner]
+    return new_block
+
+
+def aligned(block: Any) -> Any:
+    """A copy of a block that starts at a multiple of 64 bytes."""
+    copy = zeros(len(block))
+    copy[:] = block
+    return copy
+
+
+def _whole(block: Any, field: str) -> int:
+    """A field of the header, read at once: this is done at every call."""
+    at = HEADER.fields[field][1]  # type: ignore[index]
+    return int(block[at : at + 8].view(np.int64)[0])
+
+
+def stamp_in(block: Any) -> int:
+    """The number of the layout in which a block was made."""
+    return _whole(block, "stamp") if len(block) >= TABLES_AT else 0
+
+
+def scratch_for(block: Any) -> Any:
+    """Scratch space of the size that a pass over this block may need."""
+    return zeros(_whole(block, "scratch"))

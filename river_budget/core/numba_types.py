@@ -1,0 +1,199 @@
+"""What numba must be told: arrays that are carved from memory, and models whose attributes are carved arrays.
+
+What is defined here has two forms: the function for Python, and beside it the instructions that numba emits
+in its place. (An `overload` would be compiled once more for every use.)
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import cgutils, types
+from numba.core.imputils import lower_getattr
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, lower_builtin, models, register_model, type_callable
+from numba.np import arrayobj
+
+
+def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
+    """Say what compiled code does for a Python function of up to three arguments: the type of its result,
+    or a function that finds it from theirs, and how the instructions are generated."""
+    find = (lambda *kinds: result) if isinstance(result, types.Type) else result
+    typers = (lambda a: find(a), lambda a, b: find(a, b), lambda a, b, c: find(a, b, c))
+
+    def decorate(generate: Any) -> Any:
+        type_callable(function)(lambda context: typers[len(arguments) - 1])
+        lower_builtin(function, *arguments)(generate)
+        return generate
+
+    return decorate
+
+
+# Arrays at an address
+
+
+def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> Any:
+    """A value of this type at an address: an array, or without a shape the record there.
+
+    The array counts no references: the memory belongs to the caller for the whole call.
+    """
+    if not shape:
+        return builder.inttoptr(address, context.get_value_type(kind))
+    result = arrayobj.make_array(kind)(context, builder)
+    itemsize = context.get_constant(
+        types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype))
+    )
+    strides = [itemsize]
+    for size in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], size))
+    arrayobj.populate_array(
+        result,
+        data=builder.inttoptr(address, result.data.type),
+        shape=cgutils.pack_array(builder, shape),
+        strides=cgutils.pack_array(builder, strides),
+        itemsize=itemsize,
+        meminfo=None,
+        parent=None,
+    )
+    return result._getvalue()
+
+
+def carver(dtype: Any, ndim: int = 1) -> Any:
+    """A function of (address, *shape): the array in the memory there, which somebody keeps alive.
+
+    With ndim = 0 it is a single record.
+    """
+    element = numba.from_dtype(np.dtype(dtype))
+
+    def carver(address, *shape):
+        nbytes = math.prod(shape) * np.dtype(dtype).itemsize
+        octets = (ctypes.c_ubyte * int(nbytes)).from_address(int(address))
+        array = np.frombuffer(octets, dtype, math.prod(shape)).reshape(shape)
+        return array if ndim else array.reshape(1)[0]
+
+    carver.kind = types.Array(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
+
+    @compiled_as(carver, carver.kind, *[types.Integer] * (1 + ndim))  # type: ignore[attr-defined]
+    def generate(context, builder, signature, args):
+        words = [
+            context.cast(builder, value, kind, types.intp)
+            for value, kind in zip(args, signature.args, strict=True)
+        ]
+        return carve(context, builder, signature.return_type, words[0], words[1:])
+
+    return carver
+
+
+f64, i64, f32 = carver(np.float64), carver(np.int64), carver(np.float32)
+f64_matrix = carver(np.float64, 2)
+
+
+def address_of(array):
+    """Where the memory of an array begins."""
+    return array.ctypes.data
+
+
+@compiled_as(address_of, types.intp, types.Array)
+def _address_of(context, builder, signature, args):
+    data = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
+    return builder.ptrtoint(data, context.get_value_type(types.intp))
+
+
+# Models: two addresses, of a block and of scratch space
+
+
+class ModelType(types.Type):
+    """numba's type of a model."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Model")
+
+
+MODEL = ModelType()
+
+
+@register_model(ModelType)
+class _Layout(models.StructModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, [("block", types.intp), ("memory", types.intp)])
+
+
+class _Word:
+    """A machine word in generated code, with the arithmetic that places need."""
+
+    def __init__(self, builder: Any, value: Any):
+        self.builder, self.value = builder, value
+
+    def _value(self, other: Any) -> Any:
+        return other.value if isinstance(other, _Word) else self.value.type(other)
+
+    def __add__(self, other: Any) -> _Word:
+        return _Word(self.builder, self.builder.add(self.value, self._value(other)))
+
+    def __mul__(self, other: Any) -> _Word:
+        return _Word(self.builder, self.builder.mul(self.value, self._value(other)))
+
+    def __and__(self, other: Any) -> _Word:
+        return _Word(self.builder, self.builder.and_(self.value, self._value(other)))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+class _Header:
+    """The fields of a block's header as words, loaded where they are asked for."""
+
+    def __init__(self, builder: Any, dtype: Any, block: _Word):
+        self.builder, self.dtype, self.block = builder, dtype, block
+
+    def __getattr__(self, name: str) -> _Word:
+        word = self.block.value.type
+        place = self.block + int(self.dtype.fields[name][1])
+        return _Word(
+            self.builder, self.builder.load(self.builder.inttoptr(place.value, word.as_pointer()))
+        )
+
+
+def give_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
+    """Let compiled code read `model.name` for these names.
+
+    `place_of(name, block, memory, header)` is (address, *shape). Python calls it with numbers. Here it is
+    called with words instead, so that the same arithmetic emits the instructions.
+    """
+
+    @infer_getattr
+    class Attributes(AttributeTemplate):  # type: ignore[misc]
+        key = ModelType
+
+        def generic_resolve(self, model, name):
+            return kinds.get(name)
+
+    def give(name: str, kind: Any) -> None:
+        @lower_getattr(ModelType, name)
+        def generate(context, builder, model_type, value):
+            model = cgutils.create_struct_proxy(MODEL)(context, builder, value=value)
+            block, memory = _Word(builder, model.block), _Word(builder, model.memory)
+            found = place_of(name, block, memory, _Header(builder, header, block))
+            address, *shape = (
+                w.value if isinstance(w, _Word) else context.get_constant(types.intp, w)
+                for w in found
+            )
+            if kind == types.intp:
+                return address
+            return carve(context, builder, kind, address, shape)
+
+    for name, kind in kinds.items():
+        give(name, kind)
+
+
+def give_constructor(function: Any) -> None:
+    """Let compiled code call function(block, memory) and get the model at these addresses."""
+
+    @compiled_as(function, MODEL, types.Integer, types.Integer)
+    def generate(context, builder, signature, args):
+        model = cgutils.create_struct_proxy(MODEL)(context, builder)
+        model.block, model.memory = args
+        return model._getvalue()

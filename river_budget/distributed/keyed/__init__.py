@@ -1,0 +1,1 @@
+"""A model for every key of a stream, over shards."""

@@ -1,0 +1,181 @@
+"""From a chunk of the stream to parts for the shards, and from their answers back to a series.
+
+A chunk is a frame or a list of dicts. Everything that can be wrong with it is found here, before anything
+is learned.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from river.utils import dataframe
+
+from ...model.features import Batch, FeatureIndex, number
+from ...model.targets import Targets, array_of, weights
+from .keys import packed, shard_of
+from .parts import Part
+from .shared_indexes import is_bare
+
+PIECE = 8192  # rows
+MANY = 2**16  # keys whose shards are remembered from chunk to chunk
+
+
+class Chunk:
+    """Rows, their keys and what is learned of them."""
+
+    def __init__(self, X: Any, y: Any, w: Any, key: Any, template: Any):
+        self.numeric = is_bare(template)
+        self.frame: Any = None
+        self.names: list[Any] | None = None
+        self.rows: Any = None
+        if isinstance(X, (list, tuple)):
+            self._take_dicts(X, key)
+        else:
+            self._take_frame(dataframe.into_frame(X), key)
+        self.name: str | None = None
+        self.targets = None if y is None else self._targets(y, template)
+        plain = isinstance(w, (int, float)) and w == 1.0
+        self.weights = None if plain else weights(w, len(self))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    # rows
+
+    def _take_frame(self, frame: Any, key: Any) -> None:
+        names = frame.columns
+        if key not in names:
+            raise ValueError(f"X has no column {key!r}, which is to hold the keys")
+        if len(names) == 1:
+            raise ValueError(f"X has no column besides {key!r}: there are no features")
+        self.frame = frame
+        self.keys = frame.get_column(key).to_list()
+        features = frame[:, _others(len(names), names.index(key))]
+        if self.numeric:
+            batch = Batch(features)
+            self.names, self.rows = batch.names, batch.values
+        else:
+            self.rows = features.rows(named=True)
+
+    def _take_dicts(self, X: Any, key: Any) -> None:
+        try:
+            self.keys = [x[key] for x in X]
+        except (KeyError, TypeError):
+            raise ValueError(f"every example must be a dict with a key in {key!r}") from None
+        self.rows = [{name: value for name, value in x.items() if name != key} for x in X]
+        if not self.numeric:
+            return
+        if X and all(x.keys() == self.rows[0].keys() for x in self.rows):
+            self.names = list(self.rows[0])
+            self.rows = matrix(self.rows, self.names)
+        else:
+            index = FeatureIndex()
+            for x in self.rows:
+                index.check(x)
+
+    # targets
+
+    def _targets(self, y: Any, template: Any) -> Any:
+        targets = Targets(y, len(self))
+        self.name = targets.name
+        if self.numeric and not hasattr(template, "labels"):
+            return targets.numbers()
+        values = as_list(targets)
+        if hasattr(template, "labels"):
+            for label in set(values):
+                template.labels.check(label)
+            # a column that says itself that it is boolean stands for both labels
+            if targets.boolean and self.frame is not None:
+                return targets.values
+        return values
+
+    # parts
+
+    def pieces(self) -> Iterator[tuple[int, Chunk]]:
+        """Where pieces of the chunk begin, and the pieces: of a size that shards can work on while the next
+        ones are made."""
+        for start in range(0, len(self), PIECE):
+            piece, some = copy.copy(self), slice(start, start + PIECE)
+            piece.keys, piece.rows = self.keys[some], self.rows[some]
+            piece.targets = None if self.targets is None else self.targets[some]
+            piece.weights = None if self.weights is None else self.weights[some]
+            yield start, piece
+
+    def parts(self, shards: int) -> Iterator[tuple[int, Any, Part]]:
+        """(shard, the places of its rows in the chunk, its part) for every shard that has rows."""
+        codes, distinct = coded(self.keys)
+        names, owners = zip(*(_address(key, shards) for key in distinct), strict=True)
+        owner = np.array(owners, np.intp)[codes]
+        order = np.argsort(codes, kind="stable")
+        for shard in sorted(set(owners)):
+            places = order[owner[order] == shard]
+            yield shard, places, self._part(places, codes[places], names)
+
+    def _part(self, places: Any, codes: Any, names: tuple[bytes, ...]) -> Part:
+        """The rows in these places, which are sorted by their codes."""
+        ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
+        return Part(
+            keys=[names[code] for code in codes[ends].tolist()],
+            stops=(ends + 1).tolist(),
+            names=self.names,
+            rows=picked(self.rows, places),
+            targets=None if self.targets is None else picked(self.targets, places),
+            weights=None if self.weights is None else self.weights[places],
+        )
+
+    def series(self, values: list[Any]) -> Any:
+        """Predictions in the form of the rows."""
+        if self.frame is None:
+            return values
+        array = array_of(values)
+        if array.dtype == object and not self.frame.implementation.is_pandas_like():
+            array = values
+        return dataframe.to_native_series(array, name=self.name, like=self.frame)
+
+
+def _others(n: int, place: int) -> Any:
+    """All columns but one, by place, and as a slice if they are one: to select by name takes twice as long."""
+    if place in (0, n - 1):
+        return slice(1, n) if place == 0 else slice(0, place)
+    return [other for other in range(n) if other != place]
+
+
+def coded(keys: Sequence[Any]) -> tuple[Any, Iterable[Any]]:
+    """A number for every key, in order of first appearance, and the different ones."""
+    try:
+        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    except TypeError:
+        raise ValueError("a key must be text, bytes, a number or a tuple of these") from None
+    codes = np.fromiter(map(numbers.__getitem__, keys), np.intp, len(keys))
+    return codes, numbers
+
+
+@functools.lru_cache(MANY, typed=True)
+def _address(key: Any, shards: int) -> tuple[bytes, int]:
+    """The bytes of a key and its shard."""
+    name = packed(key)
+    return name, shard_of(name, shards)
+
+
+def picked(values: Any, places: Any) -> Any:
+    """Some rows of an array, or some elements of a list."""
+    if isinstance(values, np.ndarray):
+        return values[places]
+    return [values[place] for place in places.tolist()]
+
+
+def as_list(targets: Targets) -> list[Any]:
+    values = targets.values
+    return values.tolist() if isinstance(values, np.ndarray) else values  # type: ignore[no-any-return]
+
+
+def matrix(rows: list[dict[Any, Any]], names: list[Any]) -> Any:
+    """Examples of the same features as a matrix of finite numbers."""
+    values = np.array([[x[name] for name in names] for x in rows])
+    if values.dtype.kind not in "biuf" or not np.isfinite(values).all():
+        values = np.array([[number(name, x[name]) for name in names] for x in rows])
+    return np.require(values, np.float64, ["C", "A", "W"]).reshape(len(rows), len(names))

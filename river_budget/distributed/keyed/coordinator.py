@@ -1,0 +1,192 @@
+"""The lines to all shards, and the checkpoints that they write together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..precompile import warm
+from ..workers import backends
+from ..workers.interface import Worker
+from . import states
+from .checkpoints import Folder
+from .chunks import Chunk
+from .keys import shard_of
+from .shard import Shard
+from .shard_client import Line, Message
+
+Sent = tuple[Line, Any, Message]  # the places of its rows in the chunk
+BATCH = 1000  # models that are moved at once
+
+
+class Board:
+    """Sends chunks to shards and gathers what they answer."""
+
+    def __init__(
+        self,
+        template: Any,
+        form: states.Form,
+        backend: str,
+        shards: int,
+        capacity: int | None,
+        folder: Folder | None,
+        checkpoint_every: int,
+    ):
+        self.template, self.form, self.capacity = template, form, capacity
+        self.folder, self.checkpoint_every = folder, checkpoint_every
+        self.rows_done = 0 if folder is None else folder.rows
+        self.rows_saved = self.rows_sealed = self.rows_done
+        self.number = 0 if folder is None else folder.checkpoint
+        self.seals: list[Message] = []  # of a checkpoint that is not complete yet
+        self.lines: list[Line] = []
+        self.backend = backends.open(backend, shards)
+        try:
+            if backend != "serial":
+                warm(template)
+            self.lines += [self._line(place) for place in range(shards)]
+            self.ask_all("resident")
+        except BaseException:
+            self.stop()
+            raise
+
+    def _line(self, place: int) -> Line:
+        path = None if self.folder is None else self.folder.shard(place)
+
+        def start(checkpoint: int) -> Worker:
+            arguments = (self.template, self.form, path, checkpoint, self.capacity)
+            return self.backend.wired(Shard, *arguments)
+
+        return Line(start, self.number, recovers=path is not None)
+
+    def stop(self) -> None:
+        """End all workers, whatever they do."""
+        for line in self.lines:
+            line.stop()
+        self.lines.clear()
+        self.backend.close()
+
+    # sending and gathering
+
+    def learn(self, chunk: Chunk, predict: bool) -> list[Sent]:
+        """Send the rows of a chunk to be learned."""
+        sent: list[Sent] = []
+        for start, piece in chunk.pieces():
+            options = {"changes": True, "asked": predict}
+            for line, places, part in self._addressed(piece):
+                message = line.send("learn", part, predict, **options)
+                if predict:
+                    sent.append((line, start + places, message))
+            self.rows_done += len(piece)
+            self._look_after_checkpoints()
+        return sent
+
+    def predict(self, chunk: Chunk) -> list[Sent]:
+        """Send the rows of a chunk to be predicted."""
+        return [
+            (line, start + places, line.send("predict", part))
+            for start, piece in chunk.pieces()
+            for line, places, part in self._addressed(piece)
+        ]
+
+    def _addressed(self, piece: Chunk) -> Iterator[tuple[Line, Any, Any]]:
+        for shard, places, part in piece.parts(len(self.lines)):
+            yield self.lines[shard], places, part
+
+    def gather(self, n: int, sent: list[Sent]) -> list[Any]:
+        """The answers of all shards, each in its place."""
+        values = [None] * n
+        for line, places, message in sent:
+            for place, value in zip(places.tolist(), line.answer(message), strict=True):
+                values[place] = value
+        return values
+
+    def ask(self, shard: int, method: str, *arguments: Any) -> Any:
+        """The answer of one shard."""
+        line = self.lines[shard]
+        return line.answer(line.send(method, *arguments))
+
+    def ask_all(self, method: str) -> list[Any]:
+        """The answers of all shards."""
+        sent = [line.send(method) for line in self.lines]
+        return [line.answer(message) for line, message in zip(self.lines, sent, strict=True)]
+
+    def drain(self) -> None:
+        """Wait until all that has been sent is done."""
+        for line in self.lines:
+            line.drain()
+
+    def raise_error(self) -> None:
+        """Raise what has gone wrong in the meantime."""
+        for line in self.lines:
+            line.raise_error()
+
+    # all models
+
+    def names(self) -> list[tuple[bytes, int]]:
+        """All keys in the order of their bytes, with their shards."""
+        found = self.ask_all("keys")
+        return sorted((name, shard) for shard, names in enumerate(found) for name in names)
+
+    def models(self) -> Iterator[tuple[bytes, bytes]]:
+        """Key and state of all models, in that order."""
+        names = self.names()
+        for start in range(0, len(names), BATCH):
+            batch = names[start : start + BATCH]
+            found: dict[bytes, bytes] = {}
+            for shard in {shard for _, shard in batch}:
+                own = [name for name, owner in batch if owner == shard]
+                found |= zip(own, self.ask(shard, "states_of", own), strict=True)
+            for name, _ in batch:
+                yield name, found[name]
+
+    def adopt(self, models: Iterable[tuple[bytes, bytes]]) -> None:
+        """Spread models over the shards."""
+        batches: list[list[tuple[bytes, bytes]]] = [[] for _ in self.lines]
+        for name, state in models:
+            shard = shard_of(name, len(self.lines))
+            batches[shard].append((name, state))
+            if len(batches[shard]) == BATCH:
+                self._send_models(shard, batches[shard])
+                batches[shard] = []
+        for shard, batch in enumerate(batches):
+            self._send_models(shard, batch)
+
+    def _send_models(self, shard: int, batch: list[tuple[bytes, bytes]]) -> None:
+        self.lines[shard].send("adopt", batch, changes=True, asked=False)
+
+    # checkpoints
+
+    def checkpoint(self) -> None:
+        """Write a checkpoint, and wait until it is complete."""
+        self._complete()
+        self._seal()
+        self._complete()
+
+    def _look_after_checkpoints(self) -> None:
+        if self.folder is None:
+            return
+        if self.seals and all(seal.done for seal in self.seals):
+            self._complete()
+        if self.rows_done - self.rows_sealed >= self.checkpoint_every:
+            self._complete()
+            self._seal()
+
+    def _seal(self) -> None:
+        """Have all shards write a checkpoint, when they get there."""
+        assert self.folder is not None
+        self.number, self.rows_sealed = self.number + 1, self.rows_done
+        arguments = (self.number, self.folder.checkpoint)
+        self.seals = [line.send("seal", *arguments, changes=True) for line in self.lines]
+
+    def _complete(self) -> None:
+        """Wait for a checkpoint that is being written, if there is one."""
+        seals, self.seals = self.seals, []
+        if not seals:
+            return
+        assert self.folder is not None
+        for line, seal in zip(self.lines, seals, strict=True):
+            line.answer(seal)
+        self.folder.complete(self.number, self.rows_sealed)
+        self.rows_saved = self.rows_sealed
+        for line, seal in zip(self.lines, seals, strict=True):
+            line.complete(self.number, seal)

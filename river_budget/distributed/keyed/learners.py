@@ -1,0 +1,177 @@
+"""How the models of a shard learn and predict: ours over whole arrays, all others example by example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from river import base
+
+from ...model.features import Batch
+from .batch_pass import Bench, Scratch
+from .parts import Part
+from .shared_indexes import Common, forget_free_rows, is_bare, meanings, predict_then_learn
+
+BENCHES = 8  # of one part: models that share their indexes with few others are not worth one
+
+
+def learner_of(template: Any) -> Any:
+    """What makes and teaches the clones of a model."""
+    return OurLearner(template) if is_bare(template) else Learner(template)
+
+
+class Learner:
+    """For any River model: a loop over examples."""
+
+    def __init__(self, template: Any):
+        self.template = template
+        self.predictor = predictor(template)
+
+    def clone(self) -> Any:
+        return self.template.clone()
+
+    def share(self, model: Any) -> None:
+        """Models of others share nothing."""
+
+    def learning(self, part: Part, predict: bool) -> Task:
+        return Task(part, learns=True, predictor=self.predictor if predict else None)
+
+    def predicting(self, part: Part) -> Task:
+        return Task(part, learns=False, predictor=self.predictor)
+
+
+def predictor(template: Any) -> str:
+    """The name of the method that predicts."""
+    return "score_one" if isinstance(template, base.AnomalyDetector) else "predict_one"
+
+
+class Task:
+    """One part that is learned or predicted, model by model."""
+
+    def __init__(self, part: Part, learns: bool, predictor: str | None):
+        self.part, self.learns, self.predictor = part, learns, predictor
+        self.done: list[Any] = []
+
+    def one(self, model: Any, start: int, stop: int) -> None:
+        """The rows of one model."""
+        predict = None if self.predictor is None else getattr(model, self.predictor)
+        learn = pass_holder(model, self.part) if self.learns else None
+        for i in range(start, stop):
+            x = self.part.rows[i]
+            if predict is not None:
+                self.done.append(predict(x))
+            if learn is not None:
+                learn(x, i)
+        forget_free_rows(model)
+
+    def predictions(self) -> list[Any] | None:
+        return None if self.predictor is None else self.done
+
+
+def pass_holder(model: Any, part: Part) -> Callable[[dict[Any, Any], int], None]:
+    """A function of (x, i) that teaches a model row i; weights only go to models if there are any."""
+    targets, weights = part.targets, part.weights
+    if targets is None:
+        return lambda x, i: model.learn_one(x)
+    if weights is None:
+        return lambda x, i: model.learn_one(x, targets[i])
+    return lambda x, i: model.learn_one(x, targets[i], w=float(weights[i]))
+
+
+class OurLearner(Common):
+    """For our classifiers and regressors: whole matrices where all rows have the same features."""
+
+    def __init__(self, template: Any):
+        super().__init__(template)
+        self.scratch = Scratch()
+        self.learn = self.template.pass_holder.learning_pass  # looked up once
+
+    def learning(self, part: Part, predict: bool) -> OurTask:
+        return OurTask(self, part, True, predict)
+
+    def predicting(self, part: Part) -> OurTask:
+        return OurTask(self, part, False, True)
+
+
+class OurTask:
+    """One part for models of ours."""
+
+    def __init__(self, learner: OurLearner, part: Part, learns: bool, predict: bool):
+        self.learner, self.part, self.learns, self.predict = learner, part, learns, predict
+        self.benches: dict[tuple[int, int], Bench] = {}
+        self.spans: list[tuple[Bench, int, int]] = []  # whose predictions come from a bench
+        self.done: list[Any] = [None] * len(part)
+
+    def one(self, model: Any, start: int, stop: int) -> None:
+        bench = self._bench(model)
+        if bench is None or not bench.takes(start, stop):
+            self._alone(model, start, stop)
+            return
+        if self.learns:
+            bench.learn(model, start, stop)
+        else:
+            bench.score(model, start, stop)
+        if self.predict:
+            self.spans.append((bench, start, stop))
+
+    def _bench(self, model: Any) -> Bench | None:
+        """The bench for a model, if it has learned before and others are like it."""
+        if model.block is None or self.part.names is None:
+            return None
+        place = id(model.features), id(getattr(model, "labels", None))
+        bench = self.benches.get(place)
+        if bench is None and len(self.benches) < BENCHES:
+            learn = self.learner.learn if self.learns else None
+            bench = Bench(model, self.part, self.learner.scratch, learn)
+            self.benches[place] = bench
+        return bench
+
+    def predictions(self) -> list[Any] | None:
+        if not self.predict:
+            return None
+        known: dict[int, list[Any]] = {}
+        for bench, start, stop in self.spans:
+            if id(bench) not in known:
+                known[id(bench)] = bench.predictions()
+            self.done[start:stop] = known[id(bench)][start:stop]
+        return self.done
+
+    # a model on its own
+
+    def _alone(self, model: Any, start: int, stop: int) -> None:
+        some = slice(start, stop)
+        rows = self.part.rows[some]
+        if not self.learns:
+            self.done[some] = self._predicted(model, rows)
+            return
+        targets = self.part.targets[some]
+        weights = np.ones(len(rows)) if self.part.weights is None else self.part.weights[some]
+        names = {name for x in rows for name in x} if self.part.names is None else self.part.names
+        self.learner.separate(model, names, targets)
+        learn = self._learn_dicts if self.part.names is None else self._learn_rows
+        predictions = learn(model, rows, targets, weights)
+        if self.predict:
+            self.done[some] = predictions
+        self.learner.share(model)
+
+    def _predicted(self, model: Any, rows: Any) -> list[Any]:
+        if self.part.names is None:
+            predictions = [model.predict_one(x) for x in rows]
+            forget_free_rows(model)
+            return predictions
+        scores = model._score_batch(Batch.run(self.part.names, rows))
+        return meanings(model, scores)
+
+    def _learn_rows(self, model: Any, rows: Any, targets: Any, weights: Any) -> list[Any]:
+        batch = Batch.run(self.part.names or [], rows)
+        return predict_then_learn(model, batch, targets, weights)
+
+    def _learn_dicts(self, model: Any, rows: Any, targets: Any, weights: Any) -> list[Any]:
+        predictions = []
+        for x, y, w in zip(rows, targets, weights.tolist(), strict=True):
+            if self.predict:
+                predictions.append(model.predict_one(x))
+            model.learn_one(x, y, w)
+        forget_free_rows(model)
+        return predictions

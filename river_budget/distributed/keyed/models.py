@@ -1,0 +1,330 @@
+"""A model per key, spread over processes."""
+
+from __future__ import annotations
+
+import collections
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from river import base
+
+from ...parameters import optional, whole
+from ...saving import SavedModelError
+from . import files, states
+from .checkpoints import Folder
+from .chunks import Chunk
+from .coordinator import Board, Sent
+from .keys import packed, shard_of, unpacked
+
+__all__ = ["KeyedModels"]
+
+AHEAD = 1  # chunks that are on their way while predictions are waited for
+
+
+class KeyedModels:
+    """One clone of a model for every key, learning side by side in several processes.
+
+    A chunk of the stream is a frame or a list of dicts, and one column or entry of it says to which key a row
+    belongs. Every key has a model of its own, which starts as a clone of `model` and learns the rows of its
+    key in the order of the stream. The result does not depend on the backend, on the number of shards or on
+    how the stream is cut into chunks.
+
+    Keys are text, bytes, numbers or tuples of these. Keys that are equal in Python are one key: 1, 1.0 and
+    True. The column of keys is not a feature.
+
+    A classifier of this package predicts None for a key until it knows a label of it; a boolean column of
+    targets stands for both labels.
+
+    With a folder for checkpoints, a run survives the loss of a worker: a new one takes the last checkpoint
+    and learns again what came after it, so that nothing is lost and nothing is learned twice. A new
+    KeyedModels with the same folder goes on from there too: `rows_done` says how many rows of the stream its
+    models have learned.
+
+    Clones of a model with `seed=None` draw random numbers of their own, so for results that can be
+    reproduced give the model a seed.
+
+    Parameters
+    ----------
+    model
+        Any River model: one of this package, another one, or a pipeline.
+    key
+        The name of the column that holds the keys.
+    shards
+        How many workers there are.
+    checkpoint
+        A folder for checkpoints, on a disk that all workers see. None: there are none, and when a worker is
+        lost so is the run. States of models that `river_budget.save` does not know are pickled there: do not
+        go on from a folder that others may have written.
+    checkpoint_every
+        A checkpoint is written after so many rows. As many are held in memory, for the case that a worker
+        is lost.
+    max_keys
+        How many models may be in memory, in all shards together. Those that were used longest ago wait in
+        `checkpoint`. None: no limit.
+    backend
+        "ray": each shard is a process. A Ray that runs already is used, otherwise one is started on this
+        machine. "serial": all shards are in this process, with the same results.
+
+    Examples
+    --------
+
+    >>> import pandas as pd
+    >>> import river_budget as rb
+    >>> from river_budget.distributed import KeyedModels
+
+    >>> X = pd.DataFrame({"user": ["ann", "bob"] * 100, "x": [i % 7 for i in range(200)]})
+    >>> y = (X["x"] > 3) == (X["user"] == "ann")
+    >>> model = rb.BSGDClassifier(budget=10, seed=1)
+    >>> with KeyedModels(model, key="user", shards=2, backend="serial") as models:
+    ...     predictions = models.predict_then_learn_many(X, y)
+    ...     ann = models.model("ann")
+    >>> predictions[-4:].tolist() == y[-4:].tolist()
+    True
+    >>> ann.predict_one({"x": 6}), ann.predict_one({"x": 0})
+    (True, False)
+
+    """
+
+    def __init__(
+        self,
+        model: base.Estimator,
+        key: str | int,
+        shards: int = 2,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 100_000,
+        max_keys: int | None = None,
+        backend: str = "ray",
+    ):
+        if not isinstance(model, base.Estimator):
+            raise ValueError(f"model must be a River model, not {model!r}")
+        if not isinstance(key, (str, int)):
+            raise ValueError(f"key must be the name of a column, not {key!r}")
+        whole(1)("shards", shards)
+        whole(1)("checkpoint_every", checkpoint_every)
+        optional(whole(1))("max_keys", max_keys)
+        if max_keys is not None and checkpoint is None:
+            raise ValueError("max_keys needs checkpoint: a folder for the models that wait")
+        self.key, self.shards = key, shards
+        self._template: Any = model.clone()
+        self._form = states.form_of(self._template)
+        self._board = Board(
+            self._template,
+            self._form,
+            backend,
+            shards,
+            capacity=None if max_keys is None else max(1, max_keys // shards),
+            folder=None if checkpoint is None else Folder(checkpoint, model, key, shards),
+            checkpoint_every=checkpoint_every,
+        )
+
+    @property
+    def _shards(self) -> Board:
+        """The lines to the shards; what has gone wrong there is raised now."""
+        if not self._board.lines:
+            raise RuntimeError("this KeyedModels is closed")
+        self._board.raise_error()
+        return self._board
+
+    @property
+    def rows_done(self) -> int:
+        """How many rows have been learned, by this KeyedModels and those before with the same folder."""
+        return self._board.rows_done
+
+    @property
+    def rows_saved(self) -> int:
+        """How many of them the last complete checkpoint contains."""
+        return self._board.rows_saved
+
+    # learning and predicting
+
+    def learn_many(self, X: Any, y: Any = None, w: Any = 1.0) -> None:
+        """Learn the rows of a chunk, each with the model of its key.
+
+        This does not wait until they are learned: it waits only for shards that lag behind. What is wrong
+        with a chunk raises at once, and nothing of it is learned. What a model refuses later, as a third
+        class where it knows two, is raised by one of the next calls: the rows before are learned then.
+
+        Parameters
+        ----------
+        X
+            A frame or a list of dicts, with a column or an entry that holds the keys.
+        y
+            The targets; None for models that learn without.
+        w
+            A weight for each row, or one for all. Not all of River's models take weights.
+
+        """
+        self._shards.learn(self._chunk(X, y, w), predict=False)
+
+    def predict_then_learn_many(self, X: Any, y: Any = None, w: Any = 1.0) -> Any:
+        """Learn the rows of a chunk, and return what was predicted for each one before it was learned.
+
+        The predictions have the form of X: a series of the same kind, or a list. Anomaly detectors give
+        their scores.
+        """
+        chunk = self._chunk(X, y, w)
+        return self._gathered(chunk, self._shards.learn(chunk, predict=True))
+
+    def predict_then_learn_chunks(self, chunks: Iterable[Any]) -> Iterator[Any]:
+        """Learn a stream of chunks (X, y) or (X, y, w), and give the predictions for each one in turn.
+
+        They are the same as those of `predict_then_learn_many`, which waits for every chunk. Here the next
+        chunk is read and sent while the shards learn the one before, so that they never wait.
+
+        Examples
+        --------
+
+        >>> import river_budget as rb
+        >>> from river_budget.distributed import KeyedModels
+
+        >>> stream = ([{"user": i % 2, "x": i}] for i in range(4)), ([True], [False], [True], [False])
+        >>> model = rb.BSGDClassifier(budget=10, seed=1)
+        >>> with KeyedModels(model, key="user", shards=2, backend="serial") as models:
+        ...     list(models.predict_then_learn_chunks(zip(*stream)))
+        [[None], [None], [True], [False]]
+
+        """
+        sent: collections.deque[tuple[Chunk, list[Sent]]] = collections.deque()
+        for X, y, *w in chunks:
+            chunk = self._chunk(X, y, *w)
+            sent.append((chunk, self._shards.learn(chunk, predict=True)))
+            if len(sent) > AHEAD:
+                yield self._gathered(*sent.popleft())
+        while sent:
+            yield self._gathered(*sent.popleft())
+
+    def _gathered(self, chunk: Chunk, sent: list[Sent]) -> Any:
+        return chunk.series(self._shards.gather(len(chunk), sent))
+
+    def predict_many(self, X: Any) -> Any:
+        """Predict rows. Keys without a model get the prediction of one that has learned nothing."""
+        chunk = Chunk(X, None, 1.0, self.key, self._template)
+        return self._gathered(chunk, self._shards.predict(chunk))
+
+    def _chunk(self, X: Any, y: Any, w: Any = 1.0) -> Chunk:
+        if y is None and self._template._supervised:
+            raise ValueError("y is missing: this model learns from targets")
+        return Chunk(X, y, w, self.key, self._template)
+
+    def flush(self) -> None:
+        """Wait until all that has been sent is learned. Raise what has gone wrong there."""
+        self._shards.drain()
+        self._shards.raise_error()
+
+    def write_checkpoint(self) -> None:
+        """Write a checkpoint now, and wait until it is complete."""
+        if self._shards.folder is None:
+            raise ValueError("checkpoint is None: there is no folder for checkpoints")
+        self.flush()
+        self._shards.checkpoint()
+
+    # models
+
+    def model(self, key: Any) -> Any:
+        """A copy of the model of a key, which goes on from there on its own."""
+        name = packed(key)
+        (state,) = self._shards.ask(shard_of(name, self.shards), "states_of", [name])
+        if state is None:
+            raise KeyError(f"no row of the key {key!r} has been learned")
+        return states.unpacked(state, self._form)
+
+    def keys(self) -> list[Any]:
+        """All keys, in an order that does not depend on when they came."""
+        return [unpacked(name) for name, _ in self._shards.names()]
+
+    def __len__(self) -> int:
+        """How many keys there are."""
+        return len(self._shards.names())
+
+    @property
+    def memory_usage(self) -> int:
+        """Bytes that the models in memory occupy, and what finds them by their keys."""
+        return sum(self._shards.ask_all("memory_usage"))
+
+    @property
+    def n_resident(self) -> int:
+        """How many models are in memory."""
+        return sum(self._shards.ask_all("resident"))
+
+    # files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all models to one file, whose bytes do not depend on backend, shards or chunks.
+
+        The file appears at once and whole.
+        """
+        self.flush()
+        about = {"form": self._form.value, "key": self.key, "rows": self.rows_done}
+        files.write(path, about, states.packed(self._template, self._form), self._shards.models())
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        shards: int = 2,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: int = 100_000,
+        max_keys: int | None = None,
+        backend: str = "ray",
+        allow_pickle: bool = False,
+    ) -> KeyedModels:
+        """All models of a file. Learning goes on from it as it would have.
+
+        Parameters
+        ----------
+        path
+            A file that `save` has written.
+        shards, checkpoint, checkpoint_every, max_keys, backend
+            As of a new `KeyedModels`, whatever they were before. A folder for checkpoints must be new.
+        allow_pickle
+            Whether to read a file whose models are pickled, as those are that `river_budget.save` does not
+            know. Reading such a file can execute anything: only do so if you trust who wrote it.
+
+        """
+        file = files.Reader(path)
+        form = states.Form(file.about["form"])
+        if form == states.Form.PICKLED and not allow_pickle:
+            raise SavedModelError(f"{path} holds pickled models: it is read with allow_pickle=True")
+        template = states.unpacked(file.template, form)
+        key, options = file.about["key"], (checkpoint_every, max_keys, backend)
+        models = cls(template, key, shards, checkpoint, *options)
+        try:
+            models._adopt(file)
+        except BaseException:
+            models._board.stop()
+            raise
+        return models
+
+    def _adopt(self, file: files.Reader) -> None:
+        board = self._shards
+        if board.number:
+            raise ValueError("checkpoint must be a new folder: this one holds checkpoints already")
+        board.adopt(file.models())
+        board.rows_done = file.about["rows"]
+        self.flush()
+        if board.folder is not None:
+            board.checkpoint()
+
+    # the end
+
+    def close(self) -> None:
+        """Wait until all is learned, write a last checkpoint if there is a folder, and end all workers."""
+        if not self._board.lines:
+            return
+        try:
+            self.flush()
+            if self._board.folder is not None:
+                self._board.checkpoint()
+        finally:
+            self._board.stop()
+
+    def __enter__(self) -> KeyedModels:
+        return self
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        """After an error, what came after the last checkpoint is forgotten."""
+        if kind is None:
+            self.close()
+        else:
+            self._board.stop()

@@ -1,0 +1,151 @@
+"""One shard: the models of its keys, in memory and on disk."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+from . import shared_indexes as common
+from . import states
+from .learners import learner_of
+from .parts import Part
+from .store import Store
+
+
+class Shard:
+    """What a worker holds.
+
+    Messages that change it are numbered, and one that is missing or comes twice is an error. So after the
+    loss of a worker nothing can be learned twice.
+    """
+
+    def __init__(
+        self,
+        template: Any,
+        form: states.Form,
+        path: pathlib.Path | None,
+        checkpoint: int,
+        capacity: int | None,
+    ):
+        self.form, self.capacity = form, capacity
+        self.learner: Any = learner_of(template)
+        self.models: dict[bytes, Any] = {}  # those used last at the end
+        self.changed: set[bytes] = set()  # since the last checkpoint, and not written yet
+        self.store = None if path is None else Store(path, checkpoint)
+        self.number = 0
+
+    def _follows(self, number: int) -> None:
+        if number != self.number + 1:
+            raise RuntimeError(f"message {number} came after message {self.number}")
+        self.number = number
+
+    # learning
+
+    def learn(self, number: int, part: Part, predict: bool) -> list[Any] | None:
+        """Learn rows, and say what was predicted for each one before."""
+        self._follows(number)
+        task = self.learner.learning(part, predict)
+        for key, start, stop in part:
+            model = self._known(key)
+            if model is None:
+                model = self.learner.clone()
+            self._keep(key, model)
+            task.one(model, start, stop)
+        return task.predictions()  # type: ignore[no-any-return]
+
+    def predict(self, part: Part) -> list[Any]:
+        """Predictions; what is not known is predicted as by a model that has learned nothing."""
+        task = self.learner.predicting(part)
+        for key, start, stop in part:
+            model = self._known(key)
+            if model is None:
+                model = self.learner.clone()
+            else:
+                self._keep(key, model, changed=False)
+            task.one(model, start, stop)
+        return task.predictions()  # type: ignore[no-any-return]
+
+    # models
+
+    def _known(self, key: bytes) -> Any:
+        """The model of a key, or None."""
+        model = self.models.get(key)
+        if model is None and self.store is not None:
+            state = self.store.state(key)
+            if state is not None:
+                model = states.unpacked(state, self.form)
+                self.learner.share(model)
+        return model
+
+    def _keep(self, key: bytes, model: Any, changed: bool = True) -> None:
+        """A model is used now: it is in memory, and the one that was used longest ago may have to go."""
+        if self.capacity is not None:
+            self.models.pop(key, None)
+            if len(self.models) >= self.capacity:
+                self._spill(next(iter(self.models)))
+        self.models[key] = model
+        if changed and self.store is not None:
+            self.changed.add(key)
+
+    def _spill(self, key: bytes) -> None:
+        model = self.models.pop(key)
+        if key in self.changed:
+            self._write(key, model)
+            self.changed.discard(key)
+
+    def _write(self, key: bytes, model: Any) -> None:
+        assert self.store is not None
+        self.store.write(key, states.packed(model, self.form))
+
+    def seal(self, number: int, checkpoint: int, complete: int) -> None:
+        """Write a checkpoint: all that has changed since the last one. An earlier one is complete."""
+        self._follows(number)
+        assert self.store is not None
+        self.store.complete = complete
+        for key in sorted(self.changed):
+            self._write(key, self.models[key])
+        self.changed.clear()
+        self.store.seal(checkpoint)
+
+    def close(self) -> None:
+        """What came after the last checkpoint is forgotten."""
+        self.models.clear()
+        if self.store is not None:
+            self.store.close()
+
+    # inspection
+
+    def keys(self) -> list[bytes]:
+        """All keys in order, in memory or not."""
+        stored = set() if self.store is None else self.store.keys()
+        return sorted(stored.union(self.models))
+
+    def resident(self) -> int:
+        """How many models are in memory."""
+        return len(self.models)
+
+    def states_of(self, keys: list[bytes]) -> list[bytes | None]:
+        """The states of keys. What is in memory and what is not stays as it is."""
+        return [self._state_of(key) for key in keys]
+
+    def _state_of(self, key: bytes) -> bytes | None:
+        if key in self.models:
+            return states.packed(self.models[key], self.form)
+        return None if self.store is None else self.store.state(key)
+
+    def adopt(self, number: int, pairs: list[tuple[bytes, bytes]]) -> None:
+        """Take models from a file."""
+        self._follows(number)
+        for key, state in pairs:
+            model = states.unpacked(state, self.form)
+            self.learner.share(model)
+            self._keep(key, model)
+
+    @property
+    def _index(self) -> int:
+        """Bytes of the dict of models and its keys."""
+        return self.models.__sizeof__() + sum(map(bytes.__sizeof__, self.models))
+
+    def memory_usage(self) -> int:
+        """Bytes of the models in memory and of what finds them."""
+        return self._index + sum(map(common.memory_of, self.models.values()))

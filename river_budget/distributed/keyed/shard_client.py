@@ -1,0 +1,151 @@
+"""The line to one shard: messages on their way, and those that must be sent again if the worker is lost."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from ..workers.interface import Ticket, Worker, WorkerLost
+
+WINDOW = (
+    4  # messages without an answer: enough for a shard to be busy, and no more is held in memory
+)
+PATIENCE = (
+    3  # losses in a row, until it is taken for granted that the next worker would be lost too
+)
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Message:
+    """A call of a method of a shard."""
+
+    method: str
+    arguments: tuple[Any, ...]
+    changes: bool  # whether it changes the models
+    asked: bool  # whether somebody comes for the answer
+    ticket: Ticket | None = None
+    done: bool = False
+    value: Any = None
+    error: Exception | None = None
+
+
+class Line:
+    """Sends messages to one shard, in order, and starts it again where it was if its worker is lost.
+
+    A new worker begins at the last complete checkpoint and gets all messages since. Those that had been
+    answered are not answered again.
+    """
+
+    def __init__(self, start: Callable[[int], Worker], checkpoint: int, recovers: bool):
+        self.start, self.checkpoint, self.recovers = start, checkpoint, recovers
+        self.worker = start(checkpoint)
+        self.number = 0  # of the last message that changed this worker
+        self.waiting: collections.deque[Message] = collections.deque()
+        self.log: collections.deque[Message] = collections.deque()
+        self.error: Exception | None = None  # of a message whose answer nobody asks for
+        self.losses = 0
+
+    def send(self, method: str, *arguments: Any, changes: bool = False, asked: bool = True) -> Any:
+        """Send a message. A shard that has too many of them is waited for."""
+        while self.waiting and (len(self.waiting) >= WINDOW or self._is_ready(self.waiting[0])):
+            self._settle()
+        message = Message(method, arguments, changes, asked)
+        if changes and self.recovers:
+            self.log.append(message)
+        self._submit(message)
+        self.waiting.append(message)
+        return message
+
+    def answer(self, message: Message) -> Any:
+        """Wait for the answer of a message."""
+        while not message.done:
+            self._settle()
+        value, message.value = message.value, None
+        if message.error is not None:
+            raise message.error
+        return value
+
+    def drain(self) -> None:
+        """Wait until all messages are answered."""
+        while self.waiting:
+            self._settle()
+
+    def raise_error(self) -> None:
+        """Raise what has gone wrong in a message whose answer nobody asked for."""
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+
+    def complete(self, checkpoint: int, seal: Message) -> None:
+        """All shards have written this checkpoint: what came before it is not needed again."""
+        self.checkpoint = checkpoint
+        while self.log and self.log.popleft() is not seal:
+            pass
+
+    def stop(self) -> None:
+        """End the worker, whatever it does."""
+        self.worker.stop()
+
+    # inside
+
+    def _submit(self, message: Message) -> None:
+        arguments = message.arguments
+        if message.changes:
+            self.number += 1
+            arguments = (self.number, *arguments)
+        message.ticket = self.worker.submit(message.method, *arguments)
+
+    def _is_ready(self, message: Message) -> bool:
+        return message.ticket is not None and message.ticket.ready()
+
+    def _settle(self) -> None:
+        """Take the answer of the message that has waited longest."""
+        message = self.waiting[0]
+        assert message.ticket is not None
+        try:
+            message.value = message.ticket.result()
+        except WorkerLost as loss:
+            self._revive(loss)
+            return
+        except Exception as error:
+            message.error = error
+            if not message.asked:
+                self.error = self.error or error
+        self.waiting.popleft()
+        message.done, message.ticket, self.losses = True, None, 0
+
+    def _revive(self, loss: WorkerLost) -> None:
+        """A new worker takes the place of one that is lost."""
+        if not self.recovers:
+            raise WorkerLost(
+                f"{loss}. Its models are lost with it: with checkpoint=folder a run goes on"
+            ) from None
+        self.losses += 1
+        if self.losses > PATIENCE:
+            raise WorkerLost(f"{loss}. That was the case {self.losses} times in a row") from None
+        self.worker.stop()
+        self.worker = self.start(self.checkpoint)
+        self.number = 0
+        try:
+            for message in self.log:
+                if message.done:
+                    self._replay(message)
+        except WorkerLost as another:
+            self._revive(another)
+            return
+        for message in self.waiting:
+            self._submit(message)
+
+    def _replay(self, message: Message) -> None:
+        """Once more what has been answered. An error is the same as before, and has been raised then."""
+        self._submit(message)
+        assert message.ticket is not None
+        try:
+            message.ticket.result()
+        except WorkerLost:
+            raise
+        except Exception:
+            pass
+        message.ticket = None

@@ -1,0 +1,1 @@
+"""Many settings of a model over one stream."""

@@ -1,0 +1,112 @@
+"""What a worker of a sweep does: progressive validation of one model over the stream that it holds."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from river import base, compose, evaluate, metrics
+
+from ...model.features import Batch, in_order
+from ...model.shells import Classifier, Regressor
+from ..keyed.shared_indexes import predict_then_learn
+from .journal import Outcome
+
+Stream = Iterable[Any] | Callable[[], Iterable[Any]]
+
+
+class StreamError(RuntimeError):
+    """The stream itself has failed, which is the fault of no setting."""
+
+
+class Examples:
+    """The examples of a stream, as many times as they are asked for: a list, or a function's."""
+
+    def __init__(self, stream: Stream):
+        self.stream = stream
+        self.count = 0  # of those given since the iteration began
+
+    def __iter__(self) -> Iterator[Any]:
+        self.count = 0
+        try:
+            for x, y, *more in self.stream() if callable(self.stream) else self.stream:
+                self.count += 1
+                yield x, y, *map(dict, more)  # River takes the weight out of this dict
+        except Exception as error:
+            raise StreamError(f"the stream ends with {type(error).__name__}: {error}") from error
+
+    @functools.cached_property
+    def arrays(self) -> tuple[list[Any], Any, list[Any]] | None:
+        """Names, rows and targets, if all examples have the same features, all of them finite numbers."""
+        if callable(self.stream) or not self.stream:
+            return None
+        first = next(iter(self.stream))[0].keys()
+        if any(more or x.keys() != first for x, _, *more in self.stream):
+            return None
+        names = in_order(first)  # as models do, so that sums are rounded alike
+        try:
+            rows = np.array([[x[name] for name in names] for x, _ in self.stream])
+        except ValueError:
+            return None
+        if rows.dtype.kind not in "biuf" or rows.ndim != 2 or not np.isfinite(rows).all():
+            return None
+        return names, rows.astype(float), [y for _, y in self.stream]
+
+
+class Evaluator:
+    """A worker. It holds the stream, and runs one setting after the other over it."""
+
+    def __init__(self) -> None:
+        self.examples = Examples([])
+
+    def hold(self, stream: Stream) -> None:
+        self.examples = Examples(stream)
+
+    def run(self, outcome: Outcome, model: Any, metric: metrics.base.Metric) -> Outcome:
+        """Fill in what comes of a setting. If the model fails, that is its error."""
+        model, metric = copy.deepcopy(model), copy.deepcopy(metric)
+        began = time.perf_counter()
+        try:
+            validate(model, self.examples, metric)
+        except StreamError:
+            raise
+        except Exception as error:
+            return outcome.failed(error)
+        return outcome.measured(
+            value=float(metric.get()),
+            examples=self.examples.count,
+            memory=memory_usage(model),
+            seconds=time.perf_counter() - began,
+        )
+
+
+def validate(model: Any, examples: Examples, metric: Any) -> None:
+    """River's `progressive_val_score`. Our models predict and learn all examples in one call if they can."""
+    if labels_suffice(model, metric) and examples.arrays is not None:
+        names, rows, targets = examples.arrays
+        predictions = predict_then_learn(model, Batch.of(names, rows), targets, np.ones(len(rows)))
+        for target, prediction in zip(targets, predictions, strict=True):
+            if prediction is not None:
+                metric.update(y_true=target, y_pred=prediction)
+        examples.count = len(targets)
+    else:
+        evaluate.progressive_val_score(examples, model, metric)
+
+
+def labels_suffice(model: Any, metric: Any) -> bool:
+    """Whether what `predict_then_learn_many` returns is what the metric looks at."""
+    kind = type(model)  # to isinstance, a River pipeline is what its last step is
+    if issubclass(kind, Classifier):
+        return bool(metric.requires_labels)
+    return issubclass(kind, Regressor)
+
+
+def memory_usage(model: base.Base) -> int | None:
+    """The bytes that our models occupy, also inside a pipeline; None if there is none of them."""
+    parts = model.steps.values() if isinstance(model, compose.Pipeline) else [model]
+    told = [part.memory_usage for part in parts if hasattr(part, "memory_usage")]
+    return sum(told) if told else None

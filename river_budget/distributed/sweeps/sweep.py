@@ -1,0 +1,239 @@
+"""All settings of a grid over one stream, several at once."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import math
+import os
+from collections.abc import Generator, Iterator, Mapping
+from concurrent import futures
+from numbers import Real
+from typing import Any, Self
+
+from river import metrics, utils
+
+from ...parameters import one_of, optional, whole
+from ...progress import Progress
+from ..workers import backends
+from .evaluating import Examples, Stream
+from .journal import Journal, Outcome
+from .settings import chosen, described, fingerprint
+from .worker_pool import Crew, Task, warm_up
+
+WARM_UP = 1000  # examples that compile what a model needs, also what it needs once it is full
+
+
+def sweep(
+    model: Any,
+    grid: Mapping[str, Any],
+    stream: Stream,
+    metric: metrics.base.Metric,
+    *,
+    backend: str = "ray",
+    workers: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+) -> Sweep:
+    """Try every setting of a grid over one stream, several at once.
+
+    Each setting is a clone of the model that predicts every example before it learns it, as in River's
+    `evaluate.progressive_val_score`, and gives the same value of the metric. Outcomes come as they are ready.
+    The table is the same whatever the backend and the number of workers, if the models have a seed.
+
+    A setting whose model raises is an outcome too, with the error and without a value. If a worker is lost, as
+    when it runs out of memory, another one tries its setting again, three times in all.
+
+    Parameters
+    ----------
+    model
+        A River model or a pipeline. It is left as it is.
+    grid
+        Lists of values by name of parameter, nested for pipelines: what River's `utils.expand_param_grid` takes.
+    stream
+        A River dataset or another iterable of (x, y), which is read once and held in memory. Or a function
+        without arguments that returns one, for what does not fit into memory: it is called for each setting,
+        and once more at the start. A third item in an example is River's dict of further arguments.
+    metric
+        A River metric whose value is a number.
+    backend
+        "ray", or "serial" for one after the other in this process.
+    workers
+        How many settings run at once with Ray; None is one for each core of this machine.
+    checkpoint
+        A file that keeps the outcomes. A sweep that was interrupted goes on with the settings that are not in
+        there: those of the same model, metric and stream, of which the first thousand examples and the number are
+        compared. Settings that failed are tried again. Several sweeps may share a file.
+    progress
+        Whether to show a bar on the standard error stream.
+
+    Examples
+    --------
+
+    >>> from river import datasets, metrics
+    >>> import river_budget as rb
+    >>> from river_budget.distributed import sweep
+
+    >>> model = rb.BSGDClassifier(kernel=rb.kernels.RBF(4.0))
+    >>> grid = {"budget": [10, 50], "l2": [1e-4, 1e-2]}
+    >>> found = sweep(
+    ...     model, grid, datasets.Bananas(), metrics.Accuracy(), backend="serial", progress=False
+    ... )
+    >>> for outcome in found:
+    ...     print(f"{outcome.name}: {outcome.value:.3f}")
+    budget=10, l2=0.0001: 0...
+    budget=10, l2=0.01: 0...
+    budget=50, l2=0.0001: 0...
+    budget=50, l2=0.01: 0...
+    >>> best = model.clone(found.best().setting)
+    >>> best.budget
+    50
+
+    """
+    optional(whole(1))("workers", workers)
+    one_of(*backends.NAMES)("backend", backend)
+    if backend == "serial":
+        workers = 1
+    return Sweep(model, grid, stream, metric, backend, workers or _cores(), checkpoint, progress)
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Sweep:
+    """The outcomes of a sweep, as they come: an iterator. What `sweep` returns.
+
+    Nothing runs before the first outcome is asked for. Workers stop after the last outcome, by `close`, and at the
+    end of a `with` block.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        grid: Mapping[str, Any],
+        stream: Stream,
+        metric: metrics.base.Metric,
+        backend: str,
+        workers: int,
+        checkpoint: str | os.PathLike[str] | None,
+        progress: bool,
+    ):
+        _check_metric(metric, model)
+        self._model, self._metric = model, metric.clone()
+        self._models = utils.expand_param_grid(model, grid)
+        self._settings = [
+            Outcome(number, described(setting), setting)
+            for number, setting in enumerate(chosen(each, grid) for each in self._models)
+        ]
+        self._stream = stream if callable(stream) else list(stream)
+        self._backend, self._workers = backend, workers
+        self._journal = None if checkpoint is None else Journal(checkpoint)
+        self._progress = progress
+        self._keys: list[str] = []
+        self._done: dict[int, Outcome] = {}
+        self._outcomes = self.run_pass()
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Outcome:
+        return next(self._outcomes)
+
+    def __len__(self) -> int:
+        """How many settings there are."""
+        return len(self._models)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the workers. Outcomes that have not come will not come."""
+        self._outcomes.close()
+
+    def table(self) -> list[Outcome]:
+        """All outcomes in the order of the grid. Runs what is left."""
+        collections.deque(self, maxlen=0)
+        if len(self._done) < len(self):
+            raise RuntimeError(
+                f"the sweep ended after {len(self._done)} of {len(self)} settings: start it again"
+            )
+        return [self._done[number] for number in sorted(self._done)]
+
+    def best(self) -> Outcome:
+        """The best outcome by the metric, the first one of equals. Runs what is left."""
+        valued = [
+            (each.value, each)
+            for each in self.table()
+            if each.value is not None and not math.isnan(each.value)
+        ]
+        if not valued:
+            raise ValueError("no setting has a value: look at the errors in the table")
+        pick = max if self._metric.bigger_is_better else min
+        return pick(valued, key=lambda pair: pair[0])[1]
+
+    # running
+
+    def run_pass(self) -> Generator[Outcome, None, None]:
+        first = list(itertools.islice(Examples(self._stream), WARM_UP))
+        if self._journal is not None:
+            self._keys = self._identified(first)
+            yield from self._remembered(self._journal)
+        tasks = [
+            (each, model)
+            for each, model in zip(self._settings, self._models, strict=True)
+            if each.number not in self._done
+        ]
+        if tasks:
+            yield from self._measured(tasks, first)
+
+    def _measured(self, tasks: list[Task], first: list[Any]) -> Iterator[Outcome]:
+        models = [self._model, *(model for _, model in tasks)]
+        workers = min(self._workers, len(tasks))
+        with (
+            futures.ThreadPoolExecutor(1) as aside,
+            Progress(len(tasks), "sweep", enabled=None if self._progress else False) as bar,
+        ):
+            warm = aside.submit(warm_up, models, first, self._metric)  # while Ray starts
+            with backends.open(self._backend, workers) as backend:
+                crew = Crew(backend, workers, self._stream, self._metric)
+                warm.result()
+                for outcome in crew.outcomes(tasks):
+                    self._done[outcome.number] = outcome
+                    if self._journal is not None and outcome.error is None:
+                        self._journal.add(self._keys[outcome.number], outcome)
+                    bar.advance(outcome.name)
+                    yield outcome
+
+    def _identified(self, first: list[Any]) -> list[str]:
+        """What stands for each setting in the checkpoint."""
+        count = "" if callable(self._stream) else str(len(self._stream))
+        common = fingerprint(described(self._metric), count, *map(repr, first))
+        return [fingerprint(described(model), common) for model in self._models]
+
+    def _remembered(self, journal: Journal) -> Iterator[Outcome]:
+        """The outcomes in the checkpoint."""
+        for setting, key in zip(self._settings, self._keys, strict=True):
+            if key in journal.found:
+                outcome = setting.measured(**journal.found[key])
+                self._done[outcome.number] = outcome
+                yield outcome
+
+
+def _check_metric(metric: Any, model: Any) -> None:
+    if not isinstance(metric, metrics.base.Metric) or isinstance(metric, metrics.base.Metrics):
+        raise ValueError(f"metric must be one of River's metrics, not {metric!r}")
+    try:
+        value = metric.get()
+    except NotImplementedError:
+        value = None
+    if not isinstance(value, Real):
+        raise ValueError(f"metric: {type(metric).__name__} has no value that is a number")
+    if not metric.works_with(model):
+        raise ValueError(f"metric: {type(metric).__name__} does not work with this model")

@@ -1,0 +1,1 @@
+"""One model from several streams."""

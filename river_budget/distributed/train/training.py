@@ -1,0 +1,117 @@
+"""One model from several streams, learned at the same time."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ... import merge
+from ...parameters import one_of, optional, whole
+from ...uniting.rivers import forget_common
+from ..workers import backends
+from ..workers.interface import Backend, Worker
+from .trainees import Stream, Trainee, sendable
+
+WARM_UP = 500  # examples that show whether the model can be merged, and compile what that takes
+
+
+def train_shards(
+    model: Any,
+    streams: Iterable[Stream],
+    sync_every: int | None = None,
+    *,
+    backend: str = "ray",
+) -> Any:
+    """Learn several streams at the same time, each in a process of its own, and merge what they give.
+
+    Every stream is learned by a copy of the model. After `sync_every` examples of each stream the copies are
+    merged by `merge`, weighted with the numbers of examples since they last were, and all go on from the
+    merged model. A stream that is over takes no part any more: what was learned from it is in the merged model.
+
+    This is not the same as one model that learns all streams one after the other. Every merging takes the
+    mean of models that each have seen a part, and reduces it to the budget. The guide
+    `examples/beyond_one_machine.md` measures what that costs, and what time it gains.
+
+    The result depends on the order of the streams, but not on the backend, if the model has a seed. If the
+    process of a shard is lost, `WorkerLost` is raised, and the training has to start again.
+
+    Parameters
+    ----------
+    model
+        A model that `merge` takes, or a pipeline. It is left as it is; what it has learned is gone on from.
+    streams
+        For each shard a River dataset, another iterable of (x, y), a pair (X, y) of a 2-D array or a frame and
+        targets, or a function without arguments that returns one of these. Datasets and functions are read by
+        the shard itself, which is best where reading takes long; iterators are read here and sent. The
+        beginning of the first stream is also learned here, to see at once whether the model can be merged.
+    sync_every
+        How many examples each shard learns before they are merged; None merges once, at the end.
+    backend
+        "ray", or "serial" for one shard after the other in this process.
+
+    Returns
+    -------
+    The merged model, which is like any other and learns on.
+
+    Examples
+    --------
+
+    >>> import river_budget as rb
+    >>> from river_budget import datasets
+    >>> from river_budget.distributed import train_shards
+
+    >>> X, y = datasets.Waveform(4000, seed=1).arrays()
+    >>> model = rb.BSGDClassifier(budget=50, kernel=rb.kernels.RBF(0.05))
+    >>> shards = [(X[:1500], y[:1500]), (X[1500:3000], y[1500:3000])]
+    >>> merged = train_shards(model, shards, sync_every=500, backend="serial")
+    >>> merged.n_support_vectors
+    50
+    >>> bool((merged.predict_many(X[3000:]) == y[3000:]).mean() > 0.8)
+    True
+
+    """
+    optional(whole(1))("sync_every", sync_every)
+    one_of(*backends.NAMES)("backend", backend)
+    sources = [sendable(stream) for stream in streams]
+    if not sources:
+        raise ValueError("streams must be at least one stream")
+    _try_out(model, sources[0])
+    with backends.open(backend, len(sources)) as pool:
+        return _rounds(
+            pool, model, [pool.worker(Trainee, source) for source in sources], sync_every
+        )
+
+
+def _try_out(model: Any, source: Stream) -> None:
+    """Fail before any work is done if these models cannot be merged, and compile here, once."""
+    trainee = Trainee(source)
+    _merged([trainee.learn(model, WARM_UP), trainee.learn(model, WARM_UP)], model)
+
+
+def _rounds(
+    pool: Backend,
+    model: Any,
+    trainees: Sequence[Worker],
+    most: int | None,
+) -> Any:
+    """Learn and merge until all streams are over."""
+    while trainees:
+        shared = pool.put(model)
+        tickets = [trainee.submit("learn", shared, most) for trainee in trainees]
+        learned = [ticket.result() for ticket in tickets]
+        model = _merged(learned, model)
+        going_on = [count == most for count, _ in learned]
+        trainees = list(itertools.compress(trainees, going_on))
+    return copy.deepcopy(model)
+
+
+def _merged(learned: Sequence[tuple[int, Any]], before: Any) -> Any:
+    """The mean of models by how many examples each has learned since they were the same one."""
+    learned = [(count, model) for count, model in learned if count]
+    if len(learned) < 2:  # alone, a shard is ordinary learning
+        return learned[0][1] if learned else before
+    counts, models = zip(*learned, strict=True)
+    forget_common(list(models), before)
+    return merge(models, [count / sum(counts) for count in counts])

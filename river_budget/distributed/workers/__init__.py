@@ -1,0 +1,1 @@
+"""Where workers live and how they are called."""

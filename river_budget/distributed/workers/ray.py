@@ -1,0 +1,175 @@
+"""Workers in processes of their own, which Ray runs."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import pickle
+import traceback
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from . import channel as wire
+from . import cluster
+from .interface import Closing, Host, Returned, Ticket, WorkerLost, stopped
+
+YOUNG = 50_000  # objects before Python looks for garbage: streams of dicts arrive twice as fast
+
+
+def dumps(value: Any) -> bytes:
+    """As Ray pickles: also classes and functions that this program itself defines."""
+    from ray import cloudpickle
+
+    return cloudpickle.dumps(value, protocol=5)  # type: ignore[no-any-return, no-untyped-call]
+
+
+class RayHost(Host):
+    """The same in another process. Errors say where in there they come from."""
+
+    def __init__(self, kind: Any, *arguments: Any):
+        gc.set_threshold(YOUNG)
+        super().__init__(kind, *arguments)
+
+    def call(self, method: str, *arguments: Any) -> Returned:
+        value, error = super().call(method, *arguments)
+        if error is not None and not hasattr(error, "__notes__"):
+            error.add_note("in a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
+        return value, error
+
+    def listen(self, path: str) -> bool:
+        """Whether calls can also come over a wire, from who has made this path."""
+        return wire.listen(path, self._answer)
+
+    def _answer(self, request: bytearray) -> bytes:
+        try:
+            method, arguments = pickle.loads(request)
+            return dumps(self.call(method, *arguments))
+        except Exception as error:  # what was sent, or is to be sent, cannot be (un)pickled
+            return dumps((None, error))
+
+
+class Ray(Closing):
+    """Workers in Ray actors."""
+
+    def __init__(self, workers: int):
+        self.ray = cluster.imported()
+        leave = cluster.join(self.ray, workers)
+        self._leave = weakref.finalize(self, leave)  # also called at the end of the program
+        # So little is reserved that any number of workers has room, and enough for nodes to take turns.
+        options = {"num_cpus": 0.01, "scheduling_strategy": "SPREAD", "max_restarts": 0}
+        self._actor = self.ray.remote(**options)(RayHost)
+
+    def worker(self, kind: Any, *arguments: Any) -> RayWorker:
+        return RayWorker(self.ray, self._actor.remote(kind, *arguments))
+
+    def wired(self, kind: Any, *arguments: Any) -> WiredWorker:
+        return WiredWorker(self.ray, self._actor.remote(kind, *arguments))
+
+    def put(self, value: Any) -> Any:
+        return self.ray.put(value)
+
+    def first(self, tickets: Sequence[RayTicket]) -> RayTicket:
+        done, _ = self.ray.wait([ticket.reference for ticket in tickets], num_returns=1)
+        return next(ticket for ticket in tickets if ticket.reference == done[0])
+
+    def close(self) -> None:
+        self._leave()
+
+
+class RayWorker:
+    """A worker in a Ray actor."""
+
+    def __init__(self, ray: Any, actor: Any):
+        self.ray, self.actor = ray, actor
+        self.stopped = False
+
+    def submit(self, method: str, *arguments: Any) -> Ticket:
+        if self.stopped:  # Ray takes its time
+            return stopped()
+        return RayTicket(self.ray, self.actor.call.remote(method, *arguments))
+
+    def stop(self) -> None:
+        self.stopped = True
+        if self.ray.is_initialized():
+            self.ray.kill(self.actor)
+
+
+class WiredWorker(RayWorker):
+    """A worker in a Ray actor that is called over a wire, if it is on this machine."""
+
+    wire: wire.Wire | None = None
+    met = False
+
+    def submit(self, method: str, *arguments: Any) -> Ticket:
+        if not self.met:
+            self.met = True
+            self.add_label()
+        if self.wire is None or self.stopped:
+            return super().submit(method, *arguments)
+        return WiredTicket(self, self.wire.send(dumps((method, arguments))))
+
+    def add_label(self) -> None:
+        """Wait for the worker, and connect it if that is possible. If it is lost, calls will tell."""
+        with wire.address() as path, contextlib.suppress(self.ray.exceptions.RayError):
+            if self.ray.get(self.actor.listen.remote(path)):
+                self.wire = wire.connect(path)
+
+    def fate(self) -> WorkerLost:
+        """Why it does not answer."""
+        try:
+            self.ray.get(self.actor.__ray_ready__.remote())
+        except self.ray.exceptions.RayError as failure:
+            return lost(failure)
+        return WorkerLost("a worker is gone: it has hung up")
+
+    def stop(self) -> None:
+        if self.wire is not None:
+            self.wire.close()
+        super().stop()
+
+
+class WiredTicket:
+    """The result of a call over a wire."""
+
+    def __init__(self, worker: WiredWorker, reply: wire.Reply):
+        self.worker, self.reply = worker, reply
+
+    def ready(self) -> bool:
+        return self.reply.ready()
+
+    def result(self) -> Any:
+        answer = self.reply.wait()
+        if answer is None:
+            raise self.worker.fate()
+        value, error = pickle.loads(answer)
+        if error is not None:
+            raise error
+        return value
+
+
+class RayTicket:
+    """The result of a call in a Ray actor."""
+
+    def __init__(self, ray: Any, reference: Any):
+        self.ray, self.reference = ray, reference
+
+    def ready(self) -> bool:
+        done, _ = self.ray.wait([self.reference], timeout=0)
+        return bool(done)
+
+    def result(self) -> Any:
+        try:
+            value, error = self.ray.get(self.reference)
+        except self.ray.exceptions.RayTaskError as failure:  # what was sent cannot be (un)pickled
+            raise failure.cause from None
+        except self.ray.exceptions.RayError as failure:
+            raise lost(failure) from None
+        if error is not None:
+            raise error
+        return value
+
+
+def lost(failure: Exception) -> WorkerLost:
+    """What Ray says of a worker, in one line."""
+    return WorkerLost(f"a worker is gone: {str(failure).splitlines()[0].rstrip('.')}")

@@ -1,0 +1,1 @@
+"""The records of the papers' tables and figures, a file per paper."""

@@ -1,0 +1,299 @@
+"""A model in a block of memory: what all models are, whatever their form and their task.
+
+What reaches the compiled pass is always the same: rows, targets, weights. It returns the scores before each
+row was learned, so a learning pass is also a progressive validation.
+
+A pass stops at a row that it cannot learn and returns its number: either the row is not finite, which is an
+error, or the model must be prepared for it, as one without a budget that needs a larger block. So one
+example needs no check in Python.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import secrets
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from river import base
+
+from ..core import layout as blocks
+from ..core.rows import KERNELS
+from ..kernels import RBF, Kernel
+from ..parameters import Mutable, instance_of, optional, whole
+from .calls import Call, FreeRows, PreparedRow
+from .features import Batch, FeatureIndex
+
+SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
+
+
+def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
+    """Raise for a kernel or a maintenance whose code has no branch in core: it would act as another one."""
+    if value.header_fields(1)[name] not in known:
+        raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
+
+
+def changes_the_model(method: Any) -> Any:
+    """Mark a method that changes a model: those loaded with predict_only=True refuse it."""
+    method.changes_the_model = True
+    return method
+
+
+class StreamModel(base.Estimator):
+    """A model in a block. Subclasses name their passes and answer the hooks (examples/extending.md)."""
+
+    learning_pass: ClassVar[Any] = None  # compiled; None: there is nothing to learn
+    scoring_pass: ClassVar[Any]  # compiled
+    state_type: ClassVar[
+        np.dtype[Any]
+    ]  # the record of the pass; fields named as parameters follow them
+    counters: ClassVar[
+        tuple[str, ...]
+    ] = ()  # its fields that count up: a sum goes on from the largest
+    checked_fields: ClassVar[
+        tuple[str, ...]
+    ] = ()  # its whole numbers that check_restored_state answers for
+    file_limits: ClassVar[
+        Mapping[str, int]
+    ] = {}  # parameters that a file may not set to more than this
+    scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
+    factor_is_table: ClassVar[bool] = False  # the factor holds a whole table, which may be missing
+
+    def __init__(self, kernel: Kernel | None, seed: int | None):
+        optional(instance_of(Kernel))("kernel", kernel)
+        optional(whole(0, math.inf))("seed", seed)
+        self.kernel = kernel
+        check_compiled("kernel", self.kernel_in_use, KERNELS)
+        if "seed" in self.parameters():
+            self.seed = seed
+        self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
+        self.features = FeatureIndex()
+        self.block: Any = None
+        self.free_rows = FreeRows()
+        self.target_name: str | None = None
+
+    # parameters
+
+    @classmethod
+    def parameters(cls) -> tuple[str, ...]:
+        code = cls.__init__.__code__  # type: ignore[misc]
+        return code.co_varnames[1 : code.co_argcount]
+
+    @property
+    def _mutable_attributes(self) -> set[str]:
+        return {
+            name for name in self.parameters() if isinstance(getattr(type(self), name, 0), Mutable)
+        }
+
+    def _check_together(self, **parameters: Any) -> None:
+        """Raise for parameters that are fine alone and not together."""
+
+    @changes_the_model
+    def _change(self, name: str, value: Any) -> None:
+        """A mutable parameter gets a new value, which takes effect at once."""
+        self._check_together(**{name: value})
+        self.__dict__[name] = value
+        if self.block is not None:
+            self.write_parameters()
+
+    def write_parameters(self) -> None:
+        """Parameters that are fields of the record; NaN stands for None."""
+        state = self.state_record()
+        for name in set(self.state_type.names or ()).intersection(self.parameters()):
+            value = getattr(self, name)
+            state[name] = math.nan if value is None else value
+
+    def initial_state(self) -> dict[str, Any]:
+        """The other fields of the record that do not start at 0. Whole numbers among them never change."""
+        return {}
+
+    @property
+    def kernel_in_use(self) -> Kernel:
+        return RBF() if self.kernel is None else self.kernel
+
+    # the block
+
+    @classmethod
+    def stamp(cls) -> int:
+        """A number for the layout of its block: what pickles are recognised by."""
+        return blocks.stamp_of(cls.state_type)
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        """The header fields of a new block."""
+        return self.kernel_in_use.header_fields(n_features) | {"random": self.entropy, "scale": 1.0}
+
+    def create_block(self, n_features: int, **fields: Any) -> None:
+        """A new block, with these header fields instead of the usual ones."""
+        fields = self.header_fields(n_features) | {"width": n_features} | fields
+        self.block = blocks.allocate(stamp=self.stamp(), **fields)
+        self.write_parameters()
+        state = self.state_record()
+        for name, value in self.initial_state().items():
+            state[name] = value
+
+    def check_restored_state(self, count: int) -> None:
+        """The record comes from a file: raise ValueError for what compiled code could not bear.
+
+        It uses some of these numbers as indexes and loop bounds without a check.
+        """
+
+    def check_restored_rows(self, count: int) -> None:
+        """The same for the rows kept per vector. A model that keeps some must say what they may hold."""
+        raise NotImplementedError(
+            f"{type(self).__name__} keeps numbers per vector and does not say what a file may set them to: it "
+            "lacks check_restored_rows"
+        )
+
+    def state_record(self) -> Any:
+        """The algorithm's own record."""
+        return blocks.state_of(self.block, self.state_type)
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        """The record of a model that has become the sum of these parts (uniting/expansions.py).
+
+        Counts go on from the largest: models that have begun as copies have counted the same rounds, which
+        a sum would count again each time.
+        """
+        state = self.state_record()
+        for name in self.counters:
+            state[name] = max(part.model.state_record()[name] for part in parts)
+
+    def resize_block(self, **sizes: int) -> None:
+        self.block = blocks.resized(self.block, **sizes)
+        self.free_rows = FreeRows()
+
+    def add_features(self, names: list[Any]) -> None:
+        """Give new features their places."""
+        first = self.block is None
+        self.features.add(names)
+        n = len(self.features)
+        if first:
+            self.create_block(n)
+        elif n > blocks.views(self.block).head.width:
+            self.resize_block(width=n + int(SPARE_FEATURES * n))
+        self.free_rows = FreeRows()
+
+    def _new_row(self) -> PreparedRow:
+        return PreparedRow(self.pass_holder, self.block, len(self.features), self.n_outputs)
+
+    @property
+    def n_outputs(self) -> int:
+        return 1
+
+    # learning and scoring
+
+    @property
+    def pass_holder(self) -> Any:
+        """The class whose `learning_pass` is the pass of this model. (The pass itself must not be held by a
+        model: River would count all that belongs to a compiled function as the model's memory.)"""
+        return type(self)
+
+    def run_pass(self, rows: Any, targets: Any, weights: Any, scores: Any) -> None:
+        """The pass over all rows; where it waits, the model is prepared for what comes."""
+        done = 0
+        while True:
+            rest = (array[done:] for array in (rows, targets, weights, scores))
+            done += Call(self.block, *rest).run(self.pass_holder.learning_pass)
+            if done == len(rows):
+                return
+            self.prepare()
+
+    def prepare(self) -> None:
+        """Give a pass what it waits for."""
+        raise NotImplementedError
+
+    def _learn_row(self, x: dict[Any, Any], target: float, w: float) -> None:
+        """Learn one example, whose target is checked and known."""
+        if self.block is None:
+            self.features.reject(x)
+            self.add_features(list(x))
+        try:  # popped and appended: each thread has a row of its own
+            prepared = self.free_rows.pop()
+        except IndexError:
+            prepared = self._new_row()
+        features = self.features
+        if not (features.pack(x, prepared.values) or features.pack_some(x, prepared.values)):
+            row = features.row(x)
+            self.add_features(features.unknown(x))
+            prepared = self._new_row()
+            prepared.values[:] = memoryview(row[0])
+        prepared.target[0] = target
+        prepared.weight[0] = w
+        if prepared.pass_holder.learning_pass(prepared.addresses):
+            self.free_rows.append(prepared)
+        else:
+            self.features.reject(x)
+            self.run_pass(*prepared.arrays[2:])
+
+    def _score_row(self, x: dict[Any, Any]) -> Any:
+        """f(x), a list with one number per output."""
+        if self.block is None:
+            self.features.reject(x)
+            return [0.0] * self.n_outputs
+        try:
+            prepared = self.free_rows.pop()
+        except IndexError:
+            prepared = self._new_row()
+        features = self.features
+        if not (features.pack(x, prepared.values) or features.pack_some(x, prepared.values)):
+            return self._score_with_unknown(x)
+        if not self.scoring_pass(prepared.addresses):
+            self.features.reject(x)
+        scores = prepared.scores.tolist()  # before another thread may take the row
+        self.free_rows.append(prepared)
+        return scores
+
+    def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
+        """f(x) where not all features are known."""
+        return self._score_rows(self.features.row(x))[0].tolist()
+
+    def _score_batch(self, batch: Batch) -> Any:
+        return self._score_rows(self.features.rows(batch))
+
+    def _score_rows(self, rows: Any) -> Any:
+        scores = np.zeros((len(rows), self.n_outputs))
+        if self.block is not None:
+            Call(self.block, rows, scores=scores).run(self.scoring_pass)
+        return scores
+
+    def rows_of(self, batch: Batch) -> Any:
+        """The rows of a batch whose features become known."""
+        rows = self.features.rows(batch)
+        new = set(batch.names).difference(self.features)
+        if new or self.block is None:
+            self.add_features(list(new))
+        return rows
+
+    # inspection
+
+    def named(self, scores: Any) -> Any:
+        """Scores, or coefficients, as users see them."""
+        return float(scores[0])
+
+    @property
+    def memory_usage(self) -> int:
+        """Bytes that the model occupies: its block and its indexes."""
+        return (0 if self.block is None else self.block.nbytes) + self.features.memory_usage
+
+    # copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"free_rows": FreeRows()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "block" not in state or not self._block_fits():
+            raise TypeError(
+                f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
+                "for one version, rb.save and rb.load for all"
+            )
+        for name in ("features", "labels"):  # a shallow copy would share them, but not the block
+            if name in state:
+                setattr(self, name, copy.copy(state[name]))
+        if self.block is not None:
+            self.block = blocks.aligned(self.block)
+
+    def _block_fits(self) -> bool:
+        return self.block is None or blocks.stamp_in(self.block) == self.stamp()

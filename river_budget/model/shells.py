@@ -1,0 +1,235 @@
+"""The River shells: classifiers and regressors, which know labels and targets, and transformers.
+
+A model is a block of memory (core/block.py) and two indexes, of features and of labels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from river import base
+
+from ..core import layout as blocks
+from ..core.codes import Task
+from ..kernels import Kernel
+from .base import StreamModel, changes_the_model
+from .expansion import BudgetModel
+from .features import Batch
+from .targets import Labels, Targets, check_classes, plain, real, weight, weights
+
+
+class Classifier(StreamModel, base.MiniBatchClassifier):
+    """Classifiers, binary and multi-class."""
+
+    _binary: ClassVar[bool] = False  # whether the algorithm is made for two classes only
+
+    def __init__(
+        self, kernel: Kernel | None, classes: tuple[Any, ...] | None, seed: int | None = None
+    ):
+        super().__init__(kernel, seed)
+        check_classes(classes, self._binary)
+        self.classes = classes
+        self.labels = Labels(classes, self._binary)
+
+    @property
+    def _multiclass(self) -> bool:
+        return not self._binary and (self.classes is None or len(self.classes) > 2)
+
+    @property
+    def n_outputs(self) -> int:
+        return self.labels.outputs
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        task = Task.BINARY if self.n_outputs == 1 else Task.MULTICLASS
+        return super().header_fields(n_features) | {"task": task, "outputs": self.n_outputs}
+
+    def named(self, scores: Any) -> Any:
+        return self.labels.named(scores)
+
+    @property
+    def memory_usage(self) -> int:
+        return super().memory_usage + self.labels.memory_usage
+
+    def add_label(self, label: Any) -> None:
+        """A new label; the third promotes the model from one output to one for every class."""
+        before = self.n_outputs
+        self.labels.add(label)
+        if self.block is None or self.n_outputs == before:
+            return
+        self.resize_block(outputs=self.n_outputs)
+        model = blocks.views(self.block)
+        model.head.task = Task.MULTICLASS
+        if before == 1:
+            split(model.coefficients)
+            self.after_promotion()
+
+    def after_promotion(self) -> None:
+        """The one output a has become (-a/2, a/2, 0): for algorithms that keep more of it."""
+
+    @changes_the_model
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        try:
+            target = self.labels.codes[y]
+        except (KeyError, TypeError):
+            self.labels.check_all([y])
+            self.features.reject(x)
+            w = weight(w)
+            label = plain(y)
+            if label not in self.labels.codes:
+                self.add_label(label)
+            target = self.labels.codes[label]
+        self._learn_row(x, target, w if w == 1.0 else weight(w))
+
+    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+        return self.labels.label(self._score_row(x))
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """Probabilities by a logistic or softmax link of the scores; they are not calibrated."""
+        shares = self.labels.probabilities(np.array(self._score_row(x)))
+        return {label: float(share) for label, share in shares.items()}
+
+    def decision_function_one(self, x: dict[Any, Any]) -> Any:
+        """The raw score: positive on the side of the positive class, or {class: score} from three on."""
+        return self.named(self._score_row(x))
+
+    @changes_the_model
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
+        """Learn the examples in their order, exactly as a loop of `learn_one`."""
+        self._learn_batch(Batch(X), y, w, predict=False)
+
+    @changes_the_model
+    def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
+        """The predictions of each example before it is learned: progressive validation in one call.
+
+        Takes frames, and 2-D arrays whose columns are the features 0, 1, ... With boolean targets the
+        labels are known from the start; otherwise predictions are None until the first label is.
+        """
+        return self._learn_batch(Batch(X), y, w, predict=True)
+
+    def _learn_batch(self, batch: Batch, y: Any, w: Any, predict: bool) -> Any:
+        targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
+        targets.check(self.labels)
+        self.target_name = targets.name
+        if not len(batch):
+            return batch.series(self.labels.labels(np.zeros((0, self.n_outputs))), targets.name)
+        if not self.labels.known and targets.boolean:
+            self.add_label(True)
+        rows, start, predictions = self.rows_of(batch), 0, []
+        while start < len(batch):
+            codes, count = targets.coded(self.labels, start)
+            if count == 0:  # a new label: predict with the old ones, then learn with the new
+                guess = self.labels.labels(self._score_rows(rows[start : start + 1]))
+                self.add_label(targets.values[start])
+                codes, count = targets.coded(self.labels, start)
+            else:
+                guess = None
+            stop = start + count
+            scores = np.empty((count, self.n_outputs))
+            self.run_pass(rows[start:stop], codes[:count], all_weights[start:stop], scores)
+            if predict:
+                known = self.labels.labels(scores)
+                predictions += [known] if guess is None else [guess, known[1:]]
+            start = stop
+        return batch.series(_joined(predictions), targets.name) if predict else None
+
+    def predict_many(self, X: Any) -> Any:
+        batch = Batch(X)
+        scores = self._score_batch(batch)
+        return batch.series(self.labels.labels(scores), self.target_name)
+
+    def predict_proba_many(self, X: Any) -> Any:
+        batch = Batch(X)
+        return batch.table(self.labels.probabilities(self._score_batch(batch)))
+
+
+def split(table: Any) -> None:
+    """The first row a of a table becomes the two rows -a/2 and a/2."""
+    table[:2] = 0.5 * table[0] * np.array([[-1.0], [1.0]])
+
+
+def _joined(predictions: list[Any]) -> Any:
+    """One array; of mixed types, an array of objects."""
+    if len({part.dtype.kind for part in predictions}) > 1:
+        predictions = [part.astype(object) for part in predictions]
+    return np.concatenate(predictions)
+
+
+class Regressor(StreamModel, base.MiniBatchRegressor):
+    """Regressors."""
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"task": Task.REGRESSION, "outputs": 1}
+
+    @changes_the_model
+    def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
+        target = real(y)
+        self._learn_row(x, target, w if w == 1.0 else weight(w))
+
+    def predict_one(self, x: dict[Any, Any]) -> float:
+        score: float = self._score_row(x)[0]
+        return score
+
+    def decision_function_one(self, x: dict[Any, Any]) -> float:
+        """The prediction."""
+        return self.predict_one(x)
+
+    @changes_the_model
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
+        """Learn the examples in their order, exactly as a loop of `learn_one`."""
+        self.predict_then_learn_many(X, y, w)
+
+    @changes_the_model
+    def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
+        """The predictions of each example before it is learned: progressive validation in one call.
+
+        Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
+        """
+        batch = Batch(X)
+        targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
+        numbers = targets.numbers()
+        self.target_name = targets.name
+        scores = np.empty((len(batch), 1))
+        if len(batch):
+            rows = self.rows_of(batch)
+            self.run_pass(rows, numbers, all_weights, scores)
+        return batch.series(scores[:, 0], targets.name)
+
+    def predict_many(self, X: Any) -> Any:
+        batch = Batch(X)
+        scores = self._score_batch(batch)
+        return batch.series(scores[:, 0], self.target_name)
+
+
+class BudgetClassifier(BudgetModel, Classifier):
+    """Classifiers that are kernel expansions."""
+
+
+class BudgetRegressor(BudgetModel, Regressor):
+    """Regressors that are kernel expansions."""
+
+
+class Transformer(StreamModel, base.MiniBatchTransformer):
+    """Transformers that learn without targets."""
+
+    def _feature_names(self) -> list[str]:
+        """The names of the features that come out."""
+        raise NotImplementedError
+
+    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        return dict(zip(self._feature_names(), self._score_row(x), strict=True))
+
+    def transform_many(self, X: Any) -> Any:
+        """The features of many examples: a frame of the same kind, or of an array an array."""
+        batch = Batch(X)
+        features = self._score_batch(batch)
+        if batch.frame is None:
+            return features
+        return batch.table(dict(zip(self._feature_names(), features.T, strict=True)))
+
+    def _gather(self, batch: Batch) -> None:
+        """The pass over a batch that has no targets."""
+        if len(batch):
+            nothing, ones = np.zeros(len(batch)), np.ones(len(batch))
+            scores = np.empty((len(batch), 0))
+            self.run_pass(self.rows_of(batch), nothing, ones, scores)

@@ -1,0 +1,176 @@
+"""Merging models that have learned apart: one model that stands for all of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+from river import base, compose
+
+from ..algorithms.nystroem import Nystroem
+from ..model.base import StreamModel
+from ..model.expansion import BudgetModel
+from ..model.shells import Transformer
+from ..parameters import as_float
+from . import rivers
+from .agreement import check_alike
+from .expansions import weighted_sum
+
+__all__ = ["merge"]
+
+
+def merge(
+    models: Iterable[Any], weights: Iterable[float] | None = None, budget: int | None = None
+) -> Any:
+    """The weighted sum of models of one kind, as a new model that predicts, learns on and can be saved.
+
+    For models that have learned parts of a stream, on several machines for example. The models are left as
+    they are. The new one has the parameters of the first; those that may be changed in a living model, as a
+    learning rate, need not be equal, all others must be.
+
+    Features and classes are united by name, and what a model does not know counts as 0. Between two classes
+    a score f speaks for the positive one. Where the models together know more than two, a model of two gives
+    its negative class -f/2 and its positive class +f/2, as if it had met a third class.
+
+    Models over random waves (`FOGDClassifier`, `RandomFourier`) must have the same seed: their parameters
+    add up, and nothing is lost. Kernel expansions keep all their support vectors, equal ones as one. If these
+    are more than `budget`, the model's own maintenance merges or projects some of them; models that only
+    remove give up those with the smallest coefficients. (In models that project, a vector that the others
+    span up to 1e-5 of its length becomes their combination, as in learning.) What an algorithm counts, as
+    the rounds of `BSGDClassifier`, goes on from the largest count.
+
+    Pipelines are merged step by step: our models and maps, River's `LinearRegression`, `LogisticRegression`,
+    `Perceptron`, `PAClassifier`, `PARegressor` and `SoftmaxRegression`, which go on with the optimizer of the
+    first, and its `StandardScaler`, `MinMaxScaler` and `TargetStandardScaler`, which get the statistics of all
+    examples together. (The score of a pipeline is the weighted sum only where its scalers agree.)
+    Transformers of other kinds must be equal.
+
+    Parameters
+    ----------
+    models
+        Models of one class, or pipelines with the same steps.
+    weights
+        A number for each model. None: the mean of the models.
+    budget
+        The budget of the new model. None: the largest of the models' own. One that is large enough for
+        all vectors keeps the sum exact.
+
+    Examples
+    --------
+
+    >>> from river import datasets, metrics
+    >>> import river_budget as rb
+
+    >>> shards = [rb.BSGDClassifier(budget=50, kernel=rb.kernels.RBF(1.0)) for _ in range(2)]
+    >>> for i, (x, y) in enumerate(datasets.Bananas()):
+    ...     shards[i % 2].learn_one(x, y)
+    >>> model = rb.merge(shards)
+    >>> model.n_support_vectors
+    50
+
+    With room for all vectors its scores are those of the models, summed up:
+
+    >>> a, b = shards
+    >>> both = rb.merge([a, b], weights=[0.25, 0.75], budget=100)
+    >>> x = {"1": 0.5, "2": -1.0}
+    >>> expected = 0.25 * a.decision_function_one(x) + 0.75 * b.decision_function_one(x)
+    >>> abs(both.decision_function_one(x) - expected) < 1e-12
+    True
+
+    """
+    if isinstance(models, base.Base):
+        raise TypeError(f"models must be a list of models, not one {type(models).__name__}")
+    all_models = list(models)
+    if not all_models:
+        raise ValueError("models must be at least one model")
+    if budget is not None and not any(map(_takes_budget, all_models)):
+        raise ValueError(f"budget={budget!r}: {type(all_models[0]).__name__} has none")
+    return _merged(all_models, _shares(weights, len(all_models)), budget)
+
+
+def _shares(weights: Iterable[float] | None, n: int) -> list[float]:
+    if weights is None:
+        return [1.0 / n] * n
+    given = list(weights)
+    shares = [share for share in map(as_float, given) if share is not None]
+    if len(given) != n or len(shares) != n:
+        raise ValueError(f"weights must be a finite number for each of {n} models, not {given!r}")
+    return shares
+
+
+def _takes_budget(model: Any) -> bool:
+    if type(model) is compose.Pipeline:
+        return any(map(_takes_budget, model.steps.values()))
+    if isinstance(model, compose.TargetTransformRegressor):
+        return _takes_budget(model.regressor)
+    own = isinstance(model, BudgetModel) and not isinstance(model, Transformer)
+    return own and model.budget_name in model.parameters()
+
+
+def _merged(models: list[Any], weights: list[float], budget: int | None) -> Any:
+    first = models[0]
+    kinds = {type(model): None for model in models}
+    if len(kinds) > 1:
+        names = " and ".join(kind.__name__ for kind in kinds)
+        raise ValueError(f"models of different classes cannot be merged: {names}")
+    for i, model in enumerate(models):
+        if "learn_one" in vars(model):
+            raise ValueError(
+                f"model {i} cannot be merged: it only predicts (loaded with predict_only=True)"
+            )
+    if type(first) is compose.Pipeline:
+        return _merged_pipeline(models, weights, budget)
+    if isinstance(first, Nystroem):
+        return _same_map(models)
+    if isinstance(first, compose.TargetTransformRegressor):
+        return _merged_target_scaler(models, weights, budget)
+    if isinstance(first, StreamModel):
+        return weighted_sum(models, weights, budget if _takes_budget(first) else None)
+    return rivers.merged(models, weights)
+
+
+def _merged_pipeline(models: list[Any], weights: list[float], budget: int | None) -> Any:
+    names = list(models[0].steps)
+    for model in models:
+        if list(model.steps) != names:
+            raise ValueError(
+                f"pipelines with different steps cannot be merged: {names} and {list(model.steps)}"
+            )
+    steps = []
+    for name in names:
+        try:
+            step = _merged([model.steps[name] for model in models], weights, budget)
+        except ValueError as error:
+            raise ValueError(f"step {name!r}: {error}") from None
+        steps.append((name, step))
+    return compose.Pipeline(*steps)  # type: ignore[no-untyped-call]
+
+
+def _merged_target_scaler(models: list[Any], weights: list[float], budget: int | None) -> Any:
+    from river import preprocessing  # here, as it takes longer to load than this package
+
+    if type(models[0]) is not preprocessing.TargetStandardScaler:
+        raise ValueError(f"{type(models[0]).__name__} cannot be merged")
+    result = preprocessing.TargetStandardScaler(
+        _merged([model.regressor for model in models], weights, budget)
+    )
+    result.var = rivers.pooled_targets(models)
+    return result
+
+
+def _same_map(models: list[Nystroem]) -> Nystroem:
+    """Maps onto different landmarks have different features, of which there is no sum."""
+    first = models[0]
+    check_alike(models, first)
+    for model in models:
+        if model.budget != first.budget or _landmarks(model) != _landmarks(first):
+            raise ValueError(
+                "Nystroem maps with different landmarks cannot be merged: give all models one map that "
+                "has learned"
+            )
+    return copy.deepcopy(first)
+
+
+def _landmarks(model: Nystroem) -> Any:
+    return [landmark["features"] for landmark in model.support_vectors()]

@@ -1,0 +1,192 @@
+"""Weighted sums of our own models: what becomes of parameters, features, classes and vectors.
+
+The sum has the parameters of the first model. What an algorithm keeps besides its function is handed on by
+the models themselves (`_inherit`).
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from ..core import layout as blocks
+from ..core import union as core
+from ..core.support import LARGEST
+from ..model.calls import Call
+from ..model.expansion import BudgetModel
+from ..model.features import FeatureIndex
+from .agreement import check_alike, columns_of, distinct, limit_of, unite_labels
+
+
+@dataclasses.dataclass
+class Part:
+    """A model that has learned, as a part of a sum."""
+
+    model: Any
+    weight: float
+    columns: Any  # outputs of the model x outputs of the sum: where its scores go
+
+    @property
+    def block(self) -> Any:
+        return blocks.views(self.model.block)
+
+    @property
+    def flipped(self) -> bool:
+        """Whether its only output speaks for the other one of two classes."""
+        return bool(self.columns[0, 0] < 0.0)
+
+
+def weighted_sum(models: list[Any], weights: list[float], budget: int | None) -> Any:
+    """A new model f = sum_i weight_i f_i, reduced to its budget."""
+    learned = [model for model in models if model.block is not None]
+    source = (learned or models)[0]
+    check_alike(models, source)
+    result = models[0].clone(limit_of(models, budget))
+    result.entropy, result.target_name = source.entropy, source.target_name
+    if hasattr(result, "labels"):
+        unite_labels(result, models)
+    if learned:
+        parts = [
+            Part(model, weight, columns_of(model, result))
+            for model, weight in zip(models, weights, strict=True)
+            if model.block is not None
+        ]
+        (_add_expansions if isinstance(result, BudgetModel) else _add_waves)(result, parts)
+        result.after_uniting(parts)
+    return result
+
+
+def _set_parameters(result: Any, parts: list[Part], **sizes: int) -> None:
+    """An empty model that knows all features, with the kernel and the random numbers of the first part."""
+    result.features = FeatureIndex(distinct(part.model.features for part in parts))
+    head = parts[0].block.head
+    result.create_block(len(result.features), gamma=head.gamma, random=head.random, **sizes)
+    own_head = blocks.views(result.block).head
+    own_head.repairs = max(part.block.head.repairs for part in parts)
+
+
+# Random waves
+
+
+def _add_waves(result: Any, parts: list[Part]) -> None:
+    """Equal waves: the weights of the cosines and sines add up."""
+    _set_parameters(result, parts)
+    result.draw(result.block, list(result.features))
+    sums = blocks.views(result.block)
+    tables = sums.coefficients, sums.per_vector
+    for part in parts:
+        for table, addend in zip(
+            tables, (part.block.coefficients, part.block.per_vector), strict=True
+        ):
+            table += part.weight * (part.columns.T @ addend)
+    _check_size(*tables)
+
+
+def _check_size(*tables: Any) -> None:
+    if not all((np.abs(table) <= LARGEST).all() for table in tables):
+        raise ValueError("weights are too large: the sum of the models is out of range")
+
+
+# Expansions
+
+
+def _add_expansions(result: Any, parts: list[Part]) -> None:
+    """All vectors with their coefficients, and then as many as the budget allows."""
+    names = distinct(part.model.features for part in parts)
+    rows, coefficients, marks = _folded(*_gathered(parts, names, result.n_outputs))
+    _check_size(coefficients)
+    marked = marks.shape[1] > 0
+    # what has marks keeps a table of kernel values as its factor, and makes it at the end
+    factored = 0 if marked else result.header_fields(1).get("factored", 0)
+    _set_parameters(result, parts, capacity=blocks.columns_for(len(rows) + 1), factored=factored)
+    absorb = core.absorb_apart if factored else core.absorb
+    Call(result.block, rows, scores=coefficients).run(absorb)
+    block = blocks.views(result.block)
+    if marked:
+        result.set_window_labels(marks.T)
+    if block.head.count > block.head.budget:
+        _keep_budget(result)
+    result.resize_block(capacity=result.capacity_for(blocks.views(result.block).head.count))
+
+
+def _keep_budget(model: Any) -> None:
+    """Reduce by the model's own maintenance, or by removing the smallest where that loses less.
+
+    Each step of merging loses less than a removal, but where few of many vectors are left the steps may
+    add up to more. Projections have not been seen to.
+    """
+    if blocks.views(model.block).head.factored:
+        model.fit_united_budget()
+        return
+    union, removed = copy.copy(model), copy.copy(model)
+    model.fit_united_budget()
+    Call(removed.block).run(core.remove_lightest)
+    if _explained(union, removed) > _explained(union, model):
+        model.block = removed.block
+
+
+def _explained(f: Any, g: Any) -> float:
+    """|f|^2 - |f - g|^2 = <g, 2 f - g>"""
+    rows = g.vector_rows()
+    return float(np.sum(g.coefficient_columns().T * (2.0 * f.scores_at(rows) - g.scores_at(rows))))
+
+
+def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, ...]:
+    """Rows, coefficients, marks and owners of all vectors, oldest first.
+
+    Ages count from now, in vectors that came later into the same model: arrivals of models that have not
+    stored equally many cannot be compared.
+    """
+    used = [part for part in parts if part.weight != 0.0]
+    if not used:
+        return np.zeros((0, len(names))), np.zeros((0, outputs)), np.zeros((0, 0)), np.zeros(0)
+    rows = np.vstack([_rows(part, names) for part in used])
+    coefficients = np.vstack(
+        [part.weight * (part.model.coefficient_columns().T @ part.columns) for part in used]
+    )
+    marks = np.vstack([part.model.window_labels(part.flipped).T for part in used])
+    counts = [int(part.block.head.count) for part in used]
+    owners = np.repeat(np.arange(len(used)), counts)
+    ages = [
+        part.block.head.arrived - part.block.arrivals[:n]
+        for part, n in zip(used, counts, strict=True)
+    ]
+    order = np.argsort(-np.concatenate(ages), kind="stable")
+    return rows[order], coefficients[order], marks[order], owners[order]
+
+
+def _rows(part: Part, names: list[Any]) -> Any:
+    """Its vectors, with the features in this order."""
+    n, known = int(part.block.head.count), list(part.model.features)
+    places = {name: place for place, name in enumerate(names)}
+    rows = np.zeros((n, len(names)))
+    rows[:, [places[name] for name in known]] = part.block.vectors[: len(known), :n].T
+    return rows
+
+
+def _folded(rows: Any, coefficients: Any, marks: Any, owners: Any) -> tuple[Any, Any, Any]:
+    """Equal vectors become one, as old as the newest; those whose coefficients cancel are left out.
+
+    Vectors with marks are examples: those of one model are a sample in which an example may occur more than
+    once, and one that has no coefficients is still an example.
+    """
+    keys: list[Any] = [row.tobytes() for row in np.hstack([rows, marks]) + 0.0]  # -0.0 becomes 0.0
+    if marks.shape[1]:
+        occurrences: Counter[Any] = Counter()
+        for i, pair in enumerate(zip(owners.tolist(), keys, strict=True)):
+            occurrences[pair] += 1
+            keys[i] = keys[i], occurrences[pair]
+    newest = {key: i for i, key in enumerate(keys)}
+    kept = sorted(newest.values())
+    places = {keys[i]: place for place, i in enumerate(kept)}
+    sums = np.zeros((len(kept), coefficients.shape[1]))
+    np.add.at(sums, [places[key] for key in keys], coefficients)
+    rows, marks = rows[kept], marks[kept]
+    if marks.shape[1]:
+        return rows, sums, marks
+    left = sums.any(axis=1)
+    return rows[left], sums[left], marks[left]

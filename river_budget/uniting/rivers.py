@@ -1,0 +1,210 @@
+"""Merging River's own models, as far as they are steps of a pipeline with one of ours."""
+
+from __future__ import annotations
+
+import copy
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from river import base, compose, optim, utils
+
+Tables = list[dict[Any, float]]
+
+
+def merged(models: list[Any], weights: list[float]) -> Any:
+    """A new model that stands for all of these, which are of one class."""
+    from river import (
+        linear_model,
+        preprocessing,
+    )  # here: they take longer to load than this package
+
+    kinds: dict[type, Callable[..., Any]] = {
+        preprocessing.StandardScaler: _standard_scaler,
+        preprocessing.MinMaxScaler: _min_max_scaler,
+        linear_model.LinearRegression: _linear,
+        linear_model.LogisticRegression: _linear,
+        linear_model.Perceptron: _linear,
+        linear_model.PAClassifier: _passive_aggressive,
+        linear_model.PARegressor: _passive_aggressive,
+        linear_model.SoftmaxRegression: _softmax,
+    }
+    kind = type(models[0])
+    if kind in kinds:
+        return kinds[kind](models, weights)
+    if isinstance(models[0], base.Transformer):
+        if all(_equal(model, models[0]) for model in models):
+            return copy.deepcopy(models[0])
+        raise ValueError(f"{kind.__name__} transformers can only be merged if they are equal")
+    raise ValueError(f"{kind.__name__} cannot be merged")
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two objects have the same content. In doubt they do not."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, base.Base):
+        return _equal(vars(a), vars(b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    if isinstance(a, types.FunctionType):  # on their way between processes they become others
+        return a.__code__ == b.__code__ and all(map(_equal, _bound(a), _bound(b)))
+    return (a == b) is True
+
+
+def _bound(function: types.FunctionType) -> tuple[Any, ...]:
+    """The values that a function has taken along."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    return cells, function.__defaults__, function.__kwdefaults__
+
+
+def _check_equal(models: list[Any], *names: str) -> None:
+    first = models[0]
+    for name in names:
+        for model in models:
+            if not _equal(getattr(model, name), getattr(first, name)):
+                raise ValueError(
+                    f"models of {type(first).__name__} cannot be merged if they differ in {name} "
+                    f"({getattr(first, name)!r} and {getattr(model, name)!r})"
+                )
+
+
+def _sum(tables: Tables, weights: list[float]) -> dict[Any, float]:
+    """The weighted sum of tables, where what is missing is 0."""
+    total: dict[Any, float] = {}
+    for table, weight in zip(tables, weights, strict=True):
+        for name, value in table.items():
+            total[name] = total.get(name, 0.0) + weight * value
+    return total
+
+
+# Linear models
+
+
+def _linear(models: list[Any], weights: list[float]) -> Any:
+    """Weights and intercepts add up; the optimizer and its state are those of the first."""
+    _check_equal(models, "loss", "intercept_init")
+    result = copy.deepcopy(models[0])
+    result._weights = utils.VectorDict(_sum([model.weights for model in models], weights))
+    result.intercept = _total("intercept", models, weights)
+    if result.l1 != 0:
+        _check_equal(models, "l1")
+        penalties = _sum([model.cum_l1.to_dict() for model in models], weights)
+        result.cum_l1 = utils.VectorDict(penalties, optim.initializers.Zeros())
+        result.max_cum_l1 = _total("max_cum_l1", models, weights)
+    return result
+
+
+def _passive_aggressive(models: list[Any], weights: list[float]) -> Any:
+    result = copy.deepcopy(models[0])
+    result.weights.clear()
+    result.weights.update(_sum([model.weights for model in models], weights))
+    result.intercept = _total("intercept", models, weights)
+    return result
+
+
+def _softmax(models: list[Any], weights: list[float]) -> Any:
+    """The same for every class."""
+    _check_equal(models, "loss")
+    result = copy.deepcopy(models[0])
+    for label in {label: None for model in models for label in model.weights}:
+        tables = [model.weights.get(label, {}) for model in models]
+        total = _sum(tables, weights)
+        result.weights[label].clear()
+        result.weights[label].update(total)
+    return result
+
+
+def _total(name: str, models: list[Any], weights: list[float]) -> float:
+    values = (getattr(model, name) for model in models)
+    return sum(weight * float(value) for weight, value in zip(weights, values, strict=True))
+
+
+# Scalers: as one that has seen all examples
+
+
+def pooled_targets(models: list[Any]) -> Any:
+    """The statistics of the targets of all TargetStandardScalers."""
+    counted = [model.var for model in models if model.var.n > 0]
+    total = copy.deepcopy((counted or [models[0].var])[0])
+    for var in counted[1:]:
+        total += var
+    return total
+
+
+def _standard_scaler(models: list[Any], weights: list[float]) -> Any:
+    _check_no_window(models)
+    _check_equal(models, "with_std")
+    result = copy.deepcopy(models[0])
+    for other in models[1:]:
+        for name, count in other.counts.items():
+            _pool(result, name, count, other.means[name], other.vars.get(name, 0.0))
+    return result
+
+
+def _pool(scaler: Any, name: Any, count: int, mean: float, var: float) -> None:
+    """Add the statistics of so many values of a feature."""
+    total = scaler.counts[name] + count
+    if total == 0:
+        return
+    share, difference = count / total, mean - scaler.means[name]
+    if scaler.with_std:
+        between = share * (1.0 - share) * difference * difference
+        scaler.vars[name] = (1.0 - share) * scaler.vars[name] + share * var + between
+    scaler.means[name] += share * difference
+    scaler.counts[name] = total
+
+
+def _min_max_scaler(models: list[Any], weights: list[float]) -> Any:
+    _check_no_window(models)
+    result = copy.deepcopy(models[0])
+    for other in models[1:]:
+        for name in other.min:
+            result.min[name].update(other.min[name].get())
+            result.max[name].update(other.max[name].get())
+    return result
+
+
+def _check_no_window(models: list[Any]) -> None:
+    if any(model.window_size is not None for model in models):
+        raise ValueError(f"{type(models[0]).__name__} with a window_size cannot be merged")
+
+
+# Scalers that began as copies of one: what that one knew must count once when they are merged
+
+
+def forget_common(models: list[Any], before: Any) -> None:
+    """Take the statistics of what all models began with out of all scalers but the first one's."""
+    for model in models[1:]:
+        for scaler, common in zip(_scalers(model), _scalers(before), strict=True):
+            for name, count in common.counts.items():
+                _take_out(scaler, name, count, common.means[name], common.vars.get(name, 0.0))
+
+
+def _scalers(model: Any) -> Iterator[Any]:
+    from river import preprocessing
+
+    if isinstance(model, compose.Pipeline):
+        for step in model.steps.values():
+            yield from _scalers(step)
+    elif isinstance(model, preprocessing.StandardScaler):
+        yield model
+
+
+def _take_out(scaler: Any, name: Any, count: int, mean: float, var: float) -> None:
+    """Leave the statistics of a feature without so many values that have this mean and variance."""
+    total = scaler.counts[name]
+    rest = total - count
+    if rest == 0:
+        for table in (scaler.counts, scaler.means, scaler.vars):
+            table.pop(name, None)
+        return
+    difference = (scaler.means[name] - mean) * total / rest
+    if scaler.with_std:
+        spread = total * scaler.vars[name] - count * var
+        between = count * rest / total * difference * difference
+        scaler.vars[name] = max(0.0, (spread - between) / rest)
+    scaler.means[name] = mean + difference
+    scaler.counts[name] = rest
