@@ -179,7 +179,7 @@ def test_ray_may_have_been_imported_before():
         "    print(backend.worker(int, 6).submit('__int__').result())"
     )
     pytest.importorskip("ray", reason="Ray is not installed")
-    command = [sys.executable, "-c", "import river_budget.distributed.backends\n" + code]
+    command = [sys.executable, "-c", "import river_budget.distributed.workers.backends\n" + code]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "6\n"
 
 

@@ -98,7 +98,7 @@ def share(model, names, xs):
 
 
 def weighted(models, weights, merged, xs):
-    names = merged._labels.known if hasattr(merged, "labels") else []
+    names = merged.labels.known if hasattr(merged, "labels") else []
     return sum(
         weight * share(model, names, xs) for model, weight in zip(models, weights, strict=True)
     )
@@ -118,7 +118,7 @@ def test_with_room_for_all_vectors_the_scores_add_up(model):
     models = apart(model)
     merged = rb.merge(models, WEIGHTS, budget=room(model))
     assert_is_sum(merged, models)
-    assert merged._features.knows(points(1)[0])
+    assert merged.features.knows(points(1)[0])
     assert type(merged) is type(model)
 
 
@@ -185,7 +185,7 @@ def test_merging_step_by_step_is_merging_at_once(model):
     xs = points(100)
     expected = scores(at_once, xs)
     assert size_of(scores(stepwise, xs) - expected) <= EXACT * size_of(expected)
-    labels = at_once._labels.known if hasattr(at_once, "labels") else []
+    labels = at_once.labels.known if hasattr(at_once, "labels") else []
     assert size_of(share(turned, labels, xs) - expected) <= EXACT * size_of(expected)
 
 
@@ -289,7 +289,7 @@ FACTORED = [
 def test_the_factor_is_that_of_the_union(model, budget):
     merged = rb.merge(apart(model), WEIGHTS, budget)
     block, n = views(merged.block), merged.n_support_vectors
-    X = block.vectors[: len(merged._features), :n].T
+    X = block.vectors[: len(merged.features), :n].T
     W = np.tril(block.factor[:n, :n])
     assert W @ plain(model.kernel)(X, X) @ W.T == pytest.approx(np.eye(n), abs=1e-9)
 
@@ -463,7 +463,7 @@ def test_different_classes_get_a_column_each(model, known):
 def test_two_models_of_one_class_each_tell_them_apart():
     model = rb.BSGDClassifier(20, RBF(0.5))
     merged = rb.merge([with_labels(model, "low"), with_labels(model, "high", n=41)])
-    assert merged._labels.known == ["low", "high"]
+    assert merged.labels.known == ["low", "high"]
     assert isinstance(merged.decision_function_one(XS[0]), float)
     one = with_labels(model, "low")
     assert rb.merge([one, one]).predict_one(XS[0]) == "low"
@@ -494,7 +494,7 @@ def test_classes_that_are_given_must_hold_all_labels():
     closed = with_labels(model, "a", "b", "c", classes=("a", "b", "c"))
     with pytest.raises(ValueError, match=r"classes=\('a', 'b', 'c'\) .* lack 'd'"):
         rb.merge([closed, with_labels(model, "a", "d")])
-    assert rb.merge([with_labels(model, "a", "d"), closed])._labels.known == ["a", "d", "b", "c"]
+    assert rb.merge([with_labels(model, "a", "d"), closed]).labels.known == ["a", "d", "b", "c"]
 
 
 @pytest.mark.parametrize(
@@ -557,7 +557,7 @@ def test_a_budget_perceptron_knows_the_scores_of_its_vectors():
 def test_vectors_of_a_merged_model_know_their_neighbours(budget):
     merged = rb.merge(apart(rb.BPAClassifier(20, RBF(0.5), update="nearest")), budget=budget)
     block, n = views(merged.block), merged.n_support_vectors
-    X = block.vectors[: len(merged._features), :n].T
+    X = block.vectors[: len(merged.features), :n].T
     K = plain(RBF(0.5))(X, X) - 2.0 * np.eye(n)
     assert block.per_vector[0, :n].tolist() == K.argmax(axis=1).tolist()
     assert block.per_vector[1, :n] == pytest.approx(K.max(axis=1), rel=1e-12)
@@ -573,7 +573,7 @@ def test_a_merged_window_is_as_one_that_was_learned(window, refined):
     merged = rb.merge(models, WEIGHTS, budget=window)
     block, n, own = views(merged.block), merged.n_support_vectors, merged.state_record()
     assert n == min(75, window)
-    X, a = block.vectors[: len(merged._features), :n].T, block.coefficients[0, :n]
+    X, a = block.vectors[: len(merged.features), :n].T, block.coefficients[0, :n]
     K, labels = plain_kernels.rbf(0.5)(X, X), block.per_vector[sbp.LABELS, :n]
     assert block.per_vector[sbp.RESPONSES, :n] == pytest.approx(labels * (K @ a), rel=1e-10)
     assert own.norm2 == pytest.approx(a @ K @ a, rel=1e-10)
@@ -597,7 +597,7 @@ def test_examples_in_a_window_keep_their_labels():
     merged = rb.merge([a, b])
     block = views(merged.block)
     known = {
-        x: merged._labels.known[int(sign > 0)]
+        x: merged.labels.known[int(sign > 0)]
         for x, sign in zip(block.vectors[0, :5], block.per_vector[sbp.LABELS, :5], strict=True)
     }
     assert known == dict(enumerate(labels))
@@ -659,7 +659,7 @@ def test_merged_detectors_score_the_weighted_sum(strategy, tmp_path):
 def test_the_parameters_of_waves_add_up_one_by_one(model):
     models = apart(model)
     merged = rb.merge(models, WEIGHTS)
-    for table in ("coefficients", "extras"):
+    for table in ("coefficients", "per_vector"):
         parts = [getattr(views(m.block), table) for m in models]
         expected = sum(w * part for w, part in zip(WEIGHTS, parts, strict=True))
         assert np.array_equal(getattr(views(merged.block), table), expected)
@@ -686,7 +686,7 @@ def test_a_map_knows_the_features_of_all():
     maps[0].learn_one({"a": 1.0})
     maps[1].learn_one({"b": 1.0, "c": 2.0})
     merged = rb.merge(maps)
-    assert list(merged._features) == ["a", "b", "c"]
+    assert list(merged.features) == ["a", "b", "c"]
     for x in ({"a": 1.0, "c": 2.0}, {"b": -1.0}, {"a": 0.5, "d": 2.0}):
         assert merged.transform_one(x) == pytest.approx(maps[0].transform_one(x), abs=1e-12)
 

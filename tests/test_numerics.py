@@ -14,11 +14,11 @@ from inside import holding, plain
 from oracles.randoms import SplitMix
 
 import river_budget as rb
+from river_budget.core.calls import model_of, row_of
 from river_budget.core.exponential import exp_of, rough_exp_of
-from river_budget.core.layout import unpack
-from river_budget.core.numba_types import address_of, numbers, table
+from river_budget.core.numba_types import address_of, f64, f64_matrix
 from river_budget.core.randoms import below, uniform
-from river_budget.core.rows import first_bad_row, kernel_row, norm_of, row_of, self_kernel
+from river_budget.core.rows import first_bad_row, kernel_row, norm_of, self_kernel
 from river_budget.core.trigonometry import FAR, sines_and_cosines
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import RemoveOldest
@@ -48,28 +48,28 @@ def rough_exponentials(x, result):
 
 @numba.njit
 def turn(call, n):
-    sines_and_cosines(numbers(call[0], n), numbers(call[1], n), n)
+    sines_and_cosines(f64(call[0], n), f64(call[1], n), n)
 
 
 @numba.njit
 def draw(call, result):
-    model = unpack(call)
+    model = model_of(call)
     for i in range(result.shape[0]):
         result[i] = uniform(model)
 
 
 @numba.njit
 def draw_below(call, n, result):
-    model = unpack(call)
+    model = model_of(call)
     for i in range(result.shape[0]):
         result[i] = below(model, n)
 
 
 @numba.njit
 def kernel_rows(call, rows, result, own):
-    model = unpack(call)
+    model = model_of(call)
     for t in range(rows.shape[0]):
-        x = row_of(table(address_of(rows), rows.shape[0], rows.shape[1]), t)
+        x = row_of(f64_matrix(address_of(rows), rows.shape[0], rows.shape[1]), t)
         norm = norm_of(model, x)
         kernel_row(model, x, norm)
         own[t] = self_kernel(model, norm)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from oracles.bpa import BPA
 from oracles.forgetron import Forgetron
 from oracles.nystroem import NOGD
-from oracles.passive_aggressive import BPA
 from oracles.perceptrons import BOGD, NORMA, RBP, BudgetPerceptron, KernelOGD, KernelPerceptron
 from oracles.projectrons import Projectron, ProjectronPP
 from oracles.randoms import SplitMix

@@ -23,6 +23,9 @@ class _Projectron(BudgetModel):
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {"factored": 1}
 
+    def initial_state(self) -> dict[str, Any]:
+        return {"eager": 0}
+
 
 class ProjectronClassifier(_Projectron, BudgetClassifier):
     """A kernel Perceptron that projects a mistake on its support instead of storing it.
@@ -77,7 +80,7 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
         self.threshold = threshold
 
     def initial_state(self) -> dict[str, Any]:
-        return {"learning_rate": 1.0}
+        return {"learning_rate": 1.0, "eager": 0}
 
 
 class ProjectronRegressor(_Projectron, BudgetRegressor):

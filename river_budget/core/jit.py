@@ -62,20 +62,19 @@ def compiled(
         }
         # error_model: a division that may raise ZeroDivisionError keeps its loop scalar
         options |= {"nogil": True, "error_model": "numpy"}
-        return _cached(function, options) or numba.njit(**options)(function)
+        try:
+            return _dispatcher(function, options | {"cache": True})
+        except (RuntimeError, AttributeError) as error:
+            _warn_once(type(error), str(error))
+            return _dispatcher(function, options)
 
     return decorate if function is None else decorate(function)
 
 
-def _cached(function: Any, options: dict[str, Any]) -> Any:
-    """The function with a cache on disk, or None where there can be none."""
-    try:
-        dispatcher: Any = numba.njit(cache=True, **options)(function)
-        if hasattr(dispatcher, "_cache"):  # not so when compilation is switched off
-            _mark(dispatcher._cache)
-    except (RuntimeError, AttributeError) as error:
-        _warn_once(type(error), str(error))
-        return None
+def _dispatcher(function: Any, options: dict[str, Any]) -> Any:
+    dispatcher: Any = numba.njit(**options)(function)
+    if "cache" in options and hasattr(dispatcher, "_cache"):  # not when compilation is switched off
+        _mark(dispatcher._cache)
     return dispatcher
 
 

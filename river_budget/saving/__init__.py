@@ -7,9 +7,10 @@ from typing import Any
 
 from . import container, nodes
 from .errors import SavedModelError
+from .nodes import register
 from .source import Source
 
-__all__ = ["SavedModelError", "load", "save"]
+__all__ = ["SavedModelError", "load", "register", "save"]
 
 LARGEST = 2**32  # bytes
 NO_LIMIT = 2**63

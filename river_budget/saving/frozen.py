@@ -9,8 +9,9 @@ def _changing(model: Any) -> list[str]:
     """The methods that change a model: those marked by `changes_the_model`, learning, and River's mutate."""
     marked = [
         name
-        for name in dir(type(model))
-        if getattr(getattr(type(model), name, None), "changes_the_model", False)
+        for kind in type(model).__mro__
+        for name, method in vars(kind).items()
+        if getattr(method, "changes_the_model", False)
     ]
     return [*marked, "learn_one", "learn_many", "mutate"]
 

@@ -18,7 +18,7 @@ from typing import Any
 from river import compose
 
 from ..model.base import StreamModel
-from . import frozen, plain, states
+from . import frozen, plain, states, trust
 from .errors import SavedModelError
 from .source import Source
 
@@ -28,8 +28,30 @@ DEEPEST = 10  # pipelines within pipelines
 MOST = 2**53  # examples that a scaler may have seen
 
 
-@functools.cache
+_registered: dict[str, Any] = {}
+
+
+def register(kind: Any) -> Any:
+    """Let `save` and `load` know a model that stands outside this package: a decorator for its class.
+
+    Whoever loads a file imports the module of the class before.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, StreamModel)):
+        raise TypeError(f"{kind!r} is no model in a block: it does not derive from StreamModel")
+    if _own_classes().get(kind.__name__, kind) is not kind:
+        raise ValueError(f"{kind.__name__} is the name of a model of river_budget")
+    trust.check_declared(kind())
+    _registered[kind.__name__] = kind
+    return kind
+
+
 def classes() -> dict[str, Any]:
+    """All models that files may hold, by name."""
+    return _own_classes() | _registered
+
+
+@functools.cache
+def _own_classes() -> dict[str, Any]:
     """Our models by name: what their modules call public."""
     found = {}
     for kind in _kinds_of(StreamModel):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import layout as blocks
-from ...core.model import BLOCK, ROWS, SCORES, SCRATCH, SIZE, TARGETS, WEIGHTS
+from ...core.calls import BLOCK, ROWS, SCORES, SCRATCH, SIZE, TARGETS, WEIGHTS
 from ...model.features import Batch
 from ...model.targets import Targets
 from .parts import Part

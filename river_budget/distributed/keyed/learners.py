@@ -56,7 +56,7 @@ class Task:
     def one(self, model: Any, start: int, stop: int) -> None:
         """The rows of one model."""
         predict = None if self.predictor is None else getattr(model, self.predictor)
-        learn = pass_holder(model, self.part) if self.learns else None
+        learn = learning_step(model, self.part) if self.learns else None
         for i in range(start, stop):
             x = self.part.rows[i]
             if predict is not None:
@@ -69,7 +69,7 @@ class Task:
         return None if self.predictor is None else self.done
 
 
-def pass_holder(model: Any, part: Part) -> Callable[[dict[Any, Any], int], None]:
+def learning_step(model: Any, part: Part) -> Callable[[dict[Any, Any], int], None]:
     """A function of (x, i) that teaches a model row i; weights only go to models if there are any."""
     targets, weights = part.targets, part.weights
     if targets is None:
@@ -160,11 +160,11 @@ class OurTask:
             predictions = [model.predict_one(x) for x in rows]
             forget_free_rows(model)
             return predictions
-        scores = model._score_batch(Batch.run(self.part.names, rows))
+        scores = model._score_batch(Batch.of(self.part.names, rows))
         return meanings(model, scores)
 
     def _learn_rows(self, model: Any, rows: Any, targets: Any, weights: Any) -> list[Any]:
-        batch = Batch.run(self.part.names or [], rows)
+        batch = Batch.of(self.part.names or [], rows)
         return predict_then_learn(model, batch, targets, weights)
 
     def _learn_dicts(self, model: Any, rows: Any, targets: Any, weights: Any) -> list[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from inside import plain
 from models import learn
-from oracles import batch_perceptron as oracle
+from oracles import sbp as oracle
 from oracles.randoms import SplitMix
 from river import datasets, preprocessing
 from streams import LABELS, emerging, examples, matrix
@@ -20,7 +20,7 @@ import river_budget as rb
 from river_budget.core import sbp as core
 from river_budget.core import waterlevel
 from river_budget.core.layout import views
-from river_budget.core.numba_types import numbers
+from river_budget.core.numba_types import f64
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 
 SEED = 7
@@ -32,12 +32,12 @@ CLOSE = 1e-9
 
 @numba.njit
 def level_at(call, n, volume):
-    return waterlevel.water_level(numbers(call[0], n), n, volume, numbers(call[1], n))
+    return waterlevel.water_level(f64(call[0], n), n, volume, f64(call[1], n))
 
 
 @numba.njit
 def levels_at(call, n_u, n_v, volume):
-    u, v, rest = numbers(call[0], n_u), numbers(call[1], n_v), numbers(call[2], n_u + n_v)
+    u, v, rest = f64(call[0], n_u), f64(call[1], n_v), f64(call[2], n_u + n_v)
     return waterlevel.water_levels(u, n_u, v, n_v, volume, rest)
 
 
