@@ -135,7 +135,7 @@ class RandomFourier(Fourier, Transformer):
     kernel
         `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF()`.
     seed
-        For the frequencies.
+        Seed of the frequencies; None draws anew in every run.
 
     Examples
     --------
@@ -213,7 +213,7 @@ class RBFSampler(RandomFourier):
     n_components
         The number of frequencies. Each gives two features, a cosine and a sine.
     seed
-        For the frequencies.
+        Seed of the frequencies; None draws anew in every run.
 
     Examples
     --------

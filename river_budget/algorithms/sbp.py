@@ -60,7 +60,7 @@ class SBPClassifier(BudgetClassifier):
     classes
         The labels, if they are known in advance: the negative one first. Others are then an error.
     seed
-        For the draws.
+        Seed of the random numbers; None draws anew in every run.
 
     Examples
     --------

@@ -110,8 +110,10 @@ class BudgetModel(StreamModel):
         return max(float(np.sum(self.coefficient_columns().T * self.scores_of_vectors())), 0.0)
 
     def window_labels(self, flipped: bool) -> Any:
-        """Rows of numbers that belong to the vectors, also in a sum with models where the classes may be
-        flipped."""
+        """Rows kept per vector that survive uniting, as the labels of a window.
+
+        `flipped`: this model's negative class is the positive one of the result, so labels change sign.
+        """
         return np.empty((0, self.n_support_vectors))
 
     # inspection

@@ -12,8 +12,8 @@ from ..kernels import RBF, Kernel
 from ..model.expansion import BudgetModel
 from ..model.shells import Transformer
 
-# Parameters that may differ: sizes and classes are united, seeds do not shape a sum of kernels, and of the
-# kernel counts what is in use.
+# Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; of the
+# kernel the gamma in use is compared.
 UNITED = {"budget", "window", "classes", "seed", "kernel", "gamma"}
 
 

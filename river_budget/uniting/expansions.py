@@ -100,10 +100,10 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     rows, coefficients, marks = _folded(*_gathered(parts, names, result.n_outputs))
     _check_size(coefficients)
     marked = marks.shape[1] > 0
-    # what has marks keeps a table of kernel values as its factor, and makes it at the end
+    # the one model with marks, SBP, has a table of kernel values as its factor, and fills it in after_uniting
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
     _set_parameters(result, parts, capacity=blocks.columns_for(len(rows) + 1), factored=factored)
-    absorb = core.absorb_apart if factored else core.absorb
+    absorb = core.absorb_projecting if factored else core.absorb
     Call(result.block, rows, scores=coefficients).run(absorb)
     block = blocks.views(result.block)
     if marked:
