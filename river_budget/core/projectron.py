@@ -63,7 +63,11 @@ def learn(call):
         amount = clamp_step(w * state.learning_rate) * sign
         if not mistake:
             add_projected(
-                model, d, plus, minus, share_of_margin_error(model, state, loss, length, residual) * amount
+                model,
+                d,
+                plus,
+                minus,
+                share_of_margin_error(model, state, loss, length, residual) * amount,
             )
         elif head.count >= head.budget or residual <= state.threshold or residual <= TINY * k_xx:
             add_projected(model, d, plus, minus, amount)
