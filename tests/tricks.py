@@ -20,13 +20,17 @@ ROUNDS = 5
 
 
 class Trick(NamedTuple):
-    """Where it stands, what stands there, what plain code would be, and the model that shows it."""
+    """Where it stands, what stands there, what plain code would be, and the model that shows it.
+
+    `also` is a second place in the same file.
+    """
 
     file: str
     old: str
     new: str
     model: str
     features: int = 21
+    also: tuple[str, str] = ("", "")
 
 
 TRICKS = {
@@ -40,9 +44,14 @@ TRICKS = {
     "tags": Trick(
         "core/support.py",
         "        bits[j] = (bits[j] & ~places) | j\n",
-        "        bits[j] = bits[j] & ~places\n"
-        "    for j in range(n):\n        bits[j] = bits[j] | j\n",
-        "BSGDClassifier(100)",
+        "        bits[j] = bits[j]\n",
+        "BSGDClassifier(50)",
+        2,
+        (
+            "    bits, least = losses.view(np.int64), LAST\n    for j in range(n):\n"
+            "        least = min(least, bits[j])\n    return least & places_of(n)\n",
+            "    return smallest(losses, n)\n",
+        ),
     ),
     "least-by-bits": Trick(
         "core/support.py",
@@ -106,9 +115,11 @@ def copied(folder: pathlib.Path, trick: Trick | None) -> pathlib.Path:
     if trick is not None:
         file = folder / "river_budget" / trick.file
         text = file.read_text()
-        if text.count(trick.old) != 1:
-            raise SystemExit(f"{trick.file} has changed: write the trick anew")
-        file.write_text(text.replace(trick.old, trick.new))
+        for old, new in ((trick.old, trick.new), trick.also):
+            if old and text.count(old) != 1:
+                raise SystemExit(f"{trick.file} has changed: write the trick anew")
+            text = text.replace(old, new) if old else text
+        file.write_text(text)
     return folder
 
 
