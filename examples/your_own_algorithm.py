@@ -141,7 +141,9 @@ def differences(n: int = 1000) -> float:
 
 def main() -> None:
     print(f"largest difference to the reference: {differences():.1e}")
-    model = preprocessing.StandardScaler() | ShiftingPerceptronClassifier(kernel=rb.kernels.RBF(4.0))
+    model = preprocessing.StandardScaler() | ShiftingPerceptronClassifier(
+        kernel=rb.kernels.RBF(4.0)
+    )
     print(evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy()))
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.rb"

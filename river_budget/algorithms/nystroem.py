@@ -11,6 +11,7 @@ from ..core import nystroem as core
 from ..kernels import Kernel
 from ..model.base import changes_the_model
 from ..model.calls import FreeRows
+from ..model.contract import Rows
 from ..model.expansion import BudgetModel
 from ..model.features import Batch
 from ..model.shells import Transformer
@@ -156,7 +157,7 @@ class Nystroem(NystroemBasis, Transformer):
     def n_outputs(self) -> int:
         return int(self.state_record().kept) if self._ready else 0
 
-    def named(self, scores: Any) -> None:
+    def named(self, scores: Rows) -> None:
         """Landmarks have no coefficients."""
 
     def _feature_names(self) -> list[str]:

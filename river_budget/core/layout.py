@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .numba_types import carver, f64, f64_matrix, give_attributes, give_constructor, i64, types
+from .numba_types import carver, f64, f64_matrix, give_attributes, give_constructor, i64, intp
 
 _SIZES = "capacity width outputs per_vector factored room"  # of tables
 _INTEGERS = (
@@ -98,7 +98,7 @@ give_attributes(
     HEADER,
     {"head": header_at.kind}
     | {name: kind.kind for name, (kind, _) in (BLOCK_TABLES | SCRATCH_ROWS).items()}
-    | dict.fromkeys(ADDRESSES, types.intp),
+    | dict.fromkeys(ADDRESSES, intp),
     place_of,
 )
 

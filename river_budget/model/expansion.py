@@ -17,6 +17,7 @@ from ..maintenance import Merge
 from ..parameters import Mutable, instance_of, optional, whole
 from .base import StreamModel, check_compiled
 from .calls import Call
+from .contract import Rows
 
 FIRST_CAPACITY = 64  # of a model without a budget
 GROWTH = 2  # factor by which it grows
@@ -78,27 +79,28 @@ class BudgetModel(StreamModel):
 
     # the expansion itself, without what a model may add to it
 
-    def vector_rows(self) -> Any:
+    def vector_rows(self) -> Rows:
         """The support vectors, one row each."""
         block = blocks.views(self.block)
         return np.ascontiguousarray(block.vectors[:, : block.head.count].T)
 
-    def coefficient_columns(self) -> Any:
+    def coefficient_columns(self) -> Rows:
         """Their coefficients, one column each."""
         block = blocks.views(self.block)
-        return block.head.scale * block.coefficients[:, : block.head.count]
+        columns: Rows = block.head.scale * block.coefficients[:, : block.head.count]
+        return columns
 
-    def scores_at(self, rows: Any) -> Any:
+    def scores_at(self, rows: Rows) -> Rows:
         """The expansion at these rows."""
         scores = np.empty((len(rows), int(blocks.views(self.block).head.outputs)))
         Call(self.block, rows, scores=scores).run(decide)
         return scores
 
-    def scores_of_vectors(self) -> Any:
+    def scores_of_vectors(self) -> Rows:
         """The expansion at its own vectors, one row each."""
         return self.scores_at(self.vector_rows())
 
-    def gram(self) -> Any:
+    def gram(self) -> Rows:
         """The kernel of every vector with every other."""
         rows = self.vector_rows()
         values = np.empty((len(rows), len(rows)))

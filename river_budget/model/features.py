@@ -48,9 +48,9 @@ class FeatureIndex:
 
     def __init__(self, names: Iterable[Any] = ()):
         self._places = {name: place for place, name in enumerate(names)}
-        self.prepare()
+        self._prepare()
 
-    def prepare(self) -> None:
+    def _prepare(self) -> None:
         names = list(self._places)
         n = self._n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
@@ -92,7 +92,7 @@ class FeatureIndex:
     def add(self, names: Iterable[Any]) -> None:
         for name in in_order(names):
             self._places[name] = len(self._places)
-        self.prepare()
+        self._prepare()
 
     def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
         """The same for an example that lacks some of the known features."""

@@ -14,6 +14,7 @@ from ..core import layout as blocks
 from ..core.codes import Task
 from ..kernels import Kernel
 from .base import StreamModel, changes_the_model
+from .contract import Rows
 from .expansion import BudgetModel
 from .features import Batch
 from .targets import Labels, Targets, check_classes, plain, real, weight, weights
@@ -44,7 +45,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         task = Task.BINARY if self.n_outputs == 1 else Task.MULTICLASS
         return super().header_fields(n_features) | {"task": task, "outputs": self.n_outputs}
 
-    def named(self, scores: Any) -> Any:
+    def named(self, scores: Rows) -> Any:
         return self.labels.named(scores)
 
     @property
