@@ -118,6 +118,10 @@ class BudgetModel(StreamModel):
         """
         return np.empty((0, self.n_support_vectors))
 
+    def set_window_labels(self, marks: Rows) -> None:
+        """The inverse, in a united model."""
+        raise NotImplementedError
+
     # inspection
 
     @property

@@ -23,7 +23,7 @@ from .errors import SavedModelError
 from .source import Source
 
 Node = dict[str, Any]
-PACKAGE = "river_budget.algorithms"
+PACKAGE = "river_budget.algorithms."
 DEEPEST = 10  # pipelines within pipelines
 MOST = 2**53  # examples that a scaler may have seen
 
@@ -55,8 +55,8 @@ def _own_classes() -> dict[str, Any]:
     """Our models by name: what their modules call public."""
     found = {}
     for kind in _kinds_of(StreamModel):
-        module = sys.modules[kind.__module__]
-        if module.__package__ == PACKAGE and kind.__name__ in getattr(module, "__all__", ()):
+        inside = kind.__module__.startswith(PACKAGE)
+        if inside and kind.__name__ in sys.modules[kind.__module__].__all__:
             found[kind.__name__] = kind
     return found
 
