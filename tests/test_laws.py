@@ -318,3 +318,29 @@ def test_no_model_holds_compiled_code(param):
         model.learn_one(x, y)
         model.predict_one(x)
     assert model._raw_memory_usage < 3 * model.memory_usage + 50_000
+
+
+LEARNED = """
+import hashlib, json
+import numpy as np
+from models import MODELS, list_of, stream_for, variant
+found = {}
+for entry in MODELS:
+    model = variant(entry.values[0], seed=1)
+    scores = []
+    for x, y in stream_for(model, 400):
+        scores += list_of(model.decision_function_one(x))
+        model.learn_one(x, y)
+    found[entry.id] = hashlib.sha256(np.array(scores)).hexdigest()
+print(json.dumps(found))
+"""
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_every_model_learns_the_same_where_passes_are_compiled_and_where_they_are_loaded(tmp_path):
+    """A fast-math function may be optimised in another way where it is compiled with its caller."""
+    compiling, loading = (
+        run(LEARNED, TESTS, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
+    )
+    assert compiling == loading

@@ -5,6 +5,9 @@ distance to the span of the support is at most eta (`threshold`).
 J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016: store everything
 until the budget is full, then project everything.
 
+A Projectron gives up no vector once it is stored: its authors count on that. So a newcomer joins the support
+without keep_apart, which would project an old one out; what rounding costs the factor is left to check_factor.
+
 paper          here             paper       here
 P k(x, .)      d                Delta^2     residual, squared distance to the span
 |P k(x, .)|^2  length           tau         share of the projection added on a margin error
