@@ -195,7 +195,8 @@ class RandomFourier(Fourier, Transformer):
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
         if self.block is None:
-            return dict(zip(self._feature_names(), self._score_with_unknown(x), strict=True))
+            features = self._score_with_unknown(self.features.present(x))
+            return dict(zip(self._feature_names(), features, strict=True))
         return super().transform_one(x)
 
 

@@ -146,5 +146,5 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
 
     def score_many(self, X: Any) -> Any:
         """The scores of many examples."""
-        batch = Batch(X)
+        batch = Batch(X, predicted=True)
         return batch.series(self._score_batch(batch)[:, 0], None)

@@ -229,7 +229,16 @@ class StreamModel(base.Estimator):
             self.run_pass(*prepared.arrays[2:])
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
-        """f(x), a list with one number per output."""
+        """f(x), a list with one number per output. What is missing in x counts as absent.
+
+        River's scalers give NaN for what they have not learned, and validation predicts first.
+        """
+        try:
+            return self._score_numbers(x)
+        except ValueError:
+            return self._score_numbers(self.features.present(x))
+
+    def _score_numbers(self, x: dict[Any, Any]) -> Any:
         if self.block is None:
             self.features.reject(x)
             return [0.0] * self.n_outputs
