@@ -65,6 +65,7 @@ FLOORS = [  # from the ground up; modules may import what lies on their own floo
     {"parameters"},
     {"kernels", "maintenance", "datasets"},
     {"model"},
+    {"guard", "pipelines"},
     {"algorithms"},
     {"uniting"},
     {"saving"},
