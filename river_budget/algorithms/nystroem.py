@@ -57,6 +57,10 @@ class NystroemBasis(BudgetModel):
     def _largest_rank(self) -> int:
         return self.budget if self.rank is None else self.rank
 
+    def capacity_for(self, count: int) -> int:
+        """All at once: whoever fills it does not look whether there is room."""
+        return blocks.columns_for(self.budget + 1)
+
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {"per_vector": self._largest_rank + 1}
 

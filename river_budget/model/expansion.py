@@ -20,7 +20,8 @@ from .calls import Call
 from .contract import Rows
 
 FIRST_CAPACITY = 64  # of a model without a budget
-GROWTH = 2  # factor by which it grows
+WHOLE = 1024  # budgets up to this have room for all vectors from the start; others grow as they need it
+GROWTH = 2  # factor by which a model grows
 
 
 class BudgetModel(StreamModel):
@@ -45,14 +46,17 @@ class BudgetModel(StreamModel):
         }
 
     def capacity_for(self, count: int) -> int:
+        """Room for so many vectors and one more."""
         if self.budget_in_use is None:
             return blocks.columns_for(max(FIRST_CAPACITY, count + 1))
-        return blocks.columns_for(self.budget_in_use + 1)
+        return blocks.columns_for(min(max(WHOLE, count), self.budget_in_use) + 1)
 
     def prepare(self) -> None:
-        """A model without a budget needs a larger block."""
-        head = blocks.views(self.block).head
-        self.resize_block(capacity=blocks.columns_for(GROWTH * int(head.capacity)))
+        """A model that has no budget, or a large one, needs a larger block."""
+        grown = GROWTH * int(blocks.views(self.block).head.capacity)
+        if self.budget_in_use is not None:
+            grown = min(grown, self.budget_in_use + 1)
+        self.resize_block(capacity=blocks.columns_for(grown))
 
     def _change(self, name: str, value: Any) -> None:
         super()._change(name, value)
