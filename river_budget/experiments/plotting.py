@@ -386,7 +386,7 @@ def _draw_lines(axes: Any, panel: Panel, curves: Sequence[Curve], looks: dict[st
             axes.axhline(curve.y[0], zorder=1.9, **_drawn(look, {"level"}))
         else:
             shift = order.index(line.name) / len(order)
-            marks = window_labels(curve, panel.log_x, shift)
+            marks = _marked_points(curve, panel.log_x, shift)
             axes.plot(curve.x, curve.y, markevery=marks, **_drawn(look, {curve.style}))
     if all(curve.empty for curve in curves):
         axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", color="0.4")
@@ -407,7 +407,7 @@ def _draw_spread(axes: Any, curve: Curve, look: Look) -> None:
         axes.vlines(curve.x, low, curve.high, color=look.colour, linewidth=THIN, zorder=1.5)
 
 
-def window_labels(curve: Curve, log_x: bool, shift: float) -> list[int]:
+def _marked_points(curve: Curve, log_x: bool, shift: float) -> list[int]:
     """Which points get a marker: few of a long line, and not those of the other lines."""
     shown = np.flatnonzero(curve.shown)
     if curve.style == "line" and shown.size > EVERY_POINT:

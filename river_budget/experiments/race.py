@@ -194,7 +194,7 @@ def play(data: str, model: str, examples: int | None, seed: int) -> Result:
     """One model on one stream."""
     stream = _examples(data, examples, seed)
     pipeline = build(model, data, seed)
-    seconds, wrong = run_pass(pipeline, stream)
+    seconds, wrong = predict_and_learn(pipeline, stream)
     total = np.cumsum(wrong)
     at = np.unique(len(stream) * np.arange(1, POINTS + 1) // POINTS)
     at = at[at > 0]
@@ -212,10 +212,10 @@ def play(data: str, model: str, examples: int | None, seed: int) -> Result:
 
 def warm(data: str, model: str, examples: int | None, seed: int) -> None:
     """Compile what the model needs, or load it, with a model that is thrown away."""
-    run_pass(build(model, data, seed), _examples(data, examples, seed)[:FIRST])
+    predict_and_learn(build(model, data, seed), _examples(data, examples, seed)[:FIRST])
 
 
-def run_pass(model: Any, stream: Examples) -> tuple[float, list[bool]]:
+def predict_and_learn(model: Any, stream: Examples) -> tuple[float, list[bool]]:
     """Seconds spent in the model, and which predictions were wrong."""
     predict, learn, clock = model.predict_one, model.learn_one, time.perf_counter
     seconds = 0.0

@@ -117,11 +117,11 @@ def parsed(data: bytes, path: Any, max_bytes: int) -> tuple[dict[str, Any], list
         raise SavedModelError(f"{path} is damaged: the header is longer than the file")
     if EXPANSION * length > max_bytes:
         raise SavedModelError(f"{path} has a header too large for max_bytes={max_bytes}")
-    header = header_fields(data[FIXED : FIXED + length], path)
+    header = _header(data[FIXED : FIXED + length], path)
     return header["model"], _arrays(data, FIXED + length, header["arrays"], path)
 
 
-def header_fields(text: bytes, path: Any) -> dict[str, Any]:
+def _header(text: bytes, path: Any) -> dict[str, Any]:
     try:
         header = json.loads(text.decode())
     except (ValueError, RecursionError) as error:

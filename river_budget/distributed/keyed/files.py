@@ -76,7 +76,7 @@ class Reader:
         self.file = open(self.path, "rb")  # noqa: SIM115, it is read when the models are asked for
         try:
             self._check()
-            self.about = self.header_fields()
+            self.about = self._header()
             self.template = self._next()
         except BaseException:
             self.file.close()
@@ -94,7 +94,7 @@ class Reader:
             raise SavedModelError(f"{self.path} is damaged: its content does not fit its checksum")
         self.file.seek(len(MAGIC))
 
-    def header_fields(self) -> dict[str, Any]:
+    def _header(self) -> dict[str, Any]:
         try:
             about = json.loads(self._next())
         except (ValueError, RecursionError):

@@ -135,7 +135,7 @@ class Sweep:
         self._progress = progress
         self._keys: list[str] = []
         self._done: dict[int, Outcome] = {}
-        self._outcomes = self.run_pass()
+        self._outcomes = self._run()
 
     def __iter__(self) -> Self:
         return self
@@ -180,7 +180,7 @@ class Sweep:
 
     # running
 
-    def run_pass(self) -> Generator[Outcome, None, None]:
+    def _run(self) -> Generator[Outcome, None, None]:
         first = list(itertools.islice(Examples(self._stream), WARM_UP))
         if self._journal is not None:
             self._keys = self._identified(first)

@@ -60,7 +60,7 @@ def join(ray: Any, workers: int) -> Any:
         return _nothing
     if not ray.is_initialized():
         shutil.rmtree(_Cluster.folder, ignore_errors=True)  # of one that somebody else has ended
-        initial_state(ray, workers)
+        _start(ray, workers)
     _Cluster.users += 1
     return _leave
 
@@ -69,7 +69,7 @@ def _nothing() -> None:
     """The Ray of somebody else is left as it is."""
 
 
-def initial_state(ray: Any, workers: int) -> None:
+def _start(ray: Any, workers: int) -> None:
     # Names of sockets are limited in length, and so is the folder they are in.
     place = "/tmp" if sys.platform == "darwin" else None
     _Cluster.folder = tempfile.mkdtemp(prefix="rb-", dir=place)

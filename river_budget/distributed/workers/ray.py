@@ -99,17 +99,17 @@ class WiredWorker(RayWorker):
     """A worker in a Ray actor that is called over a wire, if it is on this machine."""
 
     wire: wire.Wire | None = None
-    met = False
+    connected = False
 
     def submit(self, method: str, *arguments: Any) -> Ticket:
-        if not self.met:
-            self.met = True
-            self.add_label()
+        if not self.connected:
+            self.connected = True
+            self._connect()
         if self.wire is None or self.stopped:
             return super().submit(method, *arguments)
         return WiredTicket(self, self.wire.send(dumps((method, arguments))))
 
-    def add_label(self) -> None:
+    def _connect(self) -> None:
         """Wait for the worker, and connect it if that is possible. If it is lost, calls will tell."""
         with wire.address() as path, contextlib.suppress(self.ray.exceptions.RayError):
             if self.ray.get(self.actor.listen.remote(path)):
