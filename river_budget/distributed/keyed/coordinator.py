@@ -19,7 +19,7 @@ Sent = tuple[Line, Any, Message]  # the places of its rows in the chunk
 BATCH = 1000  # models that are moved at once
 
 
-class Board:
+class Coordinator:
     """Sends chunks to shards and gathers what they answer."""
 
     def __init__(

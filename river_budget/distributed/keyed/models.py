@@ -14,7 +14,7 @@ from ...saving import SavedModelError
 from . import files, states
 from .checkpoints import Folder
 from .chunks import Chunk
-from .coordinator import Board, Sent
+from .coordinator import Coordinator, Sent
 from .keys import packed, shard_of, unpacked
 
 __all__ = ["KeyedModels"]
@@ -108,7 +108,7 @@ class KeyedModels:
         self.key, self.shards = key, shards
         self._template: Any = model.clone()
         self._form = states.form_of(self._template)
-        self._board = Board(
+        self._coordinator = Coordinator(
             self._template,
             self._form,
             backend,
@@ -119,22 +119,22 @@ class KeyedModels:
         )
 
     @property
-    def _shards(self) -> Board:
+    def _shards(self) -> Coordinator:
         """The lines to the shards; what has gone wrong there is raised now."""
-        if not self._board.lines:
+        if not self._coordinator.lines:
             raise RuntimeError("this KeyedModels is closed")
-        self._board.raise_error()
-        return self._board
+        self._coordinator.raise_error()
+        return self._coordinator
 
     @property
     def rows_done(self) -> int:
         """How many rows have been learned, by this KeyedModels and those before with the same folder."""
-        return self._board.rows_done
+        return self._coordinator.rows_done
 
     @property
     def rows_saved(self) -> int:
         """How many of them the last complete checkpoint contains."""
-        return self._board.rows_saved
+        return self._coordinator.rows_saved
 
     # learning and predicting
 
@@ -292,32 +292,32 @@ class KeyedModels:
         try:
             models._adopt(file)
         except BaseException:
-            models._board.stop()
+            models._coordinator.stop()
             raise
         return models
 
     def _adopt(self, file: files.Reader) -> None:
-        board = self._shards
-        if board.number:
+        coordinator = self._shards
+        if coordinator.number:
             raise ValueError("checkpoint must be a new folder: this one holds checkpoints already")
-        board.adopt(file.models())
-        board.rows_done = file.about["rows"]
+        coordinator.adopt(file.models())
+        coordinator.rows_done = file.about["rows"]
         self.flush()
-        if board.folder is not None:
-            board.checkpoint()
+        if coordinator.folder is not None:
+            coordinator.checkpoint()
 
     # the end
 
     def close(self) -> None:
         """Wait until all is learned, write a last checkpoint if there is a folder, and end all workers."""
-        if not self._board.lines:
+        if not self._coordinator.lines:
             return
         try:
             self.flush()
-            if self._board.folder is not None:
-                self._board.checkpoint()
+            if self._coordinator.folder is not None:
+                self._coordinator.checkpoint()
         finally:
-            self._board.stop()
+            self._coordinator.stop()
 
     def __enter__(self) -> KeyedModels:
         return self
@@ -327,4 +327,4 @@ class KeyedModels:
         if kind is None:
             self.close()
         else:
-            self._board.stop()
+            self._coordinator.stop()
