@@ -57,7 +57,7 @@ def test_those_that_were_used_longest_ago_wait(tmp_path):
             models.learn_many([{"key": key, "x": 1.0}], ["y"])
         models.predict_many([{"key": "c", "x": 1.0}])
         models.learn_many([{"key": "e", "x": 1.0}], ["y"])
-        (shard,) = (line.worker.host.object for line in models._coordinator.lines)
+        (shard,) = (client.worker.host.object for client in models._coordinator.clients)
         assert [keys.unpacked(name) for name in shard.models] == ["c", "e"]
         assert models.keys() == list("abcde")
 
@@ -120,7 +120,7 @@ def test_a_checkpoint_that_only_one_shard_has_written_does_not_count(victim, fil
         models.write_checkpoint()
         expected = content_of(models, file)
         models.learn_many(X[200:], y[200:])
-        models._coordinator.lines[victim].send("seal", 2, 1, changes=True)
+        models._coordinator.clients[victim].send("seal", 2, 1, changes=True)
         models._coordinator.stop()
     with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
         assert models.rows_done == 200

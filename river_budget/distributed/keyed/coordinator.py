@@ -1,4 +1,4 @@
-"""The lines to all shards, and the checkpoints that they write together."""
+"""Sends chunks to all shards, gathers their answers, and has them write checkpoints together."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .checkpoints import Folder
 from .chunks import Chunk
 from .keys import shard_of
 from .shard import Shard
-from .shard_client import Line, Message
+from .shard_client import Message, ShardClient
 
-Sent = tuple[Line, Any, Message]  # the places of its rows in the chunk
+Sent = tuple[ShardClient, Any, Message]  # the places of its rows in the chunk
 BATCH = 1000  # models that are moved at once
 
 
@@ -38,31 +38,31 @@ class Coordinator:
         self.rows_saved = self.rows_sealed = self.rows_done
         self.number = 0 if folder is None else folder.checkpoint
         self.seals: list[Message] = []  # of a checkpoint that is not complete yet
-        self.lines: list[Line] = []
+        self.clients: list[ShardClient] = []
         self.backend = backends.open(backend, shards)
         try:
             if backend != "serial":
                 warm(template)
-            self.lines += [self._line(place) for place in range(shards)]
+            self.clients += [self._client(place) for place in range(shards)]
             self.ask_all("resident")
         except BaseException:
             self.stop()
             raise
 
-    def _line(self, place: int) -> Line:
+    def _client(self, place: int) -> ShardClient:
         path = None if self.folder is None else self.folder.shard(place)
 
         def start(checkpoint: int) -> Worker:
             arguments = (self.template, self.form, path, checkpoint, self.capacity)
             return self.backend.wired(Shard, *arguments)
 
-        return Line(start, self.number, recovers=path is not None)
+        return ShardClient(start, self.number, recovers=path is not None)
 
     def stop(self) -> None:
         """End all workers, whatever they do."""
-        for line in self.lines:
-            line.stop()
-        self.lines.clear()
+        for client in self.clients:
+            client.stop()
+        self.clients.clear()
         self.backend.close()
 
     # sending and gathering
@@ -72,10 +72,10 @@ class Coordinator:
         sent: list[Sent] = []
         for start, piece in chunk.pieces():
             options = {"changes": True, "asked": predict}
-            for line, places, part in self._addressed(piece):
-                message = line.send("learn", part, predict, **options)
+            for client, places, part in self._addressed(piece):
+                message = client.send("learn", part, predict, **options)
                 if predict:
-                    sent.append((line, start + places, message))
+                    sent.append((client, start + places, message))
             self.rows_done += len(piece)
             self._look_after_checkpoints()
         return sent
@@ -83,42 +83,42 @@ class Coordinator:
     def predict(self, chunk: Chunk) -> list[Sent]:
         """Send the rows of a chunk to be predicted."""
         return [
-            (line, start + places, line.send("predict", part))
+            (client, start + places, client.send("predict", part))
             for start, piece in chunk.pieces()
-            for line, places, part in self._addressed(piece)
+            for client, places, part in self._addressed(piece)
         ]
 
-    def _addressed(self, piece: Chunk) -> Iterator[tuple[Line, Any, Any]]:
-        for shard, places, part in piece.parts(len(self.lines)):
-            yield self.lines[shard], places, part
+    def _addressed(self, piece: Chunk) -> Iterator[tuple[ShardClient, Any, Any]]:
+        for shard, places, part in piece.parts(len(self.clients)):
+            yield self.clients[shard], places, part
 
     def gather(self, n: int, sent: list[Sent]) -> list[Any]:
         """The answers of all shards, each in its place."""
         values = [None] * n
-        for line, places, message in sent:
-            for place, value in zip(places.tolist(), line.answer(message), strict=True):
+        for client, places, message in sent:
+            for place, value in zip(places.tolist(), client.answer(message), strict=True):
                 values[place] = value
         return values
 
     def ask(self, shard: int, method: str, *arguments: Any) -> Any:
         """The answer of one shard."""
-        line = self.lines[shard]
-        return line.answer(line.send(method, *arguments))
+        client = self.clients[shard]
+        return client.answer(client.send(method, *arguments))
 
     def ask_all(self, method: str) -> list[Any]:
         """The answers of all shards."""
-        sent = [line.send(method) for line in self.lines]
-        return [line.answer(message) for line, message in zip(self.lines, sent, strict=True)]
+        sent = [client.send(method) for client in self.clients]
+        return [client.answer(message) for client, message in zip(self.clients, sent, strict=True)]
 
     def drain(self) -> None:
         """Wait until all that has been sent is done."""
-        for line in self.lines:
-            line.drain()
+        for client in self.clients:
+            client.drain()
 
     def raise_error(self) -> None:
         """Raise what has gone wrong in the meantime."""
-        for line in self.lines:
-            line.raise_error()
+        for client in self.clients:
+            client.raise_error()
 
     # all models
 
@@ -141,9 +141,9 @@ class Coordinator:
 
     def adopt(self, models: Iterable[tuple[bytes, bytes]]) -> None:
         """Spread models over the shards."""
-        batches: list[list[tuple[bytes, bytes]]] = [[] for _ in self.lines]
+        batches: list[list[tuple[bytes, bytes]]] = [[] for _ in self.clients]
         for name, state in models:
-            shard = shard_of(name, len(self.lines))
+            shard = shard_of(name, len(self.clients))
             batches[shard].append((name, state))
             if len(batches[shard]) == BATCH:
                 self._send_models(shard, batches[shard])
@@ -152,7 +152,7 @@ class Coordinator:
             self._send_models(shard, batch)
 
     def _send_models(self, shard: int, batch: list[tuple[bytes, bytes]]) -> None:
-        self.lines[shard].send("adopt", batch, changes=True, asked=False)
+        self.clients[shard].send("adopt", batch, changes=True, asked=False)
 
     # checkpoints
 
@@ -176,7 +176,7 @@ class Coordinator:
         assert self.folder is not None
         self.number, self.rows_sealed = self.number + 1, self.rows_done
         arguments = (self.number, self.folder.checkpoint)
-        self.seals = [line.send("seal", *arguments, changes=True) for line in self.lines]
+        self.seals = [client.send("seal", *arguments, changes=True) for client in self.clients]
 
     def _complete(self) -> None:
         """Wait for a checkpoint that is being written, if there is one."""
@@ -184,9 +184,9 @@ class Coordinator:
         if not seals:
             return
         assert self.folder is not None
-        for line, seal in zip(self.lines, seals, strict=True):
-            line.answer(seal)
+        for client, seal in zip(self.clients, seals, strict=True):
+            client.answer(seal)
         self.folder.complete(self.number, self.rows_sealed)
         self.rows_saved = self.rows_sealed
-        for line, seal in zip(self.lines, seals, strict=True):
-            line.complete(self.number, seal)
+        for client, seal in zip(self.clients, seals, strict=True):
+            client.complete(self.number, seal)

@@ -120,8 +120,8 @@ class KeyedModels:
 
     @property
     def _shards(self) -> Coordinator:
-        """The lines to the shards; what has gone wrong there is raised now."""
-        if not self._coordinator.lines:
+        """The coordinator of the shards; errors of earlier messages are raised now."""
+        if not self._coordinator.clients:
             raise RuntimeError("this KeyedModels is closed")
         self._coordinator.raise_error()
         return self._coordinator
@@ -310,7 +310,7 @@ class KeyedModels:
 
     def close(self) -> None:
         """Wait until all is learned, write a last checkpoint if there is a folder, and end all workers."""
-        if not self._coordinator.lines:
+        if not self._coordinator.clients:
             return
         try:
             self.flush()

@@ -1,4 +1,4 @@
-"""The line to one shard: messages on their way, and those that must be sent again if the worker is lost."""
+"""The client of one shard: it keeps the messages on their way, and those to send again if the worker is lost."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import Any
 
 from ..workers.interface import Ticket, Worker, WorkerLost
 
-WINDOW = (
-    4  # messages without an answer: enough for a shard to be busy, and no more is held in memory
-)
-PATIENCE = (
-    3  # losses in a row, until it is taken for granted that the next worker would be lost too
-)
+# Messages without an answer: enough to keep a shard busy, and no more is held in memory.
+WINDOW = 4
+# Losses in a row that are tolerated: after more, the next worker would probably be lost too.
+PATIENCE = 3
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -31,7 +29,7 @@ class Message:
     error: Exception | None = None
 
 
-class Line:
+class ShardClient:
     """Sends messages to one shard, in order, and starts it again where it was if its worker is lost.
 
     A new worker begins at the last complete checkpoint and gets all messages since. Those that had been
