@@ -25,7 +25,7 @@ BROKEN = (EOFError, OSError)
 def address() -> Iterator[str]:
     """A path for a socket, in a folder that only this user may enter. It is needed until both have met."""
     with tempfile.TemporaryDirectory(prefix="rb-") as folder:
-        yield os.path.join(folder, "wire")
+        yield os.path.join(folder, "channel")
 
 
 def listen(path: str, answer: Callable[[bytearray], bytes]) -> bool:
@@ -38,13 +38,13 @@ def listen(path: str, answer: Callable[[bytearray], bytes]) -> bool:
     return True
 
 
-def connect(path: str) -> Wire | None:
-    """The wire to who listens there, or None: there is nobody."""
+def connect(path: str) -> Channel | None:
+    """The channel to who listens there, or None: there is nobody."""
     caller = _socket(lambda new: new.connect(path))
     if caller is None:
         return None
     caller.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
-    return Wire(caller)
+    return Channel(caller)
 
 
 def _socket(attach: Callable[[socket.socket], None]) -> socket.socket | None:
@@ -92,7 +92,7 @@ def _exactly(peer: socket.socket, size: int) -> bytearray:
     return message
 
 
-class Wire:
+class Channel:
     """This end of the socket: requests go out, answers come back in the same order."""
 
     def __init__(self, peer: socket.socket):
@@ -111,7 +111,7 @@ class Wire:
 
     @contextlib.contextmanager
     def _unbroken(self) -> Iterator[None]:
-        """An interruption ends the wire: the rest of a message would be taken for the next one."""
+        """An interruption ends the channel: the rest of a message would be taken for the next one."""
         try:
             yield
         except BROKEN:
@@ -150,20 +150,20 @@ class Wire:
 class Reply:
     """An answer, now or later."""
 
-    def __init__(self, wire: Wire):
-        self.wire, self.done = wire, False
+    def __init__(self, channel: Channel):
+        self.channel, self.done = channel, False
         self.answer: bytearray | None = None
 
     def come(self, answer: bytearray | None) -> None:
         self.answer, self.done = answer, True
 
     def ready(self) -> bool:
-        while not self.done and self.wire.ready():
-            self.wire.receive()
+        while not self.done and self.channel.ready():
+            self.channel.receive()
         return self.done
 
     def wait(self) -> bytearray | None:
         """The answer, or None: there will be none, as the other end is gone."""
         while not self.done:
-            self.wire.receive()
+            self.channel.receive()
         return self.answer

@@ -10,8 +10,8 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from . import channel as wire
-from . import cluster
+from . import channel, cluster
+from .channel import Channel, Reply
 from .interface import Closing, Host, Returned, Ticket, WorkerLost, stopped
 
 YOUNG = 50_000  # objects before Python looks for garbage: streams of dicts arrive twice as fast
@@ -38,8 +38,8 @@ class RayHost(Host):
         return value, error
 
     def listen(self, path: str) -> bool:
-        """Whether calls can also come over a wire, from who has made this path."""
-        return wire.listen(path, self._answer)
+        """Whether calls can also come over a channel, from who has made this path."""
+        return channel.listen(path, self._answer)
 
     def _answer(self, request: bytearray) -> bytes:
         try:
@@ -63,8 +63,8 @@ class Ray(Closing):
     def worker(self, kind: Any, *arguments: Any) -> RayWorker:
         return RayWorker(self.ray, self._actor.remote(kind, *arguments))
 
-    def wired(self, kind: Any, *arguments: Any) -> WiredWorker:
-        return WiredWorker(self.ray, self._actor.remote(kind, *arguments))
+    def wired(self, kind: Any, *arguments: Any) -> ChannelWorker:
+        return ChannelWorker(self.ray, self._actor.remote(kind, *arguments))
 
     def put(self, value: Any) -> Any:
         return self.ray.put(value)
@@ -95,25 +95,25 @@ class RayWorker:
             self.ray.kill(self.actor)
 
 
-class WiredWorker(RayWorker):
-    """A worker in a Ray actor that is called over a wire, if it is on this machine."""
+class ChannelWorker(RayWorker):
+    """A worker in a Ray actor that is called over a channel, if it is on this machine."""
 
-    wire: wire.Wire | None = None
+    channel: Channel | None = None
     connected = False
 
     def submit(self, method: str, *arguments: Any) -> Ticket:
         if not self.connected:
             self.connected = True
             self._connect()
-        if self.wire is None or self.stopped:
+        if self.channel is None or self.stopped:
             return super().submit(method, *arguments)
-        return WiredTicket(self, self.wire.send(dumps((method, arguments))))
+        return ChannelTicket(self, self.channel.send(dumps((method, arguments))))
 
     def _connect(self) -> None:
         """Wait for the worker, and connect it if that is possible. If it is lost, calls will tell."""
-        with wire.address() as path, contextlib.suppress(self.ray.exceptions.RayError):
+        with channel.address() as path, contextlib.suppress(self.ray.exceptions.RayError):
             if self.ray.get(self.actor.listen.remote(path)):
-                self.wire = wire.connect(path)
+                self.channel = channel.connect(path)
 
     def fate(self) -> WorkerLost:
         """Why it does not answer."""
@@ -124,15 +124,15 @@ class WiredWorker(RayWorker):
         return WorkerLost("a worker is gone: it has hung up")
 
     def stop(self) -> None:
-        if self.wire is not None:
-            self.wire.close()
+        if self.channel is not None:
+            self.channel.close()
         super().stop()
 
 
-class WiredTicket:
-    """The result of a call over a wire."""
+class ChannelTicket:
+    """The result of a call over a channel."""
 
-    def __init__(self, worker: WiredWorker, reply: wire.Reply):
+    def __init__(self, worker: ChannelWorker, reply: Reply):
         self.worker, self.reply = worker, reply
 
     def ready(self) -> bool:
