@@ -19,7 +19,7 @@ from ..workers import backends
 from .evaluating import Examples, Stream
 from .journal import Journal, Outcome
 from .settings import chosen, described, fingerprint
-from .worker_pool import Crew, Task, warm_up
+from .worker_pool import WorkerPool, Trial, warm_up
 
 WARM_UP = 1000  # examples that compile what a model needs, also what it needs once it is full
 
@@ -185,26 +185,26 @@ class Sweep:
         if self._journal is not None:
             self._keys = self._identified(first)
             yield from self._remembered(self._journal)
-        tasks = [
+        trials = [
             (each, model)
             for each, model in zip(self._settings, self._models, strict=True)
             if each.number not in self._done
         ]
-        if tasks:
-            yield from self._measured(tasks, first)
+        if trials:
+            yield from self._measured(trials, first)
 
-    def _measured(self, tasks: list[Task], first: list[Any]) -> Iterator[Outcome]:
-        models = [self._model, *(model for _, model in tasks)]
-        workers = min(self._workers, len(tasks))
+    def _measured(self, trials: list[Trial], first: list[Any]) -> Iterator[Outcome]:
+        models = [self._model, *(model for _, model in trials)]
+        workers = min(self._workers, len(trials))
         with (
             futures.ThreadPoolExecutor(1) as aside,
-            Progress(len(tasks), "sweep", enabled=None if self._progress else False) as bar,
+            Progress(len(trials), "sweep", enabled=None if self._progress else False) as bar,
         ):
             warm = aside.submit(warm_up, models, first, self._metric)  # while Ray starts
             with backends.open(self._backend, workers) as backend:
-                crew = Crew(backend, workers, self._stream, self._metric)
+                pool = WorkerPool(backend, workers, self._stream, self._metric)
                 warm.result()
-                for outcome in crew.outcomes(tasks):
+                for outcome in pool.outcomes(trials):
                     self._done[outcome.number] = outcome
                     if self._journal is not None and outcome.error is None:
                         self._journal.add(self._keys[outcome.number], outcome)

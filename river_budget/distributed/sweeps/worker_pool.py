@@ -14,10 +14,10 @@ from .evaluating import Evaluator, Examples, Stream, validate
 from .journal import Outcome
 
 LOSSES = 3  # workers that may be lost over one setting before it counts as failed
-Task = tuple[Outcome, Any]  # a setting, still without numbers, and its model
+Trial = tuple[Outcome, Any]  # a setting, still without numbers, and its model
 
 
-class Crew:
+class WorkerPool:
     """Workers that take the next setting when they are free."""
 
     def __init__(self, backend: Backend, size: int, stream: Stream, metric: Any):
@@ -27,27 +27,27 @@ class Crew:
         for worker in self.free:
             worker.submit("hold", self.stream)
 
-    def outcomes(self, tasks: Iterable[Task]) -> Iterator[Outcome]:
-        """What comes of the tasks, in the order in which they are ready."""
-        waiting = collections.deque(tasks)
-        running: dict[Ticket, tuple[Worker, Task]] = {}
+    def outcomes(self, trials: Iterable[Trial]) -> Iterator[Outcome]:
+        """What comes of the trials, in the order in which they are ready."""
+        waiting = collections.deque(trials)
+        running: dict[Ticket, tuple[Worker, Trial]] = {}
         losses: collections.Counter[int] = collections.Counter()
         while waiting or running:
             while waiting and len(running) < self.size:
-                worker, task = self._worker(), waiting.popleft()
-                running[worker.submit("run", *task, self.metric)] = worker, task
+                worker, trial = self._worker(), waiting.popleft()
+                running[worker.submit("run", *trial, self.metric)] = worker, trial
             ticket = self.backend.first(list(running))
-            worker, task = running.pop(ticket)
-            number = task[0].number
+            worker, trial = running.pop(ticket)
+            number = trial[0].number
             try:
                 outcome = ticket.result()
                 self.free.append(worker)
             except WorkerLost as error:
                 losses[number] += 1
                 if losses[number] < LOSSES:
-                    waiting.appendleft(task)
+                    waiting.appendleft(trial)
                     continue
-                outcome = task[0].failed(error)
+                outcome = trial[0].failed(error)
             yield outcome
 
     def _worker(self) -> Worker:

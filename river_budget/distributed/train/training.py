@@ -78,9 +78,9 @@ def train_shards(
     if not sources:
         raise ValueError("streams must be at least one stream")
     _try_out(model, sources[0])
-    with backends.open(backend, len(sources)) as pool:
+    with backends.open(backend, len(sources)) as opened:
         return _rounds(
-            pool, model, [pool.worker(Trainee, source) for source in sources], sync_every
+            opened, model, [opened.worker(Trainee, source) for source in sources], sync_every
         )
 
 
@@ -91,14 +91,14 @@ def _try_out(model: Any, source: Stream) -> None:
 
 
 def _rounds(
-    pool: Backend,
+    backend: Backend,
     model: Any,
     trainees: Sequence[Worker],
     most: int | None,
 ) -> Any:
     """Learn and merge until all streams are over."""
     while trainees:
-        shared = pool.put(model)
+        shared = backend.put(model)
         tickets = [trainee.submit("learn", shared, most) for trainee in trainees]
         learned = [ticket.result() for ticket in tickets]
         model = _merged(learned, model)
