@@ -35,7 +35,7 @@ def address_of(array: Any) -> int:
     return address
 
 
-class Bench:
+class BatchPass:
     """The arrays of a part, coded as the models that share an index of features and labels need them."""
 
     def __init__(self, model: Any, part: Part, scratch: Scratch, learn: Any):

@@ -9,11 +9,11 @@ import numpy as np
 from river import base
 
 from ...model.features import Batch
-from .batch_pass import Bench, Scratch
+from .batch_pass import BatchPass, Scratch
 from .parts import Part
 from .shared_indexes import Common, forget_free_rows, is_bare, meanings, predict_then_learn
 
-BENCHES = 8  # of one part: models that share their indexes with few others are not worth one
+BATCH_PASSES = 8  # of one part: models that share their indexes with few others are not worth one
 
 
 def learner_of(template: Any) -> Any:
@@ -99,42 +99,42 @@ class OurTask:
 
     def __init__(self, learner: OurLearner, part: Part, learns: bool, predict: bool):
         self.learner, self.part, self.learns, self.predict = learner, part, learns, predict
-        self.benches: dict[tuple[int, int], Bench] = {}
-        self.spans: list[tuple[Bench, int, int]] = []  # whose predictions come from a bench
+        self.batch_passes: dict[tuple[int, int], BatchPass] = {}
+        self.spans: list[tuple[BatchPass, int, int]] = []  # whose predictions come from a batch_pass
         self.done: list[Any] = [None] * len(part)
 
     def one(self, model: Any, start: int, stop: int) -> None:
-        bench = self._bench(model)
-        if bench is None or not bench.takes(start, stop):
+        batch_pass = self._batch_pass(model)
+        if batch_pass is None or not batch_pass.takes(start, stop):
             self._alone(model, start, stop)
             return
         if self.learns:
-            bench.learn(model, start, stop)
+            batch_pass.learn(model, start, stop)
         else:
-            bench.score(model, start, stop)
+            batch_pass.score(model, start, stop)
         if self.predict:
-            self.spans.append((bench, start, stop))
+            self.spans.append((batch_pass, start, stop))
 
-    def _bench(self, model: Any) -> Bench | None:
-        """The bench for a model, if it has learned before and others are like it."""
+    def _batch_pass(self, model: Any) -> BatchPass | None:
+        """The batch_pass for a model, if it has learned before and others are like it."""
         if model.block is None or self.part.names is None:
             return None
         place = id(model.features), id(getattr(model, "labels", None))
-        bench = self.benches.get(place)
-        if bench is None and len(self.benches) < BENCHES:
+        batch_pass = self.batch_passes.get(place)
+        if batch_pass is None and len(self.batch_passes) < BATCH_PASSES:
             learn = self.learner.learn if self.learns else None
-            bench = Bench(model, self.part, self.learner.scratch, learn)
-            self.benches[place] = bench
-        return bench
+            batch_pass = BatchPass(model, self.part, self.learner.scratch, learn)
+            self.batch_passes[place] = batch_pass
+        return batch_pass
 
     def predictions(self) -> list[Any] | None:
         if not self.predict:
             return None
         known: dict[int, list[Any]] = {}
-        for bench, start, stop in self.spans:
-            if id(bench) not in known:
-                known[id(bench)] = bench.predictions()
-            self.done[start:stop] = known[id(bench)][start:stop]
+        for batch_pass, start, stop in self.spans:
+            if id(batch_pass) not in known:
+                known[id(batch_pass)] = batch_pass.predictions()
+            self.done[start:stop] = known[id(batch_pass)][start:stop]
         return self.done
 
     # a model on its own
