@@ -11,7 +11,7 @@ from river import base
 from ...model.features import Batch
 from .batch_pass import BatchPass, Scratch
 from .parts import Part
-from .shared_indexes import Common, forget_free_rows, is_bare, meanings, predict_then_learn
+from .shared_indexes import SharedIndexes, forget_free_rows, is_bare, meanings, predict_then_learn
 
 BATCH_PASSES = 8  # of one part: models that share their indexes with few others are not worth one
 
@@ -79,7 +79,7 @@ def learning_step(model: Any, part: Part) -> Callable[[dict[Any, Any], int], Non
     return lambda x, i: model.learn_one(x, targets[i], w=float(weights[i]))
 
 
-class OurLearner(Common):
+class OurLearner(SharedIndexes):
     """For our classifiers and regressors: whole matrices where all rows have the same features."""
 
     def __init__(self, template: Any):

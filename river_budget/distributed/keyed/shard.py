@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from . import shared_indexes as common
+from . import shared_indexes
 from . import states
 from .learners import learner_of
 from .parts import Part
@@ -148,4 +148,4 @@ class Shard:
 
     def memory_usage(self) -> int:
         """Bytes of the models in memory and of what finds them."""
-        return self._index + sum(map(common.memory_of, self.models.values()))
+        return self._index + sum(map(shared_indexes.memory_of, self.models.values()))

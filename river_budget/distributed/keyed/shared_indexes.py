@@ -72,7 +72,7 @@ def meanings(model: Any, scores: Any) -> list[Any]:
     return found.tolist()  # type: ignore[no-any-return]
 
 
-class Common:
+class SharedIndexes:
     """Makes the clones of a model of ours, and lets them share."""
 
     def __init__(self, template: base.Estimator):
