@@ -1,4 +1,4 @@
-"""Many models of ours, one after the other, over the rows of one part.
+"""Many models of ours, one after the other, over the rows that a shard was sent.
 
 To call a compiled pass for a few rows costs little; to prepare a call costs fifty times as much. So it is
 prepared once for all models that have the same features and the same labels: only the addresses change.
@@ -14,7 +14,7 @@ from ...core import layout as blocks
 from ...core.calls import BLOCK, ROWS, SCORES, SCRATCH, SIZE, TARGETS, WEIGHTS
 from ...model.features import Batch
 from ...model.targets import Targets
-from .parts import Part
+from .chunks import ShardRows
 
 
 class Scratch:
@@ -36,31 +36,31 @@ def address_of(array: Any) -> int:
 
 
 class BatchPass:
-    """The arrays of a part, coded as the models that share an index of features and labels need them."""
+    """The rows of a shard as arrays, coded as the models that share an index of features and labels need them."""
 
-    def __init__(self, model: Any, part: Part, scratch: Scratch, learn: Any):
+    def __init__(self, model: Any, rows: ShardRows, scratch: Scratch, learn: Any):
         self.pass_over = learn  # the same for all clones; None: rows are only scored
         self.labels = getattr(model, "labels", None)
         self.index = model.features
         self.outputs = model.n_outputs
-        self.fits: bool = self.index._places.keys() >= set(part.names or ())
+        self.fits: bool = self.index._places.keys() >= set(rows.names or ())
         if self.fits:
-            self._lay_out(part, scratch)
+            self._lay_out(rows, scratch)
 
-    def _lay_out(self, part: Part, scratch: Scratch) -> None:
-        n = len(part)
+    def _lay_out(self, rows: ShardRows, scratch: Scratch) -> None:
+        n = len(rows)
         self.scratch = scratch
-        self.rows = self.index.rows(Batch.of(part.names or [], part.rows))
+        self.rows = self.index.rows(Batch.of(rows.names or [], rows.examples))
         self.scores = np.zeros((n, self.outputs))
-        self.codes = np.zeros(n) if self.pass_over is None else self._coded(part, n)
-        self.weights = np.ones(n) if part.weights is None else part.weights
+        self.codes = np.zeros(n) if self.pass_over is None else self._coded(rows, n)
+        self.weights = np.ones(n) if rows.weights is None else rows.weights
         self.unknown = np.concatenate([[0], np.cumsum(np.isnan(self.codes))]).tolist()
         arrays = {ROWS: self.rows, TARGETS: self.codes, WEIGHTS: self.weights, SCORES: self.scores}
         self.bases = {place: address_of(array) for place, array in arrays.items()}
         self.call = np.array([0, 0, *[0] * 4, 0, self.rows.shape[1], self.outputs])
 
-    def _coded(self, part: Part, n: int) -> Any:
-        targets = Targets(part.targets, n)
+    def _coded(self, rows: ShardRows, n: int) -> Any:
+        targets = Targets(rows.targets, n)
         return targets.numbers() if self.labels is None else targets.coded(self.labels, 0)[0]
 
     def takes(self, start: int, stop: int) -> bool:

@@ -1,4 +1,4 @@
-"""From a chunk of the stream to parts for the shards, and from their answers back to a series.
+"""From a chunk of the stream to the rows of each shard, and from their answers back to a series.
 
 A chunk is a frame or a list of dicts. Everything that can be wrong with it is found here, before anything
 is learned.
@@ -7,6 +7,7 @@ is learned.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -17,11 +18,32 @@ from river.utils import dataframe
 from ...model.features import Batch, FeatureIndex, number
 from ...model.targets import Targets, array_of, weights
 from .keys import packed, shard_of
-from .parts import Part
 from .shared_indexes import is_bare
 
 PIECE = 8192  # rows
 MANY = 2**16  # keys whose shards are remembered from chunk to chunk
+
+
+@dataclasses.dataclass(slots=True)
+class ShardRows:
+    """What a shard is sent of a chunk: the rows of its keys, sorted by key, each key's in the order of the stream."""
+
+    keys: list[bytes]
+    stops: list[int]  # where the rows of each key end
+    names: list[Any] | None  # of the columns of a matrix, or None: the examples are dicts
+    examples: Any
+    targets: Any  # a list or an array, or None: the models learn without
+    weights: Any  # an array, or None: all are 1
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __iter__(self) -> Iterator[tuple[bytes, int, int]]:
+        """(key, start, stop) of every key."""
+        start = 0
+        for key, stop in zip(self.keys, self.stops, strict=True):
+            yield key, start, stop
+            start = stop
 
 
 class Chunk:
@@ -93,7 +115,7 @@ class Chunk:
                 return targets.values
         return values
 
-    # parts
+    # rows of shards
 
     def pieces(self) -> Iterator[tuple[int, Chunk]]:
         """Where pieces of the chunk begin, and the pieces: of a size that shards can work on while the next
@@ -105,24 +127,24 @@ class Chunk:
             piece.weights = None if self.weights is None else self.weights[some]
             yield start, piece
 
-    def parts(self, shards: int) -> Iterator[tuple[int, Any, Part]]:
-        """(shard, the places of its rows in the chunk, its part) for every shard that has rows."""
+    def by_shard(self, shards: int) -> Iterator[tuple[int, Any, ShardRows]]:
+        """(shard, the places in the chunk, the rows) for every shard that has rows."""
         codes, distinct = coded(self.keys)
         names, owners = zip(*(_address(key, shards) for key in distinct), strict=True)
         owner = np.array(owners, np.intp)[codes]
         order = np.argsort(codes, kind="stable")
         for shard in sorted(set(owners)):
             places = order[owner[order] == shard]
-            yield shard, places, self._part(places, codes[places], names)
+            yield shard, places, self._shard_rows(places, codes[places], names)
 
-    def _part(self, places: Any, codes: Any, names: tuple[bytes, ...]) -> Part:
+    def _shard_rows(self, places: Any, codes: Any, names: tuple[bytes, ...]) -> ShardRows:
         """The rows in these places, which are sorted by their codes."""
         ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
-        return Part(
+        return ShardRows(
             keys=[names[code] for code in codes[ends].tolist()],
             stops=(ends + 1).tolist(),
             names=self.names,
-            rows=picked(self.rows, places),
+            examples=picked(self.rows, places),
             targets=None if self.targets is None else picked(self.targets, places),
             weights=None if self.weights is None else self.weights[places],
         )

@@ -72,8 +72,8 @@ class Coordinator:
         sent: list[Sent] = []
         for start, piece in chunk.pieces():
             options = {"changes": True, "asked": predict}
-            for client, places, part in self._addressed(piece):
-                message = client.send("learn", part, predict, **options)
+            for client, places, rows in self._addressed(piece):
+                message = client.send("learn", rows, predict, **options)
                 if predict:
                     sent.append((client, start + places, message))
             self.rows_done += len(piece)
@@ -83,14 +83,14 @@ class Coordinator:
     def predict(self, chunk: Chunk) -> list[Sent]:
         """Send the rows of a chunk to be predicted."""
         return [
-            (client, start + places, client.send("predict", part))
+            (client, start + places, client.send("predict", rows))
             for start, piece in chunk.pieces()
-            for client, places, part in self._addressed(piece)
+            for client, places, rows in self._addressed(piece)
         ]
 
     def _addressed(self, piece: Chunk) -> Iterator[tuple[ShardClient, Any, Any]]:
-        for shard, places, part in piece.parts(len(self.clients)):
-            yield self.clients[shard], places, part
+        for shard, places, rows in piece.by_shard(len(self.clients)):
+            yield self.clients[shard], places, rows
 
     def gather(self, n: int, sent: list[Sent]) -> list[Any]:
         """The answers of all shards, each in its place."""

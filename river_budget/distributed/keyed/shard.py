@@ -5,10 +5,9 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from . import shared_indexes
-from . import states
+from . import shared_indexes, states
+from .chunks import ShardRows
 from .learners import learner_of
-from .parts import Part
 from .store import Store
 
 
@@ -41,29 +40,29 @@ class Shard:
 
     # learning
 
-    def learn(self, number: int, part: Part, predict: bool) -> list[Any] | None:
+    def learn(self, number: int, rows: ShardRows, predict: bool) -> list[Any] | None:
         """Learn rows, and say what was predicted for each one before."""
         self._follows(number)
-        task = self.learner.learning(part, predict)
-        for key, start, stop in part:
+        loop = self.learner.learning(rows, predict)
+        for key, start, stop in rows:
             model = self._known(key)
             if model is None:
                 model = self.learner.clone()
             self._keep(key, model)
-            task.one(model, start, stop)
-        return task.predictions()  # type: ignore[no-any-return]
+            loop.one(model, start, stop)
+        return loop.predictions()  # type: ignore[no-any-return]
 
-    def predict(self, part: Part) -> list[Any]:
+    def predict(self, rows: ShardRows) -> list[Any]:
         """Predictions; what is not known is predicted as by a model that has learned nothing."""
-        task = self.learner.predicting(part)
-        for key, start, stop in part:
+        loop = self.learner.predicting(rows)
+        for key, start, stop in rows:
             model = self._known(key)
             if model is None:
                 model = self.learner.clone()
             else:
                 self._keep(key, model, changed=False)
-            task.one(model, start, stop)
-        return task.predictions()  # type: ignore[no-any-return]
+            loop.one(model, start, stop)
+        return loop.predictions()  # type: ignore[no-any-return]
 
     # models
 

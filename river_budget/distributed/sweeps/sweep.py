@@ -19,7 +19,7 @@ from ..workers import backends
 from .evaluating import Examples, Stream
 from .journal import Journal, Outcome
 from .settings import chosen, described, fingerprint
-from .worker_pool import WorkerPool, Trial, warm_up
+from .worker_pool import Trial, WorkerPool, warm_up
 
 WARM_UP = 1000  # examples that compile what a model needs, also what it needs once it is full
 
