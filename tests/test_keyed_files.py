@@ -25,7 +25,7 @@ from river import naive_bayes, preprocessing
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
-from river_budget.distributed.keyed import keys, store
+from river_budget.distributed.keyed import keys, storage
 from river_budget.kernels import RBF
 
 # models that wait on disk
@@ -158,7 +158,7 @@ def test_a_folder_of_other_models_is_refused(tmp_path):
 
 
 def test_two_cannot_use_one_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.05)
+    monkeypatch.setattr(storage, "PATIENCE", 0.05)
     with keyed(checkpoint=tmp_path), pytest.raises(RuntimeError, match="in use"):
         keyed(checkpoint=tmp_path)
 

@@ -8,12 +8,11 @@ from typing import Any
 from ..precompile import warm
 from ..workers import backends
 from ..workers.interface import Worker
-from . import states
-from .checkpoints import Folder
 from .chunks import Chunk
 from .keys import shard_of
 from .shard import Shard
 from .shard_client import Message, ShardClient
+from .storage import Folder, Form
 
 Sent = tuple[ShardClient, Any, Message]  # the places of its rows in the chunk
 BATCH = 1000  # models that are moved at once
@@ -25,7 +24,7 @@ class Coordinator:
     def __init__(
         self,
         template: Any,
-        form: states.Form,
+        form: Form,
         backend: str,
         shards: int,
         capacity: int | None,

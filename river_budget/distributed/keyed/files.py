@@ -21,7 +21,7 @@ from typing import Any
 
 from ..._version import __version__
 from ...saving import SavedModelError, container
-from .states import Form
+from .storage import Form
 
 MAGIC = b"RBKEYED\n"
 FORMAT = 1

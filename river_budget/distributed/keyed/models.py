@@ -11,11 +11,11 @@ from river import base
 
 from ...parameters import optional, whole
 from ...saving import SavedModelError
-from . import files, states
-from .checkpoints import Folder
+from . import files
 from .chunks import Chunk
 from .coordinator import Coordinator, Sent
 from .keys import packed, shard_of, unpacked
+from .storage import Folder, Form, deserialised, form_of, serialised
 
 __all__ = ["KeyedModels"]
 
@@ -107,7 +107,7 @@ class KeyedModels:
             raise ValueError("max_keys needs checkpoint: a folder for the models that wait")
         self.key, self.shards = key, shards
         self._template: Any = model.clone()
-        self._form = states.form_of(self._template)
+        self._form = form_of(self._template)
         self._coordinator = Coordinator(
             self._template,
             self._form,
@@ -227,7 +227,7 @@ class KeyedModels:
         (state,) = self._shards.ask(shard_of(name, self.shards), "states_of", [name])
         if state is None:
             raise KeyError(f"no row of the key {key!r} has been learned")
-        return states.unpacked(state, self._form)
+        return deserialised(state, self._form)
 
     def keys(self) -> list[Any]:
         """All keys, in an order that does not depend on when they came."""
@@ -256,7 +256,7 @@ class KeyedModels:
         """
         self.flush()
         about = {"form": self._form.value, "key": self.key, "rows": self.rows_done}
-        files.write(path, about, states.packed(self._template, self._form), self._shards.models())
+        files.write(path, about, serialised(self._template, self._form), self._shards.models())
 
     @classmethod
     def load(
@@ -283,10 +283,10 @@ class KeyedModels:
 
         """
         file = files.Reader(path)
-        form = states.Form(file.about["form"])
-        if form == states.Form.PICKLED and not allow_pickle:
+        form = Form(file.about["form"])
+        if form == Form.PICKLED and not allow_pickle:
             raise SavedModelError(f"{path} holds pickled models: it is read with allow_pickle=True")
-        template = states.unpacked(file.template, form)
+        template = deserialised(file.template, form)
         key, options = file.about["key"], (checkpoint_every, max_keys, backend)
         models = cls(template, key, shards, checkpoint, *options)
         try:

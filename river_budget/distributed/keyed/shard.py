@@ -5,10 +5,10 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from . import shared_indexes, states
+from . import shared_indexes
 from .chunks import ShardRows
 from .learners import learner_of
-from .store import Store
+from .storage import Form, ShardDatabase, deserialised, serialised
 
 
 class Shard:
@@ -21,7 +21,7 @@ class Shard:
     def __init__(
         self,
         template: Any,
-        form: states.Form,
+        form: Form,
         path: pathlib.Path | None,
         checkpoint: int,
         capacity: int | None,
@@ -30,7 +30,7 @@ class Shard:
         self.learner: Any = learner_of(template)
         self.models: dict[bytes, Any] = {}  # those used last at the end
         self.changed: set[bytes] = set()  # since the last checkpoint, and not written yet
-        self.store = None if path is None else Store(path, checkpoint)
+        self.database = None if path is None else ShardDatabase(path, checkpoint)
         self.number = 0
 
     def _follows(self, number: int) -> None:
@@ -69,10 +69,10 @@ class Shard:
     def _known(self, key: bytes) -> Any:
         """The model of a key, or None."""
         model = self.models.get(key)
-        if model is None and self.store is not None:
-            state = self.store.state(key)
+        if model is None and self.database is not None:
+            state = self.database.state(key)
             if state is not None:
-                model = states.unpacked(state, self.form)
+                model = deserialised(state, self.form)
                 self.learner.share(model)
         return model
 
@@ -83,7 +83,7 @@ class Shard:
             if len(self.models) >= self.capacity:
                 self._spill(next(iter(self.models)))
         self.models[key] = model
-        if changed and self.store is not None:
+        if changed and self.database is not None:
             self.changed.add(key)
 
     def _spill(self, key: bytes) -> None:
@@ -93,30 +93,30 @@ class Shard:
             self.changed.discard(key)
 
     def _write(self, key: bytes, model: Any) -> None:
-        assert self.store is not None
-        self.store.write(key, states.packed(model, self.form))
+        assert self.database is not None
+        self.database.write(key, serialised(model, self.form))
 
     def seal(self, number: int, checkpoint: int, complete: int) -> None:
         """Write a checkpoint: all that has changed since the last one. An earlier one is complete."""
         self._follows(number)
-        assert self.store is not None
-        self.store.complete = complete
+        assert self.database is not None
+        self.database.complete = complete
         for key in sorted(self.changed):
             self._write(key, self.models[key])
         self.changed.clear()
-        self.store.seal(checkpoint)
+        self.database.seal(checkpoint)
 
     def close(self) -> None:
         """What came after the last checkpoint is forgotten."""
         self.models.clear()
-        if self.store is not None:
-            self.store.close()
+        if self.database is not None:
+            self.database.close()
 
     # inspection
 
     def keys(self) -> list[bytes]:
         """All keys in order, in memory or not."""
-        stored = set() if self.store is None else self.store.keys()
+        stored = set() if self.database is None else self.database.keys()
         return sorted(stored.union(self.models))
 
     def resident(self) -> int:
@@ -129,14 +129,14 @@ class Shard:
 
     def _state_of(self, key: bytes) -> bytes | None:
         if key in self.models:
-            return states.packed(self.models[key], self.form)
-        return None if self.store is None else self.store.state(key)
+            return serialised(self.models[key], self.form)
+        return None if self.database is None else self.database.state(key)
 
     def adopt(self, number: int, pairs: list[tuple[bytes, bytes]]) -> None:
         """Take models from a file."""
         self._follows(number)
         for key, state in pairs:
-            model = states.unpacked(state, self.form)
+            model = deserialised(state, self.form)
             self.learner.share(model)
             self._keep(key, model)
 
