@@ -181,7 +181,7 @@ def test_a_margin_suggests_no_impossible_shares():
 
 
 def test_a_level_is_a_line_without_markers_across_the_whole_panel():
-    axes = axes_of(curve(), Line("SVC", [], [0.1], style="level"))
+    axes = axes_of(curve(), Line("SVC", [], [0.1], shape="level"))
     level = axes.lines[1]
     assert list(level.get_ydata()) == [0.1, 0.1]
     assert list(level.get_xdata()) == [0, 1]  # shares of the width
@@ -191,7 +191,7 @@ def test_a_level_is_a_line_without_markers_across_the_whole_panel():
 
 
 def test_points_have_markers_and_no_line():
-    (points,) = axes_of(Line("SBP", range(30), range(30), style="points")).lines
+    (points,) = axes_of(Line("SBP", range(30), range(30), shape="points")).lines
     assert points.get_linewidth() == 0
     assert len(points.get_markevery()) == 30
 
@@ -202,13 +202,13 @@ def test_a_long_line_has_few_markers():
     assert len(line.get_markevery()) == plotting.MARKS
 
 
-@pytest.mark.parametrize("style", ["line", "points", "level"])
-def test_the_spread_is_drawn_in_the_colour_of_its_line(style):
+@pytest.mark.parametrize("shape", ["line", "points", "level"])
+def test_the_spread_is_drawn_in_the_colour_of_its_line(shape):
     from matplotlib.colors import to_hex
 
-    axes = axes_of(Line("SBP", [1, 2], [3, 4], [2, 3], [4, 5], style))
+    axes = axes_of(Line("SBP", [1, 2], [3, 4], [2, 3], [4, 5], shape))
     (spread,) = [*axes.collections, *axes.patches]
-    colours = spread.get_edgecolor() if style == "points" else spread.get_facecolor()
+    colours = spread.get_edgecolor() if shape == "points" else spread.get_facecolor()
     assert to_hex(np.ravel(colours)[:3]) == KNOWN["SBP"].colour
 
 
@@ -230,8 +230,8 @@ def test_on_a_log_axis_a_spread_below_zero_goes_down_to_the_frame():
         [Line("SBP", [0, 1, 2], [-1, 0, 0])],
         [Line("SBP", [1, 2, 3], [1, NAN, math.inf], [NAN, 0, 1], [2, 2, 1e300])],
         [Line("SBP", [1, 2], [1e300, 1e-320])],
-        [Line("SVC", [], [], style="level")],
-        [Line("SVC", [], [0.3], style="level")],
+        [Line("SVC", [], [], shape="level")],
+        [Line("SVC", [], [0.3], shape="level")],
         [Line("SBP", range(60), [0.5] * 2 + [NAN] * 58)],
     ],
 )
@@ -249,7 +249,7 @@ def test_an_empty_panel_says_so():
     [
         (Line("SBP", [1, 2], [1]), "SBP: x, y, low and high differ in length"),
         (Line("SBP", [1], [1], [0]), "SBP: low and high come together"),
-        (Line("SBP", [1], [1], style="dots"), "SBP: style='dots' is not"),
+        (Line("SBP", [1], [1], shape="dots"), "SBP: shape='dots' is not"),
     ],
 )
 def test_impossible_lines_are_named(line, message):

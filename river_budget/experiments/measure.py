@@ -10,7 +10,7 @@ from .store import Store
 from .tasks import Task, load, warm_up
 
 
-def kind(task: Task) -> tuple[str, ...]:
+def compiled_kind(task: Task) -> tuple[str, ...]:
     """Tasks of one kind run the same compiled code."""
     parts = (type(getattr(task.model, name, None)).__name__ for name in ("kernel", "maintenance"))
     return (type(task.model).__name__, *parts)
@@ -24,7 +24,7 @@ def measure(
     Learning is compiled and lets other threads run, so threads are enough; they share the data.
     """
     todo = [task for task in tasks if task.key not in store]
-    for model in {kind(task): task.model for task in todo}.values():
+    for model in {compiled_kind(task): task.model for task in todo}.values():
         warm_up(model)
     for data in dict.fromkeys(task.data for task in todo):
         _measure([task for task in todo if task.data == data], store, jobs, progress)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .line_styles import Look, looks_of
+from .line_styles import LineStyle, line_styles_of
 
 __all__ = ["Line", "Panel", "draw", "figure_of"]
 
@@ -35,7 +35,7 @@ class Line:
         The points. NaN interrupts the line.
     low, high
         The borders of the spread, both or neither.
-    style
+    shape
         `"line"`, `"points"` for markers only, `"level"` for a horizontal line at `y[0]`.
 
     """
@@ -45,7 +45,7 @@ class Line:
     y: Sequence[float]
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
-    style: str = "line"
+    shape: str = "line"
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Curve(NamedTuple):
     y: Floats
     low: Floats
     high: Floats
-    style: str
+    shape: str
 
     @property
     def empty(self) -> bool:
@@ -132,19 +132,19 @@ class Curve(NamedTuple):
 
 
 def _curve(line: Line, panel: Panel) -> Curve:
-    if line.style not in ("line", "points", "level"):
-        raise ValueError(f"{line.name}: style={line.style!r} is not line, points or level")
+    if line.shape not in ("line", "points", "level"):
+        raise ValueError(f"{line.name}: shape={line.shape!r} is not line, points or level")
     if (line.low is None) != (line.high is None):
         raise ValueError(f"{line.name}: low and high come together")
     x, y = _numbers(line.x, panel.log_x), _numbers(line.y, panel.log_y)
     low = np.full_like(y, np.nan) if line.low is None else _numbers(line.low, panel.log_y)
     high = np.full_like(y, np.nan) if line.high is None else _numbers(line.high, panel.log_y)
-    if line.style == "level":  # it has no place of its own on the x axis
+    if line.shape == "level":  # it has no place of its own on the x axis
         y, low, high = y[:1], low[:1], high[:1]
         x = np.ones_like(y)
     if not x.size == y.size == low.size == high.size:
         raise ValueError(f"{line.name}: x, y, low and high differ in length")
-    return Curve(x, y, low, high, line.style)
+    return Curve(x, y, low, high, line.shape)
 
 
 def _numbers(values: Sequence[float], log: bool) -> Floats:
@@ -167,7 +167,7 @@ Limits = tuple[float, float]
 
 
 def _x_limits(panel: Panel, curves: Iterable[Curve]) -> Limits | None:
-    places = [curve.x[curve.shown] for curve in curves if curve.style != "level"]
+    places = [curve.x[curve.shown] for curve in curves if curve.shape != "level"]
     return _widened(np.concatenate([np.empty(0), *places]), panel.log_x)
 
 
@@ -311,15 +311,15 @@ def figure_of(panels: Sequence[Panel], *, title: str = "", columns: int | None =
     figure.get_layout_engine().set(w_pad=0.06, h_pad=0.06, wspace=0.04, hspace=0.04)
 
     curves = [[_curve(line, panel) for line in panel.lines] for panel in panels]
-    styles = _styles(chain.from_iterable(panel.lines for panel in panels), chain(*curves))
-    looks = looks_of(styles)
+    shapes = _shapes(chain.from_iterable(panel.lines for panel in panels), chain(*curves))
+    line_styles = line_styles_of(shapes)
     for i, panel in enumerate(panels):
         axes = figure.add_subplot(rows, columns, i + 1)
         _label(axes, panel, size)
         _set_axes(axes, panel, curves[i])
-        _draw_lines(axes, panel, curves[i], looks)
+        _draw_lines(axes, panel, curves[i], line_styles)
 
-    beside = _add_legend(figure, looks, styles)
+    beside = _add_legend(figure, line_styles, shapes)
     figure.set_size_inches(width + beside, height)
     if title:
         middle = 0.5 * width / (width + beside)
@@ -331,13 +331,13 @@ def _columns(n_panels: int) -> int:
     return {1: 1, 2: 2, 4: 2}.get(n_panels, 3)
 
 
-def _styles(lines: Iterable[Line], curves: Iterable[Curve]) -> dict[str, set[str]]:
-    """The names in the order of their first line that has anything to show, with all their styles."""
-    styles: dict[str, set[str]] = {}
+def _shapes(lines: Iterable[Line], curves: Iterable[Curve]) -> dict[str, set[str]]:
+    """The names in the order of their first line that has anything to show, with all their shapes."""
+    shapes: dict[str, set[str]] = {}
     for line, curve in zip(lines, curves, strict=True):
         if not curve.empty:
-            styles.setdefault(line.name, set()).add(line.style)
-    return styles
+            shapes.setdefault(line.name, set()).add(line.shape)
+    return shapes
 
 
 def _wrapped(text: str, inches: float, size: float) -> str:
@@ -375,42 +375,44 @@ def _set_axis(axis: Any, limits: Limits | None, log: bool, number: Callable[[flo
     axis.set_ticks(ticks, labels=[number(tick) for tick in ticks])
 
 
-def _draw_lines(axes: Any, panel: Panel, curves: Sequence[Curve], looks: dict[str, Look]) -> None:
-    order = list(looks)
+def _draw_lines(
+    axes: Any, panel: Panel, curves: Sequence[Curve], line_styles: dict[str, LineStyle]
+) -> None:
+    order = list(line_styles)
     for line, curve in zip(panel.lines, curves, strict=True):
         if curve.empty:
             continue
-        look = looks[line.name]
-        _draw_spread(axes, curve, look)
-        if curve.style == "level":
-            axes.axhline(curve.y[0], zorder=1.9, **_drawn(look, {"level"}))
+        line_style = line_styles[line.name]
+        _draw_spread(axes, curve, line_style)
+        if curve.shape == "level":
+            axes.axhline(curve.y[0], zorder=1.9, **_drawn(line_style, {"level"}))
         else:
             shift = order.index(line.name) / len(order)
             marks = _marked_points(curve, panel.log_x, shift)
-            axes.plot(curve.x, curve.y, markevery=marks, **_drawn(look, {curve.style}))
+            axes.plot(curve.x, curve.y, markevery=marks, **_drawn(line_style, {curve.shape}))
     if all(curve.empty for curve in curves):
         axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", color="0.4")
 
 
-def _draw_spread(axes: Any, curve: Curve, look: Look) -> None:
+def _draw_spread(axes: Any, curve: Curve, line_style: LineStyle) -> None:
     if np.isnan(curve.high).all():
         return
     low = curve.low
     if axes.get_yscale() == "log":  # which may not show the lower border: then down to the frame
         low = np.where(np.isnan(low), axes.get_ylim()[0], low)
-    band = {"color": look.colour, "alpha": BAND, "linewidth": 0, "zorder": 1.5}
-    if curve.style == "level":
+    band = {"color": line_style.colour, "alpha": BAND, "linewidth": 0, "zorder": 1.5}
+    if curve.shape == "level":
         axes.axhspan(low[0], curve.high[0], **band)
-    elif curve.style == "line":
+    elif curve.shape == "line":
         axes.fill_between(curve.x, low, curve.high, **band)
     else:
-        axes.vlines(curve.x, low, curve.high, color=look.colour, linewidth=THIN, zorder=1.5)
+        axes.vlines(curve.x, low, curve.high, color=line_style.colour, linewidth=THIN, zorder=1.5)
 
 
 def _marked_points(curve: Curve, log_x: bool, shift: float) -> list[int]:
     """Which points get a marker: few of a long line, and not those of the other lines."""
     shown = np.flatnonzero(curve.shown)
-    if curve.style == "line" and shown.size > EVERY_POINT:
+    if curve.shape == "line" and shown.size > EVERY_POINT:
         place = _scaled(curve.x[shown], log_x)
         parts = (np.arange(MARKS) + shift) / MARKS
         wanted = place.min() + parts * (place.max() - place.min())
@@ -418,25 +420,29 @@ def _marked_points(curve: Curve, log_x: bool, shift: float) -> list[int]:
     return [int(index) for index in shown]
 
 
-def _drawn(look: Look, styles: set[str]) -> dict[str, Any]:
-    """What matplotlib is told about a line of these styles."""
+def _drawn(line_style: LineStyle, shapes: set[str]) -> dict[str, Any]:
+    """What matplotlib is told about a line of these shapes."""
     return {
-        "color": look.colour,
-        "linestyle": (0, look.dashes) if look.dashes else "-",
-        "linewidth": 0 if styles == {"points"} else THIN if styles == {"level"} else THICK,
-        "marker": "" if styles == {"level"} else look.marker,
-        "markersize": SIZES.get(look.marker, MARKER) + (1.5 if styles == {"points"} else 0.0),
+        "color": line_style.colour,
+        "linestyle": (0, line_style.dashes) if line_style.dashes else "-",
+        "linewidth": 0 if shapes == {"points"} else THIN if shapes == {"level"} else THICK,
+        "marker": "" if shapes == {"level"} else line_style.marker,
+        "markersize": SIZES.get(line_style.marker, MARKER) + (1.5 if shapes == {"points"} else 0.0),
         "markeredgecolor": "white",  # separates markers that touch
         "markeredgewidth": 0.5,
     }
 
 
-def _add_legend(figure: Any, looks: dict[str, Look], styles: dict[str, set[str]]) -> float:
+def _add_legend(
+    figure: Any, line_styles: dict[str, LineStyle], shapes: dict[str, set[str]]
+) -> float:
     """One legend on the right, each name once. Returns the width to add to the figure."""
-    if not looks:
+    if not line_styles:
         return 0.0
     line = _matplotlib().lines.Line2D
-    handles = [line([], [], label=name, **_drawn(looks[name], styles[name])) for name in looks]
+    handles = [
+        line([], [], label=name, **_drawn(line_styles[name], shapes[name])) for name in line_styles
+    ]
     per_column = int(figure.get_figheight() / LEGEND_LINE) - 2
     legend = figure.legend(
         handles=handles,

@@ -190,13 +190,13 @@ def sweep(
     store: Store,
     x_of: Callable[[Cell], float],
     y_of: Callable[[Cell, Store], float | None],
-    style: str = "line",
+    shape: str = "line",
 ) -> list[Line]:
     """A line through what is finished of cells that differ in one setting, x; or no line."""
     found = [(x_of(cell), y_of(cell, store)) for cell in cells]
     points = [(x, y) for x, y in found if y is not None]
     return (
-        [Line(name, [x for x, _ in points], [y for _, y in points], style=style)] if points else []
+        [Line(name, [x for x, _ in points], [y for _, y in points], shape=shape)] if points else []
     )
 
 
