@@ -16,9 +16,9 @@ import numpy as np
 from river.utils import dataframe
 
 from ...model.features import Batch, FeatureIndex, number
+from ...model.inspection import is_bare
 from ...model.targets import Targets, array_of, weights
 from .keys import packed, shard_of
-from .shared_indexes import is_bare
 
 PIECE = 8192  # rows
 MANY = 2**16  # keys whose shards are remembered from chunk to chunk

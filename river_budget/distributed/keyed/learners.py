@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from river import base
 
+from ...model.calls import Scratch
 from ...model.features import Batch
-from .batch_pass import BatchPass, Scratch
+from ...model.inspection import forget_free_rows, is_bare, predict_batch, predict_then_learn_batch
+from .batch_pass import BatchPass
 from .chunks import ShardRows
-from .shared_indexes import SharedIndexes, forget_free_rows, is_bare, meanings, predict_then_learn
+from .shared_indexes import SharedIndexes
 
 BATCH_PASSES = 8  # for the rows of one message: models that share their indexes with few others are not worth one
 
@@ -164,12 +166,11 @@ class OurModelLoop:
             predictions = [model.predict_one(x) for x in examples]
             forget_free_rows(model)
             return predictions
-        scores = model._score_batch(Batch.of(self.rows.names, examples))
-        return meanings(model, scores)
+        return predict_batch(model, Batch.of(self.rows.names, examples))
 
     def _learn_matrix(self, model: Any, matrix: Any, targets: Any, weights: Any) -> list[Any]:
         batch = Batch.of(self.rows.names or [], matrix)
-        return predict_then_learn(model, batch, targets, weights)
+        return predict_then_learn_batch(model, batch, targets, weights)
 
     def _learn_dicts(self, model: Any, examples: Any, targets: Any, weights: Any) -> list[Any]:
         predictions = []

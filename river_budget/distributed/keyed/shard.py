@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from . import shared_indexes
+from ...model.inspection import memory_of
 from .chunks import ShardRows
 from .learners import learner_of
 from .storage import Form, ShardDatabase, deserialised, serialised
@@ -147,4 +147,4 @@ class Shard:
 
     def memory_usage(self) -> int:
         """Bytes of the models in memory and of what finds them."""
-        return self._index + sum(map(shared_indexes.memory_of, self.models.values()))
+        return self._index + sum(map(memory_of, self.models.values()))

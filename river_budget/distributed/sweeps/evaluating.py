@@ -12,8 +12,8 @@ import numpy as np
 from river import base, compose, evaluate, metrics
 
 from ...model.features import Batch, in_order
+from ...model.inspection import predict_then_learn_batch
 from ...model.shells import Classifier, Regressor
-from ..keyed.shared_indexes import predict_then_learn
 from .journal import Outcome
 
 Stream = Iterable[Any] | Callable[[], Iterable[Any]]
@@ -88,7 +88,9 @@ def validate(model: Any, examples: Examples, metric: Any) -> None:
     """River's `progressive_val_score`. Our models predict and learn all examples in one call if they can."""
     if labels_suffice(model, metric) and examples.arrays is not None:
         names, rows, targets = examples.arrays
-        predictions = predict_then_learn(model, Batch.of(names, rows), targets, np.ones(len(rows)))
+        predictions = predict_then_learn_batch(
+            model, Batch.of(names, rows), targets, np.ones(len(rows))
+        )
         for target, prediction in zip(targets, predictions, strict=True):
             if prediction is not None:
                 metric.update(y_true=target, y_pred=prediction)
