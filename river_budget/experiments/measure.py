@@ -5,9 +5,10 @@ from __future__ import annotations
 import concurrent.futures
 from collections.abc import Iterable, Sequence
 
+from ..distributed.precompile import precompile
 from ..progress import Progress
 from .store import Store
-from .tasks import Task, load, warm_up
+from .tasks import Task, load
 
 
 def compiled_kind(task: Task) -> tuple[str, ...]:
@@ -25,7 +26,7 @@ def measure(
     """
     todo = [task for task in tasks if task.key not in store]
     for model in {compiled_kind(task): task.model for task in todo}.values():
-        warm_up(model)
+        precompile(model)
     for data in dict.fromkeys(task.data for task in todo):
         _measure([task for task in todo if task.data == data], store, jobs, progress)
 

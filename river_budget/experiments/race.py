@@ -32,6 +32,7 @@ from river.datasets import synth
 
 import river_budget as rb
 
+from ..distributed.precompile import precompile
 from ..progress import Progress
 from .plotting import Line, Panel
 
@@ -44,7 +45,7 @@ L2 = 1e-3  # of BSGD: its default is for longer streams
 RATE = 0.5  # of linear models over feature maps, whose features are smaller than scaled ones
 DRIFTING = 4000  # examples of the drifting stream
 POINTS = 40  # of a curve
-FIRST = 2 * BUDGET  # examples to warm up with: NOGD runs other code once it has its support
+FIRST = 2 * BUDGET  # examples that fill a model: NOGD then runs other code
 LEADERS = 8  # of our models that the plot shows
 
 
@@ -210,11 +211,6 @@ def play(data: str, model: str, examples: int | None, seed: int) -> Result:
     )
 
 
-def warm(data: str, model: str, examples: int | None, seed: int) -> None:
-    """Compile what the model needs, or load it, with a model that is thrown away."""
-    predict_and_learn(build(model, data, seed), _examples(data, examples, seed)[:FIRST])
-
-
 def predict_and_learn(model: Any, stream: Examples) -> tuple[float, list[bool]]:
     """Seconds spent in the model, and which predictions were wrong."""
     predict, learn, clock = model.predict_one, model.learn_one, time.perf_counter
@@ -319,7 +315,7 @@ def _play_here(task: Task, examples: int | None, seed: int, bar: Progress) -> Re
     data, model = task
     if model not in RIVERS:
         bar.show(f"{model} (its code is loaded, or compiled if it was never used)")
-        warm(data, model, examples, seed)
+        precompile(build(model, data, seed), _examples(data, examples, seed)[:FIRST])
     bar.show(f"{model} on {data}")
     result = play(data, model, examples, seed)
     bar.advance(f"{model} on {data}")

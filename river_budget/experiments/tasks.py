@@ -248,14 +248,3 @@ def load(task: Task) -> None:
 def at_hand(name: str) -> bool:
     """Whether a dataset can be read without a download."""
     return bool(getattr(dataset(name), "at_hand", True))
-
-
-def warm_up(model: Any) -> None:
-    """Compile what a model needs, or load it: before clocks run, and in one thread."""
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    if not hasattr(model, "predict_then_learn_many"):
-        return
-    model = model.clone()
-    y = X[:, 0] if not hasattr(model, "predict_proba_one") else X[:, 0] > 0
-    model.predict_then_learn_many(X, y)
-    model.predict_many(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..precompile import warm
+from ..precompile import precompile
 from ..workers import backends
 from ..workers.interface import Worker
 from .chunks import Chunk
@@ -41,7 +41,7 @@ class Coordinator:
         self.backend = backends.open(backend, shards)
         try:
             if backend != "serial":
-                warm(template)
+                precompile(template)
             self.clients += [self._client(place) for place in range(shards)]
             self.ask_all("resident")
         except BaseException:

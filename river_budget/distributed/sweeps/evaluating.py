@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import functools
 import time
@@ -14,9 +15,12 @@ from river import base, compose, evaluate, metrics
 from ...model.features import Batch, in_order
 from ...model.inspection import predict_then_learn_batch
 from ...model.shells import Classifier, Regressor
+from ..workers.interface import Backend, Ticket, Worker, WorkerLost
 from .journal import Outcome
 
-Stream = Iterable[Any] | Callable[[], Iterable[Any]]
+ExampleStream = Iterable[Any] | Callable[[], Iterable[Any]]
+LOSSES = 3  # workers that may be lost over one setting before it counts as failed
+Trial = tuple[Outcome, Any]  # a setting, still without numbers, and its model
 
 
 class StreamError(RuntimeError):
@@ -26,7 +30,7 @@ class StreamError(RuntimeError):
 class Examples:
     """The examples of a stream, as many times as they are asked for: a list, or a function's."""
 
-    def __init__(self, stream: Stream):
+    def __init__(self, stream: ExampleStream):
         self.stream = stream
         self.count = 0  # of those given since the iteration began
 
@@ -63,7 +67,7 @@ class Evaluator:
     def __init__(self) -> None:
         self.examples = Examples([])
 
-    def hold(self, stream: Stream) -> None:
+    def hold(self, stream: ExampleStream) -> None:
         self.examples = Examples(stream)
 
     def run(self, outcome: Outcome, model: Any, metric: metrics.base.Metric) -> Outcome:
@@ -112,3 +116,44 @@ def memory_usage(model: base.Base) -> int | None:
     parts = model.steps.values() if isinstance(model, compose.Pipeline) else [model]
     told = [part.memory_usage for part in parts if hasattr(part, "memory_usage")]
     return sum(told) if told else None
+
+
+class WorkerPool:
+    """Workers that take the next setting when they are free."""
+
+    def __init__(self, backend: Backend, size: int, stream: ExampleStream, metric: Any):
+        self.backend, self.size, self.metric = backend, size, metric
+        self.free = [backend.worker(Evaluator) for _ in range(size)]
+        self.stream = backend.put(stream)  # while they start
+        for worker in self.free:
+            worker.submit("hold", self.stream)
+
+    def outcomes(self, trials: Iterable[Trial]) -> Iterator[Outcome]:
+        """What comes of the trials, in the order in which they are ready."""
+        waiting = collections.deque(trials)
+        running: dict[Ticket, tuple[Worker, Trial]] = {}
+        losses: collections.Counter[int] = collections.Counter()
+        while waiting or running:
+            while waiting and len(running) < self.size:
+                worker, trial = self._worker(), waiting.popleft()
+                running[worker.submit("run", *trial, self.metric)] = worker, trial
+            ticket = self.backend.first(list(running))
+            worker, trial = running.pop(ticket)
+            number = trial[0].number
+            try:
+                outcome = ticket.result()
+                self.free.append(worker)
+            except WorkerLost as error:
+                losses[number] += 1
+                if losses[number] < LOSSES:
+                    waiting.appendleft(trial)
+                    continue
+                outcome = trial[0].failed(error)
+            yield outcome
+
+    def _worker(self) -> Worker:
+        if self.free:
+            return self.free.pop()
+        worker = self.backend.worker(Evaluator)
+        worker.submit("hold", self.stream)
+        return worker

@@ -15,19 +15,19 @@ from river import metrics, utils
 
 from ...parameters import one_of, optional, whole
 from ...progress import Progress
+from ..precompile import precompile
 from ..workers import backends
-from .evaluating import Examples, Stream
+from .evaluating import Examples, ExampleStream, Trial, WorkerPool
 from .journal import Journal, Outcome
 from .settings import chosen, described, fingerprint
-from .worker_pool import Trial, WorkerPool, warm_up
 
-WARM_UP = 1000  # examples that compile what a model needs, also what it needs once it is full
+FIRST = 1000  # examples that fill most models, so that all they need is compiled
 
 
 def sweep(
     model: Any,
     grid: Mapping[str, Any],
-    stream: Stream,
+    stream: ExampleStream,
     metric: metrics.base.Metric,
     *,
     backend: str = "ray",
@@ -115,7 +115,7 @@ class Sweep:
         self,
         model: Any,
         grid: Mapping[str, Any],
-        stream: Stream,
+        stream: ExampleStream,
         metric: metrics.base.Metric,
         backend: str,
         workers: int,
@@ -181,7 +181,7 @@ class Sweep:
     # running
 
     def _run(self) -> Generator[Outcome, None, None]:
-        first = list(itertools.islice(Examples(self._stream), WARM_UP))
+        first = list(itertools.islice(Examples(self._stream), FIRST))
         if self._journal is not None:
             self._keys = self._identified(first)
             yield from self._remembered(self._journal)
@@ -200,10 +200,10 @@ class Sweep:
             futures.ThreadPoolExecutor(1) as aside,
             Progress(len(trials), "sweep", enabled=None if self._progress else False) as bar,
         ):
-            warm = aside.submit(warm_up, models, first, self._metric)  # while Ray starts
+            compiling = aside.submit(_precompile_all, models, first)  # while Ray starts
             with backends.open(self._backend, workers) as backend:
                 pool = WorkerPool(backend, workers, self._stream, self._metric)
-                warm.result()
+                compiling.result()
                 for outcome in pool.outcomes(trials):
                     self._done[outcome.number] = outcome
                     if self._journal is not None and outcome.error is None:
@@ -224,6 +224,13 @@ class Sweep:
                 outcome = setting.measured(**journal.found[key])
                 self._done[outcome.number] = outcome
                 yield outcome
+
+
+def _precompile_all(models: list[Any], examples: list[Any]) -> None:
+    """All examples go to the first model only: the others call the same passes when they are full."""
+    precompile(models[0], examples)
+    for model in models[1:]:
+        precompile(model, examples[:2])
 
 
 def _check_metric(metric: Any, model: Any) -> None:

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeGuard
+
+import numpy as np
+from river.utils import dataframe
 
 from ... import merge
+from ...model.shells import Classifier, Regressor
+from ...model.targets import Targets
 from ...parameters import one_of, optional, whole
 from ...uniting.rivers import forget_common
 from ..workers import backends
 from ..workers.interface import Backend, Worker
-from .trainees import Stream, Trainee, sendable
 
-WARM_UP = 500  # examples that show whether the model can be merged, and compile what that takes
+FIRST = 500  # examples that show whether the model can be merged, and compile what that takes
+PIECE = 10_000  # rows that are made numbers at once
+Pair = tuple[Any, Any]  # rows and targets
+ShardStream = Iterable[Any] | Pair | Callable[[], Iterable[Any] | Pair]
 
 
 def train_shards(
     model: Any,
-    streams: Iterable[Stream],
+    streams: Iterable[ShardStream],
     sync_every: int | None = None,
     *,
     backend: str = "ray",
@@ -84,10 +91,10 @@ def train_shards(
         )
 
 
-def _try_out(model: Any, source: Stream) -> None:
+def _try_out(model: Any, source: ShardStream) -> None:
     """Fail before any work is done if these models cannot be merged, and compile here, once."""
     trainee = Trainee(source)
-    _merged([trainee.learn(model, WARM_UP), trainee.learn(model, WARM_UP)], model)
+    _merged([trainee.learn(model, FIRST), trainee.learn(model, FIRST)], model)
 
 
 def _rounds(
@@ -115,3 +122,78 @@ def _merged(learned: Sequence[tuple[int, Any]], before: Any) -> Any:
     counts, models = zip(*learned, strict=True)
     forget_common(list(models), before)
     return merge(models, [count / sum(counts) for count in counts])
+
+
+# the workers
+
+
+def is_pair(stream: ShardStream) -> TypeGuard[Pair]:
+    """Whether a stream is rows and targets, and no sequence of examples."""
+    return isinstance(stream, tuple) and len(stream) == 2 and hasattr(stream[0], "shape")
+
+
+def sendable(stream: ShardStream) -> ShardStream:
+    """A stream that can be read more than once, and in another process."""
+    return list(stream) if isinstance(stream, Iterator) else stream
+
+
+class Trainee:
+    """A worker. It knows where it is in its stream."""
+
+    def __init__(self, stream: ShardStream):
+        stream = stream() if callable(stream) else stream
+        self.source = Rows(*stream) if is_pair(stream) else Singles(iter(stream))
+
+    def learn(self, model: Any, most: int | None) -> tuple[int, Any]:
+        """A copy of the model learns the next examples, all if `most` is None. Returns how many they were."""
+        model = copy.deepcopy(model)
+        return self.source.teach(model, most), model
+
+
+class Singles:
+    """Examples one by one."""
+
+    def __init__(self, examples: Iterator[Any]):
+        self.examples = examples
+
+    def teach(self, model: Any, most: int | None) -> int:
+        count = 0
+        for x, y, *more in itertools.islice(self.examples, most):
+            further = more[0] if more else {}
+            if model._supervised:
+                model.learn_one(x, y, **further)
+            else:
+                model.learn_one(x, **further)
+            count += 1
+        return count
+
+
+class Rows:
+    """A matrix or a frame, and targets. Models that learn many rows exactly as single ones get many."""
+
+    def __init__(self, X: Any, y: Any):
+        self.X = X if isinstance(X, np.ndarray) else dataframe.into_frame(X)
+        self.y = Targets(y, len(self.X)).values
+        self.at = 0
+
+    def teach(self, model: Any, most: int | None) -> int:
+        start = self.at
+        end = len(self.X) if most is None else min(len(self.X), start + most)
+        while self.at < end:
+            rows = slice(self.at, min(end, self.at + PIECE))
+            self._teach(model, self.X[rows], self.y[rows])
+            self.at = rows.stop
+        return end - start
+
+    def _teach(self, model: Any, X: Any, y: Any) -> None:
+        if issubclass(type(model), (Classifier, Regressor)):  # to isinstance, a pipeline is one
+            model.learn_many(X if isinstance(X, np.ndarray) else X.to_native(), y)
+        else:
+            Singles(zip(dicts(X), y, strict=True)).teach(model, None)
+
+
+def dicts(X: Any) -> Iterator[dict[Any, Any]]:
+    """The rows of a matrix or a frame, one by one."""
+    if isinstance(X, np.ndarray):
+        return (dict(enumerate(row)) for row in X.tolist())
+    return iter(X.iter_rows(named=True))
