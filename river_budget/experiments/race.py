@@ -53,7 +53,7 @@ LEADERS = 8  # of our models that the plot shows
 
 
 @dataclass(frozen=True)
-class Stream:
+class RaceStream:
     """A stream, and what is known about it: the width of the kernel and the number of classes."""
 
     load: Callable[[int | None, int], Iterable[tuple[dict[Any, Any], Any]]]
@@ -75,11 +75,11 @@ def _drift(examples: int | None, seed: int) -> Iterator[Any]:
         yield x, bool(y)
 
 
-STREAMS: dict[str, Stream] = {
-    "phishing": Stream(_shipped(datasets.Phishing), gamma=0.1),
-    "bananas": Stream(_shipped(datasets.Bananas), gamma=4.0),
-    "image-segments": Stream(_shipped(datasets.ImageSegments), gamma=0.5, classes=7),
-    "drift": Stream(_drift, gamma=4.0),
+STREAMS: dict[str, RaceStream] = {
+    "phishing": RaceStream(_shipped(datasets.Phishing), gamma=0.1),
+    "bananas": RaceStream(_shipped(datasets.Bananas), gamma=4.0),
+    "image-segments": RaceStream(_shipped(datasets.ImageSegments), gamma=0.5, classes=7),
+    "drift": RaceStream(_drift, gamma=4.0),
 }
 
 
