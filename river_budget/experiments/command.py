@@ -19,7 +19,7 @@ from .store import Store
 from .tasks import at_hand
 
 GOOD, SHORT, USAGE, NO_DATA, INTERRUPTED = 0, 1, 2, 3, 130
-RESULTS = "river-budget-results"  # the folder where outcomes are kept
+RESULTS = "river-budget-results"  # the folder where measurements are kept
 
 
 def all_records() -> list[Record]:

@@ -36,7 +36,7 @@ from ..distributed.precompile import precompile
 from ..progress import Progress
 from .plotting import Line, Panel
 
-Task = tuple[str, str]  # names of a stream and of a contestant
+Entry = tuple[str, str]  # names of a stream and of a contestant
 Examples = list[tuple[dict[Any, Any], Any]]
 
 BUDGET = 100
@@ -290,9 +290,9 @@ def race(
         _helpers(min(jobs - 1, len(away))) as pool,
     ):
         coming = _send(away, examples, seed, pool, bar)
-        results = {task: _play_here(task, examples, seed, bar) for task in here}
+        results = {entry: _play_here(entry, examples, seed, bar) for entry in here}
         bar.show("waiting for River's models")
-        results.update({task: future.result() for task, future in coming.items()})
+        results.update({entry: future.result() for entry, future in coming.items()})
     return [results[name, model] for name in streams for model in contestants]
 
 
@@ -311,8 +311,8 @@ def _at_least_one(**parameters: int | None) -> None:
             raise ValueError(f"{name} must be at least 1, not {value}")
 
 
-def _play_here(task: Task, examples: int | None, seed: int, bar: Progress) -> Result:
-    data, model = task
+def _play_here(entry: Entry, examples: int | None, seed: int, bar: Progress) -> Result:
+    data, model = entry
     if model not in RIVERS:
         bar.show(f"{model} (its code is loaded, or compiled if it was never used)")
         precompile(build(model, data, seed), _examples(data, examples, seed)[:FIRST])
@@ -323,20 +323,20 @@ def _play_here(task: Task, examples: int | None, seed: int, bar: Progress) -> Re
 
 
 def _send(
-    tasks: Iterable[Task], examples: int | None, seed: int, pool: Any, bar: Progress
-) -> dict[Task, Future[Result]]:
-    """Hand tasks to other processes."""
+    entries: Iterable[Entry], examples: int | None, seed: int, pool: Any, bar: Progress
+) -> dict[Entry, Future[Result]]:
+    """Hand entries to other processes."""
 
-    def count(task: Task, future: Future[Result]) -> None:
+    def count(entry: Entry, future: Future[Result]) -> None:
         if not future.cancelled() and future.exception() is None:
-            bar.advance(f"{task[1]} on {task[0]}")
+            bar.advance(f"{entry[1]} on {entry[0]}")
 
     coming = {}
     with _interrupts_held_back():
-        for task in tasks:
-            coming[task] = pool.submit(play, *task, examples, seed)
-    for task, future in coming.items():
-        future.add_done_callback(functools.partial(count, task))
+        for entry in entries:
+            coming[entry] = pool.submit(play, *entry, examples, seed)
+    for entry, future in coming.items():
+        future.add_done_callback(functools.partial(count, entry))
     return coming
 
 

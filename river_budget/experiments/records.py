@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .plotting import Line, Panel
-from .store import Outcome, Store
+from .store import Measurement, Store
 from .tasks import Task, dataset
 from .verdicts import Printed, verdict, worse
 
@@ -24,7 +24,7 @@ class Cell:
     column: str
     tasks: tuple[Task, ...]
     printed: Printed | None = None
-    scale: float = 1.0  # printed figure = scale * the last value of an outcome
+    scale: float = 1.0  # printed figure = scale * the last value of a measurement
     expected: str | None = None  # the verdict that it should not fall short of
     note: str = ""  # about this cell: what differs from the paper, what is known
 
@@ -92,10 +92,10 @@ class Record:
         return list(dict.fromkeys(cell.data for cell in self.cells))
 
 
-def outcomes(cell: Cell, store: Store) -> list[Outcome]:
+def measurements(cell: Cell, store: Store) -> list[Measurement]:
     """What is finished of it."""
     found = (store.get(task.key) for task in cell.tasks)
-    return [outcome for outcome in found if outcome is not None]
+    return [measurement for measurement in found if measurement is not None]
 
 
 def is_exact(cell: Cell) -> bool:
@@ -112,12 +112,12 @@ def _draws_nothing(model: Any) -> bool:
 
 
 def measured(cell: Cell, store: Store) -> Row | None:
-    done = outcomes(cell, store)
+    done = measurements(cell, store)
     if not done:
         return None
-    values = cell.scale * np.array([outcome["values"][-1] for outcome in done])
+    values = cell.scale * np.array([measurement["values"][-1] for measurement in done])
     deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    seconds = float(np.median([outcome["seconds"][-1] for outcome in done]))
+    seconds = float(np.median([measurement["seconds"][-1] for measurement in done]))
     word = ""
     if cell.printed is not None:
         exact = is_exact(cell) and len(done) == len(cell.tasks) and authors_orders(cell.data)
@@ -140,10 +140,10 @@ def rows(record: Record, store: Store) -> list[Row]:
 def spread(cell: Cell, store: Store, what: str = "values") -> Line | None:
     """The mean over the repeats, within one standard deviation, at every point of the curve; of times the
     median, as other work on the machine shows in some of them."""
-    done = [o for o in outcomes(cell, store) if isinstance(o[what], list)]
+    done = [o for o in measurements(cell, store) if isinstance(o[what], list)]
     if not done:
         return None
-    table, x = np.array([outcome[what] for outcome in done]), done[0]["at"]
+    table, x = np.array([measurement[what] for measurement in done]), done[0]["at"]
     if what == "seconds":
         return Line(cell.row, x, np.median(table, axis=0).tolist())
     mean = table.mean(axis=0)
@@ -180,8 +180,8 @@ def curves(
 
 def last(cell: Cell, store: Store, what: str) -> float | None:
     """The mean of the last values of the repeats, or of their seconds."""
-    done = outcomes(cell, store)
-    return float(np.mean([outcome[what][-1] for outcome in done])) if done else None
+    done = measurements(cell, store)
+    return float(np.mean([measurement[what][-1] for measurement in done])) if done else None
 
 
 def sweep(

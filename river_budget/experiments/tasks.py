@@ -1,7 +1,7 @@
 """One run of one model over one order of the examples: what is measured, and how.
 
-A task says all that determines its outcome, so its key finds the outcome again in a later session. Only
-times differ from run to run.
+A task says everything that determines what is measured, so a later session finds the measurement by the key of
+the task. Only times differ from run to run.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from .. import datasets
+from .store import Measurement
 
 POINTS = 40  # of a curve
-Outcome = dict[str, Any]  # "at", "values" and "seconds": lists of equal length
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Task:
         name = type(self.model).__name__
         return f"{self.protocol} {self.data}#{self.repeat}{options} {name}({parameters})"
 
-    def run(self) -> Outcome:
+    def run(self) -> Measurement:
         return PROTOCOLS[self.protocol](self, **dict(self.options))
 
 
@@ -96,7 +96,7 @@ def stops(n: int, logarithmic: bool = False) -> list[int]:
     return sorted({max(1, n * i // POINTS) for i in range(1, POINTS + 1)})
 
 
-def progressive(task: Task, positive: tuple[int, ...] = ()) -> Outcome:
+def progressive(task: Task, positive: tuple[int, ...] = ()) -> Measurement:
     """Every example is predicted before it is learned: mistakes, or squared errors, so far on average.
 
     positive: the classes that become one of two.
@@ -158,7 +158,7 @@ def holdout(
     standardise: bool = False,
     curve: bool = False,
     refine: int = 0,
-) -> Outcome:
+) -> Measurement:
     """One pass of learning, then the accuracy on examples that were held out; or its curve on the way.
 
     "scoring" is the time that the last model needs to score what it learned from: learning without the
@@ -193,7 +193,7 @@ def _seconds_to_predict(model: Any, X: Any) -> float:
     return round(time.perf_counter() - begin, 4)
 
 
-def libsvm(task: Task, C: float, test: str) -> Outcome:
+def libsvm(task: Task, C: float, test: str) -> Measurement:
     """The exact solution, by scikit-learn; the model is the kernel."""
     from .batch_methods import svc
 
@@ -202,7 +202,7 @@ def libsvm(task: Task, C: float, test: str) -> Outcome:
     return {"at": [len(y)], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
 
 
-def llsvm(task: Task, C: float, landmarks: int, test: str) -> Outcome:
+def llsvm(task: Task, C: float, landmarks: int, test: str) -> Measurement:
     """A linear SVM on Nyström features of landmarks; the model is the kernel."""
     from .landmarks import llsvm as learn
 
@@ -212,7 +212,7 @@ def llsvm(task: Task, C: float, landmarks: int, test: str) -> Outcome:
     return {"at": [len(y)], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
 
 
-def batch(task: Task, bias: bool) -> Outcome:
+def batch(task: Task, bias: bool) -> Measurement:
     """Learners that see all examples from the start, on adult."""
     from .batch_methods import lines
 
@@ -224,7 +224,7 @@ def batch(task: Task, bias: bool) -> Outcome:
     return {"at": evaluations, "values": errors, "seconds": [0.0], "lines": found}
 
 
-PROTOCOLS: dict[str, Callable[..., Outcome]] = {
+PROTOCOLS: dict[str, Callable[..., Measurement]] = {
     "progressive": progressive,
     "holdout": holdout,
     "libsvm": libsvm,
