@@ -12,7 +12,7 @@ from conftest import DATA
 import river_budget as rb
 from river_budget.experiments import command, printing, records, tasks, verdicts
 from river_budget.experiments.measure import measure
-from river_budget.experiments.papers import paper2016
+from river_budget.experiments.papers import paper2016_printed
 from river_budget.experiments.records import Cell, Record, rows
 from river_budget.experiments.store import Store
 from river_budget.experiments.tasks import Task
@@ -104,10 +104,10 @@ def test_a_figure_shows_all_that_was_measured(record, tmp_path):
 
 
 def test_printed_tables_are_read_as_they_stand():
-    table = paper2016.printed_table(paper2016.TABLE_5)
+    table = paper2016_printed.printed_table(paper2016_printed.TABLE_5)
     assert table["Forgetron", "ijcnn1"] == Printed("16.99", "0.32")
     assert len(table) == 90
-    assert ("OGD", "poker") not in paper2016.printed_table(paper2016.TABLE_7)
+    assert ("OGD", "poker") not in paper2016_printed.printed_table(paper2016_printed.TABLE_7)
 
 
 def test_only_cells_without_chance_can_be_exact():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from river_budget.experiments import plotting
+from river_budget.experiments.axes import short
 from river_budget.experiments.line_styles import KNOWN
 from river_budget.experiments.plotting import Line, Panel, draw, figure_of
 
@@ -42,7 +43,7 @@ def labels(axis):
     return [label.get_text() for label in axis.get_majorticklabels()]
 
 
-def looks(axes):
+def line_styles(axes):
     return [(line.get_color(), line._unscaled_dash_pattern) for line in axes.lines]
 
 
@@ -84,7 +85,7 @@ def test_the_module_itself_loads_without_matplotlib(monkeypatch):
         assert "draw" in runpy.run_module(plotting.__name__)
 
 
-# Legend and looks
+# Legend and line styles
 
 
 def test_the_legend_has_each_name_once_in_order_of_appearance():
@@ -108,18 +109,18 @@ def test_the_legend_covers_no_panel(n):
 
 
 def test_twenty_four_names_all_look_different():
-    assert len(set(looks(axes_of(*map(curve, RACE))))) == 24
+    assert len(set(line_styles(axes_of(*map(curve, RACE))))) == 24
 
 
 def test_no_two_known_names_look_alike():
-    pairs = {(look.colour, look.dashes) for look in KNOWN.values()}
+    pairs = {(style.colour, style.dashes) for style in KNOWN.values()}
     assert len(pairs) == len(KNOWN)
 
 
 def test_a_known_name_looks_the_same_in_every_figure():
     first = axes_of(curve("SBP"), curve("other"), curve("FOGD"))
     second = axes_of(curve("FOGD"), curve("another"))
-    assert looks(first)[2] == looks(second)[0]
+    assert line_styles(first)[2] == line_styles(second)[0]
 
 
 # Axes
@@ -154,7 +155,7 @@ def test_a_log_axis_of_any_length_has_some_labels_and_not_many(low, high):
     [(0, "0"), (250, "250"), (1500, "1.5k"), (2.5e6, "2.5M"), (-3e9, "-3G"), (1e-5, "1e-5")],
 )
 def test_short_numbers(value, text):
-    assert plotting._short(value) == text
+    assert short(value) == text
 
 
 @pytest.mark.parametrize("n", [40, 1000])

@@ -119,7 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_race(options: argparse.Namespace) -> int:
-    from .race import STREAMS, race
+    from .contestants import STREAMS
+    from .race import race
     from .race import rows as rows_of
 
     _known(options.data or (), list(STREAMS), "stream")
