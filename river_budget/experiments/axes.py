@@ -25,7 +25,7 @@ def _x_limits(panel: Panel, curves: Iterable[Curve]) -> Limits | None:
 
 
 def _y_limits(panel: Panel, curves: Sequence[Curve]) -> Limits | None:
-    """All values, except where the wild beginning of curves would squeeze the rest."""
+    """The range of all values. The beginning of curves is cut off where it would squeeze the rest."""
     late, most, everything = (
         scaled(_values_after(share, curves, panel.log_x), panel.log_y)
         for share in (BEGINNING, IGNORED, 0.0)
@@ -67,7 +67,7 @@ def _widened(values: Floats, log: bool) -> Limits | None:
 
 
 def _possible(limits: Limits, values: Floats, percent: bool) -> Limits:
-    """The margin does not suggest negative values, or shares above one, when there are none."""
+    """Limits without negative values, or shares above one, where the values have none."""
     low, high = limits
     low = 0.0 if low < 0.0 < values.min() else low
     high = 1.0 if percent and values.max() < 1.0 < high else high
@@ -137,7 +137,7 @@ def percent_of(value: float) -> str:
 
 
 def load_matplotlib() -> Any:
-    """matplotlib with the parts used here. Not pyplot, which keeps figures and picks a backend."""
+    """The module matplotlib, with the parts used here. (pyplot would keep figures and choose a backend.)"""
     try:
         import matplotlib
         import matplotlib.backends.backend_agg

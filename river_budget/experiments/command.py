@@ -234,9 +234,8 @@ def run_reproduce(options: argparse.Namespace) -> int:
     with Progress(len(tasks), "reproduce") as progress:
         for part in parts:
             measure(part.tasks(), store, 1 if part.alone else options.jobs, progress)
-            write(
-                options.output, parts, store
-            )  # again after every record: a view of what is finished
+            # after every record, so that the document shows what is finished
+            write(options.output, parts, store)
     found = [row for part in parts for row in rows(part, store)]
     print(f"{printing.summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")
     return SHORT if any(row.short for row in found) else GOOD

@@ -34,7 +34,7 @@ DRIFTING = 4000  # examples of the drifting stream
 
 @dataclass(frozen=True)
 class RaceStream:
-    """A stream, and what is known about it: the width of the kernel and the number of classes."""
+    """A stream, with the kernel's gamma and the number of classes."""
 
     load: Callable[[int | None, int], Iterable[tuple[dict[Any, Any], Any]]]
     gamma: float
@@ -73,7 +73,7 @@ def examples_of(data: str, examples: int | None, seed: int) -> Examples:
 
 @dataclass(frozen=True)
 class Setup:
-    """What a contestant is built from."""
+    """Everything that a contestant is built from."""
 
     gamma: float
     classes: int
@@ -90,7 +90,7 @@ class Setup:
         return linear_model.LogisticRegression(optimizer)
 
     def binary(self, model: Any) -> Any:
-        """A model that knows two classes only, one for each class if there are more."""
+        """A model for two classes. From three classes on, one such model for each class."""
         return multiclass.OneVsRestClassifier(model) if self.classes > 2 else model
 
     def bsgd(self, maintenance: Any) -> Any:

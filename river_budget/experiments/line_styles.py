@@ -1,7 +1,7 @@
-"""What lines style like.
+"""The style of a line: its colour, its dashes and its marker.
 
 An algorithm has the same style in every figure: a table says which. Dashes and
-markers repeat what the colour says, for grey paper and for readers who do not tell all colours apart.
+markers repeat the colour, for grey paper and for readers who do not tell all colours apart.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _spare_styles(taken: Iterable[LineStyle]) -> Iterator[LineStyle]:
 
 
 def line_styles_of(names: Iterable[str]) -> dict[str, LineStyle]:
-    """The style of each name, in the order in which names come first."""
+    """The style of each name, in the order of first appearance."""
     names = dict.fromkeys(names)
     # A figure of other things, such as datasets, may use the styles of algorithms elsewhere.
     spare = _spare_styles(KNOWN.values() if KNOWN.keys() & names else ())

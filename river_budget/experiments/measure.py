@@ -20,9 +20,9 @@ def compiled_kind(task: Task) -> tuple[str, ...]:
 def measure(
     tasks: Iterable[Task], store: Store, jobs: int, progress: Progress | None = None
 ) -> None:
-    """Run what the store does not hold.
+    """Run the tasks that the store does not hold.
 
-    Learning is compiled and lets other threads run, so threads are enough; they share the data.
+    Threads are enough, as compiled code lets other threads run. They share the data.
     """
     todo = [task for task in tasks if task.key not in store]
     for model in {compiled_kind(task): task.model for task in todo}.values():

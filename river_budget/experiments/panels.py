@@ -55,7 +55,7 @@ class Panel:
 
 
 class Curve(NamedTuple):
-    """A line as arrays of the same length. What its axes cannot show is NaN."""
+    """A line as arrays of the same length. Values that its axes cannot show are NaN."""
 
     x: Floats
     y: Floats

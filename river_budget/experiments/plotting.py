@@ -1,6 +1,6 @@
 """Curves as PNG files: panels in a grid, one legend for all of them.
 
-Needs matplotlib, which nothing else here does, so it is imported when a figure is made.
+matplotlib is an extra, so it is imported when a figure is made.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def draw(
 
 
 def _write(path: Path, pixels: npt.NDArray[np.uint8]) -> None:
-    """With a palette, which looks the same and makes the file three times smaller."""
+    """Write with a palette: the picture looks the same, and the file is three times smaller."""
     from PIL import Image  # comes with matplotlib
 
     image = Image.fromarray(pixels).convert("RGB").quantize(PALETTE)
@@ -107,7 +107,7 @@ def _columns(n_panels: int) -> int:
 
 
 def _shapes(lines: Iterable[Line], curves: Iterable[Curve]) -> dict[str, set[str]]:
-    """The names in the order of their first line that has anything to show, with all their shapes."""
+    """For each name the shapes of its lines, in the order of the first lines that are not empty."""
     shapes: dict[str, set[str]] = {}
     for line, curve in zip(lines, curves, strict=True):
         if not curve.empty:
@@ -177,7 +177,7 @@ def _marked_points(curve: Curve, log_x: bool, shift: float) -> list[int]:
 
 
 def _drawn(line_style: LineStyle, shapes: set[str]) -> dict[str, Any]:
-    """What matplotlib is told about a line of these shapes."""
+    """The options of matplotlib for a line of these shapes."""
     return {
         "color": line_style.colour,
         "linestyle": (0, line_style.dashes) if line_style.dashes else "-",

@@ -38,7 +38,7 @@ LEADERS = 8  # of our models that the plot shows
 
 @dataclass(frozen=True)
 class Result:
-    """What came out for one model on one stream.
+    """The result of one model on one stream.
 
     Attributes
     ----------
@@ -214,7 +214,7 @@ def _send(
 
 @contextlib.contextmanager
 def _helpers(n: int) -> Iterator[ProcessPoolExecutor | None]:
-    """Other processes, if any. They end at once if this one is interrupted or meets an error."""
+    """A pool of n other processes. They end at once if this process is interrupted or raises."""
     if not n:
         yield None
         return
@@ -233,7 +233,7 @@ def _helpers(n: int) -> Iterator[ProcessPoolExecutor | None]:
 
 @contextlib.contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Processes that are started in here are deaf to Ctrl-C, which is for their parent; it hears afterwards."""
+    """Processes started in here ignore Ctrl-C. The parent receives it when it leaves this context."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return

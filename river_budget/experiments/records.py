@@ -1,4 +1,4 @@
-"""What a table or a figure of a paper consists of, and what became of it here."""
+"""Records: the tables and figures of papers, cell by cell, and the measurements for each cell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Cell:
     tasks: tuple[Task, ...]
     printed: Printed | None = None
     scale: float = 1.0  # printed figure = scale * the last value of a measurement
-    expected: str | None = None  # the verdict that it should not fall short of
+    expected: str | None = None  # the least verdict that is known to be possible
     note: str = ""  # about this cell: what differs from the paper, what is known
 
     @property
@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A cell with what was measured."""
+    """A cell with its measurements."""
 
     cell: Cell
     runs: int
@@ -46,7 +46,7 @@ class Row:
 
     @property
     def short(self) -> bool:
-        """Whether the verdict is less than is known to be possible."""
+        """Whether the verdict is worse than is known to be possible."""
         return (
             self.cell.expected is not None
             and self.verdict != ""
@@ -68,14 +68,14 @@ class Record:
     cells: tuple[Cell, ...]
     note: str = ""
     panels: Panels | None = field(default=None, compare=False)
-    alone: bool = False  # it is about time, so its runs have the machine to themselves
+    alone: bool = False  # runs one task at a time, as it measures times
 
     @property
     def kind(self) -> str:
         return self.name.split("-")[1]
 
     def tasks(self) -> list[Task]:
-        """All of them, once each."""
+        """All tasks, once each."""
         return list({task.key: task for cell in self.cells for task in cell.tasks}.values())
 
     def only(self, data: Iterable[str], repeats: int | None) -> Record:
@@ -93,13 +93,13 @@ class Record:
 
 
 def measurements(cell: Cell, store: Store) -> list[Measurement]:
-    """What is finished of it."""
+    """The measurements of its finished tasks."""
     found = (store.get(task.key) for task in cell.tasks)
     return [measurement for measurement in found if measurement is not None]
 
 
 def is_exact(cell: Cell) -> bool:
-    """Whether nothing in the cell is left to chance: all of the authors' orders, and no draws."""
+    """Whether the cell holds no randomness: it has all of the authors' orders, and its model draws nothing."""
     chance = "seed" in cell.tasks[0].model._get_params() and not _draws_nothing(cell.tasks[0].model)
     return len(cell.tasks) == AUTHORS_REPEATS and not chance
 
@@ -138,8 +138,10 @@ def rows(record: Record, store: Store) -> list[Row]:
 
 
 def spread(cell: Cell, store: Store, what: str = "values") -> Line | None:
-    """The mean over the repeats, within one standard deviation, at every point of the curve; of times the
-    median, as other work on the machine shows in some of them."""
+    """The mean over the repeats at every point of the curve, with one standard deviation on both sides.
+
+    Of times the median: other work on the machine makes some of them too long.
+    """
     done = [o for o in measurements(cell, store) if isinstance(o[what], list)]
     if not done:
         return None
@@ -192,7 +194,7 @@ def sweep(
     y_of: Callable[[Cell, Store], float | None],
     shape: str = "line",
 ) -> list[Line]:
-    """A line through what is finished of cells that differ in one setting, x; or no line."""
+    """A line through the finished ones of cells that differ in one setting, x. No line if none is finished."""
     found = [(x_of(cell), y_of(cell, store)) for cell in cells]
     points = [(x, y) for x, y in found if y is not None]
     return (

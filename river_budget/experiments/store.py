@@ -1,4 +1,4 @@
-"""Measurements on disk: what is finished is kept, whatever happens next."""
+"""Measurements on disk. They are written as soon as a task is finished."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Measurement = dict[str, Any]  # "at", "values" and "seconds": lists of equal len
 
 
 class Store:
-    """One line of JSON for every finished task. Those of another version of the core are not used."""
+    """One line of JSON for every finished task. Lines of another version of the core are not used."""
 
     def __init__(self, folder: str | pathlib.Path):
         self.path = pathlib.Path(folder) / "outcomes.jsonl"

@@ -24,9 +24,9 @@ POINTS = 40  # of a curve
 
 @dataclass(frozen=True)
 class Task:
-    """A model, before it learns, and what it is to learn from.
+    """A model, before it learns, and the data that it will learn.
 
-    repeat: the number of the order, and the seed of whatever draws.
+    repeat: the number of the order, and the seed of models that draw random numbers.
     options: further arguments of the protocol.
     """
 
@@ -78,7 +78,7 @@ def in_order(name: str, repeat: int) -> tuple[Any, Any]:
 
 
 def fresh(task: Task, y: Any) -> Any:
-    """The model, with the seed of this repeat, and the classes of the data."""
+    """A clone of the model with the seed of this repeat and the classes of the data."""
     parameters = task.model._get_params()
     changes: dict[str, Any] = {}
     if "seed" in parameters:
@@ -89,7 +89,7 @@ def fresh(task: Task, y: Any) -> Any:
 
 
 def stops(n: int, logarithmic: bool = False) -> list[int]:
-    """Where a curve over n examples has its points."""
+    """The numbers of examples at which a curve over n examples has its points."""
     if logarithmic:
         first = min(100, n)
         return sorted({round(x) for x in np.geomspace(first, n, POINTS)})
@@ -97,7 +97,7 @@ def stops(n: int, logarithmic: bool = False) -> list[int]:
 
 
 def progressive(task: Task, positive: tuple[int, ...] = ()) -> Measurement:
-    """Every example is predicted before it is learned: mistakes, or squared errors, so far on average.
+    """Every example is predicted before it is learned. Values are mean mistakes, or squared errors, so far.
 
     positive: the classes that become one of two.
     """
@@ -121,13 +121,13 @@ Split = tuple[Any, Any, Any, Any]
 
 
 def split_off(task: Task, held_out: int) -> Split:
-    """The last examples of the order are for testing."""
+    """The last examples of the order are held out for testing."""
     X, y = in_order(task.data, task.repeat)
     return X[:-held_out], y[:-held_out], X[-held_out:], y[-held_out:]
 
 
 def generated(task: Task, n: int, held_out: int) -> Split:
-    """Drawn anew in every repeat."""
+    """Examples that are drawn anew in every repeat."""
     kind = {"checkerboard": datasets.Checkerboard, "waveform": datasets.Waveform}[task.data]
     X, y = kind(n + held_out, seed=100 + task.repeat).arrays()
     return X[:n], y[:n], X[n:], y[n:]
@@ -143,7 +143,7 @@ def published(task: Task, test: str) -> Split:
 
 
 def standardised(split: Split) -> Split:
-    """Every feature to mean 0 and standard deviation 1, by what is to be learned."""
+    """Every feature scaled to mean 0 and standard deviation 1 of the examples to learn from."""
     X, y, X_test, y_test = split
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     deviation[deviation == 0.0] = 1.0
@@ -159,10 +159,10 @@ def holdout(
     curve: bool = False,
     refine: int = 0,
 ) -> Measurement:
-    """One pass of learning, then the accuracy on examples that were held out; or its curve on the way.
+    """One pass of learning, then the accuracy on examples that were held out. `curve`: also on the way.
 
-    "scoring" is the time that the last model needs to score what it learned from: learning without the
-    updates. `refine` is for the batch Perceptron.
+    "scoring" is the time that the last model needs to score the examples it has learned: the time of learning
+    without the updates. `refine` is for the batch Perceptron.
     """
     split = (
         published(task, test)
@@ -234,7 +234,7 @@ PROTOCOLS: dict[str, Callable[..., Measurement]] = {
 
 
 def load(task: Task) -> None:
-    """Have the data of a task in memory, so that a missing file shows before the run."""
+    """Read the data of a task, so that a missing file raises before the run."""
     options = dict(task.options)
     if "n" in options:
         return

@@ -1,7 +1,6 @@
 """From a chunk of the stream to the rows of each shard, and from their answers back to a series.
 
-A chunk is a frame or a list of dicts. Everything that can be wrong with it is found here, before anything
-is learned.
+A chunk is a frame or a list of dicts. It is checked here as a whole, before any of its rows is learned.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ...model.targets import Targets, array_of, weights
 from .keys import packed, shard_of
 
 PIECE = 8192  # rows
-MANY = 2**16  # keys whose shards are remembered from chunk to chunk
+MANY = 2**16  # keys whose bytes and shards are remembered from chunk to chunk
 
 
 @dataclasses.dataclass(slots=True)
@@ -47,7 +46,7 @@ class ShardRows:
 
 
 class Chunk:
-    """Rows, their keys and what is learned of them."""
+    """Rows, their keys, their targets and their weights."""
 
     def __init__(self, X: Any, y: Any, w: Any, key: Any, template: Any):
         self.numeric = is_bare(template)
@@ -110,7 +109,7 @@ class Chunk:
         if hasattr(template, "labels"):
             for label in set(values):
                 template.labels.check(label)
-            # a column that says itself that it is boolean stands for both labels
+            # a boolean column of a frame makes both labels known
             if targets.boolean and self.frame is not None:
                 return targets.values
         return values
@@ -118,8 +117,7 @@ class Chunk:
     # rows of shards
 
     def pieces(self) -> Iterator[tuple[int, Chunk]]:
-        """Where pieces of the chunk begin, and the pieces: of a size that shards can work on while the next
-        ones are made."""
+        """(start, piece) for every piece of the chunk. Shards work on a piece while the next one is made."""
         for start in range(0, len(self), PIECE):
             piece, some = copy.copy(self), slice(start, start + PIECE)
             piece.keys, piece.rows = self.keys[some], self.rows[some]
@@ -138,7 +136,7 @@ class Chunk:
             yield shard, places, self._shard_rows(places, codes[places], names)
 
     def _shard_rows(self, places: Any, codes: Any, names: tuple[bytes, ...]) -> ShardRows:
-        """The rows in these places, which are sorted by their codes."""
+        """The rows at these places. They are sorted by code."""
         ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
         return ShardRows(
             keys=[names[code] for code in codes[ends].tolist()],
@@ -150,7 +148,7 @@ class Chunk:
         )
 
     def series(self, values: list[Any]) -> Any:
-        """Predictions in the form of the rows."""
+        """Predictions in the form that the rows came in."""
         if self.frame is None:
             return values
         array = array_of(values)
@@ -160,14 +158,14 @@ class Chunk:
 
 
 def _others(n: int, place: int) -> Any:
-    """All columns but one, by place, and as a slice if they are one: to select by name takes twice as long."""
+    """The places of all columns but one, as a slice where possible. (Selecting by name takes twice as long.)"""
     if place in (0, n - 1):
         return slice(1, n) if place == 0 else slice(0, place)
     return [other for other in range(n) if other != place]
 
 
 def coded(keys: Sequence[Any]) -> tuple[Any, Iterable[Any]]:
-    """A number for every key, in order of first appearance, and the different ones."""
+    """A number for every key, in order of first appearance, and the distinct keys."""
     try:
         numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     except TypeError:

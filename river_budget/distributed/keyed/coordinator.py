@@ -14,12 +14,12 @@ from .shard import Shard
 from .shard_client import Message, ShardClient
 from .storage import Folder, Form
 
-Sent = tuple[ShardClient, Any, Message]  # the places of its rows in the chunk
+Sent = tuple[ShardClient, Any, Message]  # in the middle: the places of the rows in the chunk
 BATCH = 1000  # models that are moved at once
 
 
 class Coordinator:
-    """Sends chunks to shards and gathers what they answer."""
+    """Knows the clients of all shards and the progress of checkpoints."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Coordinator:
         self.rows_done = 0 if folder is None else folder.rows
         self.rows_saved = self.rows_sealed = self.rows_done
         self.number = 0 if folder is None else folder.checkpoint
-        self.seals: list[Message] = []  # of a checkpoint that is not complete yet
+        self.seals: list[Message] = []  # messages of a checkpoint that is not complete yet
         self.clients: list[ShardClient] = []
         self.backend = backends.open(backend, shards)
         try:
@@ -58,7 +58,7 @@ class Coordinator:
         return ShardClient(start, self.number, recovers=path is not None)
 
     def stop(self) -> None:
-        """End all workers, whatever they do."""
+        """End all workers at once."""
         for client in self.clients:
             client.stop()
         self.clients.clear()
@@ -76,7 +76,7 @@ class Coordinator:
                 if predict:
                     sent.append((client, start + places, message))
             self.rows_done += len(piece)
-            self._look_after_checkpoints()
+            self._continue_checkpoints()
         return sent
 
     def predict(self, chunk: Chunk) -> list[Sent]:
@@ -92,7 +92,7 @@ class Coordinator:
             yield self.clients[shard], places, rows
 
     def gather(self, n: int, sent: list[Sent]) -> list[Any]:
-        """The answers of all shards, each in its place."""
+        """The answers of all shards, in the order of the rows."""
         values = [None] * n
         for client, places, message in sent:
             for place, value in zip(places.tolist(), client.answer(message), strict=True):
@@ -110,12 +110,12 @@ class Coordinator:
         return [client.answer(message) for client, message in zip(self.clients, sent, strict=True)]
 
     def drain(self) -> None:
-        """Wait until all that has been sent is done."""
+        """Wait until all messages are answered."""
         for client in self.clients:
             client.drain()
 
     def raise_error(self) -> None:
-        """Raise what has gone wrong in the meantime."""
+        """Raise the error of an earlier message, if there is one."""
         for client in self.clients:
             client.raise_error()
 
@@ -127,7 +127,7 @@ class Coordinator:
         return sorted((name, shard) for shard, names in enumerate(found) for name in names)
 
     def models(self) -> Iterator[tuple[bytes, bytes]]:
-        """Key and state of all models, in that order."""
+        """Key and state of all models, in the order of `names`."""
         names = self.names()
         for start in range(0, len(names), BATCH):
             batch = names[start : start + BATCH]
@@ -161,7 +161,7 @@ class Coordinator:
         self._seal()
         self._complete()
 
-    def _look_after_checkpoints(self) -> None:
+    def _continue_checkpoints(self) -> None:
         if self.folder is None:
             return
         if self.seals and all(seal.done for seal in self.seals):
@@ -171,7 +171,7 @@ class Coordinator:
             self._seal()
 
     def _seal(self) -> None:
-        """Have all shards write a checkpoint, when they get there."""
+        """Tell all shards to write a checkpoint, after the messages that they have already."""
         assert self.folder is not None
         self.number, self.rows_sealed = self.number + 1, self.rows_done
         arguments = (self.number, self.folder.checkpoint)

@@ -65,7 +65,7 @@ def _measured(part: bytes) -> Iterator[bytes]:
 
 
 class Reader:
-    """A file that has been checked to be whole."""
+    """Reads a file, whose checksum is checked first."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = pathlib.Path(path)

@@ -1,4 +1,4 @@
-"""How the models of a shard learn and predict: ours over whole arrays, all others example by example."""
+"""How the models of a shard learn and predict: those of this package in whole arrays, others row by row."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from .batch_pass import BatchPass
 from .chunks import ShardRows
 from .shared_indexes import SharedIndexes
 
-BATCH_PASSES = 8  # for the rows of one message: models that share their indexes with few others are not worth one
+# Batch passes for the rows of one message. Models that share their indexes with few others do without.
+BATCH_PASSES = 8
 
 
 def learner_of(template: Any) -> Any:
-    """What makes and teaches the clones of a model."""
+    """The learner for the clones of a model."""
     return OurLearner(template) if is_bare(template) else Learner(template)
 
 
 class Learner:
-    """For any River model: a loop over examples."""
+    """Makes and teaches clones of any River model, example by example."""
 
     def __init__(self, template: Any):
         self.template = template
@@ -34,7 +35,7 @@ class Learner:
         return self.template.clone()
 
     def share(self, model: Any) -> None:
-        """Models of others share nothing."""
+        """Models that are not of this package share nothing."""
 
     def learning(self, rows: ShardRows, predict: bool) -> ModelLoop:
         return ModelLoop(rows, learns=True, predictor=self.predictor if predict else None)
@@ -82,7 +83,8 @@ def learning_step(model: Any, rows: ShardRows) -> Callable[[dict[Any, Any], int]
 
 
 class OurLearner(SharedIndexes):
-    """For our classifiers and regressors: whole matrices where all rows have the same features."""
+    """Makes and teaches clones of a classifier or regressor of this package, in matrices where rows have equal
+    features."""
 
     def __init__(self, template: Any):
         super().__init__(template)
@@ -97,14 +99,12 @@ class OurLearner(SharedIndexes):
 
 
 class OurModelLoop:
-    """The same for models of ours."""
+    """The same for models of this package."""
 
     def __init__(self, learner: OurLearner, rows: ShardRows, learns: bool, predict: bool):
         self.learner, self.rows, self.learns, self.predict = learner, rows, learns, predict
         self.batch_passes: dict[tuple[int, int], BatchPass] = {}
-        self.spans: list[
-            tuple[BatchPass, int, int]
-        ] = []  # whose predictions come from a batch_pass
+        self.spans: list[tuple[BatchPass, int, int]] = []  # rows predicted in a batch pass
         self.done: list[Any] = [None] * len(rows)
 
     def one(self, model: Any, start: int, stop: int) -> None:
@@ -120,7 +120,7 @@ class OurModelLoop:
             self.spans.append((batch_pass, start, stop))
 
     def _batch_pass(self, model: Any) -> BatchPass | None:
-        """The batch_pass for a model, if it has learned before and others are like it."""
+        """The batch pass for a model. None if the model has not learned before, or if there are enough passes."""
         if model.block is None or self.rows.names is None:
             return None
         place = id(model.features), id(getattr(model, "labels", None))

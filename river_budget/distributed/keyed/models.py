@@ -19,7 +19,7 @@ from .storage import Folder, Form, deserialised, form_of, serialised
 
 __all__ = ["KeyedModels"]
 
-AHEAD = 1  # chunks that are on their way while predictions are waited for
+AHEAD = 1  # chunks that are sent before the predictions of earlier ones have come
 
 
 class KeyedModels:

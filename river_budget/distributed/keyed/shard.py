@@ -1,4 +1,4 @@
-"""One shard: the models of its keys, in memory and on disk."""
+"""One shard: the models of some keys, in memory and on disk."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .storage import Form, ShardDatabase, deserialised, serialised
 
 
 class Shard:
-    """What a worker holds.
+    """The object of a worker: models by key.
 
-    Messages that change it are numbered, and one that is missing or comes twice is an error. So after the
-    loss of a worker nothing can be learned twice.
+    Messages that change a shard are numbered. A missing number, or one that comes twice, is an error: so nothing is
+    learned twice after the loss of a worker.
     """
 
     def __init__(
@@ -28,8 +28,8 @@ class Shard:
     ):
         self.form, self.capacity = form, capacity
         self.learner: Any = learner_of(template)
-        self.models: dict[bytes, Any] = {}  # those used last at the end
-        self.changed: set[bytes] = set()  # since the last checkpoint, and not written yet
+        self.models: dict[bytes, Any] = {}  # in the order of their last use
+        self.changed: set[bytes] = set()  # keys whose models have changed and are not written yet
         self.database = None if path is None else ShardDatabase(path, checkpoint)
         self.number = 0
 
@@ -41,7 +41,7 @@ class Shard:
     # learning
 
     def learn(self, number: int, rows: ShardRows, predict: bool) -> list[Any] | None:
-        """Learn rows, and say what was predicted for each one before."""
+        """Learn rows. Returns the predictions made before each row was learned, if they are wanted."""
         self._follows(number)
         loop = self.learner.learning(rows, predict)
         for key, start, stop in rows:
@@ -53,7 +53,7 @@ class Shard:
         return loop.predictions()  # type: ignore[no-any-return]
 
     def predict(self, rows: ShardRows) -> list[Any]:
-        """Predictions; what is not known is predicted as by a model that has learned nothing."""
+        """Predict rows. For an unknown key, the model has learned nothing."""
         loop = self.learner.predicting(rows)
         for key, start, stop in rows:
             model = self._known(key)
@@ -77,7 +77,7 @@ class Shard:
         return model
 
     def _keep(self, key: bytes, model: Any, changed: bool = True) -> None:
-        """A model is used now: it is in memory, and the one that was used longest ago may have to go."""
+        """Put a model last in the order of use. The one that was used longest ago may have to leave memory."""
         if self.capacity is not None:
             self.models.pop(key, None)
             if len(self.models) >= self.capacity:
@@ -97,7 +97,8 @@ class Shard:
         self.database.write(key, serialised(model, self.form))
 
     def seal(self, number: int, checkpoint: int, complete: int) -> None:
-        """Write a checkpoint: all that has changed since the last one. An earlier one is complete."""
+        """Write all models that have changed since the last checkpoint. `complete` is an earlier checkpoint that
+        all shards have written."""
         self._follows(number)
         assert self.database is not None
         self.database.complete = complete
@@ -107,7 +108,7 @@ class Shard:
         self.database.seal(checkpoint)
 
     def close(self) -> None:
-        """What came after the last checkpoint is forgotten."""
+        """End without writing: changes since the last checkpoint are lost."""
         self.models.clear()
         if self.database is not None:
             self.database.close()
@@ -115,7 +116,7 @@ class Shard:
     # inspection
 
     def keys(self) -> list[bytes]:
-        """All keys in order, in memory or not."""
+        """All keys in order, whether their models are in memory or not."""
         stored = set() if self.database is None else self.database.keys()
         return sorted(stored.union(self.models))
 
@@ -124,7 +125,7 @@ class Shard:
         return len(self.models)
 
     def states_of(self, keys: list[bytes]) -> list[bytes | None]:
-        """The states of keys. What is in memory and what is not stays as it is."""
+        """The states of keys. No model enters or leaves memory."""
         return [self._state_of(key) for key in keys]
 
     def _state_of(self, key: bytes) -> bytes | None:
@@ -142,9 +143,9 @@ class Shard:
 
     @property
     def _index(self) -> int:
-        """Bytes of the dict of models and its keys."""
+        """Bytes of the dict of models and of its keys."""
         return self.models.__sizeof__() + sum(map(bytes.__sizeof__, self.models))
 
     def memory_usage(self) -> int:
-        """Bytes of the models in memory and of what finds them."""
+        """Bytes of the models in memory and of the dict that finds them."""
         return self._index + sum(map(memory_of, self.models.values()))

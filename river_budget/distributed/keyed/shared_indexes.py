@@ -1,8 +1,8 @@
-"""What the models of one shard have in common, and hold once.
+"""Indexes of features and labels that the models of one shard share.
 
-The features of most keys are the same, and so are their labels. A model of ours that has few support
-vectors would be twice as large with an index of its own. Indexes are shared between learning steps:
-a model that is about to change its index gets its own copy before.
+Most keys have the same features and the same labels. A model with few support vectors would be twice as large with
+indexes of its own. Models share indexes between learning steps; a model that is about to change an index is first
+given its own copy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...model.targets import Labels, plain
 
 
 class SharedIndexes:
-    """Makes the clones of a model of ours, and lets them share."""
+    """Makes clones of a model of this package that share their indexes."""
 
     def __init__(self, template: base.Estimator):
         self.template: Any = template.clone()
@@ -41,7 +41,7 @@ class SharedIndexes:
         return model
 
     def share(self, model: Any) -> None:
-        """Replace what a model holds by equal parts that others hold already."""
+        """Replace the indexes and parameters of a model by equal ones that other models hold already."""
         model.features = self._shared(self.features, tuple(model.features), model.features)
         if hasattr(model, "labels"):
             model.labels = self._shared(self.labels, tuple(model.labels.known), model.labels)
@@ -49,11 +49,11 @@ class SharedIndexes:
             model.__dict__[name] = self.template.__dict__[name]
 
     def _shared(self, table: Any, values: tuple[Any, ...], index: Any) -> Any:
-        """The index of these values, which differ in type too: 1 is not True here."""
+        """The shared index of these values. Values of different types differ: 1 is not True here."""
         return table.setdefault((values, tuple(map(type, values))), index)
 
     def separate(self, model: Any, names: Iterable[Any], targets: Iterable[Any]) -> None:
-        """Give a model its own copy of an index that these names or targets will change."""
+        """Give a model its own copy of each index that these names or targets will change."""
         if not model.features.knows(dict.fromkeys(names)):
             model.features = copy.copy(model.features)
         if hasattr(model, "labels"):

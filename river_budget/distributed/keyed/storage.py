@@ -30,7 +30,7 @@ LATEST = "SELECT state FROM models WHERE key = ? ORDER BY checkpoint DESC LIMIT 
 WRITE = "INSERT OR REPLACE INTO models VALUES (?, ?, ?)"
 OUTDATED = """DELETE FROM models WHERE key = ?1 AND checkpoint <
     (SELECT max(checkpoint) FROM models WHERE key = ?1 AND checkpoint <= ?2)"""
-PATIENCE = 10  # seconds for a process that has just been killed to let go of the database
+PATIENCE = 10  # seconds to wait for the lock of a process that has just been killed
 
 
 # models as bytes: as `river_budget.save` writes them where that is possible, else pickled
@@ -70,7 +70,7 @@ def deserialised(data: bytes, form: Form) -> Any:
 
 
 class Folder:
-    """Where the checkpoints of one KeyedModels are."""
+    """The folder with the checkpoints of one KeyedModels."""
 
     def __init__(self, path: str | os.PathLike[str], model: Any, key: Any, shards: int):
         self.path = pathlib.Path(path).absolute()
@@ -98,7 +98,7 @@ class Folder:
         return self.path / f"shard-{place}.sqlite"
 
     def complete(self, checkpoint: int, rows: int) -> None:
-        """All shards have written this checkpoint, which contains so many rows."""
+        """Note that all shards have written this checkpoint, which contains so many rows."""
         content = {"format": FORMAT, "checkpoint": checkpoint, "rows": rows} | self.made_for
         container.write(self.path / NOTE, [json.dumps(content, indent=1).encode()])
         self.checkpoint, self.rows = checkpoint, rows
@@ -134,12 +134,12 @@ class ShardDatabase:
         return None if row is None else row[0]
 
     def write(self, key: bytes, state: bytes) -> None:
-        """A state that belongs to the next checkpoint."""
+        """Write a state that belongs to the next checkpoint."""
         self.connection.execute(WRITE, (key, self.checkpoint + 1, state))
         self.connection.execute(OUTDATED, (key, self.complete))
 
     def seal(self, checkpoint: int) -> None:
-        """All that has been written is a checkpoint of this number."""
+        """Make everything written so far the checkpoint of this number."""
         self._commit()
         self.checkpoint = checkpoint
 
@@ -148,5 +148,5 @@ class ShardDatabase:
         return {key for (key,) in self.connection.execute("SELECT DISTINCT key FROM models")}
 
     def close(self) -> None:
-        """What came after the last checkpoint is forgotten."""
+        """Close the database. Writes since the last checkpoint are undone."""
         self.connection.close()

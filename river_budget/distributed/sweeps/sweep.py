@@ -21,7 +21,7 @@ from .evaluating import Examples, ExampleStream, Trial, WorkerPool
 from .journal import Journal, Outcome
 from .settings import chosen, described, fingerprint
 
-FIRST = 1000  # examples that fill most models, so that all they need is compiled
+FIRST = 1000  # examples, enough to fill most models: some passes run only then
 
 
 def sweep(
@@ -212,7 +212,7 @@ class Sweep:
                     yield outcome
 
     def _identified(self, first: list[Any]) -> list[str]:
-        """What stands for each setting in the checkpoint."""
+        """The key of each setting in the checkpoint."""
         count = "" if callable(self._stream) else str(len(self._stream))
         common = fingerprint(described(self._metric), count, *map(repr, first))
         return [fingerprint(described(model), common) for model in self._models]
@@ -227,7 +227,7 @@ class Sweep:
 
 
 def _precompile_all(models: list[Any], examples: list[Any]) -> None:
-    """All examples go to the first model only: the others call the same passes when they are full."""
+    """Compile what the models need. All examples go to the first one only: the others call the same passes."""
     precompile(models[0], examples)
     for model in models[1:]:
         precompile(model, examples[:2])

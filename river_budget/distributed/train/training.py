@@ -19,7 +19,7 @@ from ..workers import backends
 from ..workers.interface import Backend, Worker
 
 FIRST = 500  # examples that show whether the model can be merged, and compile what that takes
-PIECE = 10_000  # rows that are made numbers at once
+PIECE = 10_000  # rows that are converted at once
 Pair = tuple[Any, Any]  # rows and targets
 ShardStream = Iterable[Any] | Pair | Callable[[], Iterable[Any] | Pair]
 
@@ -34,8 +34,8 @@ def train_shards(
     """Learn several streams at the same time, each in a process of its own, and merge what they give.
 
     Every stream is learned by a copy of the model. After `sync_every` examples of each stream the copies are
-    merged by `merge`, weighted with the numbers of examples since they last were, and all go on from the
-    merged model. A stream that is over takes no part any more: what was learned from it is in the merged model.
+    merged by `merge`, weighted with the numbers of examples since the last merging, and all go on from the
+    merged model. A stream that has ended takes no further part: what was learned from it is in the merged model.
 
     This is not the same as one model that learns all streams one after the other. Every merging takes the
     mean of models that each have seen a part, and reduces it to the budget. The guide
@@ -47,7 +47,7 @@ def train_shards(
     Parameters
     ----------
     model
-        A model that `merge` takes, or a pipeline. It is left as it is; what it has learned is gone on from.
+        A model that `merge` takes, or a pipeline. It is not changed; training continues from what it has learned.
     streams
         For each shard a River dataset, another iterable of (x, y), a pair (X, y) of a 2-D array or a frame and
         targets, or a function without arguments that returns one of these. Datasets and functions are read by
@@ -92,7 +92,7 @@ def train_shards(
 
 
 def _try_out(model: Any, source: ShardStream) -> None:
-    """Fail before any work is done if these models cannot be merged, and compile here, once."""
+    """Raise now if these models cannot be merged, and compile in this process, once."""
     trainee = Trainee(source)
     _merged([trainee.learn(model, FIRST), trainee.learn(model, FIRST)], model)
 
@@ -103,7 +103,7 @@ def _rounds(
     trainees: Sequence[Worker],
     most: int | None,
 ) -> Any:
-    """Learn and merge until all streams are over."""
+    """Learn and merge until all streams have ended."""
     while trainees:
         shared = backend.put(model)
         tickets = [trainee.submit("learn", shared, most) for trainee in trainees]
@@ -115,9 +115,9 @@ def _rounds(
 
 
 def _merged(learned: Sequence[tuple[int, Any]], before: Any) -> Any:
-    """The mean of models by how many examples each has learned since they were the same one."""
+    """The mean of models, weighted by the examples that each has learned since the last merging."""
     learned = [(count, model) for count, model in learned if count]
-    if len(learned) < 2:  # alone, a shard is ordinary learning
+    if len(learned) < 2:  # one shard alone learns as any model does
         return learned[0][1] if learned else before
     counts, models = zip(*learned, strict=True)
     forget_common(list(models), before)
@@ -128,7 +128,7 @@ def _merged(learned: Sequence[tuple[int, Any]], before: Any) -> Any:
 
 
 def is_pair(stream: ShardStream) -> TypeGuard[Pair]:
-    """Whether a stream is rows and targets, and no sequence of examples."""
+    """Whether a stream is a pair of rows and targets, and not a sequence of examples."""
     return isinstance(stream, tuple) and len(stream) == 2 and hasattr(stream[0], "shape")
 
 
@@ -138,14 +138,14 @@ def sendable(stream: ShardStream) -> ShardStream:
 
 
 class Trainee:
-    """A worker. It knows where it is in its stream."""
+    """The object of a worker: it learns its stream, some examples at a time."""
 
     def __init__(self, stream: ShardStream):
         stream = stream() if callable(stream) else stream
         self.source = Rows(*stream) if is_pair(stream) else Singles(iter(stream))
 
     def learn(self, model: Any, most: int | None) -> tuple[int, Any]:
-        """A copy of the model learns the next examples, all if `most` is None. Returns how many they were."""
+        """(number of examples, copy of the model that has learned them): the next ones, all if `most` is None."""
         model = copy.deepcopy(model)
         return self.source.teach(model, most), model
 
@@ -169,7 +169,7 @@ class Singles:
 
 
 class Rows:
-    """A matrix or a frame, and targets. Models that learn many rows exactly as single ones get many."""
+    """A matrix or a frame, and targets. Models whose `learn_many` is exactly a loop of `learn_one` get many rows."""
 
     def __init__(self, X: Any, y: Any):
         self.X = X if isinstance(X, np.ndarray) else dataframe.into_frame(X)
@@ -186,7 +186,9 @@ class Rows:
         return end - start
 
     def _teach(self, model: Any, X: Any, y: Any) -> None:
-        if issubclass(type(model), (Classifier, Regressor)):  # to isinstance, a pipeline is one
+        if issubclass(
+            type(model), (Classifier, Regressor)
+        ):  # isinstance takes a pipeline for its last step
             model.learn_many(X if isinstance(X, np.ndarray) else X.to_native(), y)
         else:
             Singles(zip(dicts(X), y, strict=True)).teach(model, None)

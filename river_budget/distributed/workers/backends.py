@@ -1,4 +1,4 @@
-"""Where workers live: in this process, or each in a process of its own that Ray runs."""
+"""Backends by name: workers in this process, or each in a process of its own that Ray runs."""
 
 from __future__ import annotations
 

@@ -18,14 +18,14 @@ YOUNG = 50_000  # objects before Python looks for garbage: streams of dicts arri
 
 
 def dumps(value: Any) -> bytes:
-    """As Ray pickles: also classes and functions that this program itself defines."""
+    """Pickle as Ray does: also the classes and functions that the main program defines."""
     from ray import cloudpickle
 
     return cloudpickle.dumps(value, protocol=5)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class RayHost(Host):
-    """The same in another process. Errors say where in there they come from."""
+    """Holds the object of a worker in a process of its own. Errors carry the traceback of that process."""
 
     def __init__(self, kind: Any, *arguments: Any):
         gc.set_threshold(YOUNG)
@@ -38,14 +38,14 @@ class RayHost(Host):
         return value, error
 
     def listen(self, path: str) -> bool:
-        """Whether calls can also come over a channel, from who has made this path."""
+        """Serve calls over a channel at this path too. False if that is not possible here."""
         return channel.listen(path, self._answer)
 
     def _answer(self, request: bytearray) -> bytes:
         try:
             method, arguments = pickle.loads(request)
             return dumps(self.call(method, *arguments))
-        except Exception as error:  # what was sent, or is to be sent, cannot be (un)pickled
+        except Exception as error:  # request or answer cannot be pickled
             return dumps((None, error))
 
 
@@ -56,7 +56,7 @@ class Ray(Closing):
         self.ray = cluster.imported()
         leave = cluster.join(self.ray, workers)
         self._leave = weakref.finalize(self, leave)  # also called at the end of the program
-        # So little is reserved that any number of workers has room, and enough for nodes to take turns.
+        # Reserve so little that any number of workers fits, and enough that Ray spreads them over its nodes.
         options = {"num_cpus": 0.01, "scheduling_strategy": "SPREAD", "max_restarts": 0}
         self._actor = self.ray.remote(**options)(RayHost)
 
@@ -85,7 +85,7 @@ class RayWorker:
         self.stopped = False
 
     def submit(self, method: str, *arguments: Any) -> Ticket:
-        if self.stopped:  # Ray takes its time
+        if self.stopped:  # Ray itself would accept calls for a while
             return stopped()
         return RayTicket(self.ray, self.actor.call.remote(method, *arguments))
 
@@ -110,13 +110,13 @@ class ChannelWorker(RayWorker):
         return ChannelTicket(self, self.channel.send(dumps((method, arguments))))
 
     def _connect(self) -> None:
-        """Wait for the worker, and connect it if that is possible. If it is lost, calls will tell."""
+        """Wait for the worker, and open a channel to it if possible. If the worker is lost, the next call raises."""
         with channel.address() as path, contextlib.suppress(self.ray.exceptions.RayError):
             if self.ray.get(self.actor.listen.remote(path)):
                 self.channel = channel.connect(path)
 
     def fate(self) -> WorkerLost:
-        """Why it does not answer."""
+        """Why the worker does not answer."""
         try:
             self.ray.get(self.actor.__ray_ready__.remote())
         except self.ray.exceptions.RayError as failure:
@@ -161,7 +161,7 @@ class RayTicket:
     def result(self) -> Any:
         try:
             value, error = self.ray.get(self.reference)
-        except self.ray.exceptions.RayTaskError as failure:  # what was sent cannot be (un)pickled
+        except self.ray.exceptions.RayTaskError as failure:  # the request cannot be pickled
             raise failure.cause from None
         except self.ray.exceptions.RayError as failure:
             raise lost(failure) from None
@@ -171,5 +171,5 @@ class RayTicket:
 
 
 def lost(failure: Exception) -> WorkerLost:
-    """What Ray says of a worker, in one line."""
+    """Ray's message about a lost worker, cut to one line."""
     return WorkerLost(f"a worker is gone: {str(failure).splitlines()[0].rstrip('.')}")
