@@ -17,7 +17,7 @@ import pytest
 
 from river_budget.distributed import WorkerLost
 from river_budget.distributed.workers import backends
-from river_budget.distributed.workers import channel as wire
+from river_budget.distributed.workers import channel
 
 
 @pytest.fixture(params=["serial", "ray"])
@@ -44,12 +44,12 @@ def test_without_ray_the_error_names_the_extra(monkeypatch):
         backends.open("ray", workers=1)
 
 
-@pytest.fixture(params=["worker", "wired", "wired without a wire"])
+@pytest.fixture(params=["worker", "wired", "wired without a channel"])
 def start(request, backend, monkeypatch):
-    """What starts a worker: one that is called through Ray, over a wire, or as if from another machine."""
-    if request.param == "wired without a wire":
+    """What starts a worker: one that is called through Ray, over a channel, or as if from another machine."""
+    if request.param == "wired without a channel":
         folder = os.path.join(tempfile.gettempdir(), "not", "here")
-        monkeypatch.setattr(wire, "address", lambda: contextlib.nullcontext(folder))
+        monkeypatch.setattr(channel, "address", lambda: contextlib.nullcontext(folder))
     return backend.worker if request.param == "worker" else backend.wired
 
 
@@ -117,7 +117,7 @@ def test_over_a_wire_goes_what_only_this_program_knows(ray):
     worker = ray.wired(Echo)
     assert isinstance(worker.submit("of", Echo()).result(), Echo)
     assert worker.submit("of", lambda: 5).result()() == 5
-    assert worker.wire is not None
+    assert worker.channel is not None
 
 
 @pytest.mark.parametrize("wired", [False, True])

@@ -12,7 +12,7 @@ from conftest import DATA
 import river_budget as rb
 from river_budget.experiments import command, printing, records, tasks, verdicts
 from river_budget.experiments.measure import measure
-from river_budget.experiments.papers import paper2016
+from river_budget.experiments.papers import paper2016_printed
 from river_budget.experiments.records import Cell, Record, rows
 from river_budget.experiments.store import Store
 from river_budget.experiments.tasks import Task
@@ -91,10 +91,10 @@ def test_a_record_has_tasks_with_keys_of_their_own(record):
 def test_a_figure_shows_all_that_was_measured(record, tmp_path):
     store = Store(tmp_path)
     assert list(record.panels(record, store)) == [] or record.name == "2016-figure-3"
-    outcome = {"at": [1, 2], "values": [0.5, 0.4], "seconds": [0.1, 0.2], "scoring": 0.05}
-    outcome["lines"] = {"SBP": [[1, 2], [0.5, 0.4]]}
+    measurement = {"at": [1, 2], "values": [0.5, 0.4], "seconds": [0.1, 0.2], "scoring": 0.05}
+    measurement["lines"] = {"SBP": [[1, 2], [0.5, 0.4]]}
     for task in record.tasks():
-        store._outcomes[task.key] = outcome
+        store._measurements[task.key] = measurement
     panels = list(record.panels(record, store))
     assert all(panel.lines for panel in panels)
     drawn = sum(len(line.x) for panel in panels for line in panel.lines)
@@ -104,10 +104,10 @@ def test_a_figure_shows_all_that_was_measured(record, tmp_path):
 
 
 def test_printed_tables_are_read_as_they_stand():
-    table = paper2016.printed_table(paper2016.TABLE_5)
+    table = paper2016_printed.printed_table(paper2016_printed.TABLE_5)
     assert table["Forgetron", "ijcnn1"] == Printed("16.99", "0.32")
     assert len(table) == 90
-    assert ("OGD", "poker") not in paper2016.printed_table(paper2016.TABLE_7)
+    assert ("OGD", "poker") not in paper2016_printed.printed_table(paper2016_printed.TABLE_7)
 
 
 def test_only_cells_without_chance_can_be_exact():
@@ -171,7 +171,7 @@ def test_what_is_finished_is_kept_and_not_run_again(tmp_path, monkeypatch):
     assert text(record, Store(tmp_path)) == text(record, again)
 
 
-def test_outcomes_of_another_core_are_not_used(tmp_path, monkeypatch):
+def test_measurements_of_another_core_are_not_used(tmp_path, monkeypatch):
     store = Store(tmp_path)
     store.add("a", {"values": [1.0]})
     assert "a" in Store(tmp_path)
@@ -195,18 +195,18 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch, capsys):
     assert len(Store(tmp_path).path.read_text().splitlines()) == 2
 
 
-def test_progressive_outcomes_are_those_of_one_call(tmp_path, monkeypatch):
+def test_progressive_measurements_are_those_of_one_call(tmp_path, monkeypatch):
     X, y = np.random.default_rng(0).normal(size=(300, 3)), np.arange(300) % 3
     monkeypatch.setattr(tasks, "in_order", lambda name, repeat: (X, y))
     model = rb.ForgetronClassifier(10, rb.kernels.RBF(1.0))
-    outcome = Task("progressive", "made up", 0, model).run()
+    measurement = Task("progressive", "made up", 0, model).run()
     predicted = model.clone({"classes": (0, 1, 2)}).predict_then_learn_many(X, y)
-    assert outcome["values"][-1] == pytest.approx(np.mean(predicted != y))
-    assert outcome["at"][-1] == 300
-    assert len(outcome["at"]) == len(outcome["values"]) == len(outcome["seconds"]) == 40
-    outcome = Task("progressive", "made up", 0, model, (("positive", (0, 2)),)).run()
+    assert measurement["values"][-1] == pytest.approx(np.mean(predicted != y))
+    assert measurement["at"][-1] == 300
+    assert len(measurement["at"]) == len(measurement["values"]) == len(measurement["seconds"]) == 40
+    measurement = Task("progressive", "made up", 0, model, (("positive", (0, 2)),)).run()
     predicted = model.clone().predict_then_learn_many(X, y != 1)
-    assert outcome["values"][-1] == pytest.approx(np.mean(predicted != (y != 1)))
+    assert measurement["values"][-1] == pytest.approx(np.mean(predicted != (y != 1)))
 
 
 # The command line.

@@ -379,7 +379,7 @@ def test_dicts_cost_no_more(tmp_path):
         for _ in range(2):
             models.learn_many(X, y)
             frames.learn_many(pd.DataFrame(X).fillna(0.0), y)
-        for shard in (line.worker.host.object for line in models._board.lines):
+        for shard in (client.worker.host.object for client in models._coordinator.clients):
             assert not any(model.free_rows for model in shard.models.values())
             assert len({id(model.features) for model in shard.models.values()}) < 10
         assert models.memory_usage == pytest.approx(frames.memory_usage, rel=0.3)
@@ -438,8 +438,8 @@ def test_a_bad_chunk_ends_a_stream_and_the_chunks_before_are_learned():
 
 def pids(models):
     """The processes of the shards."""
-    ray = models._board.backend.ray
-    actors = [line.worker.actor for line in models._board.lines]
+    ray = models._coordinator.backend.ray
+    actors = [client.worker.actor for client in models._coordinator.clients]
     return ray.get([actor.__ray_call__.remote(lambda host: os.getpid()) for actor in actors])
 
 

@@ -46,8 +46,8 @@ def predictions_of(models, X, y, deaths=()):
 
 def places(models):
     """(process, node) of every shard."""
-    ray = models._board.backend.ray
-    actors = [line.worker.actor for line in models._board.lines]
+    ray = models._coordinator.backend.ray
+    actors = [client.worker.actor for client in models._coordinator.clients]
     place = lambda host: (os.getpid(), ray.get_runtime_context().get_node_id())  # noqa: E731
     return ray.get([actor.__ray_call__.remote(place) for actor in actors])
 

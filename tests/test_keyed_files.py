@@ -25,7 +25,7 @@ from river import naive_bayes, preprocessing
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
-from river_budget.distributed.keyed import keys, store
+from river_budget.distributed.keyed import keys, storage
 from river_budget.kernels import RBF
 
 # models that wait on disk
@@ -57,7 +57,7 @@ def test_those_that_were_used_longest_ago_wait(tmp_path):
             models.learn_many([{"key": key, "x": 1.0}], ["y"])
         models.predict_many([{"key": "c", "x": 1.0}])
         models.learn_many([{"key": "e", "x": 1.0}], ["y"])
-        (shard,) = (line.worker.host.object for line in models._board.lines)
+        (shard,) = (client.worker.host.object for client in models._coordinator.clients)
         assert [keys.unpacked(name) for name in shard.models] == ["c", "e"]
         assert models.keys() == list("abcde")
 
@@ -120,8 +120,8 @@ def test_a_checkpoint_that_only_one_shard_has_written_does_not_count(victim, fil
         models.write_checkpoint()
         expected = content_of(models, file)
         models.learn_many(X[200:], y[200:])
-        models._board.lines[victim].send("seal", 2, 1, changes=True)
-        models._board.stop()
+        models._coordinator.clients[victim].send("seal", 2, 1, changes=True)
+        models._coordinator.stop()
     with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
         assert models.rows_done == 200
         assert content_of(models, file) == expected
@@ -137,7 +137,7 @@ def test_a_checkpoint_that_fails_is_made_up_for_by_the_next(file, tmp_path):
         models.learn_many(X, y)
         with pytest.raises(rb.SavedModelError, match="labels"):
             models.write_checkpoint()
-        models._board.stop()
+        models._coordinator.stop()
     with keyed(checkpoint=tmp_path / "c", max_keys=6, shards=3) as models, keyed() as once:
         assert models.rows_done == N
         once.learn_many(X, y)
@@ -158,7 +158,7 @@ def test_a_folder_of_other_models_is_refused(tmp_path):
 
 
 def test_two_cannot_use_one_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "PATIENCE", 0.05)
+    monkeypatch.setattr(storage, "PATIENCE", 0.05)
     with keyed(checkpoint=tmp_path), pytest.raises(RuntimeError, match="in use"):
         keyed(checkpoint=tmp_path)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from river_budget.experiments import plotting
+from river_budget.experiments.axes import short
 from river_budget.experiments.line_styles import KNOWN
 from river_budget.experiments.plotting import Line, Panel, draw, figure_of
 
@@ -42,7 +43,7 @@ def labels(axis):
     return [label.get_text() for label in axis.get_majorticklabels()]
 
 
-def looks(axes):
+def line_styles(axes):
     return [(line.get_color(), line._unscaled_dash_pattern) for line in axes.lines]
 
 
@@ -84,7 +85,7 @@ def test_the_module_itself_loads_without_matplotlib(monkeypatch):
         assert "draw" in runpy.run_module(plotting.__name__)
 
 
-# Legend and looks
+# Legend and line styles
 
 
 def test_the_legend_has_each_name_once_in_order_of_appearance():
@@ -108,18 +109,18 @@ def test_the_legend_covers_no_panel(n):
 
 
 def test_twenty_four_names_all_look_different():
-    assert len(set(looks(axes_of(*map(curve, RACE))))) == 24
+    assert len(set(line_styles(axes_of(*map(curve, RACE))))) == 24
 
 
 def test_no_two_known_names_look_alike():
-    pairs = {(look.colour, look.dashes) for look in KNOWN.values()}
+    pairs = {(style.colour, style.dashes) for style in KNOWN.values()}
     assert len(pairs) == len(KNOWN)
 
 
 def test_a_known_name_looks_the_same_in_every_figure():
     first = axes_of(curve("SBP"), curve("other"), curve("FOGD"))
     second = axes_of(curve("FOGD"), curve("another"))
-    assert looks(first)[2] == looks(second)[0]
+    assert line_styles(first)[2] == line_styles(second)[0]
 
 
 # Axes
@@ -154,7 +155,7 @@ def test_a_log_axis_of_any_length_has_some_labels_and_not_many(low, high):
     [(0, "0"), (250, "250"), (1500, "1.5k"), (2.5e6, "2.5M"), (-3e9, "-3G"), (1e-5, "1e-5")],
 )
 def test_short_numbers(value, text):
-    assert plotting._short(value) == text
+    assert short(value) == text
 
 
 @pytest.mark.parametrize("n", [40, 1000])
@@ -181,7 +182,7 @@ def test_a_margin_suggests_no_impossible_shares():
 
 
 def test_a_level_is_a_line_without_markers_across_the_whole_panel():
-    axes = axes_of(curve(), Line("SVC", [], [0.1], style="level"))
+    axes = axes_of(curve(), Line("SVC", [], [0.1], shape="level"))
     level = axes.lines[1]
     assert list(level.get_ydata()) == [0.1, 0.1]
     assert list(level.get_xdata()) == [0, 1]  # shares of the width
@@ -191,7 +192,7 @@ def test_a_level_is_a_line_without_markers_across_the_whole_panel():
 
 
 def test_points_have_markers_and_no_line():
-    (points,) = axes_of(Line("SBP", range(30), range(30), style="points")).lines
+    (points,) = axes_of(Line("SBP", range(30), range(30), shape="points")).lines
     assert points.get_linewidth() == 0
     assert len(points.get_markevery()) == 30
 
@@ -202,13 +203,13 @@ def test_a_long_line_has_few_markers():
     assert len(line.get_markevery()) == plotting.MARKS
 
 
-@pytest.mark.parametrize("style", ["line", "points", "level"])
-def test_the_spread_is_drawn_in_the_colour_of_its_line(style):
+@pytest.mark.parametrize("shape", ["line", "points", "level"])
+def test_the_spread_is_drawn_in_the_colour_of_its_line(shape):
     from matplotlib.colors import to_hex
 
-    axes = axes_of(Line("SBP", [1, 2], [3, 4], [2, 3], [4, 5], style))
+    axes = axes_of(Line("SBP", [1, 2], [3, 4], [2, 3], [4, 5], shape))
     (spread,) = [*axes.collections, *axes.patches]
-    colours = spread.get_edgecolor() if style == "points" else spread.get_facecolor()
+    colours = spread.get_edgecolor() if shape == "points" else spread.get_facecolor()
     assert to_hex(np.ravel(colours)[:3]) == KNOWN["SBP"].colour
 
 
@@ -230,8 +231,8 @@ def test_on_a_log_axis_a_spread_below_zero_goes_down_to_the_frame():
         [Line("SBP", [0, 1, 2], [-1, 0, 0])],
         [Line("SBP", [1, 2, 3], [1, NAN, math.inf], [NAN, 0, 1], [2, 2, 1e300])],
         [Line("SBP", [1, 2], [1e300, 1e-320])],
-        [Line("SVC", [], [], style="level")],
-        [Line("SVC", [], [0.3], style="level")],
+        [Line("SVC", [], [], shape="level")],
+        [Line("SVC", [], [0.3], shape="level")],
         [Line("SBP", range(60), [0.5] * 2 + [NAN] * 58)],
     ],
 )
@@ -249,7 +250,7 @@ def test_an_empty_panel_says_so():
     [
         (Line("SBP", [1, 2], [1]), "SBP: x, y, low and high differ in length"),
         (Line("SBP", [1], [1], [0]), "SBP: low and high come together"),
-        (Line("SBP", [1], [1], style="dots"), "SBP: style='dots' is not"),
+        (Line("SBP", [1], [1], shape="dots"), "SBP: shape='dots' is not"),
     ],
 )
 def test_impossible_lines_are_named(line, message):

@@ -17,17 +17,14 @@ from river import base, multiclass
 
 import river_budget as rb
 from river_budget import progress
-from river_budget.experiments.plotting import Panel
+from river_budget.experiments.contestants import CONTESTANTS, RIVERS, STREAMS, build
+from river_budget.experiments.panels import Panel
 from river_budget.experiments.race import (
-    CONTESTANTS,
     LEADERS,
     POINTS,
-    RIVERS,
-    STREAMS,
     Result,
     _helpers,
     _interrupts_held_back,
-    build,
     memory,
     panels,
     race,

@@ -1,6 +1,6 @@
 """Beyond one model and one process: a model per key, many settings, one model from several streams.
 
-Names are loaded when they are asked for: every worker loads this package, and needs but one of them.
+Names are imported when they are first used: every worker imports this package and needs only one of them.
 """
 
 from __future__ import annotations

@@ -1,42 +1,59 @@
-"""Compile what a model needs before workers need it: several processes at once might write the same cache."""
+"""Compile the code that a model needs, or load it from the cache.
+
+This is done in one thread, before clocks run and before several processes would write the same cache.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from river import base
 
-from ..model.base import StreamModel
-from ..model.shells import Classifier, Regressor
-from .keyed.shared_indexes import is_ours
+from ..model.features import Batch
+from ..model.inspection import all_ours
+from ..model.shells import Classifier
 
 EXAMPLE = {"a": 0.5, "b": -0.5}
+PREDICTORS = ("score_one", "predict_one", "transform_one")
 
 
-def warm(model: base.Base) -> None:
-    """Have the passes of all models of ours in a model compiled, by one example each."""
-    for ours in _inside(model):
-        fresh: Any = ours.clone()
-        if isinstance(fresh, Classifier):
-            fresh.learn_one(EXAMPLE, True if fresh.classes is None else fresh.classes[0])
-            fresh.predict_one(EXAMPLE)
-        elif isinstance(fresh, Regressor):
-            fresh.learn_one(EXAMPLE, 0.0)
-            fresh.predict_one(EXAMPLE)
+def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
+    """Have the passes of a model compiled, by clones that predict and learn.
+
+    Some passes run only when a model is full: `examples` that fill it have these compiled too. They are (x, y), or
+    (x, y, arguments) as in River's streams. Without examples, each model of this package inside is given one.
+
+    An error is not raised: it comes again when the model itself learns the examples.
+    """
+    Batch(np.zeros((1, 1)))  # the check of arrays is compiled too
+    with contextlib.suppress(Exception):
+        if examples := list(examples):
+            _predict_and_learn(model.clone(), examples)
+            return
+        for ours in all_ours(model):
+            _predict_and_learn(ours.clone(), [(EXAMPLE, _target(ours))])
+
+
+def _target(model: Any) -> Any:
+    if isinstance(model, Classifier):
+        return True if model.classes is None else model.classes[0]
+    return 0.0
+
+
+def _predict_and_learn(model: base.Estimator, examples: list[Any]) -> None:
+    """Learn all examples, and predict each one before; the first one also afterwards."""
+    predict = next((getattr(model, name) for name in PREDICTORS if hasattr(model, name)), None)
+    learn: Any = model.learn_one  # type: ignore[attr-defined]
+    for x, y, *more in examples:
+        if predict is not None:
+            predict(x)
+        arguments = dict(more[0]) if more else {}
+        if model._supervised:
+            learn(x, y, **arguments)
         else:
-            fresh.learn_one(EXAMPLE)
-            getattr(fresh, "score_one", getattr(fresh, "transform_one", len))(EXAMPLE)
-
-
-def _inside(model: Any) -> Iterator[StreamModel]:
-    """Our models in pipelines, wrappers and ensembles."""
-    if is_ours(model):
-        yield model
-    elif isinstance(model, (list, tuple)):
-        for part in model:
-            yield from _inside(part)
-    elif isinstance(model, dict):
-        yield from _inside(list(model.values()))
-    elif isinstance(model, base.Estimator):
-        yield from _inside(vars(model))
+            learn(x, **arguments)
+    if predict is not None:
+        predict(examples[0][0])

@@ -306,9 +306,8 @@ def ascend(
         for i in order[start:stop]:
             used = np.flatnonzero(X[i])  # few of adult's 123 features: four times as fast
             row = _gaussian(X[i, used] @ columns[used], norms[i], norms, gamma)
-            score = np.einsum(
-                "i,i", row, coefficients
-            )  # `@` starts threads, which wait on a busy machine
+            # `@` would start threads, which wait on a busy machine
+            score = np.einsum("i,i", row, coefficients)
             free = signs[i] * coefficients[i] + 1 - signs[i] * score
             coefficients[i] = signs[i] * min(max(free, 0.0), highest)
         yield stop * n, coefficients[:, None].copy()
@@ -338,7 +337,7 @@ def _added_up(order: Array, amounts: Array, y: Array) -> Floats:
 
 
 def _measured(snapshots: Iterator[Snapshot], split: Split, gamma: float) -> list[list[Point]]:
-    """The points of each model. The clock stands still while they are tested."""
+    """The points of each model. The time of testing does not count."""
     X, _, X_test, y_test = split
     points: list[list[Point]] = []
     seconds = 0.0
@@ -369,7 +368,7 @@ def _errors(
 
 
 def _gaussian(products: Floats, norms: Any, other_norms: Floats, gamma: float) -> Floats:
-    """Kernel values from inner products, in their place."""
+    """Kernel values from inner products, which are overwritten."""
     products *= 2.0
     products -= norms
     products -= other_norms

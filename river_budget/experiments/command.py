@@ -19,7 +19,7 @@ from .store import Store
 from .tasks import at_hand
 
 GOOD, SHORT, USAGE, NO_DATA, INTERRUPTED = 0, 1, 2, 3, 130
-RESULTS = "river-budget-results"  # the folder where outcomes are kept
+RESULTS = "river-budget-results"  # the folder where measurements are kept
 
 
 def all_records() -> list[Record]:
@@ -119,7 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_race(options: argparse.Namespace) -> int:
-    from .race import STREAMS, race
+    from .contestants import STREAMS
+    from .race import race
     from .race import rows as rows_of
 
     _known(options.data or (), list(STREAMS), "stream")
@@ -233,9 +234,8 @@ def run_reproduce(options: argparse.Namespace) -> int:
     with Progress(len(tasks), "reproduce") as progress:
         for part in parts:
             measure(part.tasks(), store, 1 if part.alone else options.jobs, progress)
-            write(
-                options.output, parts, store
-            )  # again after every record: a view of what is finished
+            # after every record, so that the document shows what is finished
+            write(options.output, parts, store)
     found = [row for part in parts for row in rows(part, store)]
     print(f"{printing.summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")
     return SHORT if any(row.short for row in found) else GOOD

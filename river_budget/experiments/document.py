@@ -1,4 +1,4 @@
-"""The document of all that was reproduced: tables, curves, and what did not come out."""
+"""The document of everything that was reproduced: tables, curves, and known differences."""
 
 from __future__ import annotations
 

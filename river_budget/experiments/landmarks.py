@@ -53,7 +53,7 @@ def kernel(A: Array, B: Array, gamma: float) -> Array:
 
 
 def means(X: Array, n: int, rng: np.random.Generator) -> Array:
-    """Lloyd's algorithm from random rows; a mean that nobody is nearest to stays where it is."""
+    """Lloyd's algorithm from random rows. A mean that is nearest to no row is not moved."""
     Z = X[rng.permutation(len(X))[:n]].copy()
     for _ in range(LLOYD):
         nearest = np.argmin(distances(X, Z), axis=1)
@@ -65,7 +65,7 @@ def means(X: Array, n: int, rng: np.random.Generator) -> Array:
 
 
 def basis(Z: Array, gamma: float) -> Array:
-    """What turns kernel values into features whose inner products are those of the landmarks' span."""
+    """The matrix that turns kernel values into features with the inner products of the landmarks' span."""
     values, vectors = np.linalg.eigh(kernel(Z, Z, gamma))
     kept = values > NEGLIGIBLE * values[-1]
     features: Array = vectors[:, kept] / np.sqrt(values[kept])

@@ -1,7 +1,7 @@
-"""What lines look like.
+"""The style of a line: its colour, its dashes and its marker.
 
-An algorithm looks the same in every figure: its colour, its dashes and its marker come from a table. Dashes and
-markers repeat what the colour says, for grey paper and for readers who do not tell all colours apart.
+An algorithm has the same style in every figure: a table says which. Dashes and
+markers repeat the colour, for grey paper and for readers who do not tell all colours apart.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 Dashes = tuple[float, ...]
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     colour: str
     dashes: Dashes
     marker: str
@@ -38,55 +38,55 @@ MARKERS = "osD^vP*X<>hpd"
 
 # Algorithms that one paper compares differ in colour. Variants share it and differ in dashes and marker.
 KNOWN = {
-    "Perceptron": Look(BLACK, SOLID, "o"),
-    "OGD": Look(GREY, SOLID, "s"),
-    "RBP": Look(PINK, SOLID, "v"),
-    "Forgetron": Look(ORANGE, SOLID, "^"),
-    "Projectron": Look(SKY, SOLID, "D"),
-    "Projectron++": Look(BLUE, SOLID, "p"),
-    "BPA": Look(OLIVE, SOLID, "P"),
-    "BPA-S": Look(OLIVE, DASHED, "P"),
-    "BPA-NN": Look(OLIVE, DASH_DOT, "p"),
-    "BPA-P": Look(OLIVE, DOTTED, "h"),
-    "BOGD": Look(WINE, SOLID, "X"),
-    "BOGD++": Look(WINE, DASHED, "*"),
-    "FOGD": Look(VERMILLION, SOLID, "<"),
-    "NOGD": Look(GREEN, SOLID, ">"),
-    "BSGD": Look(INDIGO, LONG_DASHED, "s"),
-    "BSGD-merge": Look(INDIGO, SOLID, "h"),
-    "BSGD-project": Look(INDIGO, DASHED, "D"),
-    "BSGD-remove": Look(INDIGO, DOTTED, "v"),
-    "BSGD-remove-smallest": Look(INDIGO, DASH_DOT_DOT, "<"),
-    "BSGD-remove-oldest": Look(INDIGO, DASH_DOT, "^"),
-    "BSGD-remove-random": Look(PINK, DASH_DOT, ">"),
-    "SBP": Look(BROWN, SOLID, "*"),
-    "Pegasos": Look(GREEN, DASHED, "s"),
-    "SDCA": Look(SKY, DASH_DOT, "^"),
-    "SVC": Look(BLACK, DASHED, "X"),
-    "CKS": Look(VERMILLION, DASHED, "D"),
-    "BudgetPerceptron": Look(VERMILLION, DASH_DOT, "d"),
-    "NORMA": Look(BROWN, DASHED, "d"),
-    "LogisticRegression": Look(GREY, DASHED, "<"),
-    "KNN": Look(GREY, DOTTED, "P"),
-    "ARF": Look(BLACK, DOTTED, ">"),
-    "RandomFourier": Look(ORANGE, DASHED, "o"),
-    "RBFSampler": Look(ORANGE, DOTTED, "h"),
-    "Nystroem": Look(SKY, DOTTED, "v"),
+    "Perceptron": LineStyle(BLACK, SOLID, "o"),
+    "OGD": LineStyle(GREY, SOLID, "s"),
+    "RBP": LineStyle(PINK, SOLID, "v"),
+    "Forgetron": LineStyle(ORANGE, SOLID, "^"),
+    "Projectron": LineStyle(SKY, SOLID, "D"),
+    "Projectron++": LineStyle(BLUE, SOLID, "p"),
+    "BPA": LineStyle(OLIVE, SOLID, "P"),
+    "BPA-S": LineStyle(OLIVE, DASHED, "P"),
+    "BPA-NN": LineStyle(OLIVE, DASH_DOT, "p"),
+    "BPA-P": LineStyle(OLIVE, DOTTED, "h"),
+    "BOGD": LineStyle(WINE, SOLID, "X"),
+    "BOGD++": LineStyle(WINE, DASHED, "*"),
+    "FOGD": LineStyle(VERMILLION, SOLID, "<"),
+    "NOGD": LineStyle(GREEN, SOLID, ">"),
+    "BSGD": LineStyle(INDIGO, LONG_DASHED, "s"),
+    "BSGD-merge": LineStyle(INDIGO, SOLID, "h"),
+    "BSGD-project": LineStyle(INDIGO, DASHED, "D"),
+    "BSGD-remove": LineStyle(INDIGO, DOTTED, "v"),
+    "BSGD-remove-smallest": LineStyle(INDIGO, DASH_DOT_DOT, "<"),
+    "BSGD-remove-oldest": LineStyle(INDIGO, DASH_DOT, "^"),
+    "BSGD-remove-random": LineStyle(PINK, DASH_DOT, ">"),
+    "SBP": LineStyle(BROWN, SOLID, "*"),
+    "Pegasos": LineStyle(GREEN, DASHED, "s"),
+    "SDCA": LineStyle(SKY, DASH_DOT, "^"),
+    "SVC": LineStyle(BLACK, DASHED, "X"),
+    "CKS": LineStyle(VERMILLION, DASHED, "D"),
+    "BudgetPerceptron": LineStyle(VERMILLION, DASH_DOT, "d"),
+    "NORMA": LineStyle(BROWN, DASHED, "d"),
+    "LogisticRegression": LineStyle(GREY, DASHED, "<"),
+    "KNN": LineStyle(GREY, DOTTED, "P"),
+    "ARF": LineStyle(BLACK, DOTTED, ">"),
+    "RandomFourier": LineStyle(ORANGE, DASHED, "o"),
+    "RBFSampler": LineStyle(ORANGE, DOTTED, "h"),
+    "Nystroem": LineStyle(SKY, DOTTED, "v"),
 }
 
 
-def _spare_looks(taken: Iterable[Look]) -> Iterator[Look]:
-    """Looks for other names, without end. Each colour comes with other dashes than those taken."""
-    pairs = {(look.colour, look.dashes) for look in taken}
+def _spare_styles(taken: Iterable[LineStyle]) -> Iterator[LineStyle]:
+    """Styles for other names, without end. Each colour comes with other dashes than those taken."""
+    pairs = {(style.colour, style.dashes) for style in taken}
     free = [(colour, dashes) for dashes, colour in product(DASHES, COLOURS)]
     free = [pair for pair in free if pair not in pairs]
     for (colour, dashes), marker in zip(cycle(free), cycle(MARKERS), strict=False):
-        yield Look(colour, dashes, marker)
+        yield LineStyle(colour, dashes, marker)
 
 
-def looks_of(names: Iterable[str]) -> dict[str, Look]:
-    """The look of each name, in the order in which names come first."""
+def line_styles_of(names: Iterable[str]) -> dict[str, LineStyle]:
+    """The style of each name, in the order of first appearance."""
     names = dict.fromkeys(names)
-    # A figure of other things, such as datasets, may use what algorithms look like elsewhere.
-    spare = _spare_looks(KNOWN.values() if KNOWN.keys() & names else ())
+    # A figure of other things, such as datasets, may use the styles of algorithms elsewhere.
+    spare = _spare_styles(KNOWN.values() if KNOWN.keys() & names else ())
     return {name: KNOWN.get(name) or next(spare) for name in names}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import concurrent.futures
 from collections.abc import Iterable, Sequence
 
+from ..distributed.precompile import precompile
 from ..progress import Progress
 from .store import Store
-from .tasks import Task, load, warm_up
+from .tasks import Task, load
 
 
-def kind(task: Task) -> tuple[str, ...]:
+def compiled_kind(task: Task) -> tuple[str, ...]:
     """Tasks of one kind run the same compiled code."""
     parts = (type(getattr(task.model, name, None)).__name__ for name in ("kernel", "maintenance"))
     return (type(task.model).__name__, *parts)
@@ -19,13 +20,13 @@ def kind(task: Task) -> tuple[str, ...]:
 def measure(
     tasks: Iterable[Task], store: Store, jobs: int, progress: Progress | None = None
 ) -> None:
-    """Run what the store does not hold.
+    """Run the tasks that the store does not hold.
 
-    Learning is compiled and lets other threads run, so threads are enough; they share the data.
+    Threads are enough, as compiled code lets other threads run. They share the data.
     """
     todo = [task for task in tasks if task.key not in store]
-    for model in {kind(task): task.model for task in todo}.values():
-        warm_up(model)
+    for model in {compiled_kind(task): task.model for task in todo}.values():
+        precompile(model)
     for data in dict.fromkeys(task.data for task in todo):
         _measure([task for task in todo if task.data == data], store, jobs, progress)
 

@@ -2,12 +2,6 @@
 
 Every model predicts an example before it learns it. In front of each is a StandardScaler, whose time and memory
 count with the model's.
-
-River's models have their default parameters, and KNN stores 1000 rows. Ours have theirs, with these exceptions: a
-budget of 100 where there is one (SBP: a window of 100), `L2` for BSGD, and one RBF kernel per stream (`STREAMS`). Its
-gamma, out of .02, .05, .1, .2, .5, 1, 2, 4 and 8, had the smallest mean error of nine of our models on that same
-stream: a small advantage over River's models, which were not tuned. RandomFourier and Nystroem stand in
-front of River's logistic regression.
 """
 
 from __future__ import annotations
@@ -15,149 +9,28 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
-import itertools
 import multiprocessing
 import signal
 import sys
 import time
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from river import datasets, forest, linear_model, multiclass, neighbors, optim, preprocessing
-from river.datasets import synth
 
-import river_budget as rb
-
+from ..distributed.precompile import precompile
 from ..progress import Progress
-from .plotting import Line, Panel
+from .contestants import BUDGET, CONTESTANTS, RIVERS, STREAMS, Examples, build, examples_of
+from .panels import Line, Panel
 
-Task = tuple[str, str]  # names of a stream and of a contestant
-Examples = list[tuple[dict[Any, Any], Any]]
+Entry = tuple[str, str]  # names of a stream and of a contestant
 
-BUDGET = 100
-ROWS = 1000  # that KNN stores
-L2 = 1e-3  # of BSGD: its default is for longer streams
-RATE = 0.5  # of linear models over feature maps, whose features are smaller than scaled ones
-DRIFTING = 4000  # examples of the drifting stream
 POINTS = 40  # of a curve
-FIRST = 2 * BUDGET  # examples to warm up with: NOGD runs other code once it has its support
+FIRST = 2 * BUDGET  # examples that fill a model: NOGD then runs other code
 LEADERS = 8  # of our models that the plot shows
-
-
-# streams
-
-
-@dataclass(frozen=True)
-class Stream:
-    """A stream, and what is known about it: the width of the kernel and the number of classes."""
-
-    load: Callable[[int | None, int], Iterable[tuple[dict[Any, Any], Any]]]
-    gamma: float
-    classes: int = 2
-
-
-def _shipped(dataset: type[Any]) -> Callable[[int | None, int], Iterable[Any]]:
-    """A dataset that comes with River, in its own order whatever the seed."""
-    return lambda examples, seed: itertools.islice(dataset(), examples)
-
-
-def _drift(examples: int | None, seed: int) -> Iterator[Any]:
-    """Points on both sides of a sine wave; in the middle of the stream the sides change their labels."""
-    n = DRIFTING if examples is None else min(examples, DRIFTING)
-    before = synth.Sine(classification_function=2, seed=seed)
-    after = synth.Sine(classification_function=3, seed=seed + 1)
-    for x, y in itertools.chain(before.take(n // 2), after.take(n - n // 2)):
-        yield x, bool(y)
-
-
-STREAMS: dict[str, Stream] = {
-    "phishing": Stream(_shipped(datasets.Phishing), gamma=0.1),
-    "bananas": Stream(_shipped(datasets.Bananas), gamma=4.0),
-    "image-segments": Stream(_shipped(datasets.ImageSegments), gamma=0.5, classes=7),
-    "drift": Stream(_drift, gamma=4.0),
-}
-
-
-@functools.lru_cache(len(STREAMS))
-def _examples(data: str, examples: int | None, seed: int) -> Examples:
-    return list(STREAMS[data].load(examples, seed))
-
-
-# contestants
-
-
-@dataclass(frozen=True)
-class Setup:
-    """What a contestant is built from."""
-
-    gamma: float
-    classes: int
-    seed: int
-
-    @property
-    def kernel(self) -> rb.kernels.RBF:
-        return rb.kernels.RBF(self.gamma)
-
-    def linear(self, optimizer: Any = None) -> Any:
-        """River's logistic regression for this number of classes."""
-        if self.classes > 2:
-            return linear_model.SoftmaxRegression(optimizer)
-        return linear_model.LogisticRegression(optimizer)
-
-    def binary(self, model: Any) -> Any:
-        """A model that knows two classes only, one for each class if there are more."""
-        return multiclass.OneVsRestClassifier(model) if self.classes > 2 else model
-
-    def bsgd(self, maintenance: Any) -> Any:
-        return rb.BSGDClassifier(BUDGET, self.kernel, maintenance, l2=L2, seed=self.seed)
-
-    def sbp(self, eviction: str) -> Any:
-        return self.binary(rb.SBPClassifier(BUDGET, self.kernel, eviction=eviction, seed=self.seed))
-
-    def bogd(self, sampling: str) -> Any:
-        return rb.BOGDClassifier(BUDGET, self.kernel, sampling=sampling, seed=self.seed)
-
-
-CONTESTANTS: dict[str, Callable[[Setup], Any]] = {
-    "LogisticRegression": lambda s: s.linear(),
-    "KNN": lambda s: neighbors.KNNClassifier(engine=neighbors.LazySearch(ROWS)),
-    "ARF": lambda s: forest.ARFClassifier(seed=s.seed),
-    "BSGD-merge": lambda s: s.bsgd(rb.maintenance.Merge()),
-    "BSGD-project": lambda s: s.bsgd(rb.maintenance.Project()),
-    "BSGD-remove": lambda s: s.bsgd(rb.maintenance.RemoveSmallest()),
-    "Perceptron": lambda s: rb.KernelPerceptronClassifier(s.kernel),
-    "OGD": lambda s: rb.KernelOGDClassifier(s.kernel),
-    "RBP": lambda s: rb.RBPClassifier(BUDGET, s.kernel, seed=s.seed),
-    "Forgetron": lambda s: rb.ForgetronClassifier(BUDGET, s.kernel),
-    "CKS": lambda s: s.binary(rb.BudgetPerceptronClassifier(BUDGET, s.kernel)),
-    "Projectron": lambda s: rb.ProjectronClassifier(BUDGET, s.kernel),
-    "Projectron++": lambda s: rb.ProjectronPPClassifier(BUDGET, s.kernel),
-    "BPA": lambda s: rb.BPAClassifier(BUDGET, s.kernel),
-    "BOGD": lambda s: s.bogd("uniform"),
-    "BOGD++": lambda s: s.bogd("nonuniform"),
-    "NORMA": lambda s: s.binary(rb.NORMAClassifier(BUDGET, s.kernel)),
-    "FOGD": lambda s: rb.FOGDClassifier(kernel=s.kernel, seed=s.seed),
-    "NOGD": lambda s: rb.NOGDClassifier(BUDGET, s.kernel),
-    "SBP": lambda s: s.sbp("reservoir"),
-    "SBP-oldest": lambda s: s.sbp("oldest"),
-    "RandomFourier": lambda s: (
-        rb.RandomFourier(kernel=s.kernel, seed=s.seed) | s.linear(optim.SGD(RATE))
-    ),
-    "Nystroem": lambda s: rb.Nystroem(BUDGET, kernel=s.kernel) | s.linear(optim.SGD(RATE)),
-}
-
-RIVERS = ("ARF", "KNN", "LogisticRegression")  # the slowest first
-
-
-def build(model: str, data: str, seed: int) -> Any:
-    """The pipeline of a contestant for a stream."""
-    stream = STREAMS[data]
-    setup = Setup(stream.gamma, stream.classes, seed)
-    return preprocessing.StandardScaler() | CONTESTANTS[model](setup)
 
 
 # one model on one stream
@@ -165,7 +38,7 @@ def build(model: str, data: str, seed: int) -> Any:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out for one model on one stream.
+    """The result of one model on one stream.
 
     Attributes
     ----------
@@ -192,9 +65,9 @@ class Result:
 
 def play(data: str, model: str, examples: int | None, seed: int) -> Result:
     """One model on one stream."""
-    stream = _examples(data, examples, seed)
+    stream = examples_of(data, examples, seed)
     pipeline = build(model, data, seed)
-    seconds, wrong = run_pass(pipeline, stream)
+    seconds, wrong = predict_and_learn(pipeline, stream)
     total = np.cumsum(wrong)
     at = np.unique(len(stream) * np.arange(1, POINTS + 1) // POINTS)
     at = at[at > 0]
@@ -210,12 +83,7 @@ def play(data: str, model: str, examples: int | None, seed: int) -> Result:
     )
 
 
-def warm(data: str, model: str, examples: int | None, seed: int) -> None:
-    """Compile what the model needs, or load it, with a model that is thrown away."""
-    run_pass(build(model, data, seed), _examples(data, examples, seed)[:FIRST])
-
-
-def run_pass(model: Any, stream: Examples) -> tuple[float, list[bool]]:
+def predict_and_learn(model: Any, stream: Examples) -> tuple[float, list[bool]]:
     """Seconds spent in the model, and which predictions were wrong."""
     predict, learn, clock = model.predict_one, model.learn_one, time.perf_counter
     seconds = 0.0
@@ -294,9 +162,9 @@ def race(
         _helpers(min(jobs - 1, len(away))) as pool,
     ):
         coming = _send(away, examples, seed, pool, bar)
-        results = {task: _play_here(task, examples, seed, bar) for task in here}
+        results = {entry: _play_here(entry, examples, seed, bar) for entry in here}
         bar.show("waiting for River's models")
-        results.update({task: future.result() for task, future in coming.items()})
+        results.update({entry: future.result() for entry, future in coming.items()})
     return [results[name, model] for name in streams for model in contestants]
 
 
@@ -315,11 +183,11 @@ def _at_least_one(**parameters: int | None) -> None:
             raise ValueError(f"{name} must be at least 1, not {value}")
 
 
-def _play_here(task: Task, examples: int | None, seed: int, bar: Progress) -> Result:
-    data, model = task
+def _play_here(entry: Entry, examples: int | None, seed: int, bar: Progress) -> Result:
+    data, model = entry
     if model not in RIVERS:
         bar.show(f"{model} (its code is loaded, or compiled if it was never used)")
-        warm(data, model, examples, seed)
+        precompile(build(model, data, seed), examples_of(data, examples, seed)[:FIRST])
     bar.show(f"{model} on {data}")
     result = play(data, model, examples, seed)
     bar.advance(f"{model} on {data}")
@@ -327,26 +195,26 @@ def _play_here(task: Task, examples: int | None, seed: int, bar: Progress) -> Re
 
 
 def _send(
-    tasks: Iterable[Task], examples: int | None, seed: int, pool: Any, bar: Progress
-) -> dict[Task, Future[Result]]:
-    """Hand tasks to other processes."""
+    entries: Iterable[Entry], examples: int | None, seed: int, pool: Any, bar: Progress
+) -> dict[Entry, Future[Result]]:
+    """Hand entries to other processes."""
 
-    def count(task: Task, future: Future[Result]) -> None:
+    def count(entry: Entry, future: Future[Result]) -> None:
         if not future.cancelled() and future.exception() is None:
-            bar.advance(f"{task[1]} on {task[0]}")
+            bar.advance(f"{entry[1]} on {entry[0]}")
 
     coming = {}
     with _interrupts_held_back():
-        for task in tasks:
-            coming[task] = pool.submit(play, *task, examples, seed)
-    for task, future in coming.items():
-        future.add_done_callback(functools.partial(count, task))
+        for entry in entries:
+            coming[entry] = pool.submit(play, *entry, examples, seed)
+    for entry, future in coming.items():
+        future.add_done_callback(functools.partial(count, entry))
     return coming
 
 
 @contextlib.contextmanager
 def _helpers(n: int) -> Iterator[ProcessPoolExecutor | None]:
-    """Other processes, if any. They end at once if this one is interrupted or meets an error."""
+    """A pool of n other processes. They end at once if this process is interrupted or raises."""
     if not n:
         yield None
         return
@@ -365,7 +233,7 @@ def _helpers(n: int) -> Iterator[ProcessPoolExecutor | None]:
 
 @contextlib.contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Processes that are started in here are deaf to Ctrl-C, which is for their parent; it hears afterwards."""
+    """Processes started in here ignore Ctrl-C. The parent receives it when it leaves this context."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return

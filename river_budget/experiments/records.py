@@ -1,4 +1,4 @@
-"""What a table or a figure of a paper consists of, and what became of it here."""
+"""Records: the tables and figures of papers, cell by cell, and the measurements for each cell."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .plotting import Line, Panel
-from .store import Outcome, Store
+from .panels import Line, Panel
+from .store import Measurement, Store
 from .tasks import Task, dataset
 from .verdicts import Printed, verdict, worse
 
@@ -24,8 +24,8 @@ class Cell:
     column: str
     tasks: tuple[Task, ...]
     printed: Printed | None = None
-    scale: float = 1.0  # printed figure = scale * the last value of an outcome
-    expected: str | None = None  # the verdict that it should not fall short of
+    scale: float = 1.0  # printed figure = scale * the last value of a measurement
+    expected: str | None = None  # the least verdict that is known to be possible
     note: str = ""  # about this cell: what differs from the paper, what is known
 
     @property
@@ -35,7 +35,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A cell with what was measured."""
+    """A cell with its measurements."""
 
     cell: Cell
     runs: int
@@ -46,7 +46,7 @@ class Row:
 
     @property
     def short(self) -> bool:
-        """Whether the verdict is less than is known to be possible."""
+        """Whether the verdict is worse than is known to be possible."""
         return (
             self.cell.expected is not None
             and self.verdict != ""
@@ -68,14 +68,14 @@ class Record:
     cells: tuple[Cell, ...]
     note: str = ""
     panels: Panels | None = field(default=None, compare=False)
-    alone: bool = False  # it is about time, so its runs have the machine to themselves
+    alone: bool = False  # runs one task at a time, as it measures times
 
     @property
     def kind(self) -> str:
         return self.name.split("-")[1]
 
     def tasks(self) -> list[Task]:
-        """All of them, once each."""
+        """All tasks, once each."""
         return list({task.key: task for cell in self.cells for task in cell.tasks}.values())
 
     def only(self, data: Iterable[str], repeats: int | None) -> Record:
@@ -92,14 +92,14 @@ class Record:
         return list(dict.fromkeys(cell.data for cell in self.cells))
 
 
-def outcomes(cell: Cell, store: Store) -> list[Outcome]:
-    """What is finished of it."""
+def measurements(cell: Cell, store: Store) -> list[Measurement]:
+    """The measurements of its finished tasks."""
     found = (store.get(task.key) for task in cell.tasks)
-    return [outcome for outcome in found if outcome is not None]
+    return [measurement for measurement in found if measurement is not None]
 
 
 def is_exact(cell: Cell) -> bool:
-    """Whether nothing in the cell is left to chance: all of the authors' orders, and no draws."""
+    """Whether the cell holds no randomness: it has all of the authors' orders, and its model draws nothing."""
     chance = "seed" in cell.tasks[0].model._get_params() and not _draws_nothing(cell.tasks[0].model)
     return len(cell.tasks) == AUTHORS_REPEATS and not chance
 
@@ -112,12 +112,12 @@ def _draws_nothing(model: Any) -> bool:
 
 
 def measured(cell: Cell, store: Store) -> Row | None:
-    done = outcomes(cell, store)
+    done = measurements(cell, store)
     if not done:
         return None
-    values = cell.scale * np.array([outcome["values"][-1] for outcome in done])
+    values = cell.scale * np.array([measurement["values"][-1] for measurement in done])
     deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    seconds = float(np.median([outcome["seconds"][-1] for outcome in done]))
+    seconds = float(np.median([measurement["seconds"][-1] for measurement in done]))
     word = ""
     if cell.printed is not None:
         exact = is_exact(cell) and len(done) == len(cell.tasks) and authors_orders(cell.data)
@@ -138,12 +138,14 @@ def rows(record: Record, store: Store) -> list[Row]:
 
 
 def spread(cell: Cell, store: Store, what: str = "values") -> Line | None:
-    """The mean over the repeats, within one standard deviation, at every point of the curve; of times the
-    median, as other work on the machine shows in some of them."""
-    done = [o for o in outcomes(cell, store) if isinstance(o[what], list)]
+    """The mean over the repeats at every point of the curve, with one standard deviation on both sides.
+
+    Of times the median: other work on the machine makes some of them too long.
+    """
+    done = [o for o in measurements(cell, store) if isinstance(o[what], list)]
     if not done:
         return None
-    table, x = np.array([outcome[what] for outcome in done]), done[0]["at"]
+    table, x = np.array([measurement[what] for measurement in done]), done[0]["at"]
     if what == "seconds":
         return Line(cell.row, x, np.median(table, axis=0).tolist())
     mean = table.mean(axis=0)
@@ -180,8 +182,8 @@ def curves(
 
 def last(cell: Cell, store: Store, what: str) -> float | None:
     """The mean of the last values of the repeats, or of their seconds."""
-    done = outcomes(cell, store)
-    return float(np.mean([outcome[what][-1] for outcome in done])) if done else None
+    done = measurements(cell, store)
+    return float(np.mean([measurement[what][-1] for measurement in done])) if done else None
 
 
 def sweep(
@@ -190,13 +192,13 @@ def sweep(
     store: Store,
     x_of: Callable[[Cell], float],
     y_of: Callable[[Cell, Store], float | None],
-    style: str = "line",
+    shape: str = "line",
 ) -> list[Line]:
-    """A line through what is finished of cells that differ in one setting, x; or no line."""
+    """A line through the finished ones of cells that differ in one setting, x. No line if none is finished."""
     found = [(x_of(cell), y_of(cell, store)) for cell in cells]
     points = [(x, y) for x, y in found if y is not None]
     return (
-        [Line(name, [x for x, _ in points], [y for _, y in points], style=style)] if points else []
+        [Line(name, [x for x, _ in points], [y for _, y in points], shape=shape)] if points else []
     )
 
 

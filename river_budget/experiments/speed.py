@@ -52,10 +52,10 @@ def seconds(run: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def race(
+def in_turns(
     ours: Callable[[], object], theirs: Callable[[], object], repeats: int
 ) -> tuple[float, float]:
-    """Median seconds of both, after a round to warm up."""
+    """Median seconds of both, run in turn after one round that does not count."""
     ours(), theirs()
     pairs = [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
     return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
@@ -79,7 +79,7 @@ def arrays(data: Data, make: Make, kind: str, n: int, repeats: int) -> tuple[flo
             )
         return model
 
-    return race(ours, theirs, repeats)
+    return in_turns(ours, theirs, repeats)
 
 
 def dicts(data: Data, ours: Any, theirs: Any, repeats: int) -> tuple[float, float]:
@@ -95,7 +95,7 @@ def dicts(data: Data, ours: Any, theirs: Any, repeats: int) -> tuple[float, floa
 
         return learn
 
-    return race(run(ours), run(theirs), repeats)
+    return in_turns(run(ours), run(theirs), repeats)
 
 
 # our model, and scikit-learn's features in a number that matches its size

@@ -1,4 +1,4 @@
-"""Outcomes on disk: what is finished is kept, whatever happens next."""
+"""Measurements on disk. They are written as soon as a task is finished."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 from ..core.jit import stamp
 
-Outcome = dict[str, Any]
+Measurement = dict[str, Any]  # "at", "values" and "seconds": lists of equal length
 
 
 class Store:
-    """One line of JSON for every finished task. Those of another version of the core are not used."""
+    """One line of JSON for every finished task. Lines of another version of the core are not used."""
 
     def __init__(self, folder: str | pathlib.Path):
         self.path = pathlib.Path(folder) / "outcomes.jsonl"
-        self._outcomes: dict[str, Outcome] = {}
+        self._measurements: dict[str, Measurement] = {}
         self._line_is_open = False  # the last one was cut off when a run was killed
         if self.path.is_file():
             text = self.path.read_text()
@@ -30,18 +30,18 @@ class Store:
         except json.JSONDecodeError:
             return
         if entry.get("core") == stamp():
-            self._outcomes[entry["key"]] = entry["outcome"]
+            self._measurements[entry["key"]] = entry["outcome"]
 
     def __contains__(self, key: str) -> bool:
-        return key in self._outcomes
+        return key in self._measurements
 
-    def get(self, key: str) -> Outcome | None:
-        return self._outcomes.get(key)
+    def get(self, key: str) -> Measurement | None:
+        return self._measurements.get(key)
 
-    def add(self, key: str, outcome: Outcome) -> None:
-        self._outcomes[key] = outcome
+    def add(self, key: str, measurement: Measurement) -> None:
+        self._measurements[key] = measurement
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a") as file:
             file.write("\n" if self._line_is_open else "")
             self._line_is_open = False
-            file.write(json.dumps({"key": key, "core": stamp(), "outcome": outcome}) + "\n")
+            file.write(json.dumps({"key": key, "core": stamp(), "outcome": measurement}) + "\n")

@@ -1,7 +1,7 @@
 """One run of one model over one order of the examples: what is measured, and how.
 
-A task says all that determines its outcome, so its key finds the outcome again in a later session. Only
-times differ from run to run.
+A task says everything that determines what is measured, so a later session finds the measurement by the key of
+the task. Only times differ from run to run.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 
 from .. import datasets
+from .store import Measurement
 
 POINTS = 40  # of a curve
-Outcome = dict[str, Any]  # "at", "values" and "seconds": lists of equal length
 
 
 @dataclass(frozen=True)
 class Task:
-    """A model, before it learns, and what it is to learn from.
+    """A model, before it learns, and the data that it will learn.
 
-    repeat: the number of the order, and the seed of whatever draws.
+    repeat: the number of the order, and the seed of models that draw random numbers.
     options: further arguments of the protocol.
     """
 
@@ -43,7 +43,7 @@ class Task:
         name = type(self.model).__name__
         return f"{self.protocol} {self.data}#{self.repeat}{options} {name}({parameters})"
 
-    def run(self) -> Outcome:
+    def run(self) -> Measurement:
         return PROTOCOLS[self.protocol](self, **dict(self.options))
 
 
@@ -78,7 +78,7 @@ def in_order(name: str, repeat: int) -> tuple[Any, Any]:
 
 
 def fresh(task: Task, y: Any) -> Any:
-    """The model, with the seed of this repeat, and the classes of the data."""
+    """A clone of the model with the seed of this repeat and the classes of the data."""
     parameters = task.model._get_params()
     changes: dict[str, Any] = {}
     if "seed" in parameters:
@@ -89,15 +89,15 @@ def fresh(task: Task, y: Any) -> Any:
 
 
 def stops(n: int, logarithmic: bool = False) -> list[int]:
-    """Where a curve over n examples has its points."""
+    """The numbers of examples at which a curve over n examples has its points."""
     if logarithmic:
         first = min(100, n)
         return sorted({round(x) for x in np.geomspace(first, n, POINTS)})
     return sorted({max(1, n * i // POINTS) for i in range(1, POINTS + 1)})
 
 
-def progressive(task: Task, positive: tuple[int, ...] = ()) -> Outcome:
-    """Every example is predicted before it is learned: mistakes, or squared errors, so far on average.
+def progressive(task: Task, positive: tuple[int, ...] = ()) -> Measurement:
+    """Every example is predicted before it is learned. Values are mean mistakes, or squared errors, so far.
 
     positive: the classes that become one of two.
     """
@@ -121,13 +121,13 @@ Split = tuple[Any, Any, Any, Any]
 
 
 def split_off(task: Task, held_out: int) -> Split:
-    """The last examples of the order are for testing."""
+    """The last examples of the order are held out for testing."""
     X, y = in_order(task.data, task.repeat)
     return X[:-held_out], y[:-held_out], X[-held_out:], y[-held_out:]
 
 
 def generated(task: Task, n: int, held_out: int) -> Split:
-    """Drawn anew in every repeat."""
+    """Examples that are drawn anew in every repeat."""
     kind = {"checkerboard": datasets.Checkerboard, "waveform": datasets.Waveform}[task.data]
     X, y = kind(n + held_out, seed=100 + task.repeat).arrays()
     return X[:n], y[:n], X[n:], y[n:]
@@ -143,7 +143,7 @@ def published(task: Task, test: str) -> Split:
 
 
 def standardised(split: Split) -> Split:
-    """Every feature to mean 0 and standard deviation 1, by what is to be learned."""
+    """Every feature scaled to mean 0 and standard deviation 1 of the examples to learn from."""
     X, y, X_test, y_test = split
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     deviation[deviation == 0.0] = 1.0
@@ -158,11 +158,11 @@ def holdout(
     standardise: bool = False,
     curve: bool = False,
     refine: int = 0,
-) -> Outcome:
-    """One pass of learning, then the accuracy on examples that were held out; or its curve on the way.
+) -> Measurement:
+    """One pass of learning, then the accuracy on examples that were held out. `curve`: also on the way.
 
-    "scoring" is the time that the last model needs to score what it learned from: learning without the
-    updates. `refine` is for the batch Perceptron.
+    "scoring" is the time that the last model needs to score the examples it has learned: the time of learning
+    without the updates. `refine` is for the batch Perceptron.
     """
     split = (
         published(task, test)
@@ -193,7 +193,7 @@ def _seconds_to_predict(model: Any, X: Any) -> float:
     return round(time.perf_counter() - begin, 4)
 
 
-def libsvm(task: Task, C: float, test: str) -> Outcome:
+def libsvm(task: Task, C: float, test: str) -> Measurement:
     """The exact solution, by scikit-learn; the model is the kernel."""
     from .batch_methods import svc
 
@@ -202,7 +202,7 @@ def libsvm(task: Task, C: float, test: str) -> Outcome:
     return {"at": [len(y)], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
 
 
-def llsvm(task: Task, C: float, landmarks: int, test: str) -> Outcome:
+def llsvm(task: Task, C: float, landmarks: int, test: str) -> Measurement:
     """A linear SVM on Nyström features of landmarks; the model is the kernel."""
     from .landmarks import llsvm as learn
 
@@ -212,7 +212,7 @@ def llsvm(task: Task, C: float, landmarks: int, test: str) -> Outcome:
     return {"at": [len(y)], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
 
 
-def batch(task: Task, bias: bool) -> Outcome:
+def batch(task: Task, bias: bool) -> Measurement:
     """Learners that see all examples from the start, on adult."""
     from .batch_methods import lines
 
@@ -224,7 +224,7 @@ def batch(task: Task, bias: bool) -> Outcome:
     return {"at": evaluations, "values": errors, "seconds": [0.0], "lines": found}
 
 
-PROTOCOLS: dict[str, Callable[..., Outcome]] = {
+PROTOCOLS: dict[str, Callable[..., Measurement]] = {
     "progressive": progressive,
     "holdout": holdout,
     "libsvm": libsvm,
@@ -234,7 +234,7 @@ PROTOCOLS: dict[str, Callable[..., Outcome]] = {
 
 
 def load(task: Task) -> None:
-    """Have the data of a task in memory, so that a missing file shows before the run."""
+    """Read the data of a task, so that a missing file raises before the run."""
     options = dict(task.options)
     if "n" in options:
         return
@@ -248,14 +248,3 @@ def load(task: Task) -> None:
 def at_hand(name: str) -> bool:
     """Whether a dataset can be read without a download."""
     return bool(getattr(dataset(name), "at_hand", True))
-
-
-def warm_up(model: Any) -> None:
-    """Compile what a model needs, or load it: before clocks run, and in one thread."""
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    if not hasattr(model, "predict_then_learn_many"):
-        return
-    model = model.clone()
-    y = X[:, 0] if not hasattr(model, "predict_proba_one") else X[:, 0] > 0
-    model.predict_then_learn_many(X, y)
-    model.predict_many(X)

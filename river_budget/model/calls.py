@@ -1,25 +1,67 @@
-"""What one call of a compiled pass needs, in one place.
+"""Calls of compiled passes.
 
-Each array that numba receives from Python costs as much as forty support vectors. So a pass receives one:
-addresses and sizes of all the others (core/model.py). Whoever calls keeps them alive.
+Each array that numba receives from Python costs as much as forty support vectors. So a pass receives one array:
+the addresses and sizes of all the others (core/calls.py). The caller keeps those arrays alive.
 """
 
 from __future__ import annotations
 
+import ctypes
+import struct
 from typing import Any
 
 import numpy as np
 
 from ..core import layout as blocks
+from ..core.calls import BLOCK, ROWS, SCORES, SCRATCH, SIZE, TARGETS, WEIGHTS
 
 NONE: Any = np.empty(0)
 NO_ROWS: Any = np.empty((0, 0))
 
+_SCRATCH_AT = blocks.HEADER.fields["scratch"][1]  # type: ignore[index]
+_whole_at = struct.Struct("=q").unpack_from
+
+
+class _Memory(ctypes.Structure):
+    """Any memory, of any size."""
+
+
+_memory_of, _address_of = _Memory.from_buffer, ctypes.addressof
+
+
+def address_of(array: Any) -> int:
+    """Where a C-contiguous array is. (`array.ctypes.data` takes six times as long.)"""
+    try:
+        return _address_of(_memory_of(array))
+    except TypeError:  # the array is read-only
+        address: int = array.ctypes.data
+        return address
+
+
+class Scratch:
+    """Scratch space for calls that follow each other. It grows with the models that are called."""
+
+    __slots__ = ("address", "size", "space")
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def address_for(self, block: Any) -> int:
+        """Where the scratch space for a pass over this block is."""
+        (needed,) = _whole_at(block, _SCRATCH_AT)
+        if needed > self.size:
+            self.space = np.zeros(needed + 64, np.uint8)
+            self.address, self.size = address_of(self.space) + 63 & -64, needed
+        return self.address
+
 
 class Call:
-    """The arrays of one call, which are C-contiguous, and where they are."""
+    """One call of a pass: the addresses of its arrays, which are C-contiguous.
 
-    __slots__ = ("addresses", "arrays")
+    `move` makes it the call for another model or for some of the rows, which is cheaper than a new one.
+    """
+
+    __slots__ = ("addresses", "arrays", "firsts", "steps")
 
     def __init__(
         self,
@@ -28,14 +70,32 @@ class Call:
         targets: Any = NONE,
         weights: Any = NONE,
         scores: Any = NO_ROWS,
+        scratch: Scratch | None = None,
     ):
-        scratch = blocks.scratch_for(block)
+        scratch = Scratch() if scratch is None else scratch
         self.arrays = (block, scratch, rows, targets, weights, scores)
-        sizes = (len(rows), rows.shape[1], scores.shape[1])
-        self.addresses = np.array([*(array.ctypes.data for array in self.arrays), *sizes])
+        n, width = rows.shape
+        outputs = scores.shape[1]
+        self.firsts = tuple(map(address_of, (rows, targets, weights, scores)))
+        self.steps = (8 * width, 8, 8, 8 * outputs)  # bytes of a row
+        here = (address_of(block), scratch.address_for(block))
+        self.addresses = np.array((*here, *self.firsts, n, width, outputs))
+
+    def move(self, block: Any, start: int, stop: int) -> None:
+        """Call the pass for this model, and for the rows from start to stop."""
+        addresses = self.addresses
+        addresses[BLOCK] = address_of(block)
+        addresses[SCRATCH] = self.arrays[1].address_for(block)
+        addresses[SIZE] = stop - start
+        rows, targets, weights, scores = self.firsts
+        row, target, weight, score = self.steps
+        addresses[ROWS] = rows + start * row
+        addresses[TARGETS] = targets + start * target
+        addresses[WEIGHTS] = weights + start * weight
+        addresses[SCORES] = scores + start * score
 
     def run(self, compiled: Any) -> int:
-        """Make the call. The arrays are alive until it is over."""
+        """Make the call. Returns how many rows were learned."""
         done: int = compiled(self.addresses)
         return done
 
@@ -64,7 +124,7 @@ class PreparedRow(Call):
 
 
 class FreeRows(list[PreparedRow]):
-    """The seats that are free. A copy of a model makes its own."""
+    """Prepared rows that no thread is using. A copy of a model begins with none."""
 
     def __deepcopy__(self, memo: Any) -> FreeRows:
         return FreeRows()

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import math
 import os
 import pathlib
@@ -25,11 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from .._version import __version__
+from .envelope import Envelope, as_length, length_of
 from .errors import SavedModelError
 
 MAGIC = b"RBUDGET\n"
 FORMAT = 1
+ENVELOPE = Envelope(MAGIC, FORMAT, "is no model saved by river_budget")
 DTYPES = ("<f8", "<i8")
 FIXED = 48  # bytes before the header
 EXPANSION = 32  # how much larger than its text JSON may be in memory: "[]," becomes 64 bytes
@@ -41,13 +41,12 @@ EXPANSION = 32  # how much larger than its text JSON may be in memory: "[]," bec
 def content(model: dict[str, Any], arrays: list[Any]) -> list[Any]:
     """The bytes of a file, in parts."""
     shapes = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in arrays]
-    whole = {"format": FORMAT, "river_budget": __version__, "arrays": shapes, "model": model}
     try:
-        header = json.dumps(whole, allow_nan=False).encode()
+        header = ENVELOPE.header({"arrays": shapes, "model": model})
     except (ValueError, RecursionError) as error:  # a number of thousands of digits
         raise SavedModelError(f"the model cannot be saved: {error}") from None
     header += b" " * (-len(header) % 8)
-    return signed([len(header).to_bytes(8, "little"), header, *map(octets, arrays)])
+    return signed([length_of(header), header, *map(octets, arrays)])
 
 
 def octets(array: Any) -> Any:
@@ -108,31 +107,20 @@ def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
 
 def parsed(data: bytes, path: Any, max_bytes: int) -> tuple[dict[str, Any], list[Any]]:
     """(model, arrays) of the bytes of a file, checked as far as the container goes."""
-    if not data.startswith(MAGIC):
-        raise SavedModelError(f"{path} is no model saved by river_budget")
-    if len(data) < FIXED or hashlib.sha256(memoryview(data)[40:]).digest() != data[8:40]:
-        raise SavedModelError(f"{path} is damaged: its content does not fit its checksum")
-    length = int.from_bytes(data[40:48], "little")
+    ENVELOPE.check_magic(data, path)
+    ENVELOPE.check_digest(hashlib.sha256(memoryview(data)[40:]).digest(), data[8:40], path)
+    length = as_length(data[40:48])
     if FIXED + length > len(data):
         raise SavedModelError(f"{path} is damaged: the header is longer than the file")
     if EXPANSION * length > max_bytes:
         raise SavedModelError(f"{path} has a header too large for max_bytes={max_bytes}")
-    header = header_fields(data[FIXED : FIXED + length], path)
+    header = _header(data[FIXED : FIXED + length], path)
     return header["model"], _arrays(data, FIXED + length, header["arrays"], path)
 
 
-def header_fields(text: bytes, path: Any) -> dict[str, Any]:
-    try:
-        header = json.loads(text.decode())
-    except (ValueError, RecursionError) as error:
-        raise SavedModelError(f"{path} is damaged: its header is no JSON ({error})") from None
-    if not isinstance(header, dict) or type(header.get("format")) is not int:
-        raise SavedModelError(f"{path} is damaged: its header names no format")
-    if header["format"] > FORMAT:
-        raise SavedModelError(
-            f"{path} has format {header['format']}, this version reads up to {FORMAT}: it was written by "
-            f"river_budget {str(header.get('river_budget'))[:20]}"
-        )
+def _header(text: bytes, path: Any) -> dict[str, Any]:
+    """The fields of the header of a model."""
+    header = ENVELOPE.parsed(text, path)
     if header["format"] < 1 or not isinstance(header.get("model"), dict):
         raise SavedModelError(f"{path} is damaged: its header holds no model")
     if not isinstance(header.get("arrays"), list):

@@ -1,7 +1,8 @@
-"""Many models of ours, one after the other, over the rows of one part.
+"""Many models of this package, one after the other, over the rows that a shard was sent.
 
-To call a compiled pass for a few rows costs little; to prepare a call costs fifty times as much. So it is
-prepared once for all models that have the same features and the same labels: only the addresses change.
+A compiled pass over a few rows takes little time; coding the rows and preparing the call takes fifty times as
+long. So both are done once for all models that share their indexes of features and labels. From model to model
+only the addresses in the call change.
 """
 
 from __future__ import annotations
@@ -10,90 +11,62 @@ from typing import Any
 
 import numpy as np
 
-from ...core import layout as blocks
-from ...core.calls import BLOCK, ROWS, SCORES, SCRATCH, SIZE, TARGETS, WEIGHTS
+from ...model.calls import Call, Scratch
 from ...model.features import Batch
+from ...model.inspection import predictions_of
 from ...model.targets import Targets
-from .parts import Part
+from .chunks import ShardRows
 
 
-class Scratch:
-    """Scratch space for calls of models of several sizes."""
+class BatchPass:
+    """The rows of a shard as arrays, coded for the models that share the indexes of this one.
 
-    def __init__(self) -> None:
-        self.spaces: dict[tuple[int, int], Any] = {}
+    `learning_pass` is the same for all of these models. None: rows are only scored.
+    """
 
-    def address(self, block: Any, outputs: int) -> int:
-        space = self.spaces.get((len(block), outputs))
-        if space is None:
-            space = self.spaces[len(block), outputs] = blocks.scratch_for(block)
-        return address_of(space)
+    def __init__(self, model: Any, rows: ShardRows, scratch: Scratch, learning_pass: Any):
+        self.features, self.labels = model.features, getattr(model, "labels", None)
+        self.learning_pass = learning_pass
+        names = rows.names or []
+        self.fits: bool = self.features.knows(dict.fromkeys(names))
+        if not self.fits:
+            return
+        n = len(rows)
+        codes = np.zeros(n) if learning_pass is None else self._coded(rows)
+        weights = np.ones(n) if rows.weights is None else rows.weights
+        self.scores = np.zeros((n, model.n_outputs))
+        self.arrays = (
+            self.features.rows(Batch.of(names, rows.examples)),
+            codes,
+            weights,
+            self.scores,
+        )
+        self.unknown = np.concatenate([[0], np.cumsum(np.isnan(codes))]).tolist()
+        self.call = Call(model.block, *self.arrays, scratch)
 
-
-def address_of(array: Any) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address
-
-
-class Bench:
-    """The arrays of a part, coded as the models that share an index of features and labels need them."""
-
-    def __init__(self, model: Any, part: Part, scratch: Scratch, learn: Any):
-        self.pass_over = learn  # the same for all clones; None: rows are only scored
-        self.labels = getattr(model, "labels", None)
-        self.index = model.features
-        self.outputs = model.n_outputs
-        self.fits: bool = self.index._places.keys() >= set(part.names or ())
-        if self.fits:
-            self._lay_out(part, scratch)
-
-    def _lay_out(self, part: Part, scratch: Scratch) -> None:
-        n = len(part)
-        self.scratch = scratch
-        self.rows = self.index.rows(Batch.of(part.names or [], part.rows))
-        self.scores = np.zeros((n, self.outputs))
-        self.codes = np.zeros(n) if self.pass_over is None else self._coded(part, n)
-        self.weights = np.ones(n) if part.weights is None else part.weights
-        self.unknown = np.concatenate([[0], np.cumsum(np.isnan(self.codes))]).tolist()
-        arrays = {ROWS: self.rows, TARGETS: self.codes, WEIGHTS: self.weights, SCORES: self.scores}
-        self.bases = {place: address_of(array) for place, array in arrays.items()}
-        self.call = np.array([0, 0, *[0] * 4, 0, self.rows.shape[1], self.outputs])
-
-    def _coded(self, part: Part, n: int) -> Any:
-        targets = Targets(part.targets, n)
+    def _coded(self, rows: ShardRows) -> Any:
+        targets = Targets(rows.targets, len(rows))
         return targets.numbers() if self.labels is None else targets.coded(self.labels, 0)[0]
 
     def takes(self, start: int, stop: int) -> bool:
-        """Whether these rows bring nothing that a model would have to make room for in its indexes."""
+        """Whether all features and labels of these rows are in the indexes already."""
         if not self.fits:
             return False
         new: bool = self.unknown[start] < self.unknown[stop]
         return not new
 
-    def _address(self, block: Any, start: int, stop: int) -> Any:
-        width, outputs, bases = self.rows.shape[1], self.outputs, self.bases
-        call = self.call
-        call[BLOCK] = address_of(block)
-        call[SCRATCH] = self.scratch.address(block, outputs)
-        call[ROWS] = bases[ROWS] + 8 * start * width
-        call[TARGETS] = bases[TARGETS] + 8 * start
-        call[WEIGHTS] = bases[WEIGHTS] + 8 * start
-        call[SCORES] = bases[SCORES] + 8 * start * outputs
-        call[SIZE] = stop - start
-        return call
-
     def learn(self, model: Any, start: int, stop: int) -> None:
         """Learn rows. Their scores before are kept."""
-        done = start + self.pass_over(self._address(model.block, start, stop))
+        self.call.move(model.block, start, stop)
+        done = start + self.call.run(self.learning_pass)
         if done < stop:  # the model needs a larger block, or another basis
-            some = slice(done, stop)
-            arrays = (self.rows, self.codes, self.weights, self.scores)
-            model.run_pass(*(array[some] for array in arrays))
+            model.run_pass(*(array[done:stop] for array in self.arrays))
 
     def score(self, model: Any, start: int, stop: int) -> None:
-        model.scoring_pass(self._address(model.block, start, stop))
+        """Score rows."""
+        self.call.move(model.block, start, stop)
+        self.call.run(model.scoring_pass)
 
     def predictions(self) -> list[Any]:
-        """What the scores mean: right in the rows that have been learned or scored here."""
-        found = self.scores[:, 0] if self.labels is None else self.labels.labels(self.scores)
-        return found.tolist()  # type: ignore[no-any-return]
+        """What the scores stand for. Only rows that have been learned or scored here have any."""
+        return predictions_of(self.labels, self.scores)

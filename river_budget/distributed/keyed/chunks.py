@@ -1,12 +1,12 @@
-"""From a chunk of the stream to parts for the shards, and from their answers back to a series.
+"""From a chunk of the stream to the rows of each shard, and from their answers back to a series.
 
-A chunk is a frame or a list of dicts. Everything that can be wrong with it is found here, before anything
-is learned.
+A chunk is a frame or a list of dicts. It is checked here as a whole, before any of its rows is learned.
 """
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -15,17 +15,38 @@ import numpy as np
 from river.utils import dataframe
 
 from ...model.features import Batch, FeatureIndex, number
+from ...model.inspection import is_bare
 from ...model.targets import Targets, array_of, weights
 from .keys import packed, shard_of
-from .parts import Part
-from .shared_indexes import is_bare
 
 PIECE = 8192  # rows
-MANY = 2**16  # keys whose shards are remembered from chunk to chunk
+MANY = 2**16  # keys whose bytes and shards are remembered from chunk to chunk
+
+
+@dataclasses.dataclass(slots=True)
+class ShardRows:
+    """What a shard is sent of a chunk: the rows of its keys, sorted by key, each key's in the order of the stream."""
+
+    keys: list[bytes]
+    stops: list[int]  # where the rows of each key end
+    names: list[Any] | None  # of the columns of a matrix, or None: the examples are dicts
+    examples: Any
+    targets: Any  # a list or an array, or None: the models learn without
+    weights: Any  # an array, or None: all are 1
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __iter__(self) -> Iterator[tuple[bytes, int, int]]:
+        """(key, start, stop) of every key."""
+        start = 0
+        for key, stop in zip(self.keys, self.stops, strict=True):
+            yield key, start, stop
+            start = stop
 
 
 class Chunk:
-    """Rows, their keys and what is learned of them."""
+    """Rows, their keys, their targets and their weights."""
 
     def __init__(self, X: Any, y: Any, w: Any, key: Any, template: Any):
         self.numeric = is_bare(template)
@@ -88,16 +109,15 @@ class Chunk:
         if hasattr(template, "labels"):
             for label in set(values):
                 template.labels.check(label)
-            # a column that says itself that it is boolean stands for both labels
+            # a boolean column of a frame makes both labels known
             if targets.boolean and self.frame is not None:
                 return targets.values
         return values
 
-    # parts
+    # rows of shards
 
     def pieces(self) -> Iterator[tuple[int, Chunk]]:
-        """Where pieces of the chunk begin, and the pieces: of a size that shards can work on while the next
-        ones are made."""
+        """(start, piece) for every piece of the chunk. Shards work on a piece while the next one is made."""
         for start in range(0, len(self), PIECE):
             piece, some = copy.copy(self), slice(start, start + PIECE)
             piece.keys, piece.rows = self.keys[some], self.rows[some]
@@ -105,30 +125,30 @@ class Chunk:
             piece.weights = None if self.weights is None else self.weights[some]
             yield start, piece
 
-    def parts(self, shards: int) -> Iterator[tuple[int, Any, Part]]:
-        """(shard, the places of its rows in the chunk, its part) for every shard that has rows."""
+    def by_shard(self, shards: int) -> Iterator[tuple[int, Any, ShardRows]]:
+        """(shard, the places in the chunk, the rows) for every shard that has rows."""
         codes, distinct = coded(self.keys)
         names, owners = zip(*(_address(key, shards) for key in distinct), strict=True)
         owner = np.array(owners, np.intp)[codes]
         order = np.argsort(codes, kind="stable")
         for shard in sorted(set(owners)):
             places = order[owner[order] == shard]
-            yield shard, places, self._part(places, codes[places], names)
+            yield shard, places, self._shard_rows(places, codes[places], names)
 
-    def _part(self, places: Any, codes: Any, names: tuple[bytes, ...]) -> Part:
-        """The rows in these places, which are sorted by their codes."""
+    def _shard_rows(self, places: Any, codes: Any, names: tuple[bytes, ...]) -> ShardRows:
+        """The rows at these places. They are sorted by code."""
         ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
-        return Part(
+        return ShardRows(
             keys=[names[code] for code in codes[ends].tolist()],
             stops=(ends + 1).tolist(),
             names=self.names,
-            rows=picked(self.rows, places),
+            examples=picked(self.rows, places),
             targets=None if self.targets is None else picked(self.targets, places),
             weights=None if self.weights is None else self.weights[places],
         )
 
     def series(self, values: list[Any]) -> Any:
-        """Predictions in the form of the rows."""
+        """Predictions in the form that the rows came in."""
         if self.frame is None:
             return values
         array = array_of(values)
@@ -138,14 +158,14 @@ class Chunk:
 
 
 def _others(n: int, place: int) -> Any:
-    """All columns but one, by place, and as a slice if they are one: to select by name takes twice as long."""
+    """The places of all columns but one, as a slice where possible. (Selecting by name takes twice as long.)"""
     if place in (0, n - 1):
         return slice(1, n) if place == 0 else slice(0, place)
     return [other for other in range(n) if other != place]
 
 
 def coded(keys: Sequence[Any]) -> tuple[Any, Iterable[Any]]:
-    """A number for every key, in order of first appearance, and the different ones."""
+    """A number for every key, in order of first appearance, and the distinct keys."""
     try:
         numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     except TypeError:

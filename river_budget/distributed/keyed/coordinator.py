@@ -1,31 +1,30 @@
-"""The lines to all shards, and the checkpoints that they write together."""
+"""Sends chunks to all shards, gathers their answers, and has them write checkpoints together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..precompile import warm
+from ..precompile import precompile
 from ..workers import backends
 from ..workers.interface import Worker
-from . import states
-from .checkpoints import Folder
 from .chunks import Chunk
 from .keys import shard_of
 from .shard import Shard
-from .shard_client import Line, Message
+from .shard_client import Message, ShardClient
+from .storage import Folder, Form
 
-Sent = tuple[Line, Any, Message]  # the places of its rows in the chunk
+Sent = tuple[ShardClient, Any, Message]  # in the middle: the places of the rows in the chunk
 BATCH = 1000  # models that are moved at once
 
 
-class Board:
-    """Sends chunks to shards and gathers what they answer."""
+class Coordinator:
+    """Knows the clients of all shards and the progress of checkpoints."""
 
     def __init__(
         self,
         template: Any,
-        form: states.Form,
+        form: Form,
         backend: str,
         shards: int,
         capacity: int | None,
@@ -37,32 +36,32 @@ class Board:
         self.rows_done = 0 if folder is None else folder.rows
         self.rows_saved = self.rows_sealed = self.rows_done
         self.number = 0 if folder is None else folder.checkpoint
-        self.seals: list[Message] = []  # of a checkpoint that is not complete yet
-        self.lines: list[Line] = []
+        self.seals: list[Message] = []  # messages of a checkpoint that is not complete yet
+        self.clients: list[ShardClient] = []
         self.backend = backends.open(backend, shards)
         try:
             if backend != "serial":
-                warm(template)
-            self.lines += [self._line(place) for place in range(shards)]
+                precompile(template)
+            self.clients += [self._client(place) for place in range(shards)]
             self.ask_all("resident")
         except BaseException:
             self.stop()
             raise
 
-    def _line(self, place: int) -> Line:
+    def _client(self, place: int) -> ShardClient:
         path = None if self.folder is None else self.folder.shard(place)
 
         def start(checkpoint: int) -> Worker:
             arguments = (self.template, self.form, path, checkpoint, self.capacity)
             return self.backend.wired(Shard, *arguments)
 
-        return Line(start, self.number, recovers=path is not None)
+        return ShardClient(start, self.number, recovers=path is not None)
 
     def stop(self) -> None:
-        """End all workers, whatever they do."""
-        for line in self.lines:
-            line.stop()
-        self.lines.clear()
+        """End all workers at once."""
+        for client in self.clients:
+            client.stop()
+        self.clients.clear()
         self.backend.close()
 
     # sending and gathering
@@ -72,53 +71,53 @@ class Board:
         sent: list[Sent] = []
         for start, piece in chunk.pieces():
             options = {"changes": True, "asked": predict}
-            for line, places, part in self._addressed(piece):
-                message = line.send("learn", part, predict, **options)
+            for client, places, rows in self._addressed(piece):
+                message = client.send("learn", rows, predict, **options)
                 if predict:
-                    sent.append((line, start + places, message))
+                    sent.append((client, start + places, message))
             self.rows_done += len(piece)
-            self._look_after_checkpoints()
+            self._continue_checkpoints()
         return sent
 
     def predict(self, chunk: Chunk) -> list[Sent]:
         """Send the rows of a chunk to be predicted."""
         return [
-            (line, start + places, line.send("predict", part))
+            (client, start + places, client.send("predict", rows))
             for start, piece in chunk.pieces()
-            for line, places, part in self._addressed(piece)
+            for client, places, rows in self._addressed(piece)
         ]
 
-    def _addressed(self, piece: Chunk) -> Iterator[tuple[Line, Any, Any]]:
-        for shard, places, part in piece.parts(len(self.lines)):
-            yield self.lines[shard], places, part
+    def _addressed(self, piece: Chunk) -> Iterator[tuple[ShardClient, Any, Any]]:
+        for shard, places, rows in piece.by_shard(len(self.clients)):
+            yield self.clients[shard], places, rows
 
     def gather(self, n: int, sent: list[Sent]) -> list[Any]:
-        """The answers of all shards, each in its place."""
+        """The answers of all shards, in the order of the rows."""
         values = [None] * n
-        for line, places, message in sent:
-            for place, value in zip(places.tolist(), line.answer(message), strict=True):
+        for client, places, message in sent:
+            for place, value in zip(places.tolist(), client.answer(message), strict=True):
                 values[place] = value
         return values
 
     def ask(self, shard: int, method: str, *arguments: Any) -> Any:
         """The answer of one shard."""
-        line = self.lines[shard]
-        return line.answer(line.send(method, *arguments))
+        client = self.clients[shard]
+        return client.answer(client.send(method, *arguments))
 
     def ask_all(self, method: str) -> list[Any]:
         """The answers of all shards."""
-        sent = [line.send(method) for line in self.lines]
-        return [line.answer(message) for line, message in zip(self.lines, sent, strict=True)]
+        sent = [client.send(method) for client in self.clients]
+        return [client.answer(message) for client, message in zip(self.clients, sent, strict=True)]
 
     def drain(self) -> None:
-        """Wait until all that has been sent is done."""
-        for line in self.lines:
-            line.drain()
+        """Wait until all messages are answered."""
+        for client in self.clients:
+            client.drain()
 
     def raise_error(self) -> None:
-        """Raise what has gone wrong in the meantime."""
-        for line in self.lines:
-            line.raise_error()
+        """Raise the error of an earlier message, if there is one."""
+        for client in self.clients:
+            client.raise_error()
 
     # all models
 
@@ -128,7 +127,7 @@ class Board:
         return sorted((name, shard) for shard, names in enumerate(found) for name in names)
 
     def models(self) -> Iterator[tuple[bytes, bytes]]:
-        """Key and state of all models, in that order."""
+        """Key and state of all models, in the order of `names`."""
         names = self.names()
         for start in range(0, len(names), BATCH):
             batch = names[start : start + BATCH]
@@ -141,9 +140,9 @@ class Board:
 
     def adopt(self, models: Iterable[tuple[bytes, bytes]]) -> None:
         """Spread models over the shards."""
-        batches: list[list[tuple[bytes, bytes]]] = [[] for _ in self.lines]
+        batches: list[list[tuple[bytes, bytes]]] = [[] for _ in self.clients]
         for name, state in models:
-            shard = shard_of(name, len(self.lines))
+            shard = shard_of(name, len(self.clients))
             batches[shard].append((name, state))
             if len(batches[shard]) == BATCH:
                 self._send_models(shard, batches[shard])
@@ -152,7 +151,7 @@ class Board:
             self._send_models(shard, batch)
 
     def _send_models(self, shard: int, batch: list[tuple[bytes, bytes]]) -> None:
-        self.lines[shard].send("adopt", batch, changes=True, asked=False)
+        self.clients[shard].send("adopt", batch, changes=True, asked=False)
 
     # checkpoints
 
@@ -162,7 +161,7 @@ class Board:
         self._seal()
         self._complete()
 
-    def _look_after_checkpoints(self) -> None:
+    def _continue_checkpoints(self) -> None:
         if self.folder is None:
             return
         if self.seals and all(seal.done for seal in self.seals):
@@ -172,11 +171,11 @@ class Board:
             self._seal()
 
     def _seal(self) -> None:
-        """Have all shards write a checkpoint, when they get there."""
+        """Tell all shards to write a checkpoint, after the messages that they have already."""
         assert self.folder is not None
         self.number, self.rows_sealed = self.number + 1, self.rows_done
         arguments = (self.number, self.folder.checkpoint)
-        self.seals = [line.send("seal", *arguments, changes=True) for line in self.lines]
+        self.seals = [client.send("seal", *arguments, changes=True) for client in self.clients]
 
     def _complete(self) -> None:
         """Wait for a checkpoint that is being written, if there is one."""
@@ -184,9 +183,9 @@ class Board:
         if not seals:
             return
         assert self.folder is not None
-        for line, seal in zip(self.lines, seals, strict=True):
-            line.answer(seal)
+        for client, seal in zip(self.clients, seals, strict=True):
+            client.answer(seal)
         self.folder.complete(self.number, self.rows_sealed)
         self.rows_saved = self.rows_sealed
-        for line, seal in zip(self.lines, seals, strict=True):
-            line.complete(self.number, seal)
+        for client, seal in zip(self.clients, seals, strict=True):
+            client.complete(self.number, seal)

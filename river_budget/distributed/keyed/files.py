@@ -13,21 +13,19 @@ the models were spread over shards.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import pathlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..._version import __version__
 from ...saving import SavedModelError, container
-from .states import Form
+from ...saving.envelope import Envelope, as_length, length_of
+from .storage import Form
 
-MAGIC = b"RBKEYED\n"
-FORMAT = 1
+ENVELOPE = Envelope(b"RBKEYED\n", 1, "was not saved by KeyedModels")
 DIGEST = 32
 BLOCK = 2**20
-HEADER = {"format": (int,), "form": (str,), "key": (str, int), "rows": (int,)}
+HEADER = {"form": (str,), "key": (str, int), "rows": (int,)}
 
 
 def write(
@@ -44,8 +42,7 @@ def _content(
     about: dict[str, Any], template: bytes, models: Iterable[tuple[bytes, bytes]]
 ) -> Iterator[bytes]:
     digest = hashlib.sha256()
-    header = json.dumps({"format": FORMAT, "river_budget": __version__} | about).encode()
-    for part in _parts(header, template, models):
+    for part in _parts(ENVELOPE.header(about), template, models):
         digest.update(part)
         yield part
     yield digest.digest()
@@ -54,7 +51,7 @@ def _content(
 def _parts(
     header: bytes, template: bytes, models: Iterable[tuple[bytes, bytes]]
 ) -> Iterator[bytes]:
-    yield MAGIC
+    yield ENVELOPE.magic
     yield from _measured(header)
     yield from _measured(template)
     for key, state in models:
@@ -63,12 +60,12 @@ def _parts(
 
 
 def _measured(part: bytes) -> Iterator[bytes]:
-    yield len(part).to_bytes(8, "little")
+    yield length_of(part)
     yield part
 
 
 class Reader:
-    """A file that has been checked to be whole."""
+    """Reads a file, whose checksum is checked first."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = pathlib.Path(path)
@@ -76,41 +73,33 @@ class Reader:
         self.file = open(self.path, "rb")  # noqa: SIM115, it is read when the models are asked for
         try:
             self._check()
-            self.about = self.header_fields()
+            self.about = self._header()
             self.template = self._next()
         except BaseException:
             self.file.close()
             raise
 
     def _check(self) -> None:
-        if self.file.read(len(MAGIC)) != MAGIC:
-            raise SavedModelError(f"{self.path} was not saved by KeyedModels")
-        digest, left = hashlib.sha256(MAGIC), self.end - len(MAGIC)
+        magic = self.file.read(len(ENVELOPE.magic))
+        ENVELOPE.check_magic(magic, self.path)
+        digest, left = hashlib.sha256(magic), self.end - len(magic)
         while left > 0:
             block = self.file.read(min(BLOCK, left))
             digest.update(block)
             left -= len(block)
-        if self.file.read() != digest.digest():
-            raise SavedModelError(f"{self.path} is damaged: its content does not fit its checksum")
-        self.file.seek(len(MAGIC))
+        ENVELOPE.check_digest(digest.digest(), self.file.read(), self.path)
+        self.file.seek(len(magic))
 
-    def header_fields(self) -> dict[str, Any]:
-        try:
-            about = json.loads(self._next())
-        except (ValueError, RecursionError):
-            about = None
-        if not isinstance(about, dict) or any(
-            type(about.get(name)) not in kinds for name, kinds in HEADER.items()
-        ):
+    def _header(self) -> dict[str, Any]:
+        about = ENVELOPE.parsed(self._next(), self.path)
+        if any(type(about.get(name)) not in kinds for name, kinds in HEADER.items()):
             raise SavedModelError(f"{self.path} is damaged: its header is incomplete")
-        if about["format"] > FORMAT:
-            raise SavedModelError(f"{self.path} has a format of a later version of river_budget")
         if about["form"] not in list(Form):
             raise SavedModelError(f"{self.path} is damaged: its models have no known form")
         return about
 
     def _next(self) -> bytes:
-        length = int.from_bytes(self.file.read(8), "little")
+        length = as_length(self.file.read(8))
         if length > self.end - self.file.tell():
             raise SavedModelError(f"{self.path} is damaged: a part of it is longer than the file")
         return self.file.read(length)

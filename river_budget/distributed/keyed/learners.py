@@ -1,4 +1,4 @@
-"""How the models of a shard learn and predict: ours over whole arrays, all others example by example."""
+"""How the models of a shard learn and predict: those of this package in whole arrays, others row by row."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from typing import Any
 import numpy as np
 from river import base
 
+from ...model.calls import Scratch
 from ...model.features import Batch
-from .batch_pass import Bench, Scratch
-from .parts import Part
-from .shared_indexes import Common, forget_free_rows, is_bare, meanings, predict_then_learn
+from ...model.inspection import forget_free_rows, is_bare, predict_batch, predict_then_learn_batch
+from .batch_pass import BatchPass
+from .chunks import ShardRows
+from .shared_indexes import SharedIndexes
 
-BENCHES = 8  # of one part: models that share their indexes with few others are not worth one
+# Batch passes for the rows of one message. Models that share their indexes with few others do without.
+BATCH_PASSES = 8
 
 
 def learner_of(template: Any) -> Any:
-    """What makes and teaches the clones of a model."""
+    """The learner for the clones of a model."""
     return OurLearner(template) if is_bare(template) else Learner(template)
 
 
 class Learner:
-    """For any River model: a loop over examples."""
+    """Makes and teaches clones of any River model, example by example."""
 
     def __init__(self, template: Any):
         self.template = template
@@ -32,13 +35,13 @@ class Learner:
         return self.template.clone()
 
     def share(self, model: Any) -> None:
-        """Models of others share nothing."""
+        """Models that are not of this package share nothing."""
 
-    def learning(self, part: Part, predict: bool) -> Task:
-        return Task(part, learns=True, predictor=self.predictor if predict else None)
+    def learning(self, rows: ShardRows, predict: bool) -> ModelLoop:
+        return ModelLoop(rows, learns=True, predictor=self.predictor if predict else None)
 
-    def predicting(self, part: Part) -> Task:
-        return Task(part, learns=False, predictor=self.predictor)
+    def predicting(self, rows: ShardRows) -> ModelLoop:
+        return ModelLoop(rows, learns=False, predictor=self.predictor)
 
 
 def predictor(template: Any) -> str:
@@ -46,19 +49,19 @@ def predictor(template: Any) -> str:
     return "score_one" if isinstance(template, base.AnomalyDetector) else "predict_one"
 
 
-class Task:
-    """One part that is learned or predicted, model by model."""
+class ModelLoop:
+    """Goes through the rows of a shard, model by model, and learns or predicts them."""
 
-    def __init__(self, part: Part, learns: bool, predictor: str | None):
-        self.part, self.learns, self.predictor = part, learns, predictor
+    def __init__(self, rows: ShardRows, learns: bool, predictor: str | None):
+        self.rows, self.learns, self.predictor = rows, learns, predictor
         self.done: list[Any] = []
 
     def one(self, model: Any, start: int, stop: int) -> None:
         """The rows of one model."""
         predict = None if self.predictor is None else getattr(model, self.predictor)
-        learn = learning_step(model, self.part) if self.learns else None
+        learn = learning_step(model, self.rows) if self.learns else None
         for i in range(start, stop):
-            x = self.part.rows[i]
+            x = self.rows.examples[i]
             if predict is not None:
                 self.done.append(predict(x))
             if learn is not None:
@@ -69,9 +72,9 @@ class Task:
         return None if self.predictor is None else self.done
 
 
-def learning_step(model: Any, part: Part) -> Callable[[dict[Any, Any], int], None]:
+def learning_step(model: Any, rows: ShardRows) -> Callable[[dict[Any, Any], int], None]:
     """A function of (x, i) that teaches a model row i; weights only go to models if there are any."""
-    targets, weights = part.targets, part.weights
+    targets, weights = rows.targets, rows.weights
     if targets is None:
         return lambda x, i: model.learn_one(x)
     if weights is None:
@@ -79,97 +82,99 @@ def learning_step(model: Any, part: Part) -> Callable[[dict[Any, Any], int], Non
     return lambda x, i: model.learn_one(x, targets[i], w=float(weights[i]))
 
 
-class OurLearner(Common):
-    """For our classifiers and regressors: whole matrices where all rows have the same features."""
+class OurLearner(SharedIndexes):
+    """Makes and teaches clones of a classifier or regressor of this package, in matrices where rows have equal
+    features."""
 
     def __init__(self, template: Any):
         super().__init__(template)
         self.scratch = Scratch()
         self.learn = self.template.pass_holder.learning_pass  # looked up once
 
-    def learning(self, part: Part, predict: bool) -> OurTask:
-        return OurTask(self, part, True, predict)
+    def learning(self, rows: ShardRows, predict: bool) -> OurModelLoop:
+        return OurModelLoop(self, rows, True, predict)
 
-    def predicting(self, part: Part) -> OurTask:
-        return OurTask(self, part, False, True)
+    def predicting(self, rows: ShardRows) -> OurModelLoop:
+        return OurModelLoop(self, rows, False, True)
 
 
-class OurTask:
-    """One part for models of ours."""
+class OurModelLoop:
+    """The same for models of this package."""
 
-    def __init__(self, learner: OurLearner, part: Part, learns: bool, predict: bool):
-        self.learner, self.part, self.learns, self.predict = learner, part, learns, predict
-        self.benches: dict[tuple[int, int], Bench] = {}
-        self.spans: list[tuple[Bench, int, int]] = []  # whose predictions come from a bench
-        self.done: list[Any] = [None] * len(part)
+    def __init__(self, learner: OurLearner, rows: ShardRows, learns: bool, predict: bool):
+        self.learner, self.rows, self.learns, self.predict = learner, rows, learns, predict
+        self.batch_passes: dict[tuple[int, int], BatchPass] = {}
+        self.spans: list[tuple[BatchPass, int, int]] = []  # rows predicted in a batch pass
+        self.done: list[Any] = [None] * len(rows)
 
     def one(self, model: Any, start: int, stop: int) -> None:
-        bench = self._bench(model)
-        if bench is None or not bench.takes(start, stop):
+        batch_pass = self._batch_pass(model)
+        if batch_pass is None or not batch_pass.takes(start, stop):
             self._alone(model, start, stop)
             return
         if self.learns:
-            bench.learn(model, start, stop)
+            batch_pass.learn(model, start, stop)
         else:
-            bench.score(model, start, stop)
+            batch_pass.score(model, start, stop)
         if self.predict:
-            self.spans.append((bench, start, stop))
+            self.spans.append((batch_pass, start, stop))
 
-    def _bench(self, model: Any) -> Bench | None:
-        """The bench for a model, if it has learned before and others are like it."""
-        if model.block is None or self.part.names is None:
+    def _batch_pass(self, model: Any) -> BatchPass | None:
+        """The batch pass for a model. None if the model has not learned before, or if there are enough passes."""
+        if model.block is None or self.rows.names is None:
             return None
         place = id(model.features), id(getattr(model, "labels", None))
-        bench = self.benches.get(place)
-        if bench is None and len(self.benches) < BENCHES:
+        batch_pass = self.batch_passes.get(place)
+        if batch_pass is None and len(self.batch_passes) < BATCH_PASSES:
             learn = self.learner.learn if self.learns else None
-            bench = Bench(model, self.part, self.learner.scratch, learn)
-            self.benches[place] = bench
-        return bench
+            batch_pass = BatchPass(model, self.rows, self.learner.scratch, learn)
+            self.batch_passes[place] = batch_pass
+        return batch_pass
 
     def predictions(self) -> list[Any] | None:
         if not self.predict:
             return None
         known: dict[int, list[Any]] = {}
-        for bench, start, stop in self.spans:
-            if id(bench) not in known:
-                known[id(bench)] = bench.predictions()
-            self.done[start:stop] = known[id(bench)][start:stop]
+        for batch_pass, start, stop in self.spans:
+            if id(batch_pass) not in known:
+                known[id(batch_pass)] = batch_pass.predictions()
+            self.done[start:stop] = known[id(batch_pass)][start:stop]
         return self.done
 
     # a model on its own
 
     def _alone(self, model: Any, start: int, stop: int) -> None:
         some = slice(start, stop)
-        rows = self.part.rows[some]
+        examples = self.rows.examples[some]
         if not self.learns:
-            self.done[some] = self._predicted(model, rows)
+            self.done[some] = self._predicted(model, examples)
             return
-        targets = self.part.targets[some]
-        weights = np.ones(len(rows)) if self.part.weights is None else self.part.weights[some]
-        names = {name for x in rows for name in x} if self.part.names is None else self.part.names
+        targets = self.rows.targets[some]
+        weights = np.ones(len(examples)) if self.rows.weights is None else self.rows.weights[some]
+        names = (
+            {name for x in examples for name in x} if self.rows.names is None else self.rows.names
+        )
         self.learner.separate(model, names, targets)
-        learn = self._learn_dicts if self.part.names is None else self._learn_rows
-        predictions = learn(model, rows, targets, weights)
+        learn = self._learn_dicts if self.rows.names is None else self._learn_matrix
+        predictions = learn(model, examples, targets, weights)
         if self.predict:
             self.done[some] = predictions
         self.learner.share(model)
 
-    def _predicted(self, model: Any, rows: Any) -> list[Any]:
-        if self.part.names is None:
-            predictions = [model.predict_one(x) for x in rows]
+    def _predicted(self, model: Any, examples: Any) -> list[Any]:
+        if self.rows.names is None:
+            predictions = [model.predict_one(x) for x in examples]
             forget_free_rows(model)
             return predictions
-        scores = model._score_batch(Batch.of(self.part.names, rows))
-        return meanings(model, scores)
+        return predict_batch(model, Batch.of(self.rows.names, examples))
 
-    def _learn_rows(self, model: Any, rows: Any, targets: Any, weights: Any) -> list[Any]:
-        batch = Batch.of(self.part.names or [], rows)
-        return predict_then_learn(model, batch, targets, weights)
+    def _learn_matrix(self, model: Any, matrix: Any, targets: Any, weights: Any) -> list[Any]:
+        batch = Batch.of(self.rows.names or [], matrix)
+        return predict_then_learn_batch(model, batch, targets, weights)
 
-    def _learn_dicts(self, model: Any, rows: Any, targets: Any, weights: Any) -> list[Any]:
+    def _learn_dicts(self, model: Any, examples: Any, targets: Any, weights: Any) -> list[Any]:
         predictions = []
-        for x, y, w in zip(rows, targets, weights.tolist(), strict=True):
+        for x, y, w in zip(examples, targets, weights.tolist(), strict=True):
             if self.predict:
                 predictions.append(model.predict_one(x))
             model.learn_one(x, y, w)

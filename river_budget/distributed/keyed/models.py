@@ -11,15 +11,15 @@ from river import base
 
 from ...parameters import optional, whole
 from ...saving import SavedModelError
-from . import files, states
-from .checkpoints import Folder
+from . import files
 from .chunks import Chunk
-from .coordinator import Board, Sent
+from .coordinator import Coordinator, Sent
 from .keys import packed, shard_of, unpacked
+from .storage import Folder, Form, deserialised, form_of, serialised
 
 __all__ = ["KeyedModels"]
 
-AHEAD = 1  # chunks that are on their way while predictions are waited for
+AHEAD = 1  # chunks that are sent before the predictions of earlier ones have come
 
 
 class KeyedModels:
@@ -107,8 +107,8 @@ class KeyedModels:
             raise ValueError("max_keys needs checkpoint: a folder for the models that wait")
         self.key, self.shards = key, shards
         self._template: Any = model.clone()
-        self._form = states.form_of(self._template)
-        self._board = Board(
+        self._form = form_of(self._template)
+        self._coordinator = Coordinator(
             self._template,
             self._form,
             backend,
@@ -119,22 +119,22 @@ class KeyedModels:
         )
 
     @property
-    def _shards(self) -> Board:
-        """The lines to the shards; what has gone wrong there is raised now."""
-        if not self._board.lines:
+    def _shards(self) -> Coordinator:
+        """The coordinator of the shards; errors of earlier messages are raised now."""
+        if not self._coordinator.clients:
             raise RuntimeError("this KeyedModels is closed")
-        self._board.raise_error()
-        return self._board
+        self._coordinator.raise_error()
+        return self._coordinator
 
     @property
     def rows_done(self) -> int:
         """How many rows have been learned, by this KeyedModels and those before with the same folder."""
-        return self._board.rows_done
+        return self._coordinator.rows_done
 
     @property
     def rows_saved(self) -> int:
         """How many of them the last complete checkpoint contains."""
-        return self._board.rows_saved
+        return self._coordinator.rows_saved
 
     # learning and predicting
 
@@ -227,7 +227,7 @@ class KeyedModels:
         (state,) = self._shards.ask(shard_of(name, self.shards), "states_of", [name])
         if state is None:
             raise KeyError(f"no row of the key {key!r} has been learned")
-        return states.unpacked(state, self._form)
+        return deserialised(state, self._form)
 
     def keys(self) -> list[Any]:
         """All keys, in an order that does not depend on when they came."""
@@ -256,7 +256,7 @@ class KeyedModels:
         """
         self.flush()
         about = {"form": self._form.value, "key": self.key, "rows": self.rows_done}
-        files.write(path, about, states.packed(self._template, self._form), self._shards.models())
+        files.write(path, about, serialised(self._template, self._form), self._shards.models())
 
     @classmethod
     def load(
@@ -283,41 +283,41 @@ class KeyedModels:
 
         """
         file = files.Reader(path)
-        form = states.Form(file.about["form"])
-        if form == states.Form.PICKLED and not allow_pickle:
+        form = Form(file.about["form"])
+        if form == Form.PICKLED and not allow_pickle:
             raise SavedModelError(f"{path} holds pickled models: it is read with allow_pickle=True")
-        template = states.unpacked(file.template, form)
+        template = deserialised(file.template, form)
         key, options = file.about["key"], (checkpoint_every, max_keys, backend)
         models = cls(template, key, shards, checkpoint, *options)
         try:
             models._adopt(file)
         except BaseException:
-            models._board.stop()
+            models._coordinator.stop()
             raise
         return models
 
     def _adopt(self, file: files.Reader) -> None:
-        board = self._shards
-        if board.number:
+        coordinator = self._shards
+        if coordinator.number:
             raise ValueError("checkpoint must be a new folder: this one holds checkpoints already")
-        board.adopt(file.models())
-        board.rows_done = file.about["rows"]
+        coordinator.adopt(file.models())
+        coordinator.rows_done = file.about["rows"]
         self.flush()
-        if board.folder is not None:
-            board.checkpoint()
+        if coordinator.folder is not None:
+            coordinator.checkpoint()
 
     # the end
 
     def close(self) -> None:
         """Wait until all is learned, write a last checkpoint if there is a folder, and end all workers."""
-        if not self._board.lines:
+        if not self._coordinator.clients:
             return
         try:
             self.flush()
-            if self._board.folder is not None:
-                self._board.checkpoint()
+            if self._coordinator.folder is not None:
+                self._coordinator.checkpoint()
         finally:
-            self._board.stop()
+            self._coordinator.stop()
 
     def __enter__(self) -> KeyedModels:
         return self
@@ -327,4 +327,4 @@ class KeyedModels:
         if kind is None:
             self.close()
         else:
-            self._board.stop()
+            self._coordinator.stop()

@@ -1,37 +1,36 @@
-"""One shard: the models of its keys, in memory and on disk."""
+"""One shard: the models of some keys, in memory and on disk."""
 
 from __future__ import annotations
 
 import pathlib
 from typing import Any
 
-from . import shared_indexes as common
-from . import states
+from ...model.inspection import memory_of
+from .chunks import ShardRows
 from .learners import learner_of
-from .parts import Part
-from .store import Store
+from .storage import Form, ShardDatabase, deserialised, serialised
 
 
 class Shard:
-    """What a worker holds.
+    """The object of a worker: models by key.
 
-    Messages that change it are numbered, and one that is missing or comes twice is an error. So after the
-    loss of a worker nothing can be learned twice.
+    Messages that change a shard are numbered. A missing number, or one that comes twice, is an error: so nothing is
+    learned twice after the loss of a worker.
     """
 
     def __init__(
         self,
         template: Any,
-        form: states.Form,
+        form: Form,
         path: pathlib.Path | None,
         checkpoint: int,
         capacity: int | None,
     ):
         self.form, self.capacity = form, capacity
         self.learner: Any = learner_of(template)
-        self.models: dict[bytes, Any] = {}  # those used last at the end
-        self.changed: set[bytes] = set()  # since the last checkpoint, and not written yet
-        self.store = None if path is None else Store(path, checkpoint)
+        self.models: dict[bytes, Any] = {}  # in the order of their last use
+        self.changed: set[bytes] = set()  # keys whose models have changed and are not written yet
+        self.database = None if path is None else ShardDatabase(path, checkpoint)
         self.number = 0
 
     def _follows(self, number: int) -> None:
@@ -41,50 +40,50 @@ class Shard:
 
     # learning
 
-    def learn(self, number: int, part: Part, predict: bool) -> list[Any] | None:
-        """Learn rows, and say what was predicted for each one before."""
+    def learn(self, number: int, rows: ShardRows, predict: bool) -> list[Any] | None:
+        """Learn rows. Returns the predictions made before each row was learned, if they are wanted."""
         self._follows(number)
-        task = self.learner.learning(part, predict)
-        for key, start, stop in part:
+        loop = self.learner.learning(rows, predict)
+        for key, start, stop in rows:
             model = self._known(key)
             if model is None:
                 model = self.learner.clone()
             self._keep(key, model)
-            task.one(model, start, stop)
-        return task.predictions()  # type: ignore[no-any-return]
+            loop.one(model, start, stop)
+        return loop.predictions()  # type: ignore[no-any-return]
 
-    def predict(self, part: Part) -> list[Any]:
-        """Predictions; what is not known is predicted as by a model that has learned nothing."""
-        task = self.learner.predicting(part)
-        for key, start, stop in part:
+    def predict(self, rows: ShardRows) -> list[Any]:
+        """Predict rows. For an unknown key, the model has learned nothing."""
+        loop = self.learner.predicting(rows)
+        for key, start, stop in rows:
             model = self._known(key)
             if model is None:
                 model = self.learner.clone()
             else:
                 self._keep(key, model, changed=False)
-            task.one(model, start, stop)
-        return task.predictions()  # type: ignore[no-any-return]
+            loop.one(model, start, stop)
+        return loop.predictions()  # type: ignore[no-any-return]
 
     # models
 
     def _known(self, key: bytes) -> Any:
         """The model of a key, or None."""
         model = self.models.get(key)
-        if model is None and self.store is not None:
-            state = self.store.state(key)
+        if model is None and self.database is not None:
+            state = self.database.state(key)
             if state is not None:
-                model = states.unpacked(state, self.form)
+                model = deserialised(state, self.form)
                 self.learner.share(model)
         return model
 
     def _keep(self, key: bytes, model: Any, changed: bool = True) -> None:
-        """A model is used now: it is in memory, and the one that was used longest ago may have to go."""
+        """Put a model last in the order of use. The one that was used longest ago may have to leave memory."""
         if self.capacity is not None:
             self.models.pop(key, None)
             if len(self.models) >= self.capacity:
                 self._spill(next(iter(self.models)))
         self.models[key] = model
-        if changed and self.store is not None:
+        if changed and self.database is not None:
             self.changed.add(key)
 
     def _spill(self, key: bytes) -> None:
@@ -94,30 +93,31 @@ class Shard:
             self.changed.discard(key)
 
     def _write(self, key: bytes, model: Any) -> None:
-        assert self.store is not None
-        self.store.write(key, states.packed(model, self.form))
+        assert self.database is not None
+        self.database.write(key, serialised(model, self.form))
 
     def seal(self, number: int, checkpoint: int, complete: int) -> None:
-        """Write a checkpoint: all that has changed since the last one. An earlier one is complete."""
+        """Write all models that have changed since the last checkpoint. `complete` is an earlier checkpoint that
+        all shards have written."""
         self._follows(number)
-        assert self.store is not None
-        self.store.complete = complete
+        assert self.database is not None
+        self.database.complete = complete
         for key in sorted(self.changed):
             self._write(key, self.models[key])
         self.changed.clear()
-        self.store.seal(checkpoint)
+        self.database.seal(checkpoint)
 
     def close(self) -> None:
-        """What came after the last checkpoint is forgotten."""
+        """End without writing: changes since the last checkpoint are lost."""
         self.models.clear()
-        if self.store is not None:
-            self.store.close()
+        if self.database is not None:
+            self.database.close()
 
     # inspection
 
     def keys(self) -> list[bytes]:
-        """All keys in order, in memory or not."""
-        stored = set() if self.store is None else self.store.keys()
+        """All keys in order, whether their models are in memory or not."""
+        stored = set() if self.database is None else self.database.keys()
         return sorted(stored.union(self.models))
 
     def resident(self) -> int:
@@ -125,27 +125,27 @@ class Shard:
         return len(self.models)
 
     def states_of(self, keys: list[bytes]) -> list[bytes | None]:
-        """The states of keys. What is in memory and what is not stays as it is."""
+        """The states of keys. No model enters or leaves memory."""
         return [self._state_of(key) for key in keys]
 
     def _state_of(self, key: bytes) -> bytes | None:
         if key in self.models:
-            return states.packed(self.models[key], self.form)
-        return None if self.store is None else self.store.state(key)
+            return serialised(self.models[key], self.form)
+        return None if self.database is None else self.database.state(key)
 
     def adopt(self, number: int, pairs: list[tuple[bytes, bytes]]) -> None:
         """Take models from a file."""
         self._follows(number)
         for key, state in pairs:
-            model = states.unpacked(state, self.form)
+            model = deserialised(state, self.form)
             self.learner.share(model)
             self._keep(key, model)
 
     @property
     def _index(self) -> int:
-        """Bytes of the dict of models and its keys."""
+        """Bytes of the dict of models and of its keys."""
         return self.models.__sizeof__() + sum(map(bytes.__sizeof__, self.models))
 
     def memory_usage(self) -> int:
-        """Bytes of the models in memory and of what finds them."""
-        return self._index + sum(map(common.memory_of, self.models.values()))
+        """Bytes of the models in memory and of the dict that finds them."""
+        return self._index + sum(map(memory_of, self.models.values()))

@@ -1,4 +1,4 @@
-"""The line to one shard: messages on their way, and those that must be sent again if the worker is lost."""
+"""The client of one shard: it keeps the messages on their way, and those to send again if the worker is lost."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import Any
 
 from ..workers.interface import Ticket, Worker, WorkerLost
 
-WINDOW = (
-    4  # messages without an answer: enough for a shard to be busy, and no more is held in memory
-)
-PATIENCE = (
-    3  # losses in a row, until it is taken for granted that the next worker would be lost too
-)
+# Messages without an answer: enough to keep a shard busy, and no more is held in memory.
+WINDOW = 4
+# Losses in a row that are tolerated: after more, the next worker would probably be lost too.
+PATIENCE = 3
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -24,18 +22,18 @@ class Message:
     method: str
     arguments: tuple[Any, ...]
     changes: bool  # whether it changes the models
-    asked: bool  # whether somebody comes for the answer
+    asked: bool  # whether the answer will be asked for
     ticket: Ticket | None = None
     done: bool = False
     value: Any = None
     error: Exception | None = None
 
 
-class Line:
-    """Sends messages to one shard, in order, and starts it again where it was if its worker is lost.
+class ShardClient:
+    """Sends messages to one shard in order. If the worker is lost, a new one takes its place.
 
-    A new worker begins at the last complete checkpoint and gets all messages since. Those that had been
-    answered are not answered again.
+    The new worker begins at the last complete checkpoint and is sent all messages since then. Answers that had
+    already come are not given twice.
     """
 
     def __init__(self, start: Callable[[int], Worker], checkpoint: int, recovers: bool):
@@ -44,11 +42,11 @@ class Line:
         self.number = 0  # of the last message that changed this worker
         self.waiting: collections.deque[Message] = collections.deque()
         self.log: collections.deque[Message] = collections.deque()
-        self.error: Exception | None = None  # of a message whose answer nobody asks for
+        self.error: Exception | None = None  # of a message whose answer is not asked for
         self.losses = 0
 
     def send(self, method: str, *arguments: Any, changes: bool = False, asked: bool = True) -> Any:
-        """Send a message. A shard that has too many of them is waited for."""
+        """Send a message. Waits first if too many messages are without an answer."""
         while self.waiting and (len(self.waiting) >= WINDOW or self._is_ready(self.waiting[0])):
             self._settle()
         message = Message(method, arguments, changes, asked)
@@ -73,19 +71,19 @@ class Line:
             self._settle()
 
     def raise_error(self) -> None:
-        """Raise what has gone wrong in a message whose answer nobody asked for."""
+        """Raise the first error of a message whose answer was not asked for."""
         error, self.error = self.error, None
         if error is not None:
             raise error
 
     def complete(self, checkpoint: int, seal: Message) -> None:
-        """All shards have written this checkpoint: what came before it is not needed again."""
+        """All shards have written this checkpoint: earlier messages will not be sent again."""
         self.checkpoint = checkpoint
         while self.log and self.log.popleft() is not seal:
             pass
 
     def stop(self) -> None:
-        """End the worker, whatever it does."""
+        """End the worker at once."""
         self.worker.stop()
 
     # inside
@@ -101,7 +99,7 @@ class Line:
         return message.ticket is not None and message.ticket.ready()
 
     def _settle(self) -> None:
-        """Take the answer of the message that has waited longest."""
+        """Wait for the answer to the oldest message without one."""
         message = self.waiting[0]
         assert message.ticket is not None
         try:
@@ -117,7 +115,7 @@ class Line:
         message.done, message.ticket, self.losses = True, None, 0
 
     def _revive(self, loss: WorkerLost) -> None:
-        """A new worker takes the place of one that is lost."""
+        """Start a new worker in the place of a lost one, and send it the messages since its checkpoint."""
         if not self.recovers:
             raise WorkerLost(
                 f"{loss}. Its models are lost with it: with checkpoint=folder a run goes on"
@@ -139,7 +137,7 @@ class Line:
             self._submit(message)
 
     def _replay(self, message: Message) -> None:
-        """Once more what has been answered. An error is the same as before, and has been raised then."""
+        """Send an answered message once more. An error is not raised: it is the same as the first time."""
         self._submit(message)
         assert message.ticket is not None
         try:

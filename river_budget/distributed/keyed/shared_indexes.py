@@ -1,8 +1,8 @@
-"""What the models of one shard have in common, and hold once.
+"""Indexes of features and labels that the models of one shard share.
 
-The features of most keys are the same, and so are their labels. A model of ours that has few support
-vectors would be twice as large with an index of its own. Indexes are shared between learning steps:
-a model that is about to change its index gets its own copy before.
+Most keys have the same features and the same labels. A model with few support vectors would be twice as large with
+indexes of its own. Models share indexes between learning steps; a model that is about to change an index is first
+given its own copy.
 """
 
 from __future__ import annotations
@@ -13,67 +13,15 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-from river import base, compose
+from river import base
 
-from ...model.base import StreamModel
 from ...model.calls import FreeRows
-from ...model.features import Batch, FeatureIndex
-from ...model.shells import Classifier, Regressor
-from ...model.targets import Labels, Targets, plain
+from ...model.features import FeatureIndex
+from ...model.targets import Labels, plain
 
 
-def is_ours(model: Any) -> bool:
-    """Whether it is a model of ours, with nothing around it: isinstance looks into River's pipelines."""
-    return issubclass(type(model), StreamModel)
-
-
-def is_bare(model: Any) -> bool:
-    """Whether it is a classifier or a regressor of ours, with nothing around it."""
-    return issubclass(type(model), (Classifier, Regressor))
-
-
-def within(model: Any) -> Iterable[StreamModel]:
-    """Our models in a pipeline, or the model itself."""
-    if is_ours(model):
-        yield model
-    elif type(model) is compose.Pipeline:
-        for step in model.steps.values():
-            yield from within(step)
-
-
-def forget_free_rows(model: Any) -> None:
-    """Give back the memory that our models keep for the next single example."""
-    for ours in within(model):
-        if ours.free_rows:
-            ours.free_rows = FreeRows()
-
-
-def memory_of(model: Any) -> int:
-    """Bytes that a model occupies."""
-    if is_ours(model):
-        return model.memory_usage  # type: ignore[no-any-return]
-    return int(model._raw_memory_usage)
-
-
-def predict_then_learn(model: Any, batch: Batch, targets: Any, weights: Any) -> list[Any]:
-    """The `predict_then_learn_many` of a bare model for columns that have names without being a frame."""
-    if issubclass(type(model), Classifier):
-        return model._learn_batch(batch, targets, weights, predict=True).tolist()  # type: ignore[no-any-return]
-    scores = np.empty((len(batch), 1))
-    model.run_pass(model.rows_of(batch), Targets(targets, len(batch)).numbers(), weights, scores)
-    return meanings(model, scores)
-
-
-def meanings(model: Any, scores: Any) -> list[Any]:
-    """The predictions that scores stand for."""
-    labels = getattr(model, "labels", None)
-    found = scores[:, 0] if labels is None else labels.labels(scores)
-    return found.tolist()  # type: ignore[no-any-return]
-
-
-class Common:
-    """Makes the clones of a model of ours, and lets them share."""
+class SharedIndexes:
+    """Makes clones of a model of this package that share their indexes."""
 
     def __init__(self, template: base.Estimator):
         self.template: Any = template.clone()
@@ -93,7 +41,7 @@ class Common:
         return model
 
     def share(self, model: Any) -> None:
-        """Replace what a model holds by equal parts that others hold already."""
+        """Replace the indexes and parameters of a model by equal ones that other models hold already."""
         model.features = self._shared(self.features, tuple(model.features), model.features)
         if hasattr(model, "labels"):
             model.labels = self._shared(self.labels, tuple(model.labels.known), model.labels)
@@ -101,12 +49,12 @@ class Common:
             model.__dict__[name] = self.template.__dict__[name]
 
     def _shared(self, table: Any, values: tuple[Any, ...], index: Any) -> Any:
-        """The index of these values, which differ in type too: 1 is not True here."""
+        """The shared index of these values. Values of different types differ: 1 is not True here."""
         return table.setdefault((values, tuple(map(type, values))), index)
 
     def separate(self, model: Any, names: Iterable[Any], targets: Iterable[Any]) -> None:
-        """Give a model its own copy of an index that these names or targets will change."""
-        if not model.features._places.keys() >= set(names):
+        """Give a model its own copy of each index that these names or targets will change."""
+        if not model.features.knows(dict.fromkeys(names)):
             model.features = copy.copy(model.features)
         if hasattr(model, "labels"):
             codes = model.labels.codes

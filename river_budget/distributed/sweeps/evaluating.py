@@ -1,7 +1,8 @@
-"""What a worker of a sweep does: progressive validation of one model over the stream that it holds."""
+"""Workers of a sweep: each holds the stream and validates one model after the other over it."""
 
 from __future__ import annotations
 
+import collections
 import copy
 import functools
 import time
@@ -9,26 +10,29 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from river import base, compose, evaluate, metrics
+from river import base, evaluate, metrics
 
 from ...model.features import Batch, in_order
+from ...model.inspection import predict_then_learn_batch, steps_of_ours
 from ...model.shells import Classifier, Regressor
-from ..keyed.shared_indexes import predict_then_learn
+from ..workers.interface import Backend, Ticket, Worker, WorkerLost
 from .journal import Outcome
 
-Stream = Iterable[Any] | Callable[[], Iterable[Any]]
+ExampleStream = Iterable[Any] | Callable[[], Iterable[Any]]
+LOSSES = 3  # workers that may be lost over one setting before it counts as failed
+Trial = tuple[Outcome, Any]  # a setting, still without numbers, and its model
 
 
 class StreamError(RuntimeError):
-    """The stream itself has failed, which is the fault of no setting."""
+    """The stream itself has failed: no setting is to blame."""
 
 
 class Examples:
-    """The examples of a stream, as many times as they are asked for: a list, or a function's."""
+    """The examples of a stream, which is a list or a function. They can be iterated over again and again."""
 
-    def __init__(self, stream: Stream):
+    def __init__(self, stream: ExampleStream):
         self.stream = stream
-        self.count = 0  # of those given since the iteration began
+        self.count = 0  # of the examples given since the iteration began
 
     def __iter__(self) -> Iterator[Any]:
         self.count = 0
@@ -41,7 +45,7 @@ class Examples:
 
     @functools.cached_property
     def arrays(self) -> tuple[list[Any], Any, list[Any]] | None:
-        """Names, rows and targets, if all examples have the same features, all of them finite numbers."""
+        """Names, rows and targets. None unless all examples have the same features, and these are finite numbers."""
         if callable(self.stream) or not self.stream:
             return None
         first = next(iter(self.stream))[0].keys()
@@ -58,16 +62,16 @@ class Examples:
 
 
 class Evaluator:
-    """A worker. It holds the stream, and runs one setting after the other over it."""
+    """The object of a worker: it holds the stream, and runs one setting after the other over it."""
 
     def __init__(self) -> None:
         self.examples = Examples([])
 
-    def hold(self, stream: Stream) -> None:
+    def hold(self, stream: ExampleStream) -> None:
         self.examples = Examples(stream)
 
     def run(self, outcome: Outcome, model: Any, metric: metrics.base.Metric) -> Outcome:
-        """Fill in what comes of a setting. If the model fails, that is its error."""
+        """The outcome of a setting with its measurements, or with the error of its model."""
         model, metric = copy.deepcopy(model), copy.deepcopy(metric)
         began = time.perf_counter()
         try:
@@ -85,10 +89,12 @@ class Evaluator:
 
 
 def validate(model: Any, examples: Examples, metric: Any) -> None:
-    """River's `progressive_val_score`. Our models predict and learn all examples in one call if they can."""
+    """River's `progressive_val_score`, with one call for all examples where the model and the metric allow it."""
     if labels_suffice(model, metric) and examples.arrays is not None:
         names, rows, targets = examples.arrays
-        predictions = predict_then_learn(model, Batch.of(names, rows), targets, np.ones(len(rows)))
+        predictions = predict_then_learn_batch(
+            model, Batch.of(names, rows), targets, np.ones(len(rows))
+        )
         for target, prediction in zip(targets, predictions, strict=True):
             if prediction is not None:
                 metric.update(y_true=target, y_pred=prediction)
@@ -98,15 +104,55 @@ def validate(model: Any, examples: Examples, metric: Any) -> None:
 
 
 def labels_suffice(model: Any, metric: Any) -> bool:
-    """Whether what `predict_then_learn_many` returns is what the metric looks at."""
-    kind = type(model)  # to isinstance, a River pipeline is what its last step is
+    """Whether the metric needs nothing but the predictions of `predict_then_learn_many`."""
+    kind = type(model)  # isinstance takes a pipeline for its last step
     if issubclass(kind, Classifier):
         return bool(metric.requires_labels)
     return issubclass(kind, Regressor)
 
 
 def memory_usage(model: base.Base) -> int | None:
-    """The bytes that our models occupy, also inside a pipeline; None if there is none of them."""
-    parts = model.steps.values() if isinstance(model, compose.Pipeline) else [model]
-    told = [part.memory_usage for part in parts if hasattr(part, "memory_usage")]
-    return sum(told) if told else None
+    """Bytes of the models of this package in a model or pipeline. None if there are none."""
+    sizes = [ours.memory_usage for ours in steps_of_ours(model)]
+    return sum(sizes) if sizes else None
+
+
+class WorkerPool:
+    """Workers that take the next trial as soon as they are free."""
+
+    def __init__(self, backend: Backend, size: int, stream: ExampleStream, metric: Any):
+        self.backend, self.size, self.metric = backend, size, metric
+        self.free = [backend.worker(Evaluator) for _ in range(size)]
+        self.stream = backend.put(stream)  # while they start
+        for worker in self.free:
+            worker.submit("hold", self.stream)
+
+    def outcomes(self, trials: Iterable[Trial]) -> Iterator[Outcome]:
+        """The outcomes of the trials, in the order in which they are ready."""
+        waiting = collections.deque(trials)
+        running: dict[Ticket, tuple[Worker, Trial]] = {}
+        losses: collections.Counter[int] = collections.Counter()
+        while waiting or running:
+            while waiting and len(running) < self.size:
+                worker, trial = self._worker(), waiting.popleft()
+                running[worker.submit("run", *trial, self.metric)] = worker, trial
+            ticket = self.backend.first(list(running))
+            worker, trial = running.pop(ticket)
+            number = trial[0].number
+            try:
+                outcome = ticket.result()
+                self.free.append(worker)
+            except WorkerLost as error:
+                losses[number] += 1
+                if losses[number] < LOSSES:
+                    waiting.appendleft(trial)
+                    continue
+                outcome = trial[0].failed(error)
+            yield outcome
+
+    def _worker(self) -> Worker:
+        if self.free:
+            return self.free.pop()
+        worker = self.backend.worker(Evaluator)
+        worker.submit("hold", self.stream)
+        return worker

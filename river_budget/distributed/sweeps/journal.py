@@ -1,4 +1,4 @@
-"""What comes of the settings of a sweep, and the file that keeps it."""
+"""Outcomes of the settings of a sweep, and the file that keeps them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BEGINNING = '{"key": "'  # of every line of a checkpoint
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What came of one setting.
+    """The outcome of one setting.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ class Outcome:
     examples
         How many examples were predicted and learned.
     memory
-        The bytes that the model occupies in the end, if it tells.
+        Bytes of the model in the end; None if the model does not say.
     error
         Why the setting failed, or None.
     seconds
-        How long it took. Two outcomes are equal if all is equal but this.
+        How long the setting took. Two outcomes may differ in this and still be equal.
 
     """
 
@@ -62,7 +62,7 @@ class Outcome:
 class Journal:
     """A file with one line for each outcome, which is on the disk before the next one comes.
 
-    A line that was cut off is dropped. A file that is something else is left as it is.
+    A line that was cut off is dropped. A file with other content is not changed.
     """
 
     def __init__(self, path: str | os.PathLike[str]):

@@ -1,4 +1,4 @@
-"""The settings of a grid, and what identifies them in another session."""
+"""The settings of a grid, and texts that identify them in another session."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def chosen(model: Any, grid: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def described(value: Any) -> str:
-    """A value as text, parameters and all, which is the same in another session."""
+    """A value as text, with all parameters. The text is the same in another session."""
     if isinstance(value, base.Base):
         return f"{type(value).__name__}({described(value._get_params())})"
     if isinstance(value, dict):
@@ -41,7 +41,7 @@ def described(value: Any) -> str:
 
 
 def fingerprint(*texts: str) -> str:
-    """A short text that stands for these."""
+    """A short text that identifies these texts."""
     for text in texts:
         if unnamed := re.search(r"\S*(<lambda>| at 0x[0-9a-f]+)", text):
             raise ValueError(

@@ -15,19 +15,19 @@ from river import metrics, utils
 
 from ...parameters import one_of, optional, whole
 from ...progress import Progress
+from ..precompile import precompile
 from ..workers import backends
-from .evaluating import Examples, Stream
+from .evaluating import Examples, ExampleStream, Trial, WorkerPool
 from .journal import Journal, Outcome
 from .settings import chosen, described, fingerprint
-from .worker_pool import Crew, Task, warm_up
 
-WARM_UP = 1000  # examples that compile what a model needs, also what it needs once it is full
+FIRST = 1000  # examples, enough to fill most models: some passes run only then
 
 
 def sweep(
     model: Any,
     grid: Mapping[str, Any],
-    stream: Stream,
+    stream: ExampleStream,
     metric: metrics.base.Metric,
     *,
     backend: str = "ray",
@@ -115,7 +115,7 @@ class Sweep:
         self,
         model: Any,
         grid: Mapping[str, Any],
-        stream: Stream,
+        stream: ExampleStream,
         metric: metrics.base.Metric,
         backend: str,
         workers: int,
@@ -135,7 +135,7 @@ class Sweep:
         self._progress = progress
         self._keys: list[str] = []
         self._done: dict[int, Outcome] = {}
-        self._outcomes = self.run_pass()
+        self._outcomes = self._run()
 
     def __iter__(self) -> Self:
         return self
@@ -180,31 +180,31 @@ class Sweep:
 
     # running
 
-    def run_pass(self) -> Generator[Outcome, None, None]:
-        first = list(itertools.islice(Examples(self._stream), WARM_UP))
+    def _run(self) -> Generator[Outcome, None, None]:
+        first = list(itertools.islice(Examples(self._stream), FIRST))
         if self._journal is not None:
             self._keys = self._identified(first)
             yield from self._remembered(self._journal)
-        tasks = [
+        trials = [
             (each, model)
             for each, model in zip(self._settings, self._models, strict=True)
             if each.number not in self._done
         ]
-        if tasks:
-            yield from self._measured(tasks, first)
+        if trials:
+            yield from self._measured(trials, first)
 
-    def _measured(self, tasks: list[Task], first: list[Any]) -> Iterator[Outcome]:
-        models = [self._model, *(model for _, model in tasks)]
-        workers = min(self._workers, len(tasks))
+    def _measured(self, trials: list[Trial], first: list[Any]) -> Iterator[Outcome]:
+        models = [self._model, *(model for _, model in trials)]
+        workers = min(self._workers, len(trials))
         with (
             futures.ThreadPoolExecutor(1) as aside,
-            Progress(len(tasks), "sweep", enabled=None if self._progress else False) as bar,
+            Progress(len(trials), "sweep", enabled=None if self._progress else False) as bar,
         ):
-            warm = aside.submit(warm_up, models, first, self._metric)  # while Ray starts
+            compiling = aside.submit(_precompile_all, models, first)  # while Ray starts
             with backends.open(self._backend, workers) as backend:
-                crew = Crew(backend, workers, self._stream, self._metric)
-                warm.result()
-                for outcome in crew.outcomes(tasks):
+                pool = WorkerPool(backend, workers, self._stream, self._metric)
+                compiling.result()
+                for outcome in pool.outcomes(trials):
                     self._done[outcome.number] = outcome
                     if self._journal is not None and outcome.error is None:
                         self._journal.add(self._keys[outcome.number], outcome)
@@ -212,7 +212,7 @@ class Sweep:
                     yield outcome
 
     def _identified(self, first: list[Any]) -> list[str]:
-        """What stands for each setting in the checkpoint."""
+        """The key of each setting in the checkpoint."""
         count = "" if callable(self._stream) else str(len(self._stream))
         common = fingerprint(described(self._metric), count, *map(repr, first))
         return [fingerprint(described(model), common) for model in self._models]
@@ -224,6 +224,13 @@ class Sweep:
                 outcome = setting.measured(**journal.found[key])
                 self._done[outcome.number] = outcome
                 yield outcome
+
+
+def _precompile_all(models: list[Any], examples: list[Any]) -> None:
+    """Compile what the models need. All examples go to the first one only: the others call the same passes."""
+    precompile(models[0], examples)
+    for model in models[1:]:
+        precompile(model, examples[:2])
 
 
 def _check_metric(metric: Any, model: Any) -> None:

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeGuard
+
+import numpy as np
+from river.utils import dataframe
 
 from ... import merge
+from ...model.shells import Classifier, Regressor
+from ...model.targets import Targets
 from ...parameters import one_of, optional, whole
 from ...uniting.rivers import forget_common
 from ..workers import backends
 from ..workers.interface import Backend, Worker
-from .trainees import Stream, Trainee, sendable
 
-WARM_UP = 500  # examples that show whether the model can be merged, and compile what that takes
+FIRST = 500  # examples that show whether the model can be merged, and compile what that takes
+PIECE = 10_000  # rows that are converted at once
+Pair = tuple[Any, Any]  # rows and targets
+ShardStream = Iterable[Any] | Pair | Callable[[], Iterable[Any] | Pair]
 
 
 def train_shards(
     model: Any,
-    streams: Iterable[Stream],
+    streams: Iterable[ShardStream],
     sync_every: int | None = None,
     *,
     backend: str = "ray",
@@ -27,8 +34,8 @@ def train_shards(
     """Learn several streams at the same time, each in a process of its own, and merge what they give.
 
     Every stream is learned by a copy of the model. After `sync_every` examples of each stream the copies are
-    merged by `merge`, weighted with the numbers of examples since they last were, and all go on from the
-    merged model. A stream that is over takes no part any more: what was learned from it is in the merged model.
+    merged by `merge`, weighted with the numbers of examples since the last merging, and all go on from the
+    merged model. A stream that has ended takes no further part: what was learned from it is in the merged model.
 
     This is not the same as one model that learns all streams one after the other. Every merging takes the
     mean of models that each have seen a part, and reduces it to the budget. The guide
@@ -40,7 +47,7 @@ def train_shards(
     Parameters
     ----------
     model
-        A model that `merge` takes, or a pipeline. It is left as it is; what it has learned is gone on from.
+        A model that `merge` takes, or a pipeline. It is not changed; training continues from what it has learned.
     streams
         For each shard a River dataset, another iterable of (x, y), a pair (X, y) of a 2-D array or a frame and
         targets, or a function without arguments that returns one of these. Datasets and functions are read by
@@ -78,27 +85,27 @@ def train_shards(
     if not sources:
         raise ValueError("streams must be at least one stream")
     _try_out(model, sources[0])
-    with backends.open(backend, len(sources)) as pool:
+    with backends.open(backend, len(sources)) as opened:
         return _rounds(
-            pool, model, [pool.worker(Trainee, source) for source in sources], sync_every
+            opened, model, [opened.worker(Trainee, source) for source in sources], sync_every
         )
 
 
-def _try_out(model: Any, source: Stream) -> None:
-    """Fail before any work is done if these models cannot be merged, and compile here, once."""
+def _try_out(model: Any, source: ShardStream) -> None:
+    """Raise now if these models cannot be merged, and compile in this process, once."""
     trainee = Trainee(source)
-    _merged([trainee.learn(model, WARM_UP), trainee.learn(model, WARM_UP)], model)
+    _merged([trainee.learn(model, FIRST), trainee.learn(model, FIRST)], model)
 
 
 def _rounds(
-    pool: Backend,
+    backend: Backend,
     model: Any,
     trainees: Sequence[Worker],
     most: int | None,
 ) -> Any:
-    """Learn and merge until all streams are over."""
+    """Learn and merge until all streams have ended."""
     while trainees:
-        shared = pool.put(model)
+        shared = backend.put(model)
         tickets = [trainee.submit("learn", shared, most) for trainee in trainees]
         learned = [ticket.result() for ticket in tickets]
         model = _merged(learned, model)
@@ -108,10 +115,87 @@ def _rounds(
 
 
 def _merged(learned: Sequence[tuple[int, Any]], before: Any) -> Any:
-    """The mean of models by how many examples each has learned since they were the same one."""
+    """The mean of models, weighted by the examples that each has learned since the last merging."""
     learned = [(count, model) for count, model in learned if count]
-    if len(learned) < 2:  # alone, a shard is ordinary learning
+    if len(learned) < 2:  # one shard alone learns as any model does
         return learned[0][1] if learned else before
     counts, models = zip(*learned, strict=True)
     forget_common(list(models), before)
     return merge(models, [count / sum(counts) for count in counts])
+
+
+# the workers
+
+
+def is_pair(stream: ShardStream) -> TypeGuard[Pair]:
+    """Whether a stream is a pair of rows and targets, and not a sequence of examples."""
+    return isinstance(stream, tuple) and len(stream) == 2 and hasattr(stream[0], "shape")
+
+
+def sendable(stream: ShardStream) -> ShardStream:
+    """A stream that can be read more than once, and in another process."""
+    return list(stream) if isinstance(stream, Iterator) else stream
+
+
+class Trainee:
+    """The object of a worker: it learns its stream, some examples at a time."""
+
+    def __init__(self, stream: ShardStream):
+        stream = stream() if callable(stream) else stream
+        self.source = Rows(*stream) if is_pair(stream) else Singles(iter(stream))
+
+    def learn(self, model: Any, most: int | None) -> tuple[int, Any]:
+        """(number of examples, copy of the model that has learned them): the next ones, all if `most` is None."""
+        model = copy.deepcopy(model)
+        return self.source.teach(model, most), model
+
+
+class Singles:
+    """Examples one by one."""
+
+    def __init__(self, examples: Iterator[Any]):
+        self.examples = examples
+
+    def teach(self, model: Any, most: int | None) -> int:
+        count = 0
+        for x, y, *more in itertools.islice(self.examples, most):
+            further = more[0] if more else {}
+            if model._supervised:
+                model.learn_one(x, y, **further)
+            else:
+                model.learn_one(x, **further)
+            count += 1
+        return count
+
+
+class Rows:
+    """A matrix or a frame, and targets. Models whose `learn_many` is exactly a loop of `learn_one` get many rows."""
+
+    def __init__(self, X: Any, y: Any):
+        self.X = X if isinstance(X, np.ndarray) else dataframe.into_frame(X)
+        self.y = Targets(y, len(self.X)).values
+        self.at = 0
+
+    def teach(self, model: Any, most: int | None) -> int:
+        start = self.at
+        end = len(self.X) if most is None else min(len(self.X), start + most)
+        while self.at < end:
+            rows = slice(self.at, min(end, self.at + PIECE))
+            self._teach(model, self.X[rows], self.y[rows])
+            self.at = rows.stop
+        return end - start
+
+    def _teach(self, model: Any, X: Any, y: Any) -> None:
+        if issubclass(
+            type(model), (Classifier, Regressor)
+        ):  # isinstance takes a pipeline for its last step
+            model.learn_many(X if isinstance(X, np.ndarray) else X.to_native(), y)
+        else:
+            Singles(zip(dicts(X), y, strict=True)).teach(model, None)
+
+
+def dicts(X: Any) -> Iterator[dict[Any, Any]]:
+    """The rows of a matrix or a frame, one by one."""
+    if isinstance(X, np.ndarray):
+        return (dict(enumerate(row)) for row in X.tolist())
+    return iter(X.iter_rows(named=True))

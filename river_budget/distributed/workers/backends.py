@@ -1,4 +1,4 @@
-"""Where workers live: in this process, or each in a process of its own that Ray runs."""
+"""Backends by name: workers in this process, or each in a process of its own that Ray runs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ def open(name: str, workers: int) -> Backend:
     that the method returns. An error of the method, or of the constructor, is raised there as itself, and
     `WorkerLost` if the process of the worker is gone. `ready()` says whether there is a result already.
 
-    `backend.wired(kind, *arguments)` is the same for a worker that is called often: on this machine it is called
-    past Ray, at a tenth of the cost for the caller. It takes no values that are shared by `put`.
+    `backend.wired(kind, *arguments)` is the same for a worker that is called often. On this machine it is called
+    over a channel of its own, past Ray, at a tenth of the cost for the caller. It takes no values that are
+    shared by `put`.
 
     `backend.put(value)` sends a large value to where all workers can reach it: what it returns stands for the
     value among the arguments of a call.

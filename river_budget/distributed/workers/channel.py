@@ -1,7 +1,8 @@
 """A socket between this process and a worker on the same machine, for workers that are called often.
 
-A call through Ray costs the sender half a millisecond, and its answer is there after more than one. Two processes
-of one machine can also talk to each other directly: that costs a tenth, and takes a fifth. Ray still starts the worker, ends it, and says why it is gone.
+A call through Ray costs the sender half a millisecond, and the answer takes more than one. A socket between two
+processes of one machine costs a tenth of that, and the answer takes a fifth. Ray still starts the worker, ends it,
+and knows why it is gone.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ BROKEN = (EOFError, OSError)
 
 @contextlib.contextmanager
 def address() -> Iterator[str]:
-    """A path for a socket, in a folder that only this user may enter. It is needed until both have met."""
+    """A path for a socket, in a folder that only this user may enter. Both ends need it to connect, not later."""
     with tempfile.TemporaryDirectory(prefix="rb-") as folder:
-        yield os.path.join(folder, "wire")
+        yield os.path.join(folder, "channel")
 
 
 def listen(path: str, answer: Callable[[bytearray], bytes]) -> bool:
-    """Answer who connects at this path, from now on. False: that is on another machine, or cannot be here."""
+    """Serve requests at this socket in a thread. False if it cannot be opened here: the path belongs to another
+    machine, or there are no Unix sockets."""
     listener = _socket(lambda new: new.bind(path))
     if listener is None:
         return False
@@ -38,13 +40,13 @@ def listen(path: str, answer: Callable[[bytearray], bytes]) -> bool:
     return True
 
 
-def connect(path: str) -> Wire | None:
-    """The wire to who listens there, or None: there is nobody."""
+def connect(path: str) -> Channel | None:
+    """The channel to the process that listens at this path. None if no process does."""
     caller = _socket(lambda new: new.connect(path))
     if caller is None:
         return None
     caller.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
-    return Wire(caller)
+    return Channel(caller)
 
 
 def _socket(attach: Callable[[socket.socket], None]) -> socket.socket | None:
@@ -62,7 +64,7 @@ def _socket(attach: Callable[[socket.socket], None]) -> socket.socket | None:
 def _serve(listener: socket.socket, answer: Callable[[bytearray], bytes]) -> None:
     """Answer requests in their order until the other end is closed.
 
-    One thread does it all: a second one would sometimes have to wait until another worker pauses.
+    One thread receives, calls and sends: a second thread would sometimes have to wait until another worker pauses.
     """
     with listener:
         caller, _ = listener.accept()
@@ -92,8 +94,8 @@ def _exactly(peer: socket.socket, size: int) -> bytearray:
     return message
 
 
-class Wire:
-    """This end of the socket: requests go out, answers come back in the same order."""
+class Channel:
+    """One end of the socket. Requests go out, and their answers come back in the same order."""
 
     def __init__(self, peer: socket.socket):
         self.peer = peer
@@ -105,13 +107,13 @@ class Wire:
     def send(self, request: bytes) -> Reply:
         reply = Reply(self)
         self.waiting.append(reply)
-        with self._unbroken():  # if it is broken, there will be no answer
+        with self._unbroken():  # on a broken channel the reply will be None
             self._send(memoryview(_framed(request)))
         return reply
 
     @contextlib.contextmanager
     def _unbroken(self) -> Iterator[None]:
-        """An interruption ends the wire: the rest of a message would be taken for the next one."""
+        """Close the channel when it is interrupted: the rest of a message would be taken for the next one."""
         try:
             yield
         except BROKEN:
@@ -125,18 +127,18 @@ class Wire:
             try:
                 rest = rest[self.peer.send(rest, socket.MSG_DONTWAIT) :]
             except BlockingIOError:
-                # The other end may be waiting too, to be rid of an answer.
+                # The other end may be waiting too, until this end takes an answer.
                 if self._next(select.POLLIN | select.POLLOUT, None) & select.POLLIN:
                     self.receive()
 
     def _next(self, events: int, patience: int | None) -> int:
-        """Which of these events is there, after so many milliseconds at most."""
+        """Which of these events have happened, after so many milliseconds at most."""
         poll = select.poll()
         poll.register(self.peer, events)
         return sum(event for _, event in poll.poll(patience))
 
     def receive(self) -> None:
-        """Wait for the next answer. Once the other end is gone there are none."""
+        """Give the next answer to its reply. The answer is None once the other end is gone."""
         answer = None
         with self._unbroken():
             answer = _received(self.peer)
@@ -148,22 +150,22 @@ class Wire:
 
 
 class Reply:
-    """An answer, now or later."""
+    """The answer to one request, now or later."""
 
-    def __init__(self, wire: Wire):
-        self.wire, self.done = wire, False
+    def __init__(self, channel: Channel):
+        self.channel, self.done = channel, False
         self.answer: bytearray | None = None
 
     def come(self, answer: bytearray | None) -> None:
         self.answer, self.done = answer, True
 
     def ready(self) -> bool:
-        while not self.done and self.wire.ready():
-            self.wire.receive()
+        while not self.done and self.channel.ready():
+            self.channel.receive()
         return self.done
 
     def wait(self) -> bytearray | None:
-        """The answer, or None: there will be none, as the other end is gone."""
+        """The answer. None if the other end is gone."""
         while not self.done:
-            self.wire.receive()
+            self.channel.receive()
         return self.answer

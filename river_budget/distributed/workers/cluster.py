@@ -1,4 +1,4 @@
-"""The Ray that backends use: one that runs already, or one of our own on this machine."""
+"""The Ray cluster that backends use: one that runs already, or a new one on this machine."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-STORE = 512 * 2**20  # bytes of memory that a cluster of our own shares; Ray spills what is more
-DIRECT = 2**20  # bytes of an argument that go from process to process: sharing takes 2 ms more
-TOKEN = secrets.token_hex(32)  # who does not know it cannot talk to a cluster of our own
+# Bytes of memory that the processes of a new cluster share. Ray spills the rest to disk.
+SHARED_MEMORY = 512 * 2**20
+# Arguments up to so many bytes are sent directly: by shared memory they take 2 ms more.
+DIRECT = 2**20
+TOKEN = secrets.token_hex(32)  # a new cluster refuses processes that do not know it
 
 
 def imported() -> Any:
-    """Ray, with what has to be said before it is first imported."""
+    """The module ray, imported with the environment that it reads then."""
     try:
         with environment():
             import ray
@@ -30,8 +32,8 @@ def imported() -> Any:
 
 @contextlib.contextmanager
 def environment() -> Iterator[None]:
-    """What Ray is told by the environment: on Linux too, stay on the loopback interface; report nothing;
-    let in who knows the token, which is not to be kept in the user's home."""
+    """The environment that Ray reads. It makes Ray stay on the loopback interface (on Linux too), report no usage,
+    and refuse processes without the token, which is not written to the user's home."""
     settings = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
     if "RAY_AUTH_MODE" not in os.environ:
         settings |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN}
@@ -48,28 +50,29 @@ def environment() -> Iterator[None]:
 
 
 class _Cluster:
-    """The Ray that has been started here, and how many backends use it."""
+    """The cluster that this process has started, and how many backends use it."""
 
     users = 0
     folder = ""
 
 
 def join(ray: Any, workers: int) -> Any:
-    """Use the Ray that runs, or start one. Returns how to leave it."""
+    """Use the cluster that runs, or start one. Returns the function that leaves it."""
     if _Cluster.users == 0 and ray.is_initialized():
         return _nothing
     if not ray.is_initialized():
-        shutil.rmtree(_Cluster.folder, ignore_errors=True)  # of one that somebody else has ended
-        initial_state(ray, workers)
+        # a cluster that was ended elsewhere has left its folder
+        shutil.rmtree(_Cluster.folder, ignore_errors=True)
+        _start(ray, workers)
     _Cluster.users += 1
     return _leave
 
 
 def _nothing() -> None:
-    """The Ray of somebody else is left as it is."""
+    """Leave a cluster that was not started here: it runs on."""
 
 
-def initial_state(ray: Any, workers: int) -> None:
+def _start(ray: Any, workers: int) -> None:
     # Names of sockets are limited in length, and so is the folder they are in.
     place = "/tmp" if sys.platform == "darwin" else None
     _Cluster.folder = tempfile.mkdtemp(prefix="rb-", dir=place)
@@ -82,7 +85,7 @@ def initial_state(ray: Any, workers: int) -> None:
                 log_to_driver=False,
                 configure_logging=False,
                 logging_level="ERROR",
-                object_store_memory=STORE,
+                object_store_memory=SHARED_MEMORY,
                 _temp_dir=_Cluster.folder,
                 _system_config={"max_direct_call_object_size": DIRECT},
             )
@@ -93,9 +96,12 @@ def initial_state(ray: Any, workers: int) -> None:
 
 @contextlib.contextmanager
 def contained() -> Iterator[None]:
-    """Stay on this machine. Where Ray had been imported before, it has read the environment already. And
-    the server of its dashboard, which it starts without a dashboard too, asks the network in which cloud
-    it is. All this is private to Ray: a version that has no such names is left as it is."""
+    """Keep Ray on this machine, whatever has happened before.
+
+    If Ray was imported earlier, it has read the environment already, and must read it again. Its dashboard server,
+    which also starts without a dashboard, would ask the network in which cloud it runs. The names used here are
+    private to Ray: in a version without them, nothing is changed.
+    """
     from ray._private import ray_constants, services
 
     _read_environment_again()

@@ -1,7 +1,7 @@
-"""What a worker is, on every backend, and workers in this process.
+"""The interface of workers and backends, and the backend that keeps workers in this process.
 
-A worker is an object whose methods are called from here. All backends have the same few methods, so what is built
-on them runs with and without Ray.
+A worker holds an object whose methods are called from here. All backends have the same few methods, so everything
+built on them runs with and without Ray.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-Returned = tuple[Any, Exception | None]  # of a call: what it returns, or its error
+Returned = tuple[Any, Exception | None]  # what a call returns, or its error
 
 
 class WorkerLost(RuntimeError):
-    """The process of a worker is gone, with all that it held in memory."""
+    """The process of a worker is gone, with everything that it held in memory."""
 
 
 class Ticket(Protocol):
@@ -25,7 +25,7 @@ class Ticket(Protocol):
 
 
 class Worker(Protocol):
-    """An object somewhere."""
+    """An object in this process or in another one."""
 
     def submit(self, method: str, *arguments: Any) -> Ticket: ...
 
@@ -33,7 +33,7 @@ class Worker(Protocol):
 
 
 class Backend(Protocol):
-    """What starts workers, and stops them at the end."""
+    """Starts workers, and stops them at the end."""
 
     def worker(self, kind: Any, *arguments: Any) -> Worker: ...
 
@@ -61,7 +61,7 @@ class Host:
             self.error = error
 
     def call(self, method: str, *arguments: Any) -> Returned:
-        """(what the method returns, None), or (None, the error)."""
+        """(the value of the method, None), or (None, its error)."""
         if self.error is not None:
             return None, self.error
         try:
@@ -116,7 +116,7 @@ class SerialWorker:
 
 
 class Done:
-    """The result of a call that is over."""
+    """The result of a call that has been made."""
 
     def __init__(self, value: Any, error: Exception | None):
         self.value, self.error = value, error
@@ -131,5 +131,5 @@ class Done:
 
 
 def stopped() -> Done:
-    """What comes of a call of a worker that has been stopped."""
+    """The result of a call of a worker that has been stopped."""
     return Done(None, WorkerLost("this worker has been stopped"))

@@ -10,22 +10,22 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from . import channel as wire
-from . import cluster
+from . import channel, cluster
+from .channel import Channel, Reply
 from .interface import Closing, Host, Returned, Ticket, WorkerLost, stopped
 
 YOUNG = 50_000  # objects before Python looks for garbage: streams of dicts arrive twice as fast
 
 
 def dumps(value: Any) -> bytes:
-    """As Ray pickles: also classes and functions that this program itself defines."""
+    """Pickle as Ray does: also the classes and functions that the main program defines."""
     from ray import cloudpickle
 
     return cloudpickle.dumps(value, protocol=5)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class RayHost(Host):
-    """The same in another process. Errors say where in there they come from."""
+    """Holds the object of a worker in a process of its own. Errors carry the traceback of that process."""
 
     def __init__(self, kind: Any, *arguments: Any):
         gc.set_threshold(YOUNG)
@@ -38,14 +38,14 @@ class RayHost(Host):
         return value, error
 
     def listen(self, path: str) -> bool:
-        """Whether calls can also come over a wire, from who has made this path."""
-        return wire.listen(path, self._answer)
+        """Serve calls over a channel at this path too. False if that is not possible here."""
+        return channel.listen(path, self._answer)
 
     def _answer(self, request: bytearray) -> bytes:
         try:
             method, arguments = pickle.loads(request)
             return dumps(self.call(method, *arguments))
-        except Exception as error:  # what was sent, or is to be sent, cannot be (un)pickled
+        except Exception as error:  # request or answer cannot be pickled
             return dumps((None, error))
 
 
@@ -56,15 +56,15 @@ class Ray(Closing):
         self.ray = cluster.imported()
         leave = cluster.join(self.ray, workers)
         self._leave = weakref.finalize(self, leave)  # also called at the end of the program
-        # So little is reserved that any number of workers has room, and enough for nodes to take turns.
+        # Reserve so little that any number of workers fits, and enough that Ray spreads them over its nodes.
         options = {"num_cpus": 0.01, "scheduling_strategy": "SPREAD", "max_restarts": 0}
         self._actor = self.ray.remote(**options)(RayHost)
 
     def worker(self, kind: Any, *arguments: Any) -> RayWorker:
         return RayWorker(self.ray, self._actor.remote(kind, *arguments))
 
-    def wired(self, kind: Any, *arguments: Any) -> WiredWorker:
-        return WiredWorker(self.ray, self._actor.remote(kind, *arguments))
+    def wired(self, kind: Any, *arguments: Any) -> ChannelWorker:
+        return ChannelWorker(self.ray, self._actor.remote(kind, *arguments))
 
     def put(self, value: Any) -> Any:
         return self.ray.put(value)
@@ -85,7 +85,7 @@ class RayWorker:
         self.stopped = False
 
     def submit(self, method: str, *arguments: Any) -> Ticket:
-        if self.stopped:  # Ray takes its time
+        if self.stopped:  # Ray itself would accept calls for a while
             return stopped()
         return RayTicket(self.ray, self.actor.call.remote(method, *arguments))
 
@@ -95,28 +95,28 @@ class RayWorker:
             self.ray.kill(self.actor)
 
 
-class WiredWorker(RayWorker):
-    """A worker in a Ray actor that is called over a wire, if it is on this machine."""
+class ChannelWorker(RayWorker):
+    """A worker in a Ray actor that is called over a channel, if it is on this machine."""
 
-    wire: wire.Wire | None = None
-    met = False
+    channel: Channel | None = None
+    connected = False
 
     def submit(self, method: str, *arguments: Any) -> Ticket:
-        if not self.met:
-            self.met = True
-            self.add_label()
-        if self.wire is None or self.stopped:
+        if not self.connected:
+            self.connected = True
+            self._connect()
+        if self.channel is None or self.stopped:
             return super().submit(method, *arguments)
-        return WiredTicket(self, self.wire.send(dumps((method, arguments))))
+        return ChannelTicket(self, self.channel.send(dumps((method, arguments))))
 
-    def add_label(self) -> None:
-        """Wait for the worker, and connect it if that is possible. If it is lost, calls will tell."""
-        with wire.address() as path, contextlib.suppress(self.ray.exceptions.RayError):
+    def _connect(self) -> None:
+        """Wait for the worker, and open a channel to it if possible. If the worker is lost, the next call raises."""
+        with channel.address() as path, contextlib.suppress(self.ray.exceptions.RayError):
             if self.ray.get(self.actor.listen.remote(path)):
-                self.wire = wire.connect(path)
+                self.channel = channel.connect(path)
 
     def fate(self) -> WorkerLost:
-        """Why it does not answer."""
+        """Why the worker does not answer."""
         try:
             self.ray.get(self.actor.__ray_ready__.remote())
         except self.ray.exceptions.RayError as failure:
@@ -124,15 +124,15 @@ class WiredWorker(RayWorker):
         return WorkerLost("a worker is gone: it has hung up")
 
     def stop(self) -> None:
-        if self.wire is not None:
-            self.wire.close()
+        if self.channel is not None:
+            self.channel.close()
         super().stop()
 
 
-class WiredTicket:
-    """The result of a call over a wire."""
+class ChannelTicket:
+    """The result of a call over a channel."""
 
-    def __init__(self, worker: WiredWorker, reply: wire.Reply):
+    def __init__(self, worker: ChannelWorker, reply: Reply):
         self.worker, self.reply = worker, reply
 
     def ready(self) -> bool:
@@ -161,7 +161,7 @@ class RayTicket:
     def result(self) -> Any:
         try:
             value, error = self.ray.get(self.reference)
-        except self.ray.exceptions.RayTaskError as failure:  # what was sent cannot be (un)pickled
+        except self.ray.exceptions.RayTaskError as failure:  # the request cannot be pickled
             raise failure.cause from None
         except self.ray.exceptions.RayError as failure:
             raise lost(failure) from None
@@ -171,5 +171,5 @@ class RayTicket:
 
 
 def lost(failure: Exception) -> WorkerLost:
-    """What Ray says of a worker, in one line."""
+    """Ray's message about a lost worker, cut to one line."""
     return WorkerLost(f"a worker is gone: {str(failure).splitlines()[0].rstrip('.')}")

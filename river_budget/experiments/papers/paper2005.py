@@ -12,7 +12,7 @@ import numpy as np
 
 import river_budget as rb
 
-from ..plotting import Panel
+from ..panels import Panel
 from ..records import Cell, Record, by_column, last_value, sweep
 from ..store import Store
 from ..tasks import Task
@@ -56,8 +56,8 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
         lines = []
         for name in ("Forgetron", "CKS", "Perceptron"):
             of_row = [cell for cell in cells if cell.row.split()[0] == name]
-            style = "level" if name == "Perceptron" else "line"
-            lines += sweep(name, of_row, store, budget_of, last_value, style)
+            shape = "level" if name == "Perceptron" else "line"
+            lines += sweep(name, of_row, store, budget_of, last_value, shape)
         if lines:
             yield Panel(data, "budget", "mistakes", lines, percent=True)
 

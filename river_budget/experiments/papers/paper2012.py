@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 import river_budget as rb
 
-from ..plotting import Line, Panel
-from ..records import Cell, Record, outcomes
+from ..panels import Line, Panel
+from ..records import Cell, Record, measurements
 from ..store import Store
 from ..tasks import Task
 from ..verdicts import Printed
@@ -31,10 +31,10 @@ def cells() -> Iterator[Cell]:
 def panels(record: Record, store: Store) -> Iterable[Panel]:
     """The mean over the repeats at every number of iterations."""
     for cell in record.cells:
-        done = [outcome["lines"] for outcome in outcomes(cell, store)]
+        done = [measurement["lines"] for measurement in measurements(cell, store)]
         lines = []
         for name in done[0] if done else ():
-            runs = [outcome[name] for outcome in done]
+            runs = [measurement[name] for measurement in done]
             evaluations = [
                 sum(points) / len(points) for points in zip(*(r[0] for r in runs), strict=True)
             ]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import river_budget as rb
 
-from ..plotting import Panel
-from ..records import Cell, Record, by_column, last_seconds, last_value, outcomes, sweep
+from ..panels import Panel
+from ..records import Cell, Record, by_column, last_seconds, last_value, measurements, sweep
 from ..store import Store
 from ..tasks import Task
 from ..verdicts import Printed
@@ -108,11 +108,11 @@ def place(cell: Cell) -> tuple[int, int]:
 def time_for_merging(cell: Cell, store: Store) -> tuple[float, float] | None:
     """(seconds of a pass, how much of it the budget takes): what learning takes longer than scoring. Of all runs
     the fastest: whatever else the machine does can only add to a time."""
-    done = outcomes(cell, store)
+    done = measurements(cell, store)
     if not done:
         return None
-    learning = min(outcome["seconds"][-1] for outcome in done)
-    scoring = min(outcome["scoring"] for outcome in done)
+    learning = min(measurement["seconds"][-1] for measurement in done)
+    scoring = min(measurement["scoring"] for measurement in done)
     return learning, max(0.0, learning - scoring)
 
 

@@ -8,43 +8,43 @@ import socket
 
 import pytest
 
-from river_budget.distributed.workers import channel as wire
+from river_budget.distributed.workers import channel
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="sockets of POSIX")
 
 
 @contextlib.contextmanager
-def wired(answer):
-    """A wire to a thread that answers."""
-    with wire.address() as path:
-        assert wire.listen(path, answer)
-        end = wire.connect(path)
+def channel_to(answer):
+    """A channel to a thread that answers."""
+    with channel.address() as path:
+        assert channel.listen(path, answer)
+        end = channel.connect(path)
     assert not os.path.exists(path)
     with contextlib.closing(end):
         yield end
 
 
 def test_answers_come_in_the_order_of_the_requests():
-    with wired(lambda request: bytes(request) * 2) as end:
+    with channel_to(lambda request: bytes(request) * 2) as end:
         replies = [end.send(str(i).encode()) for i in range(100)]
         assert replies[-1].wait() == b"9999"
         assert [bytes(reply.wait()) for reply in replies] == [b"%d%d" % (i, i) for i in range(100)]
 
 
 def test_an_empty_message_is_a_message():
-    with wired(lambda request: b"") as end:
+    with channel_to(lambda request: b"") as end:
         assert end.send(b"").wait() == b""
 
 
 def test_both_ends_may_send_more_than_the_socket_takes():
     large = bytes(range(256)) * 2**15  # 8 MB
-    with wired(bytes) as end:
+    with channel_to(bytes) as end:
         replies = [end.send(large) for _ in range(6)]
         assert all(reply.wait() == large for reply in replies)
 
 
 def test_a_reply_says_when_it_is_ready():
-    with wired(bytes) as end:
+    with channel_to(bytes) as end:
         first, second = end.send(b"1"), end.send(b"2")
         assert second.wait() == b"2"
         assert first.ready()
@@ -56,7 +56,7 @@ def leave(request):
 
 
 def test_nothing_is_answered_once_the_other_end_is_gone():
-    with wired(leave) as end:
+    with channel_to(leave) as end:
         replies = [end.send(bytes(2**23)) for _ in range(3)]
         assert [reply.wait() for reply in replies] == [None] * 3
         late = end.send(b"")
@@ -65,7 +65,7 @@ def test_nothing_is_answered_once_the_other_end_is_gone():
 
 
 def test_nothing_is_answered_once_this_end_is_closed():
-    with wired(bytes) as end:
+    with channel_to(bytes) as end:
         before = end.send(b"1")
         end.close()
         assert before.ready()
@@ -88,7 +88,7 @@ class Interrupted:
 
 
 def test_after_an_interruption_no_answer_is_taken_for_another():
-    with wired(bytes) as end:
+    with channel_to(bytes) as end:
         replies = [end.send(b"1"), end.send(b"2")]
         end.peer = Interrupted(end.peer)
         with pytest.raises(KeyboardInterrupt):
@@ -98,5 +98,5 @@ def test_after_an_interruption_no_answer_is_taken_for_another():
 
 
 def test_where_no_socket_can_be_there_is_no_wire(tmp_path):
-    assert not wire.listen(str(tmp_path / "nowhere" / "wire"), bytes)
-    assert wire.connect(str(tmp_path / "nobody")) is None
+    assert not channel.listen(str(tmp_path / "nowhere" / "channel"), bytes)
+    assert channel.connect(str(tmp_path / "nobody")) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from river_budget.distributed import WorkerLost
-from river_budget.distributed.keyed.shard_client import PATIENCE, WINDOW, Line
+from river_budget.distributed.keyed.shard_client import PATIENCE, WINDOW, ShardClient
 
 
 class Ledger:
@@ -54,41 +54,41 @@ class Slip:
         return rest
 
 
-def line_to(ledger, recovers=True):
-    return Line(ledger.start, 0, recovers)
+def client_of(ledger, recovers=True):
+    return ShardClient(ledger.start, 0, recovers)
 
 
 def test_no_more_messages_wait_than_the_window_allows():
     ledger = Ledger()
-    line = line_to(ledger)
+    client = client_of(ledger)
     for i in range(20):
-        line.send("learn", i, changes=True, asked=False)
-        assert len(line.waiting) == min(i + 1, WINDOW)
+        client.send("learn", i, changes=True, asked=False)
+        assert len(client.waiting) == min(i + 1, WINDOW)
         assert len(ledger.workers[0].told) == max(0, i + 1 - WINDOW)
 
 
 def test_answers_that_are_there_are_not_left_to_wait():
-    line = line_to(Ledger(ready=True))
+    client = client_of(Ledger(ready=True))
     for i in range(5):
-        line.send("learn", i, changes=True)
-        assert len(line.waiting) == 1
+        client.send("learn", i, changes=True)
+        assert len(client.waiting) == 1
 
 
 def test_answers_belong_to_their_messages_in_any_order():
-    line = line_to(Ledger())
-    messages = [line.send("predict", i) for i in range(3)]
-    assert [line.answer(messages[i]) for i in (2, 0, 1)] == [[2], [0], [1]]
+    client = client_of(Ledger())
+    messages = [client.send("predict", i) for i in range(3)]
+    assert [client.answer(messages[i]) for i in (2, 0, 1)] == [[2], [0], [1]]
 
 
 @pytest.mark.parametrize("fatal", ["a", "b", "c", "d", "ask"])
 def test_after_a_loss_the_next_worker_hears_all_since_the_checkpoint_once(fatal):
     ledger = Ledger([fatal])
-    line = line_to(ledger)
-    messages = [line.send(name, changes=True) for name in "abc"]
-    messages.append(line.send("ask"))
-    messages.append(line.send("d", changes=True))
-    line.drain()
-    assert [line.answer(message) for message in messages] == [[1], [2], [3], [], [4]]
+    client = client_of(ledger)
+    messages = [client.send(name, changes=True) for name in "abc"]
+    messages.append(client.send("ask"))
+    messages.append(client.send("d", changes=True))
+    client.drain()
+    assert [client.answer(message) for message in messages] == [[1], [2], [3], [], [4]]
     told = [message for message in ledger.workers[-1].told if message != ("ask",)]
     assert told == [("a", 1), ("b", 2), ("c", 3), ("d", 4)]
     assert len(ledger.workers) == 2
@@ -96,27 +96,27 @@ def test_after_a_loss_the_next_worker_hears_all_since_the_checkpoint_once(fatal)
 
 def test_what_a_checkpoint_contains_is_not_sent_again():
     ledger = Ledger(["d"])
-    line = line_to(ledger)
-    line.send("a", changes=True)
-    seal = line.send("seal", 1, changes=True)
-    line.send("b", changes=True)
-    line.drain()
-    line.complete(1, seal)
-    line.send("d", changes=True)
-    line.drain()
+    client = client_of(ledger)
+    client.send("a", changes=True)
+    seal = client.send("seal", 1, changes=True)
+    client.send("b", changes=True)
+    client.drain()
+    client.complete(1, seal)
+    client.send("d", changes=True)
+    client.drain()
     assert ledger.workers[-1].checkpoint == 1
     assert ledger.workers[-1].told == [("b", 1), ("d", 2)]
 
 
 def test_a_loss_while_messages_are_sent_again_is_a_loss_too():
     ledger = Ledger(["c", "a", "b"])
-    line = line_to(ledger)
+    client = client_of(ledger)
     ledger.fatal = []
     for name in "ab":
-        line.send(name, changes=True)
-    line.drain()
+        client.send(name, changes=True)
+    client.drain()
     ledger.fatal = ["c", "a", "b"]
-    assert line.answer(line.send("c", changes=True)) == [3]
+    assert client.answer(client.send("c", changes=True)) == [3]
     assert [worker.told for worker in ledger.workers[2:]] == [
         [("a", 1)],
         [("a", 1), ("b", 2), ("c", 3)],
@@ -125,36 +125,36 @@ def test_a_loss_while_messages_are_sent_again_is_a_loss_too():
 
 def test_a_message_that_no_worker_survives_is_given_up():
     ledger = Ledger(["poison"] * 50)
-    line = line_to(ledger)
+    client = client_of(ledger)
     with pytest.raises(WorkerLost, match=f"{PATIENCE + 1} times in a row"):
-        line.answer(line.send("poison", changes=True))
+        client.answer(client.send("poison", changes=True))
     assert len(ledger.workers) == PATIENCE + 1
 
 
 def test_without_checkpoints_a_loss_is_the_end():
-    line = line_to(Ledger(["b"]), recovers=False)
-    line.answer(line.send("a", changes=True))
+    client = client_of(Ledger(["b"]), recovers=False)
+    client.answer(client.send("a", changes=True))
     with pytest.raises(WorkerLost, match="checkpoint=folder"):
-        line.answer(line.send("b", changes=True))
-    assert not line.log
+        client.answer(client.send("b", changes=True))
+    assert not client.log
 
 
 def test_an_error_comes_to_whoever_asks_or_waits_for_the_next():
-    line = line_to(Ledger())
+    client = client_of(Ledger())
     with pytest.raises(ValueError, match="wrong"):
-        line.answer(line.send("wrong", changes=True))
-    line.raise_error()
-    line.send("wrong", changes=True, asked=False)
-    line.drain()
+        client.answer(client.send("wrong", changes=True))
+    client.raise_error()
+    client.send("wrong", changes=True, asked=False)
+    client.drain()
     with pytest.raises(ValueError, match="wrong"):
-        line.raise_error()
-    line.raise_error()
+        client.raise_error()
+    client.raise_error()
 
 
 def test_an_error_is_not_raised_again_when_messages_are_sent_again():
     ledger = Ledger(["a"])
-    line = line_to(ledger)
+    client = client_of(ledger)
     with pytest.raises(ValueError, match="wrong"):
-        line.answer(line.send("wrong", changes=True))
-    assert line.answer(line.send("a", changes=True)) == [2]
+        client.answer(client.send("wrong", changes=True))
+    assert client.answer(client.send("a", changes=True)) == [2]
     assert ledger.workers[1].told == [("wrong", 1), ("a", 2)]

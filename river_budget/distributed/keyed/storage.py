@@ -1,0 +1,152 @@
+"""Models on disk: as bytes, in the database of a shard, and in a folder of checkpoints.
+
+A checkpoint is a folder with an SQLite database per shard, and a note that says which checkpoint is complete.
+
+In a database, every state carries the number of the checkpoint that it belongs to, and the one with the largest
+number counts. What is written between two checkpoints belongs to the next one and is one transaction with it: a
+process that dies in between leaves the last checkpoint. A checkpoint is complete when all shards have
+written theirs, and the last complete one is kept until the next is.
+
+The transaction begins at once and locks the database, so no two shards ever write the same one.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import os
+import pathlib
+import pickle
+import sqlite3
+from typing import Any
+
+from ...saving import SavedModelError, container, nodes, opened
+
+NOTE = "keyed_models.json"
+FORMAT = 1  # of the note
+
+TABLE = "CREATE TABLE IF NOT EXISTS models (key BLOB, checkpoint INTEGER, state BLOB, UNIQUE (key, checkpoint))"
+LATEST = "SELECT state FROM models WHERE key = ? ORDER BY checkpoint DESC LIMIT 1"
+WRITE = "INSERT OR REPLACE INTO models VALUES (?, ?, ?)"
+OUTDATED = """DELETE FROM models WHERE key = ?1 AND checkpoint <
+    (SELECT max(checkpoint) FROM models WHERE key = ?1 AND checkpoint <= ?2)"""
+PATIENCE = 10  # seconds to wait for the lock of a process that has just been killed
+
+
+# models as bytes: as `river_budget.save` writes them where that is possible, else pickled
+
+
+class Form(enum.StrEnum):
+    """How the models of one template become bytes."""
+
+    SAVED = "saved"  # nothing is executed when they are read
+    PICKLED = "pickled"
+
+
+def form_of(template: Any) -> Form:
+    """The form of the clones of a model."""
+    try:
+        nodes.encoded(template.clone(), [])
+    except SavedModelError:
+        return Form.PICKLED
+    return Form.SAVED
+
+
+def serialised(model: Any, form: Form) -> bytes:
+    """The bytes of a model."""
+    if form == Form.PICKLED:
+        return pickle.dumps(model, protocol=5)
+    arrays: list[Any] = []
+    node = nodes.encoded(model, arrays)
+    return b"".join(container.content(node, arrays))
+
+
+def deserialised(data: bytes, form: Form) -> Any:
+    """The model of these bytes. Learning goes on from it as it would have."""
+    return pickle.loads(data) if form == Form.PICKLED else opened(data, "the state of a model")
+
+
+# the folder
+
+
+class Folder:
+    """The folder with the checkpoints of one KeyedModels."""
+
+    def __init__(self, path: str | os.PathLike[str], model: Any, key: Any, shards: int):
+        self.path = pathlib.Path(path).absolute()
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.made_for = {"model": repr(model), "key": repr(key), "shards": shards}
+        self.checkpoint = self.rows = 0
+        note = self.path / NOTE
+        if note.exists():
+            self._read(note)
+
+    def _read(self, note: pathlib.Path) -> None:
+        content = json.loads(note.read_text())
+        if content["format"] > FORMAT:
+            raise ValueError(f"{note} comes from a later version of river_budget")
+        for name, value in self.made_for.items():
+            if content[name] != value:
+                raise ValueError(
+                    f"{self.path} holds checkpoints of a KeyedModels with {name}={content[name]}, not "
+                    f"{name}={value}: give the same or another folder"
+                )
+        self.checkpoint, self.rows = content["checkpoint"], content["rows"]
+
+    def shard(self, place: int) -> pathlib.Path:
+        """The database of a shard."""
+        return self.path / f"shard-{place}.sqlite"
+
+    def complete(self, checkpoint: int, rows: int) -> None:
+        """Note that all shards have written this checkpoint, which contains so many rows."""
+        content = {"format": FORMAT, "checkpoint": checkpoint, "rows": rows} | self.made_for
+        container.write(self.path / NOTE, [json.dumps(content, indent=1).encode()])
+        self.checkpoint, self.rows = checkpoint, rows
+
+
+# the database of a shard
+
+
+class ShardDatabase:
+    """Keys and states, as of a checkpoint and since."""
+
+    def __init__(self, path: pathlib.Path, checkpoint: int):
+        self.checkpoint = self.complete = checkpoint
+        # opened in one thread of the worker and used in another, never in two at once
+        self.connection = sqlite3.connect(
+            path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise RuntimeError(f"{path} is in use by another KeyedModels ({error})") from None
+        self.connection.execute(TABLE)
+        self.connection.execute("DELETE FROM models WHERE checkpoint > ?", (checkpoint,))
+        self._commit()
+
+    def _commit(self) -> None:
+        self.connection.execute("COMMIT")
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def state(self, key: bytes) -> bytes | None:
+        """The latest state of a key."""
+        row = self.connection.execute(LATEST, (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def write(self, key: bytes, state: bytes) -> None:
+        """Write a state that belongs to the next checkpoint."""
+        self.connection.execute(WRITE, (key, self.checkpoint + 1, state))
+        self.connection.execute(OUTDATED, (key, self.complete))
+
+    def seal(self, checkpoint: int) -> None:
+        """Make everything written so far the checkpoint of this number."""
+        self._commit()
+        self.checkpoint = checkpoint
+
+    def keys(self) -> set[bytes]:
+        """All keys that have a state."""
+        return {key for (key,) in self.connection.execute("SELECT DISTINCT key FROM models")}
+
+    def close(self) -> None:
+        """Close the database. Writes since the last checkpoint are undone."""
+        self.connection.close()

@@ -1,0 +1,82 @@
+"""Questions about models that others hold, and batches for models without the frame of a user.
+
+`isinstance` takes one of River's pipelines for what its last step is, so types are compared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from river import base, compose
+
+from .base import StreamModel
+from .calls import FreeRows
+from .features import Batch
+from .shells import Classifier, Regressor
+from .targets import Labels, Targets
+
+
+def is_ours(model: Any) -> bool:
+    """Whether a model is one of this package, with nothing around it."""
+    return issubclass(type(model), StreamModel)
+
+
+def is_bare(model: Any) -> bool:
+    """Whether a model is a classifier or a regressor of this package, with nothing around it."""
+    return issubclass(type(model), (Classifier, Regressor))
+
+
+def steps_of_ours(model: Any) -> Iterator[StreamModel]:
+    """The models of this package among the steps of a pipeline, or the model itself."""
+    if is_ours(model):
+        yield model
+    elif type(model) is compose.Pipeline:
+        for step in model.steps.values():
+            yield from steps_of_ours(step)
+
+
+def all_ours(model: Any) -> Iterator[StreamModel]:
+    """The models of this package in pipelines, wrappers and ensembles."""
+    if is_ours(model):
+        yield model
+    elif isinstance(model, (list, tuple)):
+        for item in model:
+            yield from all_ours(item)
+    elif isinstance(model, dict):
+        yield from all_ours(list(model.values()))
+    elif isinstance(model, base.Estimator):
+        yield from all_ours(vars(model))
+
+
+def forget_free_rows(model: Any) -> None:
+    """Give back the memory that models of this package keep for the next single example."""
+    for ours in steps_of_ours(model):
+        if ours.free_rows:
+            ours.free_rows = FreeRows()
+
+
+def memory_of(model: Any) -> int:
+    """Bytes that a model occupies."""
+    return model.memory_usage if is_ours(model) else int(model._raw_memory_usage)
+
+
+def predict_then_learn_batch(model: Any, batch: Batch, targets: Any, weights: Any) -> list[Any]:
+    """The `predict_then_learn_many` of a bare model, for a batch that is not made from a frame."""
+    if issubclass(type(model), Classifier):
+        return model._learn_batch(batch, targets, weights, predict=True).tolist()  # type: ignore[no-any-return]
+    scores = np.empty((len(batch), 1))
+    model.run_pass(model.rows_of(batch), Targets(targets, len(batch)).numbers(), weights, scores)
+    return predictions_of(None, scores)
+
+
+def predict_batch(model: Any, batch: Batch) -> list[Any]:
+    """The `predict_many` of a bare model, for a batch that is not made from a frame."""
+    return predictions_of(getattr(model, "labels", None), model._score_batch(batch))
+
+
+def predictions_of(labels: Labels | None, scores: Any) -> list[Any]:
+    """The predictions that scores stand for: of a classifier with these labels, or of a regressor."""
+    found = scores[:, 0] if labels is None else labels.labels(scores)
+    return found.tolist()  # type: ignore[no-any-return]
