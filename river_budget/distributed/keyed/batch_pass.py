@@ -18,15 +18,16 @@ from .parts import Part
 
 
 class Scratch:
-    """Scratch space for calls of models of several sizes."""
+    """Scratch space for calls of models of several sizes. (Equally large blocks may need different space.)"""
 
     def __init__(self) -> None:
-        self.spaces: dict[tuple[int, int], Any] = {}
+        self.spaces: dict[int, Any] = {}
 
-    def address(self, block: Any, outputs: int) -> int:
-        space = self.spaces.get((len(block), outputs))
+    def address(self, block: Any) -> int:
+        size = blocks.scratch_in(block)
+        space = self.spaces.get(size)
         if space is None:
-            space = self.spaces[len(block), outputs] = blocks.scratch_for(block)
+            space = self.spaces[size] = blocks.scratch_for(block)
         return address_of(space)
 
 
@@ -74,7 +75,7 @@ class Bench:
         width, outputs, bases = self.rows.shape[1], self.outputs, self.bases
         call = self.call
         call[BLOCK] = address_of(block)
-        call[SCRATCH] = self.scratch.address(block, outputs)
+        call[SCRATCH] = self.scratch.address(block)
         call[ROWS] = bases[ROWS] + 8 * start * width
         call[TARGETS] = bases[TARGETS] + 8 * start
         call[WEIGHTS] = bases[WEIGHTS] + 8 * start
