@@ -16,8 +16,7 @@ import tempfile
 import pytest
 
 from river_budget.distributed import WorkerLost
-from river_budget.distributed.workers import backends
-from river_budget.distributed.workers import channel
+from river_budget.distributed.workers import backends, channel
 
 
 @pytest.fixture(params=["serial", "ray"])

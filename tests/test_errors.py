@@ -10,11 +10,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from models import CLASSIFIERS, MODELS, REGRESSORS, learned, stream_for, variant
+from models import CLASSIFIERS, KERNELS, MODELS, REGRESSORS, learned, stream_for, variant
 from river import preprocessing
 
 import river_budget as rb
-from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge
 
 NO_NUMBERS = [
@@ -337,7 +337,7 @@ def test_a_parameter_of_a_kernel_or_maintenance_out_of_range_is_refused(name, bu
         build()
 
 
-@pytest.mark.parametrize("kernel", [Polynomial(), Laplacian(), Linear()])
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if not isinstance(k, RBF)], ids=repr)
 @pytest.mark.parametrize("maintenance", [None, Merge(), Merge(3)])
 def test_merging_needs_a_gaussian_kernel(kernel, maintenance):
     for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):

@@ -23,6 +23,7 @@ from models import (
 from river import base, preprocessing
 
 import river_budget as rb
+from river_budget.core.layout import views
 from river_budget.kernels import RBF, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 
@@ -214,6 +215,16 @@ def test_a_change_that_is_not_allowed_changes_nothing(change):
     with pytest.raises(ValueError, match=next(iter(change))):
         model.mutate(change)
     assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("budgets", [(25, 7), (7, 25), (7, 40, 7)], ids=str)
+@pytest.mark.parametrize("model", having("budget"))
+def test_a_model_takes_the_memory_of_the_budget_that_it_has_now(model, budgets):
+    model = learned(model.clone({"budget": budgets[0]}))
+    for budget in budgets[1:]:
+        model.mutate({"budget": budget})
+    fresh = learned(model, 1)  # which has the last budget from the start
+    assert views(model.block).head.capacity == views(fresh.block).head.capacity > budgets[-1]
 
 
 def test_no_budget_can_be_given_to_a_kernel_that_cannot_merge():

@@ -245,6 +245,11 @@ def stamp_in(block: Any) -> int:
     return _whole(block, "stamp") if len(block) >= TABLES_AT else 0
 
 
+def scratch_in(block: Any) -> int:
+    """Bytes of scratch space that a pass over this block may need."""
+    return _whole(block, "scratch")
+
+
 def scratch_for(block: Any) -> Any:
-    """Scratch space of the size that a pass over this block may need."""
-    return zeros(_whole(block, "scratch"))
+    """Scratch space of that size."""
+    return zeros(scratch_in(block))

@@ -120,10 +120,10 @@ def insert_in_window(model, state, slot, x, norm, label, pull):
     else:
         head.count += 1
     place(model, slot, x, norm)
-    response = 0.0
+    row[slot], response = 0.0, 0.0  # the row was made before there was such a vector
     if state.norm2 > 0.0:
         for j in range(head.count):
-            response += row[j] * model.coefficients[0, j]  # 0 in the slot itself
+            response += row[j] * model.coefficients[0, j]
     per_vector[LABELS, slot], per_vector[RESPONSES, slot] = label, label * response
     per_vector[PULLS, slot] = pull
     state.positives += label > 0.0

@@ -20,7 +20,9 @@ from .calls import Call
 from .contract import Rows
 
 FIRST_CAPACITY = 64  # of a model without a budget
-WHOLE = 1024  # budgets up to this have room for all vectors from the start; others grow as they need it
+WHOLE = (
+    1024  # budgets up to this have room for all vectors from the start; others grow as they need it
+)
 GROWTH = 2  # factor by which a model grows
 
 
