@@ -193,13 +193,13 @@ class StreamModel(base.Estimator):
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """The pass over all rows; where it waits, the model is prepared for what comes."""
-        done = 0
+        call, done = Call(self.block, rows, targets, weights, scores), 0
         while True:
-            rest = (array[done:] for array in (rows, targets, weights, scores))
-            done += Call(self.block, *rest).run(self.pass_holder.learning_pass)
+            done += call.run(self.pass_holder.learning_pass)
             if done == len(rows):
                 return
             self.prepare()
+            call.move(self.block, done, len(rows))
 
     def prepare(self) -> None:
         """Give a pass what it waits for."""
