@@ -37,18 +37,41 @@ def _before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
-    """The raw score of an example behind the transformers of a pipeline."""
+    """The raw score of an example behind the transformers of a pipeline.
+
+    Parameters
+    ----------
+    model
+        A pipeline that ends in a model of river_budget, or such a model.
+    x
+        The example as the pipeline takes it.
+
+    """
     return _last(model).decision_function_one(_before_last(model, x))
 
 
 def support_vectors(model: Any) -> list[dict[str, Any]]:
-    """The support vectors of the model at the end of a pipeline, in units of what reaches it."""
+    """The support vectors of the model at the end of a pipeline, in units of what reaches it.
+
+    Parameters
+    ----------
+    model
+        A pipeline that ends in a model of river_budget, or such a model.
+
+    """
     vectors: list[dict[str, Any]] = _last(model).support_vectors()
     return vectors
 
 
 def memory_usage(model: Any) -> int:
-    """Bytes of a pipeline: of our models as they count themselves, of River's steps as River does."""
+    """Bytes of a pipeline: of our models as they count themselves, of River's steps as River does.
+
+    Parameters
+    ----------
+    model
+        A pipeline, or any River estimator.
+
+    """
     if type(model) is compose.Pipeline:
         return sum(memory_usage(step) for step in model.steps.values())
     usage = model.memory_usage if _is_ours(model) else model._raw_memory_usage
