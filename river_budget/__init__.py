@@ -7,6 +7,7 @@ from typing import Any
 
 from . import kernels, maintenance
 from ._version import __version__ as __version__
+from .auto import AutoKernelClassifier, AutoKernelRegressor
 from .batch_perceptron import SBPClassifier
 from .bsgd import BSGDClassifier, BSGDRegressor
 from .forgetron import ForgetronClassifier, ForgetronRegressor
@@ -28,6 +29,8 @@ from .saving import SavedModelError, load, save
 from .unite import merge
 
 __all__ = [
+    "AutoKernelClassifier",
+    "AutoKernelRegressor",
     "BOGDClassifier",
     "BOGDRegressor",
     "BPAClassifier",

@@ -25,15 +25,20 @@ from .transformer import Transformer
 __all__ = ["FOGDClassifier", "FOGDRegressor", "RBFSampler", "RandomFourier"]
 
 
+def uniforms_of(name: Any, entropy: int, n: int) -> Any:
+    """n uniform numbers of a feature, which depend on nothing but its name and the seed."""
+    value = as_float(name)  # 1, 1.0 and True are one key of a dict
+    text = repr(plain(name) if value is None else value)
+    digest = hashlib.blake2b(text.encode(), digest_size=8, key=entropy.to_bytes(8, "little"))
+    return uniforms(int.from_bytes(digest.digest(), "little"), n)  # type: ignore[no-untyped-call]
+
+
 def frequencies(name: Any, entropy: int, n: int, header: dict[str, Any]) -> Any:
     """n frequencies of a feature, which depend on nothing but its name and the seed.
 
     More of them begin with the same ones. Their distribution is the Fourier transform of the kernel.
     """
-    value = as_float(name)  # 1, 1.0 and True are one key of a dict
-    text = repr(plain(name) if value is None else value)
-    digest = hashlib.blake2b(text.encode(), digest_size=8, key=entropy.to_bytes(8, "little"))
-    uniform: Any = uniforms(int.from_bytes(digest.digest(), "little"), n)  # type: ignore[no-untyped-call]
+    uniform = uniforms_of(name, entropy, n)
     if header["kernel"] == Code.RBF:  # normal
         from scipy.special import ndtri  # here, as only these models need it
 

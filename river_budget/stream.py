@@ -94,10 +94,18 @@ class StreamModel(base.Estimator):
     def _create(self, n_features: int, **fields: Any) -> None:
         fields = self._header(n_features) | {"width": n_features} | fields
         self._block = blocks.allocate(**fields)
+        self._furnish()
         self._write_parameters()
         own = self._own()
         for name, value in self._start().items():
             own[name] = value
+
+    def _furnish(self) -> None:
+        """Tables of the algorithm's own in the room of a new block get their places and what they begin with."""
+
+    def _tables(self) -> dict[str, Any]:
+        """Those of these tables that belong in a file, by name."""
+        return {}
 
     def _restored(self, count: int) -> None:
         """The algorithm's own numbers come from a file: raise for what compiled code could not bear."""

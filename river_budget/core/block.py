@@ -53,7 +53,7 @@ def scratch_size(capacity: int, width: int, outputs: int, arity: int) -> int:
 
 
 def allocate(**fields: Any) -> Any:
-    """A new block with these header fields; `capacity`, `width`, `outputs` set its size."""
+    """A new block with these header fields; `capacity`, `width`, `outputs` set its size, and `room`."""
     head = np.zeros(1, HEADER)
     for name, value in fields.items():
         head[name] = value
@@ -63,13 +63,14 @@ def allocate(**fields: Any) -> Any:
         if table != "vectors":
             head[f"at_{table}"] = end
         end += 8 * n * sizes["capacity"]
-    block = zeros(end)
+    head["at_room"] = end
+    block = zeros(end + 8 * int(head["room"][0]))
     block[: HEADER.itemsize] = head.view(np.uint8)
     return block
 
 
 def resized(block: Any, **sizes: int) -> Any:
-    """A copy with another `capacity`, `width` or `outputs`; what is new holds zeros."""
+    """A copy with another `capacity`, `width` or `outputs`; what is new holds zeros, and so does its room."""
     old = views(block)
     new_block = allocate(**{name: old.head[name] for name in HEADER.names or ()} | sizes)
     new = views(new_block)
@@ -95,4 +96,5 @@ def scratch_for(block: Any) -> Any:
     """
     head = views(block).head
     numbers = scratch_size(*(int(head[n]) for n in ("capacity", "width", "outputs", "arity")))
+    numbers += int(head.desk)  # scratch space that an algorithm asks for besides
     return zeros(8 * numbers + 64)

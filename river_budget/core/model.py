@@ -11,6 +11,7 @@ at 40 ns a call, more than a tenth of a whole prediction.
     arrivals   per vector: its place in the order in which vectors came into the model
     extras     further rows of numbers per vector, for algorithms that keep some
     factor     capacity x capacity inverse Cholesky factor of the Gram matrix, for those that project
+    room       the address of `head.room` further numbers, which their algorithm divides among tables of its own
 and scratch space: row, logs, scratch (capacity), chosen, x (width), and `free` for a moment's use.
 """
 
@@ -29,7 +30,8 @@ from .views import carve, carver, compiled_as, integers, numbers, table
 
 _INTEGERS = (
     "capacity width outputs extras factored count budget arrived task kernel degree normalised "
-    "maintenance arity method objective repairs at_coefficients at_norms at_arrivals at_extras at_factor"
+    "maintenance arity method objective repairs at_coefficients at_norms at_arrivals at_extras at_factor "
+    "room desk at_room"
 )
 HEADER = np.dtype(
     (
@@ -62,6 +64,7 @@ VIEWS: dict[str, Any] = {
 # Attributes that are addresses, for whoever knows what to carve from there.
 ADDRESSES: dict[str, Any] = {
     "own": lambda b, m, h: b + OWN,
+    "room": lambda b, m, h: b + h.at_room,
     "free": lambda b, m, h: (m + h.capacity * 24 + h.width * 16 + 8 + 63) & -64,
 }
 

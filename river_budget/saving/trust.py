@@ -46,7 +46,8 @@ def size_of(fields: Mapping[str, Any]) -> int:
     arity = sizes.pop("arity")
     tables = sizes["capacity"] * sum(blocks.rows_of(**sizes))
     scratch = blocks.scratch_size(sizes["capacity"], sizes["width"], sizes["outputs"], arity)
-    return 8 * (tables + scratch)
+    further = int(fields.get("room", 0)) + int(fields.get("desk", 0))
+    return 8 * (tables + scratch + further)
 
 
 def check_state(model: Any, count: int) -> None:

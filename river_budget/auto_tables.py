@@ -1,0 +1,250 @@
+"""The tables of the automatic kernel learners, outside the passes: made, grown, and brought into a smaller memory."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .core import auto_tables as core
+from .core import block as blocks
+from .core.auto_binning import COARSENESS, STARTS
+from .core.auto_mixer import RIDGE
+from .core.views import numbers
+from .fourier import uniforms_of
+from .parameters import Mutable, whole
+from .stream import StreamModel
+
+PER_EXAMPLE = 5  # rows of further numbers that belong to a stored example
+IN_FILES = {
+    "moments": core.MOMENTS,
+    "metric": core.METRIC,
+    "prior": core.PRIOR,
+    "mixer": core.MIXER,
+    "linear": core.LINEAR,
+    "least_squares": core.LEAST_SQUARES,
+    "covariance": core.COVARIANCE,
+    "cells": core.CELL,
+}
+NO_DRAW = 2.0  # above all that are drawn
+BINS = ("the bins",)  # in place of the name of a feature
+
+
+class AutoTables(StreamModel):
+    """A model with tables in the room of its block."""
+
+    _state = core.STATE
+    _scores_with_extras = True
+
+    budget = Mutable(whole(1))
+
+    @property
+    def _limit(self) -> int:
+        return int(self.budget)
+
+    def _capacity(self, count: int) -> int:
+        return blocks.columns_for(self._limit)
+
+    @property
+    def _columns(self) -> int:
+        """Of coefficients, for each width."""
+        return 1
+
+    def _first_weight(self, experts: int) -> float:
+        """Of every expert, before anything is learned."""
+        raise NotImplementedError
+
+    @property
+    def n_support_vectors(self) -> int:
+        """How many examples the model holds."""
+        return 0 if self._block is None else int(blocks.views(self._block).head.count)
+
+    # the room
+
+    def _header(self, n_features: int) -> dict[str, Any]:
+        return super()._header(n_features) | {
+            "outputs": core.WIDTHS * self._columns,
+            "capacity": self._capacity(0),
+            "budget": self._limit,
+            "extras": PER_EXAMPLE,
+            **self._spaces(n_features),
+        }
+
+    def _spaces(self, width: int) -> dict[str, int]:
+        _, room, desk = core.directory(width, self._columns)
+        return {"room": room, "desk": desk}
+
+    def _sizes(self) -> tuple[int, int]:
+        head = blocks.views(self._block).head
+        return int(head.width), int(head.outputs) // core.WIDTHS
+
+    def _table(self, name: int) -> Any:
+        """A table of the room in its full shape."""
+        entries, _, _ = core.directory(*self._sizes())
+        shape, room = core.room_shapes(*self._sizes())[name], blocks.views(self._block).room
+        return numbers(room + 8 * int(entries[name, 0]), math.prod(shape)).reshape(shape)
+
+    def _tables(self) -> dict[str, Any]:
+        if self._block is None:
+            return {}
+        return {name: self._table(table) for name, table in IN_FILES.items()}
+
+    def _furnish(self) -> None:
+        """The directory, and what tables begin with that features and classes to come will find."""
+        entries, _, _ = core.directory(*self._sizes())
+        numbers(blocks.views(self._block).room, core.DIRECTORY).view(np.int64)[:] = entries.ravel()
+        self._table(core.METRIC)[core.METRIC_WEIGHT] = 1.0
+        self._table(core.METRIC)[core.METRIC_SQUARES] = 1e-3
+        covariance = self._table(core.COVARIANCE)
+        covariance[:] = np.eye(len(covariance))
+        self._draw_bins()
+
+    def _begin(self) -> None:
+        """What holds for a model of its first features."""
+        n, own, mixer = len(self._features), self._own(), self._table(core.MIXER)
+        own.second_order = n if n <= core.MOST_SQUARED else -1
+        own.log_distance = math.log(2.0 * max(n, 1))  # of two rows that are scaled
+        experts = core.EXPERTS - (own.second_order < 0)
+        mixer[core.MIXER_WEIGHT, :experts] = self._first_weight(experts)
+        mixer[core.MIXER_CURVATURE :] = RIDGE * np.eye(core.STRIDE)
+
+    def _resize(self, **sizes: int) -> None:
+        """Tables of another width or with more columns keep what they hold."""
+        old = {name: self._table(name).copy() for name in range(core.CELL + 1)}
+        width, _ = self._sizes()
+        super()._resize(**sizes, **self._spaces(sizes.get("width", width)))
+        self._furnish()
+        for name, source in old.items():
+            target = self._table(name)
+            corner = tuple(map(slice, np.minimum(source.shape, target.shape)))
+            target[corner] = source[corner]
+
+    # features and their bins
+
+    def _know(self, names: list[Any]) -> None:
+        before, fresh = len(self._features), self._block is None
+        super()._know(names)
+        if fresh:
+            self._begin()
+        self._introduce(before, reset=not fresh)
+
+    def _introduce(self, first: int, reset: bool) -> None:
+        """The features from a place on take part; bins that look at one of them begin anew."""
+        slots, own = self._table(core.SLOT), self._own()
+        looked_at, draws = slots[core.SLOT_FEATURE].view(np.int64), slots[core.SLOT_DRAW]
+        changed = np.zeros(core.SLOTS, bool)
+        for place, name in list(enumerate(self._features))[first:]:
+            drawn = uniforms_of(name, self._entropy, core.SLOTS)
+            wins = drawn < draws
+            looked_at[wins], draws[wins] = place, drawn[wins]
+            changed |= wins
+        own.features = len(self._features)
+        if own.second_order >= 0:
+            own.second_order = min(own.features, core.MOST_SQUARED)
+        if reset:
+            self._table(core.CELL)[self._tables_of(changed)] = 0.0
+
+    @staticmethod
+    def _tables_of(changed: Any) -> Any:
+        """Which tables look at a feature by one of these slots."""
+        by_row, start, found = changed.reshape(-1, core.TABLES), 0, []
+        for depth in core.DEPTHS:
+            used = [
+                by_row[b] & (np.arange(core.TABLES) >= STARTS[b])
+                for b in range(start, start + depth)
+            ]
+            found.append(np.any(used, axis=0))
+            start += depth
+        return np.concatenate(found)
+
+    def _draw_bins(self) -> None:
+        """Width, place and hash of all bins, which depend on the seed only; no slot looks at a feature yet."""
+        slots = self._table(core.SLOT)
+        wide, place, turn = uniforms_of(BINS, self._entropy, 3 * core.SLOTS).reshape(3, -1)
+        bins = np.repeat(COARSENESS, [core.TABLES * depth for depth in core.DEPTHS])
+        slots[core.SLOT_SCALE] = bins * (0.5 + wide) / 4.0
+        slots[core.SLOT_SHIFT] = place
+        slots[core.SLOT_TURN] = turn
+        slots[core.SLOT_DRAW] = NO_DRAW
+
+    # a smaller or larger memory
+
+    def _change(self, name: str, value: Any) -> None:
+        before = self.__dict__.get("budget", 0)
+        super()._change(name, value)
+        if name == "budget" and self._block is not None:
+            recent, hard = self._in_order(before)
+            self._resize(capacity=self._capacity(0))
+            self._rearrange(recent, hard)
+
+    def _in_order(self, budget: int) -> tuple[Any, Any]:
+        """Copies of the stored examples, recent and hard ones, oldest first: columns of three tables."""
+        model, own = blocks.views(self._block), self._own()
+        room = budget - budget // 2
+        n_recent = min(int(model.head.count), room)
+        n_hard = int(model.head.count) - n_recent
+        recent = (int(own.recent_place) + np.arange(n_recent)) % max(n_recent, 1)
+        hard = room + (int(own.hard_place) + np.arange(n_hard)) % max(n_hard, 1)
+        together = np.vstack([model.vectors, model.coefficients, model.extras])
+        return together[:, recent], together[:, hard]
+
+    def _rearrange(self, recent: Any, hard: Any) -> None:
+        """The newest stay. Hard ones fill a larger room for recent ones, and go on to be hard when they leave it."""
+        model, own = blocks.views(self._block), self._own()
+        places = self._limit - self._limit // 2
+        columns = np.hstack([hard, recent])
+        cut = max(columns.shape[1] - places, 0)
+        row_of_hard = len(columns) - PER_EXAMPLE + core.HARD
+        older = columns[:, :cut]
+        older = older[:, older[row_of_hard] != 0.0]
+        older = older[:, max(older.shape[1] - self._limit // 2, 0) :]
+        kept = np.hstack([columns[:, cut:], older])
+        n_recent, n = columns.shape[1] - cut, kept.shape[1]
+        d, outputs = model.vectors.shape[0], model.coefficients.shape[0]
+        for table, rows in (
+            (model.vectors, kept[:d]),
+            (model.coefficients, kept[d : d + outputs]),
+            (model.extras, kept[d + outputs :]),
+        ):
+            table[:] = 0.0
+            table[:, :n] = rows
+        model.head.count, model.head.budget = n, self._limit
+        own.recent_place = n_recent % places
+        own.hard_place = (n - n_recent) % max(self._limit // 2, 1)
+
+    # from a file
+
+    def _restored(self, count: int) -> None:
+        own, recent = self._own(), self._limit - self._limit // 2
+        d, extras = len(self._features), blocks.views(self._block).extras
+        squared = min(d, core.MOST_SQUARED)
+        if not (own.rounds >= 0 and own.second_order in (-1, squared)):
+            raise ValueError("its rounds or its linear model are out of range")
+        n_recent = min(count, recent)
+        n_hard = count - n_recent
+        if own.recent_place != (own.recent_place % recent if n_recent == recent else n_recent):
+            raise ValueError("the next place of its memory is out of range")
+        if n_hard < self._limit // 2 and own.hard_place != n_hard or not (
+            0 <= own.hard_place < max(self._limit // 2, 1)
+        ):
+            raise ValueError("the next place of its memory is out of range")
+        if not all(np.isfinite([own[name] for name in own.dtype.names])):
+            raise ValueError("its numbers are not finite")
+        self._check_tables(extras[:, :count])
+        own.features = d
+        self._introduce(0, reset=False)
+
+    def _check_tables(self, extras: Any) -> None:
+        """Raise for numbers of which compiled code would take a root or a logarithm, or make an index."""
+        metric, mixer = self._table(core.METRIC), self._table(core.MIXER)
+        positive = [extras[core.WEIGHT], metric[core.METRIC_WEIGHT], metric[core.METRIC_SQUARES]]
+        if not all((table >= 0.0).all() for table in positive):
+            raise ValueError("some of its weights are negative")
+        if (self._table(core.LINEAR)[:, :, 1] < 0.0).any() or (
+            self._table(core.CELL)[:, :, 1] < 0.0
+        ).any():
+            raise ValueError("some of its sums of squares are negative")
+        curvature = mixer[core.MIXER_CURVATURE :]
+        if np.linalg.eigvalsh(curvature).min() <= 0.0:
+            raise ValueError("the curvature of its mixer is not positive")

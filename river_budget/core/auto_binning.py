@@ -1,0 +1,108 @@
+"""Random binning: many tables, each over few features, that learn together.
+
+A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007 (random binning features).
+
+    spec         here
+    table j      looks at 1 + depth j / TABLES features: slot b of all tables lies in one row of slots, where those
+                 that have none come first
+    wid, off     SLOT_SCALE = 1 / wid, SLOT_SHIFT = off / wid
+    cell_j       HIT; a sum of the bins, each times a number of its slot (SLOT_TURN), modulo 1: a hash that is
+                 plain arithmetic
+    TW[j, cell]  CELL: a row of weights, and behind it a row of sums of squares (in regression: of visits)
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .auto_tables import (
+    CELL,
+    CELLS_EACH,
+    DEPTHS,
+    HIT,
+    ROW,
+    SLOPE,
+    SLOT,
+    SLOT_FEATURE,
+    SLOT_SCALE,
+    SLOT_SHIFT,
+    SLOT_TURN,
+    TABLES,
+    kept,
+    noted,
+)
+from .jit import compiled
+
+COARSENESS = (4.0, 8.0)  # of the experts: bins over 4 standard deviations
+EDGE = 3.0  # bins go as far as this
+STEP = 0.3 / math.sqrt(TABLES)
+MEMORY = 0.9995  # of sums of squared gradients
+SOFTENING = 1e-2  # of their roots
+FLOOR = 0.05  # of the share of an error that a cell takes over, in regression
+
+
+def first_table(depth, b):
+    """The first table that has a slot b: of `depth` shares of the tables, the first has one slot."""
+    return -(-TABLES * b // depth)
+
+
+STARTS = tuple(first_table(depth, b) for depth in DEPTHS for b in range(depth))
+ROWS = tuple(np.cumsum((0, *DEPTHS)).tolist())  # of slots: where those of an expert begin
+
+
+@compiled(hot=True)
+def find_cells(model, expert):
+    """HIT of this expert's tables: the rows of CELL where the weights are."""
+    slot, row = kept(model, SLOT), noted(model, ROW)[0]
+    features, scales, shifts = slot[SLOT_FEATURE].view(np.int64), slot[SLOT_SCALE], slot[SLOT_SHIFT]
+    turns, hash_sum = slot[SLOT_TURN], noted(model, HIT)[0]
+    hits, base = hash_sum.view(np.int64), expert * TABLES
+    for j in range(TABLES):
+        hash_sum[base + j] = 0.0
+    for b in range(ROWS[expert], ROWS[expert + 1]):
+        for j in range(STARTS[b], TABLES):
+            s = b * TABLES + j
+            value = min(max(row[1 + features[s]], -EDGE), EDGE)
+            hash_sum[base + j] += math.floor(value * scales[s] + shifts[s]) * turns[s]
+    for j in range(TABLES):
+        part = hash_sum[base + j] - math.floor(hash_sum[base + j])
+        cell = min(np.int64(part * CELLS_EACH), CELLS_EACH - 1)
+        hits[base + j] = 2 * ((base + j) * CELLS_EACH + cell)
+
+
+@compiled(hot=True)
+def binned(model, expert, scores):
+    """scores[c] = sum_j TW[j, cell_j, c]"""
+    cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
+    columns = cells.shape[1]
+    for c in range(columns):
+        scores[c] = 0.0
+    for j in range(expert * TABLES, (expert + 1) * TABLES):
+        weights = cells[hits[j]]
+        for c in range(columns):
+            scores[c] += weights[c]
+
+
+@compiled(hot=True)
+def learn_bins(model, expert, errors):
+    """AdaGrad against errors[c] in all cells that are hit."""
+    cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
+    columns = cells.shape[1]
+    for j in range(expert * TABLES, (expert + 1) * TABLES):
+        weights, squares = cells[hits[j]], cells[hits[j] + 1]
+        for c in range(columns):
+            squares[c] = MEMORY * squares[c] + errors[c] * errors[c]
+            weights[c] -= STEP * errors[c] / math.sqrt(squares[c] + SOFTENING)
+
+
+@compiled(hot=True)
+def learn_bin_means(model, expert, error, w):
+    """Cells take over a share of an error: the first time all of it, then less."""
+    cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
+    for j in range(expert * TABLES, (expert + 1) * TABLES):
+        weights, visits = cells[hits[j]], cells[hits[j] + 1]
+        share = min(w * max(FLOOR, 1.0 / math.sqrt(1.0 + visits[0])), 1.0)
+        weights[0] += share * error / TABLES
+        visits[0] += min(w, 1.0)

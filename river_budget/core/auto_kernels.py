@@ -1,0 +1,54 @@
+"""Kernel gradient descent over the memory, with three widths and one exponential per row.
+
+    spec        here
+    width_q     2, 8, 32: each is the fourth power of the one before
+    m           exp(own.log_distance), the usual distance to a stored row
+    k_qi        model.logs for the width at hand
+    alpha_qi,c  model.coefficients[WIDTHS c + q]
+"""
+
+from __future__ import annotations
+
+import math
+
+from .auto_tables import WIDTHS
+from .exponential import exp_of
+from .jit import REORDERED, compiled
+from .randoms import below
+from .rows import dot, lanes
+
+WIDEST = 2.0  # gamma of the widest kernel is this over m
+MEMORY = 0.01  # rate of the mean of log D
+NEAREST = 1e-9  # a distance that is none
+
+
+@compiled(hot=True)
+def widest_kernels(model, own):
+    """k_0i = exp(-2 D_i / m)"""
+    rate, far, kernels = WIDEST * math.exp(-own.log_distance), model.row, model.logs
+    for j in range(lanes(model)):
+        kernels[j] = exp_of(-rate * far[j])
+
+
+@compiled(hot=True)
+def narrow(model):
+    """The kernels of the next width: fourth powers."""
+    kernels = model.logs
+    for j in range(lanes(model)):
+        square = kernels[j] * kernels[j]
+        kernels[j] = square * square
+
+
+@compiled(fastmath=REORDERED, hot=True)
+def kernel_score(model, column, width):
+    """sum_i alpha_qi,c k_qi"""
+    return dot(model.logs, model.coefficients[WIDTHS * column + width], lanes(model))
+
+
+@compiled(hot=True)
+def learn_distance(model, own):
+    """The usual distance follows that of one stored row, drawn at random."""
+    if model.head.count > 2:
+        distance = model.row[below(model, model.head.count)]
+        if distance > NEAREST:
+            own.log_distance += MEMORY * (math.log(distance) - own.log_distance)

@@ -1,0 +1,29 @@
+"""Work that a prediction has done and learning the same row right after it need not repeat.
+
+What a prediction finds out stays on its desk, with the row and the number of rounds the model had learned. Both are
+compared: another row, or a model that has learned since, starts afresh. The desk is no part of the model.
+"""
+
+from __future__ import annotations
+
+from .auto_tables import NOTE, RAW, noted
+from .jit import compiled
+
+ROUNDS, NEIGHBOURS_FOUND, FORECAST, SPREAD, NUMBER = range(5)  # of NOTE; rounds + 1, as 0 is none
+
+
+@compiled(hot=True)
+def is_noted(model, own, x):
+    """Whether the desk holds what follows from this row and this state of the model."""
+    if noted(model, NOTE)[0, ROUNDS] != own.rounds + 1.0:
+        return False
+    raw, different = noted(model, RAW)[0], 0
+    for f in range(own.features):
+        different += raw[f] != x[f]
+    return different == 0
+
+
+@compiled(hot=True)
+def note(model, own):
+    """From now on the desk holds it."""
+    noted(model, NOTE)[0, ROUNDS] = own.rounds + 1.0
