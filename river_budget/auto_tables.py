@@ -22,6 +22,7 @@ IN_FILES = {
     "metric": core.METRIC,
     "prior": core.PRIOR,
     "mixer": core.MIXER,
+    "calibration": core.CALIBRATION,
     "linear": core.LINEAR,
     "least_squares": core.LEAST_SQUARES,
     "covariance": core.COVARIANCE,
@@ -245,6 +246,8 @@ class AutoTables(StreamModel):
             self._table(core.CELL)[:, :, 1] < 0.0
         ).any():
             raise ValueError("some of its sums of squares are negative")
+        if (self._table(core.CALIBRATION)[core.MASS] < 0.0).any():
+            raise ValueError("its calibration has negative weights")
         curvature = mixer[core.MIXER_CURVATURE :]
         if np.linalg.eigvalsh(curvature).min() <= 0.0:
             raise ValueError("the curvature of its mixer is not positive")

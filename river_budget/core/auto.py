@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from .auto_binning import binned, find_cells, learn_bins
+from .auto_calibration import correct, learn_calibration, log_probability
 from .auto_kernels import kernel_score, learn_distance, narrow, widest_kernels
 from .auto_linear import (
     QUICK,
@@ -230,23 +231,26 @@ def mix(model, own):
         link(mixture[2], mixture[0])
     else:
         link(mixture[1], mixture[0])
+    correct(model)
 
 
 @compiled(hot=True)
 def tell(model, scores):
     """The log-odds of two classes, or the logarithms of all probabilities."""
     mixture = noted(model, MIXTURE)
-    if mixture.shape[1] == 2:
-        scores[0] = mixture[1, 1] - mixture[1, 0]
-        return
-    highest, total = mixture[1, 0], 0.0
-    for c in range(1, scores.shape[0]):
+    n, highest, total = mixture.shape[1], mixture[1, 0], 0.0
+    for c in range(1, n):
         highest = max(highest, mixture[1, c])
-    for c in range(scores.shape[0]):
+    for c in range(n):
         total += exp_of(mixture[1, c] - highest)
     shift = highest + math.log(total)
-    for c in range(scores.shape[0]):
-        scores[c] = mixture[1, c] - shift
+    for c in range(n):
+        mixture[3, c] = log_probability(model, mixture[1, c] - shift, c)
+    if n == 2:
+        scores[0] = mixture[3, 1] - mixture[3, 0]
+        return
+    for c in range(n):
+        scores[c] = mixture[3, c]
 
 
 @compiled(hot=True)
@@ -255,6 +259,7 @@ def take_in(model, own, y, w):
     columns = columns_of(model)
     first = noted(model, MIXTURE).shape[1] - columns  # the class of column 0
     learn_mixture(model, own, y, w)
+    learn_calibration(model, y, w)
     learn_models(model, own, y, w, first, columns)
     learn_metric(model, own, y, w)
     learn_distance(model, own)

@@ -78,7 +78,8 @@ MARGIN = 0.1  # of the range of targets, by which predictions may leave it
 ROUNDING = 1e-24  # a variance below this share of the squared mean is none
 OUTSIDE = 3.0  # neighbours that the mean squared error stands for
 NINETY = 1.6448536269514722  # standard normal quantile of .95
-STRETCH_RATE = 0.02  # of the logarithm of the factor that makes intervals of 90 % hold so many
+STRETCH_RATE = 0.05  # of the logarithm of the factor that makes intervals of 90 % hold so many
+FIRST_RATE = 10.0  # of it, over the rounds
 
 
 @compiled(entry=True)
@@ -294,7 +295,8 @@ def learn_spread(model, own, error, w):
     spread = noted(model, NOTE)[0, SPREAD]
     if own.rounds >= MIXING and spread > 0.0:
         missed = 1.0 if abs(error) > NINETY * spread else 0.0
-        own.stretch += min(w, 1.0) * STRETCH_RATE * (missed - 0.1)
+        rate = max(STRETCH_RATE, FIRST_RATE / (own.rounds + 1.0))
+        own.stretch += min(w, 1.0) * rate * (missed - 0.1)
 
 
 @compiled(hot=True)

@@ -45,17 +45,20 @@ TABLES, CELLS_EACH = 120, 128  # of random binning: tables per expert, cells per
 DEPTHS = (5, 2)  # its experts: the largest number of features that a table looks at
 SLOTS = TABLES * sum(DEPTHS)
 NEIGHBOURS = 20
+KNOTS = 11  # of the calibration
 
 # rows of model.extras
 TARGET, HARD, WEIGHT, ARRIVAL, SQUARED_ERROR = range(5)
 # tables of the room, and rows of some
-MOMENTS, METRIC, PRIOR, MIXER, LINEAR, LEAST_SQUARES, COVARIANCE, SLOT, CELL = range(9)
+MOMENTS, METRIC, PRIOR, MIXER, CALIBRATION = range(5)
+LINEAR, LEAST_SQUARES, COVARIANCE, SLOT, CELL = range(5, 10)
 MEAN, VARIANCE, ORIENTATION = range(3)  # of MOMENTS
 METRIC_WEIGHT, METRIC_LOG, METRIC_SQUARES = range(3)  # of METRIC
 MIXER_WEIGHT, MIXER_LOSS, MIXER_CURVATURE = range(3)  # of MIXER; the curvature takes the rest
+MASS, EXCESS = range(2)  # of CALIBRATION
 SLOT_FEATURE, SLOT_DRAW, SLOT_SCALE, SLOT_SHIFT, SLOT_TURN = range(5)  # of SLOT
 # tables of the desk, and rows of some
-NOTE, RAW, ROW, NEW_MOMENTS, SHARES, LOGS, MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE = range(9, 21)
+NOTE, RAW, ROW, NEW_MOMENTS, SHARES, LOGS, MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE = range(10, 22)
 NEAR_PLACE, NEAR_DISTANCE, NEAR_SHARE = range(3)  # of NEAR
 DIRECTORY = 3 * 24  # numbers
 
@@ -68,6 +71,7 @@ def room_shapes(width, columns):
         METRIC: (3, width),
         PRIOR: (1, max(columns, 2)),
         MIXER: (2 + STRIDE, STRIDE),
+        CALIBRATION: (2, 16),
         LINEAR: (columns, 2, 2, width + 1),  # per rate: weights, and sums of squared gradients
         LEAST_SQUARES: (columns, squared),
         COVARIANCE: (squared, squared),
