@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from .calls import Call
 from .core import auto_tables as core
 from .core import block as blocks
-from .core.auto_binning import COARSENESS, STARTS
+from .core.auto_binning import COARSENESS
 from .core.auto_mixer import RIDGE
+from .core.auto_scaling import rejoin_bins
+from .core.randoms import uniforms
 from .core.views import numbers
-from .fourier import uniforms_of
+from .fourier import key_of
 from .parameters import Mutable, whole
 from .stream import StreamModel
 
@@ -89,7 +92,8 @@ class AutoTables(StreamModel):
     def _tables(self) -> dict[str, Any]:
         if self._block is None:
             return {}
-        return {name: self._table(table) for name, table in IN_FILES.items()}
+        tables = {name: self._table(table) for name, table in IN_FILES.items()}
+        return {name: table.reshape(-1, table.shape[-1]) for name, table in tables.items()}
 
     def _furnish(self) -> None:
         """The directory, and what tables begin with that features and classes to come will find."""
@@ -105,7 +109,6 @@ class AutoTables(StreamModel):
         """What holds for a model of its first features."""
         n, own, mixer = len(self._features), self._own(), self._table(core.MIXER)
         own.second_order = n if n <= core.MOST_SQUARED else -1
-        own.log_distance = math.log(2.0 * max(n, 1))  # of two rows that are scaled
         experts = core.EXPERTS - (own.second_order < 0)
         mixer[core.MIXER_WEIGHT, :experts] = self._first_weight(experts)
         mixer[core.MIXER_CURVATURE :] = RIDGE * np.eye(core.STRIDE)
@@ -128,41 +131,22 @@ class AutoTables(StreamModel):
         super()._know(names)
         if fresh:
             self._begin()
-        self._introduce(before, reset=not fresh)
+        self._introduce(before)
 
-    def _introduce(self, first: int, reset: bool) -> None:
-        """The features from a place on take part; bins that look at one of them begin anew."""
-        slots, own = self._table(core.SLOT), self._own()
-        looked_at, draws = slots[core.SLOT_FEATURE].view(np.int64), slots[core.SLOT_DRAW]
-        changed = np.zeros(core.SLOTS, bool)
+    def _introduce(self, first: int) -> None:
+        """The features from a place on take part, as soon as they vary."""
+        keys, own = self._table(core.KEY)[0].view(np.uint64), self._own()
         for place, name in list(enumerate(self._features))[first:]:
-            drawn = uniforms_of(name, self._entropy, core.SLOTS)
-            wins = drawn < draws
-            looked_at[wins], draws[wins] = place, drawn[wins]
-            changed |= wins
+            keys[place] = key_of(name, self._entropy)
         own.features = len(self._features)
         if own.second_order >= 0:
             own.second_order = min(own.features, core.MOST_SQUARED)
-        if reset:
-            self._table(core.CELL)[self._tables_of(changed)] = 0.0
-
-    @staticmethod
-    def _tables_of(changed: Any) -> Any:
-        """Which tables look at a feature by one of these slots."""
-        by_row, start, found = changed.reshape(-1, core.TABLES), 0, []
-        for depth in core.DEPTHS:
-            used = [
-                by_row[b] & (np.arange(core.TABLES) >= STARTS[b])
-                for b in range(start, start + depth)
-            ]
-            found.append(np.any(used, axis=0))
-            start += depth
-        return np.concatenate(found)
 
     def _draw_bins(self) -> None:
         """Width, place and hash of all bins, which depend on the seed only; no slot looks at a feature yet."""
         slots = self._table(core.SLOT)
-        wide, place, turn = uniforms_of(BINS, self._entropy, 3 * core.SLOTS).reshape(3, -1)
+        drawn: Any = uniforms(key_of(BINS, self._entropy), 3 * core.SLOTS)  # type: ignore[no-untyped-call]
+        wide, place, turn = drawn.reshape(3, -1)
         bins = np.repeat(COARSENESS, [core.TABLES * depth for depth in core.DEPTHS])
         slots[core.SLOT_SCALE] = bins * (0.5 + wide) / 4.0
         slots[core.SLOT_SHIFT] = place
@@ -233,8 +217,10 @@ class AutoTables(StreamModel):
         if not all(np.isfinite([own[name] for name in own.dtype.names])):
             raise ValueError("its numbers are not finite")
         self._check_tables(extras[:, :count])
-        own.features = d
-        self._introduce(0, reset=False)
+        self._introduce(0)
+        cells = self._table(core.CELL).copy()
+        Call(self._block).of(rejoin_bins)
+        self._table(core.CELL)[:] = cells
 
     def _check_tables(self, extras: Any) -> None:
         """Raise for numbers of which compiled code would take a root or a logarithm, or make an index."""

@@ -10,6 +10,7 @@ from river import base, compose
 
 from . import unite_river
 from .agreement import check_alike
+from .auto_tables import AutoTables
 from .expansion import BudgetModel
 from .nystroem import Nystroem
 from .parameters import as_float
@@ -125,6 +126,11 @@ def _merged(models: list[Any], weights: list[float], budget: int | None) -> Any:
         return _same_map(models)
     if isinstance(first, compose.TargetTransformRegressor):
         return _merged_target_scaler(models, weights, budget)
+    if isinstance(first, AutoTables):
+        raise ValueError(
+            f"models of {type(first).__name__} cannot be merged: each has learned distances of its own, and "
+            "there is no sum of them"
+        )
     if isinstance(first, StreamModel):
         return weighted_sum(models, weights, budget if _takes_budget(first) else None)
     return unite_river.merged(models, weights)

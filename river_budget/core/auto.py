@@ -334,7 +334,7 @@ def learn_metric(model, own, y, w):
 def remember(model, own, y, w, first, columns):
     """The row enters the memory with alpha_qc = [c = y] - p_qc."""
     shares, mixture, place = noted(model, SHARES), noted(model, MIXTURE), make_room(model, own)
-    write(model, own, place, y, mixture[0, y] < EASY, w, 0.0)
+    write(model, own, place, np.float64(y), mixture[0, y] < EASY, w, 0.0)
     for c in range(columns):
         for q in range(WIDTHS):
             error = (first + c == y) - shares[KERNEL_EXPERT + q, first + c]

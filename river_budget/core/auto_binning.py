@@ -22,9 +22,11 @@ from .auto_tables import (
     CELLS_EACH,
     DEPTHS,
     HIT,
+    KEY,
     ROW,
     SLOPE,
     SLOT,
+    SLOT_DRAW,
     SLOT_FEATURE,
     SLOT_SCALE,
     SLOT_SHIFT,
@@ -34,6 +36,7 @@ from .auto_tables import (
     noted,
 )
 from .jit import compiled
+from .randoms import numbered
 
 COARSENESS = (4.0, 8.0)  # of the experts: bins over 4 standard deviations
 EDGE = 3.0  # bins go as far as this
@@ -50,6 +53,33 @@ def first_table(depth, b):
 
 STARTS = tuple(first_table(depth, b) for depth in DEPTHS for b in range(depth))
 ROWS = tuple(np.cumsum((0, *DEPTHS)).tolist())  # of slots: where those of an expert begin
+
+
+@compiled
+def join_bins(model, feature):
+    """A feature draws a number for every slot and takes those where no other has drawn a smaller one. So all have
+    the same chance, in whatever order they come. Tables that look at it begin anew."""
+    slot, key = kept(model, SLOT), kept(model, KEY)[0].view(np.uint64)[feature]
+    features, draws = slot[SLOT_FEATURE].view(np.int64), slot[SLOT_DRAW]
+    for e in range(len(DEPTHS)):
+        for b in range(ROWS[e], ROWS[e + 1]):
+            for j in range(TABLES):
+                s = b * TABLES + j
+                draw = numbered(key, s)
+                if draw < draws[s]:
+                    draws[s] = draw
+                    features[s] = feature
+                    if j >= STARTS[b]:
+                        empty(model, e * TABLES + j)
+
+
+@compiled
+def empty(model, j):
+    """Table j forgets."""
+    cells = kept(model, CELL)
+    for i in range(2 * CELLS_EACH * j, 2 * CELLS_EACH * (j + 1)):
+        for c in range(cells.shape[1]):
+            cells[i, c] = 0.0
 
 
 @compiled(hot=True)

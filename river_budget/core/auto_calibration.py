@@ -30,8 +30,8 @@ def correct(model):
     mixture, note, tables = noted(model, MIXTURE), noted(model, NOTE)[0], kept(model, CALIBRATION)
     n, top, second = mixture.shape[1], 0, 0.0
     for c in range(1, n):
-        if mixture[0, c] > mixture[0, top]:
-            top = c
+        if mixture[0, c] > mixture[0, top] or (n == 2 and mixture[0, 1] == mixture[0, 0]):
+            top = c  # of two classes that are equal the second, which is positive
     for c in range(n):
         second = max(second, mixture[0, c] if c != top else 0.0)
     p = mixture[0, top]

@@ -20,6 +20,7 @@ from .rows import dot, lanes
 WIDEST = 2.0  # gamma of the widest kernel is this over m
 MEMORY = 0.01  # rate of the mean of log D
 NEAREST = 1e-9  # a distance that is none
+UNUSUAL = 2  # the distances to so many first rows say nothing yet
 
 
 @compiled(hot=True)
@@ -48,7 +49,8 @@ def kernel_score(model, column, width):
 @compiled(hot=True)
 def learn_distance(model, own):
     """The usual distance follows that of one stored row, drawn at random."""
-    if model.head.count > 2:
+    if model.head.count > UNUSUAL:
         distance = model.row[below(model, model.head.count)]
         if distance > NEAREST:
-            own.log_distance += MEMORY * (math.log(distance) - own.log_distance)
+            rate = max(1.0 / (own.rounds - UNUSUAL), MEMORY)
+            own.log_distance += rate * (math.log(distance) - own.log_distance)

@@ -14,7 +14,17 @@ from __future__ import annotations
 
 import math
 
-from .auto_tables import COVARIANCE, GAIN, LEAST_SQUARES, LINEAR, ROW, kept, noted
+from .auto_tables import (
+    COVARIANCE,
+    GAIN,
+    LEAST_SQUARES,
+    LINEAR,
+    NEW_MOMENTS,
+    ORIENTATION,
+    ROW,
+    kept,
+    noted,
+)
 from .jit import REORDERED, compiled
 from .rows import dot
 
@@ -71,16 +81,22 @@ def learn_least_squares(model, own, column, error):
 def shrink_covariance(model, own, factor):
     """P <- P - factor (P x)(P x)', and P / FORGETTING while the trace stays below that of the start.
 
-    Both halves of P get the same bits, so it stays symmetric.
+    Features that have never varied stay as they begin. Both halves of P get the same bits, so it stays symmetric.
     """
     n, covariance, direction = own.second_order + 1, kept(model, COVARIANCE), noted(model, GAIN)[1]
-    root, trace = math.sqrt(factor), 0.0
+    orientations = noted(model, NEW_MOMENTS)[ORIENTATION]
+    root, trace, number = math.sqrt(factor), 0.0, 0
     for i in range(n):
         direction[i] *= root
     for i in range(n):
-        trace += covariance[i, i] - direction[i] * direction[i]
-    grows = 1.0 / FORGETTING if trace / FORGETTING < n else 1.0
+        if i == 0 or orientations[i - 1] != 0.0:
+            trace += covariance[i, i] - direction[i] * direction[i]
+            number += 1
+    grows = 1.0 / FORGETTING if trace / FORGETTING < number else 1.0
     for i in range(n):
         line = covariance[i]
         for j in range(n):
             line[j] = grows * (line[j] - direction[i] * direction[j])
+    for i in range(1, n):
+        if orientations[i - 1] == 0.0:
+            covariance[i, i] = 1.0

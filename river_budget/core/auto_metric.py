@@ -1,6 +1,7 @@
 """Distances, and the weight of every feature in them, which is learned.
 
     spec   here
+    d      the number of features that vary; the others keep a_f = 1
     a_f    METRIC_WEIGHT, their sum is d; log a_f is kept too (METRIC_LOG), as a power is a product there
     u_f    METRIC_SQUARES: running mean of squared gradients
     g_f    slope[0]
@@ -74,24 +75,22 @@ def distances(model, own):
 @compiled(hot=True)
 def turn(model, own, w):
     """A step of the metric against slope[0], each feature in units of its usual slope."""
-    metric, slope, d = kept(model, METRIC), noted(model, SLOPE), own.features
+    metric, slope, d = kept(model, METRIC), noted(model, SLOPE)[0], _choose_varying(model, own)
     weights, logs, squares = metric[METRIC_WEIGHT], metric[METRIC_LOG], metric[METRIC_SQUARES]
-    least = math.log(LEAST_WEIGHT)
-    for f in range(d):
-        g = slope[0, f]
-        squares[f] += MEMORY * (g * g - squares[f])
-        step = w * STEP * g / math.sqrt(squares[f] + TINY)
-        step = min(max(step, -LONGEST_STEP), LONGEST_STEP)
-        logs[f] = max((1.0 - PULL) * logs[f] + step, least)
-    highest = least
-    for f in range(d):
+    varying, least = noted(model, NEW_MOMENTS)[ORIENTATION], math.log(LEAST_WEIGHT)
+    for f in range(own.features):
+        change = MEMORY * (slope[f] * slope[f] - squares[f])
+        squares[f] += change if varying[f] != 0.0 else 0.0
+        step = w * STEP * slope[f] / math.sqrt(squares[f] + TINY)  # 0 where nothing varies
+        logs[f] = max((1.0 - PULL) * logs[f] + min(max(step, -LONGEST_STEP), LONGEST_STEP), least)
+    highest, total = least, 0.0
+    for f in range(own.features):
         highest = max(highest, logs[f])
-    total = 0.0
-    for f in range(d):
+    for f in range(own.features):
         weights[f] = exp_of(logs[f] - highest)
-    for f in range(d):
-        total += weights[f]
-    shift = math.log(d / total)
-    for f in range(d):
-        weights[f] *= d / total
-        logs[f] += shift - highest
+    for f in range(own.features):
+        total += weights[f] if varying[f] != 0.0 else 0.0
+    shift = math.log(d / total) - highest
+    for f in range(own.features):
+        weights[f] = weights[f] * (d / total) if varying[f] != 0.0 else 1.0
+        logs[f] = logs[f] + shift if varying[f] != 0.0 else 0.0

@@ -47,6 +47,7 @@ from .auto_tables import (
     NEAR_SHARE,
     NEIGHBOURS,
     NOTE,
+    ONLY,
     ROW,
     SHARES,
     SLOPE,
@@ -156,13 +157,13 @@ def ask_models(model, own):
     values, score = noted(model, VALUES), noted(model, MIXTURE)[1]
     values[FAST_EXPERT, 0] = own.fast - own.mean
     values[LAST_EXPERT, 0] = own.last - own.mean
-    values[LINEAR_EXPERT, 0] = linear_score(model, own, 0, 0)
+    values[LINEAR_EXPERT, 0] = linear_score(model, own, ONLY, ONLY)
     for u in range(2):
         find_cells(model, u)
         binned(model, u, score)
         values[BIN_EXPERT + u, 0] = score[0]
     if own.second_order >= 0:
-        values[SQUARES_EXPERT, 0] = least_squares_score(model, own, 0)
+        values[SQUARES_EXPERT, 0] = least_squares_score(model, own, ONLY)
 
 
 @compiled(hot=True)
@@ -190,7 +191,7 @@ def ask_kernels(model, own):
     for q in range(WIDTHS):
         if q > 0:
             narrow(model)
-        values[KERNEL_EXPERT + q, 0] = kernel_score(model, 0, q)
+        values[KERNEL_EXPERT + q, 0] = kernel_score(model, ONLY, q)
 
 
 @compiled(hot=True)
@@ -249,13 +250,13 @@ def learn_models(model, own, y, bound, w):
     values, size = noted(model, VALUES), usual_size(own)
     if has_scale(own):
         error = within(values[LINEAR_EXPERT, 0] - y, bound) / size
-        learn_linear(model, own, 0, 0, QUICK * size, w * error)
+        learn_linear(model, own, ONLY, ONLY, QUICK * size, w * error)
     for u in range(2):
         learn_bin_means(model, u, within(y - values[BIN_EXPERT + u, 0], bound), w)
     if own.second_order >= 0:
         factor = gain(model, own, w)
         error = within(y - values[SQUARES_EXPERT, 0], bound)
-        learn_least_squares(model, own, 0, factor * error)
+        learn_least_squares(model, own, ONLY, factor * error)
         shrink_covariance(model, own, factor)
 
 

@@ -13,8 +13,12 @@ from __future__ import annotations
 
 import math
 
-from .auto_tables import MEAN, MOMENTS, NEW_MOMENTS, ORIENTATION, RAW, ROW, VARIANCE, kept, noted
+import numpy as np
+
+from .auto_binning import join_bins
+from .auto_tables import MEAN, MOMENTS, NEW_MOMENTS, ORIENTATION, RAW, ROW, VARIANCE, kept, noted, state
 from .jit import compiled
+from .model import unpack
 from .support import within
 
 SLOWEST = 1e-4  # rate
@@ -51,8 +55,21 @@ def scale(model, own, x):
 
 @compiled(hot=True)
 def keep_moments(model, own):
-    """The moments of the noted row become those of the model."""
+    """The moments of the noted row become those of the model; a feature that begins to vary joins the bins."""
     old, new = kept(model, MOMENTS), noted(model, NEW_MOMENTS)
+    for f in range(own.features):
+        if new[ORIENTATION, f] != 0.0 and old[ORIENTATION, f] == 0.0:
+            join_bins(model, f)
     for part in range(3):
         for f in range(own.features):
             old[part, f] = new[part, f]
+
+
+@compiled(entry=True)
+def rejoin_bins(call):
+    """All features that have varied join bins that are new: the same as when they began to vary."""
+    model = unpack(call)
+    for f in range(state(model.own).features):
+        if kept(model, MOMENTS)[ORIENTATION, f] != 0.0:
+            join_bins(model, f)
+    return np.int64(0)

@@ -12,6 +12,8 @@ The specification of the learner has no paper; its symbols in these files:
     my, sy   own.mean, the root of own.variance: of the targets, in regression
     C        classes; C' = columns: one for two classes, whose other scores are its negatives
 
+A feature takes part from the moment it varies: before that it is 0 in all scaled rows, whether it was known or not.
+
 Tables of fixed shapes lie in the room at the end of the block, and those of a moment on the desk at the end of
 the scratch space. The room begins with their directory: where each one starts, its rows, its columns.
 """
@@ -50,17 +52,19 @@ KNOTS = 11  # of the calibration
 # rows of model.extras
 TARGET, HARD, WEIGHT, ARRIVAL, SQUARED_ERROR = range(5)
 # tables of the room, and rows of some
-MOMENTS, METRIC, PRIOR, MIXER, CALIBRATION = range(5)
-LINEAR, LEAST_SQUARES, COVARIANCE, SLOT, CELL = range(5, 10)
+MOMENTS, METRIC, KEY, PRIOR, MIXER, CALIBRATION = np.arange(6)
+LINEAR, LEAST_SQUARES, COVARIANCE, SLOT, CELL = np.arange(6, 11)
 MEAN, VARIANCE, ORIENTATION = range(3)  # of MOMENTS
 METRIC_WEIGHT, METRIC_LOG, METRIC_SQUARES = range(3)  # of METRIC
 MIXER_WEIGHT, MIXER_LOSS, MIXER_CURVATURE = range(3)  # of MIXER; the curvature takes the rest
 MASS, EXCESS = range(2)  # of CALIBRATION
 SLOT_FEATURE, SLOT_DRAW, SLOT_SCALE, SLOT_SHIFT, SLOT_TURN = range(5)  # of SLOT
 # tables of the desk, and rows of some
-NOTE, RAW, ROW, NEW_MOMENTS, SHARES, LOGS, MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE = range(10, 22)
+NOTE, RAW, ROW, NEW_MOMENTS, SHARES, LOGS = np.arange(11, 17)
+MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE = np.arange(17, 23)
 NEAR_PLACE, NEAR_DISTANCE, NEAR_SHARE = range(3)  # of NEAR
 DIRECTORY = 3 * 24  # numbers
+ONLY = np.int64(0)  # the column where there is but one
 
 
 def room_shapes(width, columns):
@@ -69,6 +73,7 @@ def room_shapes(width, columns):
     return {
         MOMENTS: (3, width),
         METRIC: (3, width),
+        KEY: (1, width),  # bits from which the random numbers of a feature follow
         PRIOR: (1, max(columns, 2)),
         MIXER: (2 + STRIDE, STRIDE),
         CALIBRATION: (2, 16),

@@ -33,7 +33,7 @@ OUTSIDE = 0.3  # weight of what is known without the neighbours
 @compiled(hot=True)
 def _bound(model, count):
     """A distance within which there are at least NEIGHBOURS rows: so many of the minima of 64 groups are."""
-    far, minima, n = model.row, noted(model, SLOPE)[1], 0
+    far, minima, n = model.row, noted(model, SLOPE)[1], np.int64(0)
     for g in range(GROUPS):
         minima[g] = far[g]
     for start in range(GROUPS, count - GROUPS + 1, GROUPS):

@@ -36,7 +36,7 @@ class Binning:
     """Tables over few features. The feature of a slot is the one that draws the smallest number for it."""
 
     def __init__(self, seed):
-        self.seed, self.names, self.best = seed, [], np.full(SLOTS, 2.0)
+        self.seed, self.best = seed, np.full(SLOTS, 2.0)
         self.feature = np.zeros(SLOTS, int)
         width, self.offset, self.turn = draws("('the bins',)", seed, 3 * SLOTS).reshape(3, -1)
         bins = np.concatenate([[b] * (TABLES * depth) for depth, b in BINNING])
@@ -48,14 +48,13 @@ class Binning:
         depth = BINNING[u][0]
         return [(first + b) * TABLES + j for b in range(depth) if j >= math.ceil(TABLES * b / depth)]
 
-    def meet(self, names):
-        """New features; returns the tables (u, j) that look at one of them."""
+    def join(self, features):
+        """New features (place, name); returns the tables (u, j) that look at one of them."""
         changed = np.zeros(SLOTS, bool)
-        for name in names:
+        for place, name in features:
             number = draws(repr(name) if isinstance(name, str) else repr(float(name)), self.seed, SLOTS)
             smaller = number < self.best
-            self.best[smaller], self.feature[smaller] = number[smaller], len(self.names)
-            self.names.append(name)
+            self.best[smaller], self.feature[smaller] = number[smaller], place
             changed |= smaller
         every = [(u, j) for u in range(2) for j in range(TABLES)]
         return [(u, j) for u, j in every if changed[self.slots(u, j)].any()]
@@ -95,14 +94,12 @@ class Auto:
         self.a, self.u = np.append(self.a, [1.0] * n), np.append(self.u, [1e-3] * n)
         for row in self.recent + self.hard:
             row["x"] = np.append(row["x"], [0.0] * n)
-        changed = self.binning.meet(new)
         if self.second is None:
             d = len(self.names)
-            self.second = d if d <= 64 else -1
-            self.lm = math.log(2.0 * max(d, 1))
+            self.second, self.lm = d if d <= 64 else -1, 0.0
             self.begin(d)
         elif n:
-            self.grow(n, changed)
+            self.grow(n)
         if self.second >= 0:
             before, self.second = self.second, min(len(self.names), 64)
             P = np.eye(self.second + 1)
@@ -168,13 +165,23 @@ class Auto:
         if len(D) > 2:
             chosen = D[self.random.below(len(D))]
             if chosen > 1e-9:
-                self.lm += 0.01 * (math.log(chosen) - self.lm)
+                self.lm += max(1 / (self.t - 2), 0.01) * (math.log(chosen) - self.lm)
 
-    def turn_metric(self, g, w):
-        self.u = self.u + 0.01 * (g**2 - self.u)
-        step = np.clip(w * 0.02 * g / np.sqrt(self.u + 1e-12), -0.2, 0.2)
-        self.a = np.maximum(1e-3, self.a ** (1 - 0.001) * np.exp(step))
-        self.a *= len(self.a) / self.a.sum()
+    def turn_metric(self, g, w, varies):
+        """A step of the features that have ever varied; the others stay at 1."""
+        u = self.u[varies] + 0.01 * (g[varies] ** 2 - self.u[varies])
+        step = np.clip(w * 0.02 * g[varies] / np.sqrt(u + 1e-12), -0.2, 0.2)
+        a = np.maximum(1e-3, self.a[varies] ** (1 - 0.001) * np.exp(step))
+        self.u[varies], self.a[varies] = u, a * len(a) / a.sum()
+
+    def follow_features(self, moments):
+        """A feature that begins to vary joins the bins; the tables that look at it begin anew."""
+        before = self.sign
+        self.mean, self.var, self.sign = moments
+        began = [f for f in range(len(self.names)) if self.sign[f] != 0.0 == before[f]]
+        for u, j in self.binning.join([(f, self.names[f]) for f in began]):
+            self.forget(u, j)
+        self.t += 1
 
     # mixer
 
@@ -187,15 +194,16 @@ class Auto:
         rest = 0.001 * 10.0 * (self.w - self.start)
         self.w = self.w - np.linalg.solve(self.A, w * step * g + rest)
 
-    def least_squares_step(self, x1, errors, w):
-        """One covariance P for all columns."""
+    def least_squares_step(self, x1, errors, w, varies):
+        """One covariance P for all columns; of features that never varied it stays as it is."""
         q = self.P @ x1
         k = w / (0.9995 + w * (x1 @ q))
         self.squares = self.squares + np.outer(errors, q) * k
         self.P = self.P - k * np.outer(q, q)
         self.P = (self.P + self.P.T) / 2
-        if np.trace(self.P) / 0.9995 < len(x1):
-            self.P = self.P / 0.9995
+        among = np.append(True, varies[: len(x1) - 1])
+        if np.diag(self.P)[among].sum() / 0.9995 < among.sum():
+            self.P[np.ix_(among, among)] /= 0.9995
 
 
 class AutoClassifier(Auto):
@@ -217,11 +225,12 @@ class AutoClassifier(Auto):
         self.mass, self.excess = np.zeros(11), np.zeros(11)
         self.begin_mixer(E, 1.5 / E)
 
-    def grow(self, n, changed):
+    def grow(self, n):
         more = np.zeros((2, self.C, n))
         self.L, self.G = np.concatenate([self.L, more], 2), np.concatenate([self.G, more], 2)
-        for u, j in changed:
-            self.TW[u, j] = self.TG[u, j] = 0.0
+
+    def forget(self, u, j):
+        self.TW[u, j] = self.TG[u, j] = 0.0
 
     def add_class(self):
         self.C += 1
@@ -266,7 +275,8 @@ class AutoClassifier(Auto):
         return s
 
     def corrected(self, P, s):
-        top, C = int(np.argmax(P)), self.C
+        C = self.C  # of two classes that are equal the second one counts as predicted
+        top = int(P[1] >= P[0]) if C == 2 else int(np.argmax(P))
         p, second = P[top], max(np.delete(P, top))
         place = min(max((p * C - 1) / (C - 1), 0.0), 1.0) * 10
         left = min(int(place), 9)
@@ -306,7 +316,8 @@ class AutoClassifier(Auto):
             self.TW[at] -= 0.3 / math.sqrt(TABLES) * slope / np.sqrt(self.TG[at] + 1e-2)
         if self.second >= 0:
             errors = e_y - s["s"]
-            self.least_squares_step(s["x1"][: self.second + 1], errors, w)
+            varies = s["moments"][2] != 0.0
+            self.least_squares_step(s["x1"][: self.second + 1], errors, w, varies)
             residual = min(np.mean(errors**2), 1.0)
             self.v = max(self.v + min(0.005 * w, 1.0) * (residual - self.v), 1e-3)
         self.learn_metric(s, y, w)
@@ -315,8 +326,7 @@ class AutoClassifier(Auto):
         hard = s["P"][y] < 0.8
         self.remember({"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w})
         self.prior = self.prior + min(0.02 * w, 1.0) * (e_y - self.prior)
-        self.mean, self.var, self.sign = s["moments"]
-        self.t += 1
+        self.follow_features(s["moments"])
 
     def learn_metric(self, s, y, w):
         if len(s["D"]) < K or not 1e-3 < s["vote"][y] < 0.999:
@@ -325,7 +335,7 @@ class AutoClassifier(Auto):
         same = np.array([self.memory[i]["y"] == y for i in s["near"]])
         pi, scale = s["pi"][:, None], max(s["D"][s["near"][-1]], 1e-9)
         rest = (pi * far).sum(0) - (pi * far)[same].sum(0) / s["vote"][y]
-        self.turn_metric(self.a * 3.0 / scale * rest, w)
+        self.turn_metric(self.a * 3.0 / scale * rest, w, s["moments"][2] != 0.0)
 
 
 class AutoRegressor(Auto):
@@ -344,10 +354,11 @@ class AutoRegressor(Auto):
         self.squares = np.zeros((1, max(self.second, 0) + 1))
         self.begin_mixer(E, 1.0 / (E - 1))
 
-    def grow(self, n, changed):
+    def grow(self, n):
         self.L, self.G = np.append(self.L, [0.0] * n), np.append(self.G, [0.0] * n)
-        for u, j in changed:
-            self.TW[u, j] = self.visits[u, j] = 0.0
+
+    def forget(self, u, j):
+        self.TW[u, j] = self.visits[u, j] = 0.0
 
     @property
     def ready(self):
@@ -421,8 +432,7 @@ class AutoRegressor(Auto):
         if not first:
             self.learn_targets(y, err, bound, w)
         self.lo, self.hi = min(self.lo, y), max(self.hi, y)
-        self.mean, self.var, self.sign = s["moments"]
-        self.t += 1
+        self.follow_features(s["moments"])
 
     def learn_experts(self, s, ye, bounded, bound, w):
         e = np.clip(ye / s["sy"] - s["level"], -bound / s["sy"], bound / s["sy"])
@@ -438,7 +448,8 @@ class AutoRegressor(Auto):
             self.TW[at] += share * bounded[3 + u] / TABLES
             self.visits[at] += min(w, 1.0)
         if self.second >= 0:
-            self.least_squares_step(s["x1"][: self.second + 1], bounded[10:11], w)
+            varies = s["moments"][2] != 0.0
+            self.least_squares_step(s["x1"][: self.second + 1], bounded[10:11], w, varies)
 
     def learn_metric(self, s, y, w):
         if len(s["D"]) < K or not self.ready:
@@ -447,7 +458,8 @@ class AutoRegressor(Auto):
         targets = np.array([self.memory[i]["y"] for i in s["near"]])
         scale = max(s["D"][s["near"][-1]], 1e-9)
         pull = (s["pi"] * (targets - s["vote"])) @ far
-        self.turn_metric(-(y - s["vote"]) / self.vy * self.a * 3.0 / scale * pull, w)
+        g = -(y - s["vote"]) / self.vy * self.a * 3.0 / scale * pull
+        self.turn_metric(g, w, s["moments"][2] != 0.0)
 
     def learn_targets(self, y, err, bound, w):
         def rate(slowest):
