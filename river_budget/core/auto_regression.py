@@ -2,7 +2,7 @@
 
     spec      here
     f_k       VALUES: what expert k adds to the running mean; its LEVELS are in units of sy and bounded
-    my, sy    own.mean, usual_size(own)
+    my, sy    own.average, usual_size(own)
     e         what the mixture, or an expert, lacks; it teaches up to BOUND times the rms error
     lo, hi    own.lowest, own.highest
     r_i^2     extras[SQUARED_ERROR]: of the mixture, when row i came; voted as the targets are they are the local variance
@@ -121,7 +121,7 @@ def decide(call):
 @compiled(hot=True)
 def has_scale(own):
     """Whether two different targets were seen."""
-    return own.variance > ROUNDING * own.mean * own.mean
+    return own.variance > ROUNDING * own.average * own.average
 
 
 @compiled(hot=True)
@@ -155,8 +155,8 @@ def foresee(model, own, x):
 def ask_models(model, own):
     """fast, last, lin, bin, linrls"""
     values, score = noted(model, VALUES), noted(model, MIXTURE)[1]
-    values[FAST_EXPERT, 0] = own.fast - own.mean
-    values[LAST_EXPERT, 0] = own.last - own.mean
+    values[FAST_EXPERT, 0] = own.fast - own.average
+    values[LAST_EXPERT, 0] = own.last - own.average
     values[LINEAR_EXPERT, 0] = linear_score(model, own, ONLY, ONLY)
     for u in range(2):
         find_cells(model, u)
@@ -178,7 +178,7 @@ def ask_neighbours(model, own):
         for k in range(n):
             vote += pi[k] * targets[places[k]]
             variance += pi[k] * squares[places[k]]
-        values[VOTE_EXPERT + 1 - u, 0] = vote - own.mean if n > 0 else 0.0
+        values[VOTE_EXPERT + 1 - u, 0] = vote - own.average if n > 0 else 0.0
         spread = (number * variance + OUTSIDE * own.squared_error) / (number + OUTSIDE)
     noted(model, NOTE)[0, NEIGHBOURS_FOUND] = n
     noted(model, NOTE)[0, SPREAD] = math.exp(own.stretch) * math.sqrt(spread)
@@ -204,7 +204,7 @@ def mix(model, own):
         levels[k, 0] = bounded if has_scale(own) else 0.0
         level += weights[k] * levels[k, 0]
     margin = MARGIN * (own.highest - own.lowest)
-    forecast = min(max(own.mean + level * size, own.lowest - margin), own.highest + margin)
+    forecast = min(max(own.average + level * size, own.lowest - margin), own.highest + margin)
     noted(model, NOTE)[0, NUMBER] = level
     noted(model, NOTE)[0, FORECAST] = forecast
 
@@ -213,13 +213,13 @@ def mix(model, own):
 def take_in(model, own, y, w):
     """LEARN, after `foresee` of the same row."""
     if own.rounds == 0:  # a first target is no error
-        own.mean = own.fast = own.last = own.lowest = own.highest = y
+        own.average = own.fast = own.last = own.lowest = own.highest = y
         noted(model, NOTE)[0, FORECAST] = y
     error = y - noted(model, NOTE)[0, FORECAST]
     bound = largest_error(own)
     if own.rounds > 0:
         learn_mixture(model, own, y, bound, w)
-        learn_models(model, own, y - own.mean, bound, w)
+        learn_models(model, own, y - own.average, bound, w)
         learn_metric(model, own, y, w)
     learn_distance(model, own)
     remember(model, own, y, error, bound, w)
@@ -234,11 +234,11 @@ def learn_mixture(model, own, y, bound, w):
     """g_k = -e f_k / sy"""
     levels, solver = noted(model, LEVELS), noted(model, SOLVER)
     n, size = experts_of(own), usual_size(own)
-    error = within((y - own.mean) / size - noted(model, NOTE)[0, NUMBER], bound / size)
+    error = within((y - own.average) / size - noted(model, NOTE)[0, NUMBER], bound / size)
     for k in range(n):
         solver[CURVES, k] = levels[k, 0]
         solver[SLOPES, k] = -error * levels[k, 0]
-        lacks = (y - own.mean) / size - levels[k, 0]
+        lacks = (y - own.average) / size - levels[k, 0]
         note_loss(model, k, own.rounds, min(lacks * lacks, 1e6) if has_scale(own) else 0.0)
     if own.rounds >= MIXING:
         newton_step(model, n, 1.0 / (n - 1), 1.0, w)
@@ -268,7 +268,7 @@ def learn_metric(model, own, y, w):
     near, targets = noted(model, NEAR), model.extras[TARGET]
     places, pi = near[NEAR_PLACE].view(np.int64), near[NEAR_SHARE]
     size = usual_size(own)
-    vote = own.mean + noted(model, VALUES)[VOTE_EXPERT, 0]
+    vote = own.average + noted(model, VALUES)[VOTE_EXPERT, 0]
     for k in range(NEIGHBOURS):
         pi[k] *= (targets[places[k]] - vote) / size
     neighbour_slopes(model, own, noted(model, ROW)[0], NEIGHBOURS, pi)
@@ -286,7 +286,7 @@ def remember(model, own, y, error, bound, w):
     place, rate = make_room(model, own), min(w * KERNEL_STEP, 1.0)
     write(model, own, place, y, hard, w, error * error)
     for q in range(WIDTHS):
-        lacks = within(y - own.mean - values[KERNEL_EXPERT + q, 0], bound)
+        lacks = within(y - own.average - values[KERNEL_EXPERT + q, 0], bound)
         model.coefficients[q, place] = rate * lacks if own.rounds > 0 else 0.0
 
 
@@ -308,10 +308,10 @@ def learn_targets(own, y, error, bound, w):
         rate = min(w * max(first, ERROR_RATE), 1.0)
         own.squared_error += rate * (min(error * error, bound * bound) - own.squared_error)
         own.absolute_error += rate * (abs(error) - own.absolute_error)
-        deviation = y - own.mean
+        deviation = y - own.average
         rate = min(w * max(first, SLOWEST), 1.0)
-        own.mean += rate * deviation
-        own.variance += rate * (deviation * (y - own.mean) - own.variance)
+        own.average += rate * deviation
+        own.variance += rate * (deviation * (y - own.average) - own.variance)
         own.fast += min(w * max(first, FAST_RATE), 1.0) * (y - own.fast)
         own.last += min(w * LAST_RATE, 1.0) * (y - own.last)
     own.lowest = min(own.lowest, y)

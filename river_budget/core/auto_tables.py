@@ -9,7 +9,7 @@ The specification of the learner has no paper; its symbols in these files:
     t        own.rounds: rows learned, which is also the version of the model
     m        exp(own.log_distance)
     v        own.residual: the temperature of the linear model of least squares
-    my, sy   own.mean, the root of own.variance: of the targets, in regression
+    my, sy   own.average, the root of own.variance: of the targets, in regression
     C        classes; C' = columns: one for two classes, whose other scores are its negatives
 
 A feature takes part from the moment it varies: before that it is 0 in all scaled rows, whether it was known or not.
@@ -29,7 +29,7 @@ from .views import carver, integers, table
 
 _COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place")
 _NUMBERS = (
-    "log_distance residual mean variance fast last squared_error absolute_error lowest highest stretch"
+    "log_distance residual average variance fast last squared_error absolute_error lowest highest stretch"
 )
 STATE = np.dtype(
     (
