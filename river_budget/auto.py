@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
 from river import proba
 
 from .auto_inspection import Inspected
@@ -120,15 +118,14 @@ class AutoKernelClassifier(Inspected, Classifier):
             for name, table in negative.items():
                 self._two_columns(name, table)
 
-    def _first_column(self) -> tuple[dict[int, Any], Any]:
+    def _first_column(self) -> tuple[dict[Any, Any], Any]:
         """What the one column of two classes holds: copies of tables, and of the coefficients."""
         tables = {
-            name: self._table(name).copy()
-            for name in (core.LINEAR, core.LEAST_SQUARES, core.CELL)
+            name: self._table(name).copy() for name in (core.LINEAR, core.LEAST_SQUARES, core.CELL)
         }
         return tables, blocks.views(self._block).coefficients.copy()
 
-    def _two_columns(self, name: int, old: Any) -> None:
+    def _two_columns(self, name: Any, old: Any) -> None:
         """A table with one column for the second class gets one for the first, which is its negative."""
         new = self._table(name)
         if name == core.LINEAR:

@@ -58,7 +58,7 @@ class Inspected(AutoTables):
         free = type(blocks.views(block))(block.ctypes.data, scratch.ctypes.data).free
         entries, _, _ = core.directory(*self._sizes())
 
-        def desk(name: int) -> Any:
+        def desk(name: Any) -> Any:
             start, *shape = map(int, entries[name])
             return table(free + 8 * start, *shape).copy()
 
@@ -76,7 +76,8 @@ class Inspected(AutoTables):
 
         """
         self._features.reject(x)
-        found: dict[str, Any] = {"prediction": self.predict_one(x), "examples": [], "features": {}}
+        predict = self.predict_one  # type: ignore[attr-defined]
+        found: dict[str, Any] = {"prediction": predict(x), "examples": [], "features": {}}
         if self._block is None:
             return found
         _, desk = self._look(x, self._outputs)

@@ -83,7 +83,7 @@ class AutoTables(StreamModel):
         head = blocks.views(self._block).head
         return int(head.width), int(head.outputs) // core.WIDTHS
 
-    def _table(self, name: int) -> Any:
+    def _table(self, name: Any) -> Any:
         """A table of the room in its full shape."""
         entries, _, _ = core.directory(*self._sizes())
         shape, room = core.room_shapes(*self._sizes())[name], blocks.views(self._block).room
@@ -210,9 +210,8 @@ class AutoTables(StreamModel):
         n_hard = count - n_recent
         if own.recent_place != (own.recent_place % recent if n_recent == recent else n_recent):
             raise ValueError("the next place of its memory is out of range")
-        if n_hard < self._limit // 2 and own.hard_place != n_hard or not (
-            0 <= own.hard_place < max(self._limit // 2, 1)
-        ):
+        hard = self._limit // 2
+        if own.hard_place != (own.hard_place % hard if n_hard == hard > 0 else n_hard):
             raise ValueError("the next place of its memory is out of range")
         if not all(np.isfinite([own[name] for name in own.dtype.names])):
             raise ValueError("its numbers are not finite")

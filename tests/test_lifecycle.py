@@ -132,7 +132,9 @@ def test_shrinking_makes_new_vectors_where_they_are_merged(maintenance):
     assert max(after) > max(before)
 
 
-@pytest.mark.parametrize("model", [m for m in having("budget", SUMS) if not m.id.startswith("NOGD")])
+@pytest.mark.parametrize(
+    "model", [m for m in having("budget", SUMS) if not m.id.startswith("NOGD")]
+)
 def test_a_larger_budget_changes_nothing_but_the_room(model):
     model = learned(model.clone({"budget": SMALL}))
     stream = stream_for(model, 80)

@@ -13,7 +13,17 @@ import sys
 
 import pytest
 from models import CLASSIFIERS, REGRESSORS, stream_for
-from river import anomaly, base, datasets, dummy, evaluate, linear_model, metrics, optim, preprocessing
+from river import (
+    anomaly,
+    base,
+    datasets,
+    dummy,
+    evaluate,
+    linear_model,
+    metrics,
+    optim,
+    preprocessing,
+)
 from streams import emerging
 
 import river_budget as rb

@@ -73,7 +73,8 @@ from .jit import compiled
 from .model import examples, unpack
 from .rows import is_finite, row_of
 
-PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT, VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = 0, 1, 3, 5, 7, 10
+PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3
+VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = 5, 7, 10
 START = 1.5  # of the weights together
 STEP = 1.5  # of the mixer
 FLOOR = 1e-3  # share of the uniform in the probabilities of every expert

@@ -24,7 +24,6 @@ from .auto_tables import (
     HIT,
     KEY,
     ROW,
-    SLOPE,
     SLOT,
     SLOT_DRAW,
     SLOT_FEATURE,

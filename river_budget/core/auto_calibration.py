@@ -17,7 +17,8 @@ import math
 from .auto_tables import CALIBRATION, EXCESS, KNOTS, MASS, MIXTURE, NOTE, kept, noted
 from .jit import compiled
 
-PLACE, TOP, SURE = 5, 6, 7  # of NOTE: among the knots, the most probable class, its corrected probability
+# numbers of NOTE: the place among the knots, the most probable class, its corrected probability
+PLACE, TOP, SURE = 5, 6, 7
 MEMORY = 0.999
 DOUBT = 30.0  # examples without excess that every knot begins with
 AHEAD = 1.0 + 1e-9  # of the second class, so that there is no tie

@@ -1,5 +1,7 @@
 """Kernel gradient descent over the memory, with three widths and one exponential per row.
 
+Each example that comes gets a coefficient for every width and column, and keeps it while it is stored.
+
     spec        here
     width_q     2, 8, 32: each is the fourth power of the one before
     m           exp(own.log_distance), the usual distance to a stored row

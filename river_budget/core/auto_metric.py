@@ -1,5 +1,7 @@
 """Distances, and the weight of every feature in them, which is learned.
 
+A step goes against the gradient of the loss of the neighbours' vote, feature by feature.
+
     spec   here
     d      the number of features that vary; the others keep a_f = 1
     a_f    METRIC_WEIGHT, their sum is d; log a_f is kept too (METRIC_LOG), as a power is a product there

@@ -16,7 +16,18 @@ import math
 import numpy as np
 
 from .auto_binning import join_bins
-from .auto_tables import MEAN, MOMENTS, NEW_MOMENTS, ORIENTATION, RAW, ROW, VARIANCE, kept, noted, state
+from .auto_tables import (
+    MEAN,
+    MOMENTS,
+    NEW_MOMENTS,
+    ORIENTATION,
+    RAW,
+    ROW,
+    VARIANCE,
+    kept,
+    noted,
+    state,
+)
 from .jit import compiled
 from .model import unpack
 from .support import within

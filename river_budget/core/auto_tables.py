@@ -21,6 +21,7 @@ the scratch space. The room begins with their directory: where each one starts, 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,8 @@ from .views import carver, integers, table
 
 _COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place")
 _NUMBERS = (
-    "log_distance residual average variance fast last squared_error absolute_error lowest highest stretch"
+    "log_distance residual average variance fast last squared_error absolute_error "
+    "lowest highest stretch"
 )
 STATE = np.dtype(
     (
@@ -67,7 +69,7 @@ DIRECTORY = 3 * 24  # numbers
 ONLY = np.int64(0)  # the column where there is but one
 
 
-def room_shapes(width, columns):
+def room_shapes(width: int, columns: int) -> Any:
     """The shapes of the tables in the room; the compiled passes see rows of the last axis."""
     squared = min(width, MOST_SQUARED) + 1
     return {
@@ -85,7 +87,7 @@ def room_shapes(width, columns):
     }
 
 
-def desk_shapes(width, columns):
+def desk_shapes(width: int, columns: int) -> Any:
     classes, squared = max(columns, 2), min(width, MOST_SQUARED) + 1
     return {
         NOTE: (1, 8),
@@ -103,7 +105,7 @@ def desk_shapes(width, columns):
     }
 
 
-def places(shapes, start):
+def places(shapes: Any, start: int) -> Any:
     """(directory entries, the end): tables one behind the other, each on a cache line."""
     found, end = {}, start
     for name, shape in shapes.items():
@@ -112,7 +114,7 @@ def places(shapes, start):
     return found, end
 
 
-def directory(width, columns):
+def directory(width: int, columns: int) -> Any:
     """(the directory as an array, numbers in the room, numbers on the desk)"""
     inside, room = places(room_shapes(width, columns), DIRECTORY)
     beside, desk = places(desk_shapes(width, columns), 0)

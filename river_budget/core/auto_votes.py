@@ -1,5 +1,7 @@
 """The nearest rows of the memory, and their votes.
 
+Distances are compared with that of the farthest neighbour, so their scale does not matter.
+
     spec    here
     K       NEIGHBOURS; N  NEAR_PLACE, by distance; D_(k)  NEAR_DISTANCE
     beta    softness

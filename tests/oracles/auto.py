@@ -46,13 +46,17 @@ class Binning:
         """The slots of table j of expert u: the first tables have one, the last `depth`."""
         first = sum(depth for depth, _ in BINNING[:u])
         depth = BINNING[u][0]
-        return [(first + b) * TABLES + j for b in range(depth) if j >= math.ceil(TABLES * b / depth)]
+        return [
+            (first + b) * TABLES + j for b in range(depth) if j >= math.ceil(TABLES * b / depth)
+        ]
 
     def join(self, features):
         """New features (place, name); returns the tables (u, j) that look at one of them."""
         changed = np.zeros(SLOTS, bool)
         for place, name in features:
-            number = draws(repr(name) if isinstance(name, str) else repr(float(name)), self.seed, SLOTS)
+            number = draws(
+                repr(name) if isinstance(name, str) else repr(float(name)), self.seed, SLOTS
+            )
             smaller = number < self.best
             self.best[smaller], self.feature[smaller] = number[smaller], place
             changed |= smaller
