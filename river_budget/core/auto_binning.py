@@ -106,6 +106,12 @@ def binned(model, expert, scores):
     """scores[c] = sum_j TW[j, cell_j, c]"""
     cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
     columns = cells.shape[1]
+    if columns == 1:
+        total = 0.0
+        for j in range(expert * TABLES, (expert + 1) * TABLES):
+            total += cells[hits[j], 0]
+        scores[0] = total
+        return
     for c in range(columns):
         scores[c] = 0.0
     for j in range(expert * TABLES, (expert + 1) * TABLES):
@@ -119,11 +125,29 @@ def learn_bins(model, expert, errors):
     """AdaGrad against errors[c] in all cells that are hit."""
     cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
     columns = cells.shape[1]
+    if columns == 1:
+        _learn_one_column(model, expert, errors[0])
+        return
     for j in range(expert * TABLES, (expert + 1) * TABLES):
         weights, squares = cells[hits[j]], cells[hits[j] + 1]
         for c in range(columns):
             squares[c] = MEMORY * squares[c] + errors[c] * errors[c]
             weights[c] -= STEP * errors[c] / math.sqrt(squares[c] + SOFTENING)
+
+
+@compiled(hot=True)
+def _learn_one_column(model, expert, error):
+    """The same where there is one number per cell: fetched first, so that roots and divisions are vector code."""
+    cells, hit, base = kept(model, CELL), noted(model, HIT), expert * TABLES
+    hits, squares, steps = hit[0].view(np.int64), hit[1], hit[2]
+    for j in range(base, base + TABLES):
+        squares[j] = cells[hits[j] + 1, 0]
+    for j in range(base, base + TABLES):
+        squares[j] = MEMORY * squares[j] + error * error
+        steps[j] = STEP * error / math.sqrt(squares[j] + SOFTENING)
+    for j in range(base, base + TABLES):
+        cells[hits[j] + 1, 0] = squares[j]
+        cells[hits[j], 0] -= steps[j]
 
 
 @compiled(hot=True)

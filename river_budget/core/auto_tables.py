@@ -97,11 +97,11 @@ def desk_shapes(width: int, columns: int) -> Any:
         SHARES: (STRIDE, classes),
         LOGS: (STRIDE, classes),
         MIXTURE: (4, classes),
-        HIT: (1, len(DEPTHS) * TABLES),
+        HIT: (3, len(DEPTHS) * TABLES),
         NEAR: (3, NEIGHBOURS),
         SOLVER: (STRIDE + 4, STRIDE),
         GAIN: (2, squared),
-        SLOPE: (2, width + 64),
+        SLOPE: (1, width),
     }
 
 

@@ -27,53 +27,55 @@ from .jit import compiled
 from .rows import row_of
 
 SHARPEST, SOFTEST = 8.0, 3.0  # votes; the second trains the metric
-GROUPS = 64  # of rows, whose minima bound the distance of the neighbours
+GROUP = 16  # rows: the minima of groups bound the distance of the neighbours
 NEAREST = 1e-9  # smallest scale of distances
 OUTSIDE = 0.3  # weight of what is known without the neighbours
 
 
 @compiled(hot=True)
-def _bound(model, count):
-    """A distance within which there are at least NEIGHBOURS rows: so many of the minima of 64 groups are."""
-    far, minima, n = model.row, noted(model, SLOPE)[1], np.int64(0)
-    for g in range(GROUPS):
-        minima[g] = far[g]
-    for start in range(GROUPS, count - GROUPS + 1, GROUPS):
-        for g in range(GROUPS):
-            minima[g] = min(minima[g], far[start + g])
-    least = noted(model, NEAR)[NEAR_DISTANCE]
-    for g in range(GROUPS):
-        n = _enter(least, n, minima[g])
+def _nearest_of_groups(model, count):
+    """Minima of groups of rows, which lie side by side, go to model.scratch; returns the largest of the K least of
+    them: so many rows are no farther."""
+    far, minima, groups = model.row.view(np.int64), model.scratch.view(np.int64), count // GROUP
+    for g in range(groups):
+        least = far[GROUP * g]
+        for j in range(GROUP * g + 1, GROUP * (g + 1)):
+            least = min(least, far[j])  # distances >= 0 are in the order of their bits
+        minima[g] = least
+    least, n = noted(model, NEAR)[NEAR_DISTANCE], 0
+    for g in range(groups):
+        value = model.scratch[g]
+        if n < NEIGHBOURS or value < least[n - 1]:
+            n = min(n + 1, NEIGHBOURS)
+            i = n - 1
+            while i > 0 and least[i - 1] > value:
+                least[i] = least[i - 1]
+                i -= 1
+            least[i] = value
     return least[n - 1]
-
-
-@compiled(hot=True)
-def _enter(least, n, value):
-    """Enter a value into the n least so far, which are sorted; returns how many they are now."""
-    if n == NEIGHBOURS and value >= least[n - 1]:
-        return n
-    n = min(n + 1, NEIGHBOURS)
-    i = n - 1
-    while i > 0 and least[i - 1] > value:
-        least[i] = least[i - 1]
-        i -= 1
-    least[i] = value
-    return n
 
 
 @compiled(hot=True)
 def nearest(model):
     """The K nearest rows, by distance, of equals the first ones; returns how many there are."""
     near, far, count = noted(model, NEAR), model.row, model.head.count
-    limit = _bound(model, count) if count > 2 * GROUPS else np.inf
-    places, least, found = near[NEAR_PLACE].view(np.int64), near[NEAR_DISTANCE], 0
-    candidates, n = model.scratch.view(np.int64), 0
-    for j in range(count):
-        candidates[n] = j
-        n += far[j] <= limit
-    for k in range(n):
-        value = far[candidates[k]]
-        if found < NEIGHBOURS or value < least[found - 1]:
+    places, least = near[NEAR_PLACE].view(np.int64), near[NEAR_DISTANCE]
+    grouped, limit = 0, np.inf
+    if count >= NEIGHBOURS * GROUP:
+        grouped, limit = count // GROUP, _nearest_of_groups(model, count)
+    found = np.int64(0)
+    for g in range(grouped):
+        if model.scratch[g] <= limit:
+            found = _enter(far, places, least, found, GROUP * g, GROUP * (g + 1), limit)
+    return _enter(far, places, least, found, GROUP * grouped, count, limit)
+
+
+@compiled(hot=True)
+def _enter(far, places, least, found, start, stop, limit):
+    """Enter the rows from `start` to `stop` into the nearest ones so far; returns how many they are then."""
+    for j in range(start, stop):
+        value = far[j]
+        if value <= limit and (found < NEIGHBOURS or value < least[found - 1]):
             found = min(found + 1, NEIGHBOURS)
             i = found - 1
             while i > 0 and least[i - 1] > value:
@@ -81,7 +83,7 @@ def nearest(model):
                 places[i] = places[i - 1]
                 i -= 1
             least[i] = value
-            places[i] = candidates[k]
+            places[i] = j
     return found
 
 
