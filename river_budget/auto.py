@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from river import proba
 
 from .auto_inspection import Inspected
@@ -95,6 +96,10 @@ class AutoKernelClassifier(Inspected, Classifier):
         n_classes = max(self._columns, 2)
         self._table(core.PRIOR)[:] = 1.0 / n_classes
         self._table(core.LEAST_SQUARES)[:, 0] = 1.0 / n_classes
+
+    def _may_be_targets(self, targets: Any) -> bool:
+        labels = len(self._labels.known) if self._columns > 1 else 2
+        return bool(np.isin(targets, np.arange(labels)).all())
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """The probabilities of the mixture. They are calibrated as far as its log loss is low."""

@@ -12,7 +12,8 @@ from .core import auto_tables as core
 from .core import block as blocks
 from .core.auto_binning import COARSENESS
 from .core.auto_mixer import RIDGE
-from .core.auto_scaling import rejoin_bins
+from .core.auto_regression import LONGEST_STRETCH
+from .core.auto_scaling import CLIP, LARGEST_VALUE, rejoin_bins
 from .core.randoms import uniforms
 from .core.views import numbers
 from .fourier import key_of
@@ -30,6 +31,20 @@ IN_FILES = {
     "least_squares": core.LEAST_SQUARES,
     "covariance": core.COVARIANCE,
     "cells": core.CELL,
+}
+LARGE = 1e153  # of sums and weights, whose squares are finite
+RANGES = {
+    "log_distance": (-100.0, 100.0),
+    "residual": (0.0, 1.0),
+    "average": (-LARGEST_VALUE, LARGEST_VALUE),
+    "variance": (0.0, LARGE**2),
+    "fast": (-LARGEST_VALUE, LARGEST_VALUE),
+    "last": (-LARGEST_VALUE, LARGEST_VALUE),
+    "squared_error": (0.0, LARGE**2),
+    "absolute_error": (0.0, LARGE),
+    "lowest": (-LARGEST_VALUE, LARGEST_VALUE),
+    "highest": (-LARGEST_VALUE, LARGEST_VALUE),
+    "stretch": (-LONGEST_STRETCH, LONGEST_STRETCH),
 }
 NO_DRAW = 2.0  # above all that are drawn
 BINS = ("the bins",)  # in place of the name of a feature
@@ -202,8 +217,7 @@ class AutoTables(StreamModel):
 
     def _restored(self, count: int) -> None:
         own, recent = self._own(), self._limit - self._limit // 2
-        d, extras = len(self._features), blocks.views(self._block).extras
-        squared = min(d, core.MOST_SQUARED)
+        squared = min(len(self._features), core.MOST_SQUARED)
         if not (own.rounds >= 0 and own.second_order in (-1, squared)):
             raise ValueError("its rounds or its linear model are out of range")
         n_recent = min(count, recent)
@@ -213,26 +227,49 @@ class AutoTables(StreamModel):
         hard = self._limit // 2
         if own.hard_place != (own.hard_place % hard if n_hard == hard > 0 else n_hard):
             raise ValueError("the next place of its memory is out of range")
-        if not all(np.isfinite([own[name] for name in own.dtype.names])):
-            raise ValueError("its numbers are not finite")
-        self._check_tables(extras[:, :count])
+        for name, (least, most) in RANGES.items():
+            if not least <= own[name] <= most:
+                raise ValueError(f"its {name} is out of range")
+        self._check_memory(count)
+        self._check_tables()
         self._introduce(0)
         cells = self._table(core.CELL).copy()
         Call(self._block).of(rejoin_bins)
         self._table(core.CELL)[:] = cells
 
-    def _check_tables(self, extras: Any) -> None:
-        """Raise for numbers of which compiled code would take a root or a logarithm, or make an index."""
-        metric, mixer = self._table(core.METRIC), self._table(core.MIXER)
-        positive = [extras[core.WEIGHT], metric[core.METRIC_WEIGHT], metric[core.METRIC_SQUARES]]
-        if not all((table >= 0.0).all() for table in positive):
-            raise ValueError("some of its weights are negative")
-        if (self._table(core.LINEAR)[:, :, 1] < 0.0).any() or (
-            self._table(core.CELL)[:, :, 1] < 0.0
-        ).any():
-            raise ValueError("some of its sums of squares are negative")
-        if (self._table(core.CALIBRATION)[core.MASS] < 0.0).any():
-            raise ValueError("its calibration has negative weights")
+    def _check_memory(self, count: int) -> None:
+        model = blocks.views(self._block)
+        extras = model.extras[:, :count]
+        if not (extras[[core.WEIGHT, core.SQUARED_ERROR]] >= 0.0).all():
+            raise ValueError("weights or squared errors of its examples are negative")
+        if not self._may_be_targets(extras[core.TARGET]):
+            raise ValueError("the targets of its examples are out of range")
+        if (np.abs(model.vectors) > CLIP).any() or (np.abs(model.coefficients) > LARGE).any():
+            raise ValueError("its examples are out of range")
+
+    def _may_be_targets(self, targets: Any) -> bool:
+        return bool((np.abs(targets) <= LARGEST_VALUE).all())
+
+    def _check_tables(self) -> None:
+        """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
+        tables = {name: self._table(name) for name in IN_FILES.values()}
+        bounds = {core.MOMENTS: LARGE**2, core.COVARIANCE: 1e6, core.METRIC: 1e9}
+        for name, table in tables.items():
+            if (np.abs(table) > bounds.get(name, LARGE)).any():
+                raise ValueError("some of its weights are out of range")
+        metric, mixer = tables[core.METRIC], tables[core.MIXER]
+        sums = [
+            metric[core.METRIC_WEIGHT],
+            metric[core.METRIC_SQUARES],
+            tables[core.PRIOR],
+            tables[core.LINEAR][:, :, 1],
+            tables[core.CELL][:, :, 1],
+            tables[core.CALIBRATION][core.MASS],
+        ]
+        if any((table < 0.0).any() for table in sums):
+            raise ValueError("some of its weights or sums of squares are negative")
+        if np.abs(tables[core.MOMENTS][core.MEAN]).max(initial=0.0) > LARGEST_VALUE:
+            raise ValueError("means of its features are out of range")
         curvature = mixer[core.MIXER_CURVATURE :]
         if np.linalg.eigvalsh(curvature).min() <= 0.0:
             raise ValueError("the curvature of its mixer is not positive")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from oracles.auto import AutoClassifier, AutoRegressor
+from oracles.auto_classification import AutoClassifier
+from oracles.auto_regression import AutoRegressor
 from streams import emerging, examples, smooth
 from test_replay import some_weights
 

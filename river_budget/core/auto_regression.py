@@ -74,12 +74,14 @@ ERROR_RATE = 0.01  # of running errors
 KERNEL_STEP = 0.5
 HIGHEST_LEVEL = 5.0  # of an expert, in units of sy
 BOUND, UNBOUNDED = 4.0, 10  # errors of the first rounds teach in full
+HEAVIEST_SHARE = 0.5  # of the newest in a running mean: with all of it a variance would be 0
 MIXING = 30  # the round from which the mixer learns
 MARGIN = 0.1  # of the range of targets, by which predictions may leave it
 ROUNDING = 1e-24  # a variance below this share of the squared mean is none
-OUTSIDE = 3.0  # neighbours that the mean squared error stands for
+OUTSIDE = 1.0  # neighbours that the mean squared error stands for
 NINETY = 1.6448536269514722  # standard normal quantile of .95
 STRETCH_RATE = 0.05  # of the logarithm of the factor that makes intervals of 90 % hold so many
+LONGEST_STRETCH = 5.0  # where all hold, or none, it goes no further
 FIRST_RATE = 10.0  # of it, over the rounds
 
 
@@ -297,7 +299,7 @@ def learn_spread(model, own, error, w):
     if own.rounds >= MIXING and spread > 0.0:
         missed = 1.0 if abs(error) > NINETY * spread else 0.0
         rate = max(STRETCH_RATE, FIRST_RATE / (own.rounds + 1.0))
-        own.stretch += min(w, 1.0) * rate * (missed - 0.1)
+        own.stretch = within(own.stretch + min(w, 1.0) * rate * (missed - 0.1), LONGEST_STRETCH)
 
 
 @compiled(hot=True)
@@ -305,14 +307,14 @@ def learn_targets(own, y, error, bound, w):
     """Running means of targets and errors. The first target has set those of targets."""
     if own.rounds > 0:
         first = 1.0 / (own.rounds + 1.0)
-        rate = min(w * max(first, ERROR_RATE), 1.0)
+        rate = min(w * max(first, ERROR_RATE), HEAVIEST_SHARE)
         own.squared_error += rate * (min(error * error, bound * bound) - own.squared_error)
         own.absolute_error += rate * (abs(error) - own.absolute_error)
         deviation = y - own.average
-        rate = min(w * max(first, SLOWEST), 1.0)
+        rate = min(w * max(first, SLOWEST), HEAVIEST_SHARE)
         own.average += rate * deviation
         own.variance += rate * (deviation * (y - own.average) - own.variance)
-        own.fast += min(w * max(first, FAST_RATE), 1.0) * (y - own.fast)
-        own.last += min(w * LAST_RATE, 1.0) * (y - own.last)
+        own.fast += min(w * max(first, FAST_RATE), HEAVIEST_SHARE) * (y - own.fast)
+        own.last += min(w * LAST_RATE, HEAVIEST_SHARE) * (y - own.last)
     own.lowest = min(own.lowest, y)
     own.highest = max(own.highest, y)
