@@ -39,6 +39,7 @@ CLASSIFIERS = [
     rb.ForgetronClassifier(5, RBF(0.5)),
     rb.FOGDClassifier(7, Laplacian(0.5), seed=3),
     rb.NOGDClassifier(4, RBF(0.5)),
+    rb.AutoKernelClassifier(5, seed=1),
     rb.KernelOGDClassifier(RBF(0.5)),
     preprocessing.StandardScaler() | MODEL,
     rb.RandomFourier(7, seed=1) | linear_model.SoftmaxRegression(),
@@ -47,6 +48,7 @@ CLASSIFIERS = [
 REGRESSORS = [
     rb.BSGDRegressor(5, RBF(0.5), seed=1),
     rb.NORMARegressor(None, RBF(0.5)),
+    rb.AutoKernelRegressor(5, seed=1),
     preprocessing.StandardScaler() | rb.FOGDRegressor(7, seed=1),
     linear_model.LinearRegression(),
 ]
