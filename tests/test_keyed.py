@@ -48,7 +48,6 @@ CLASSIFIERS = [
 REGRESSORS = [
     rb.BSGDRegressor(5, RBF(0.5), seed=1),
     rb.NORMARegressor(None, RBF(0.5)),
-    rb.AutoKernelRegressor(5, seed=1),
     preprocessing.StandardScaler() | rb.FOGDRegressor(7, seed=1),
     linear_model.LinearRegression(),
 ]
