@@ -7,6 +7,7 @@ from typing import Any
 
 from . import kernels, maintenance
 from ._version import __version__ as __version__
+from .algorithms.auto import AutoKernelClassifier, AutoKernelRegressor
 from .algorithms.bogd import BOGDClassifier, BOGDRegressor
 from .algorithms.bpa import BPAClassifier
 from .algorithms.bsgd import BSGDClassifier, BSGDRegressor
@@ -34,6 +35,8 @@ from .saving import SavedModelError, load, save
 from .uniting import merge
 
 __all__ = [
+    "AutoKernelClassifier",
+    "AutoKernelRegressor",
     "BOGDClassifier",
     "BOGDRegressor",
     "BPAClassifier",

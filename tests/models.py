@@ -62,6 +62,8 @@ CLASSIFIERS = [
     pytest.param(rb.FOGDClassifier(20), id="FOGD-unseeded"),
     pytest.param(rb.NOGDClassifier(15, RBF(0.5)), id="NOGD"),
     pytest.param(rb.NOGDClassifier(10, Polynomial(2)), id="NOGD-polynomial"),
+    pytest.param(rb.AutoKernelClassifier(30, seed=3), id="AutoKernel"),
+    pytest.param(rb.AutoKernelClassifier(15, classes=BINARY), id="AutoKernel-binary"),
 ]
 
 REGRESSORS = [
@@ -87,6 +89,7 @@ REGRESSORS = [
     pytest.param(rb.NORMARegressor(None, RBF(0.5)), id="NORMA-R-no-budget"),
     pytest.param(rb.FOGDRegressor(50, RBF(0.5), seed=3), id="FOGD-R"),
     pytest.param(rb.NOGDRegressor(15, Laplacian(0.5)), id="NOGD-R"),
+    pytest.param(rb.AutoKernelRegressor(30, seed=3), id="AutoKernel-R"),
 ]
 
 MODELS = CLASSIFIERS + REGRESSORS
@@ -145,6 +148,9 @@ TRANSFORMERS = [
     pytest.param(rb.Nystroem(10, 4, Polynomial(2)), id="Nystroem-polynomial"),
 ]
 
+AUTO = [entry for entry in MODELS if entry.id.startswith("AutoKernel")]
+SUMS = [entry for entry in MODELS if entry not in AUTO]  # of kernels or waves: these can be merged
+
 
 def having(attribute, models=MODELS):
     """The models that have something that not all estimators have."""
@@ -153,7 +159,9 @@ def having(attribute, models=MODELS):
 
 def variant(model, **changes):
     """A clone with these parameters, as far as the model has them."""
-    return model.clone({name: value for name, value in changes.items() if hasattr(model, name)})
+    return model.clone(
+        {name: value for name, value in changes.items() if name in model._parameters()}
+    )
 
 
 def may_be_unlimited(model):

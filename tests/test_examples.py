@@ -53,6 +53,17 @@ def test_a_model_survives_changing_features(capsys):
     assert float(re.search(r"([\d.]+)%", lines[-1])[1]) > 85
 
 
+def test_a_model_without_settings_follows_drift_and_finds_the_features_that_count(capsys):
+    load("auto_kernel").main()
+    out = capsys.readouterr().out
+    accuracies = [float(value) for value in re.findall(r"Accuracy: ([\d.]+)%", out)]
+    assert len(accuracies) == 8
+    assert min(accuracies[3], accuracies[-1]) > 90
+    weights = [float(value) for value in re.findall(r"feature \d: ([\d.]+)", out)]
+    assert min(weights[:2]) > 3 * max(weights[2:])
+    assert 85 < float(re.search(r"held (\d+) %", out)[1]) < 95
+
+
 def test_ci_runs_the_test_command_of_the_readme():
     pattern = r"^python3 -m venv .*pytest$"
     assert len(re.findall(pattern, (ROOT / "README.md").read_text(), re.M)) == 1

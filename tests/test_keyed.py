@@ -40,6 +40,7 @@ CLASSIFIERS = [
     rb.ForgetronClassifier(5, RBF(0.5)),
     rb.FOGDClassifier(7, Laplacian(0.5), seed=3),
     rb.NOGDClassifier(4, RBF(0.5)),
+    rb.AutoKernelClassifier(5, seed=1),
     rb.KernelOGDClassifier(RBF(0.5)),
     preprocessing.StandardScaler() | MODEL,
     rb.RandomFourier(7, seed=1) | linear_model.SoftmaxRegression(),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from models import (
     MODELS,
+    SUMS,
     content,
     having,
     learn,
@@ -132,7 +133,9 @@ def test_shrinking_makes_new_vectors_where_they_are_merged(maintenance):
     assert max(after) > max(before)
 
 
-@pytest.mark.parametrize("model", [m for m in having("budget") if not m.id.startswith("NOGD")])
+@pytest.mark.parametrize(
+    "model", [m for m in having("budget", SUMS) if not m.id.startswith("NOGD")]
+)
 def test_a_larger_budget_changes_nothing_but_the_room(model):
     model = learned(model.clone({"budget": SMALL}))
     stream = stream_for(model, 80)
@@ -380,7 +383,7 @@ def test_memory_usage_counts_the_block_and_the_indexes(model):
     assert model.memory_usage >= longer + 100
 
 
-@pytest.mark.parametrize("model", having("budget"))
+@pytest.mark.parametrize("model", having("budget", SUMS))
 def test_memory_follows_the_budget(model):
     sizes = [learned(model.clone({"budget": b})).memory_usage for b in (10, 100, 1000)]
     assert sizes == sorted(sizes)

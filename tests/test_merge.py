@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from inside import plain, squared_length, support
-from models import CLASSIFIERS, MODELS, REGRESSORS
+from models import CLASSIFIERS, REGRESSORS, SUMS
 from oracles import kernels as plain_kernels
 from river import base, compose, linear_model, optim, preprocessing
 from streams import LABELS
@@ -113,7 +113,7 @@ def assert_is_sum(merged, models, weights=WEIGHTS, xs=None):
 # The sum
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SUMS)
 def test_with_room_for_all_vectors_the_scores_add_up(model):
     models = apart(model)
     merged = rb.merge(models, WEIGHTS, budget=room(model))
@@ -122,7 +122,7 @@ def test_with_room_for_all_vectors_the_scores_add_up(model):
     assert type(merged) is type(model)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SUMS)
 def test_the_models_themselves_are_left_as_they_are(model):
     models = apart(model)
     before = [(m.block.tobytes(), list(m.features), repr(m)) for m in models]
@@ -134,7 +134,7 @@ def test_the_models_themselves_are_left_as_they_are(model):
         assert np.array_equal(scores(m, points(20)), expected)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SUMS)
 def test_a_merged_model_keeps_a_budget_learns_on_and_can_be_saved(model, tmp_path):
     merged, xs = rb.merge(apart(model)), points(50)
     twins = [merged]
@@ -153,7 +153,7 @@ def test_a_merged_model_keeps_a_budget_learns_on_and_can_be_saved(model, tmp_pat
         assert np.array_equal(scores(twin, xs), scores(merged, xs))
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SUMS)
 def test_a_merged_model_learns_the_same_in_one_call_and_one_by_one(model):
     merged = rb.merge(apart(model, 2, own=False))
     twin, stream = copy.deepcopy(merged), examples(5, 60, kind_of(model), own=False)
@@ -165,7 +165,7 @@ def test_a_merged_model_learns_the_same_in_one_call_and_one_by_one(model):
     assert np.array_equal(scores(twin, points(20)), scores(merged, points(20)))
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SUMS)
 def test_a_model_merged_with_itself_is_itself(model):
     (original,) = apart(model, 1)
     merged = rb.merge([original, original])
@@ -175,7 +175,7 @@ def test_a_model_merged_with_itself_is_itself(model):
     assert size_of(scores(merged, xs) - expected) <= EXACT * size_of(expected)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SUMS)
 def test_merging_step_by_step_is_merging_at_once(model):
     a, b, c = apart(model)
     at_once = rb.merge([a, b, c], [0.2, 0.3, 0.5], room(model))
@@ -210,7 +210,7 @@ def test_weights_are_any_numbers(model, weights):
     assert_is_sum(rb.merge(models, weights, room(model)), models, weights)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SUMS)
 def test_models_that_cancel_leave_nothing_and_learn_on(model, tmp_path):
     (original,) = apart(model, 1)
     is_window = isinstance(
@@ -233,7 +233,7 @@ def test_models_that_have_not_learned_count_as_zero():
         assert_is_sum(merged, [learned], [weight])
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SUMS)
 def test_models_that_have_not_learned_make_one_that_has_not(model):
     merged = rb.merge([model.clone(), model.clone()])
     assert repr(merged) == repr(model)

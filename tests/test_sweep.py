@@ -13,7 +13,17 @@ import sys
 
 import pytest
 from models import CLASSIFIERS, REGRESSORS, stream_for
-from river import anomaly, datasets, dummy, evaluate, linear_model, metrics, optim, preprocessing
+from river import (
+    anomaly,
+    base,
+    datasets,
+    dummy,
+    evaluate,
+    linear_model,
+    metrics,
+    optim,
+    preprocessing,
+)
 from streams import emerging
 
 import river_budget as rb
@@ -53,9 +63,10 @@ def complete(model):
 @pytest.mark.parametrize("model", CLASSIFIERS + REGRESSORS)
 def test_the_value_is_that_of_progressive_validation_to_the_bit(model, whole):
     stream = complete(model) if whole else stream_for(model, 150)
-    metric = metrics.MAE() if hasattr(model, "epsilon") else metrics.Accuracy()
+    metric = metrics.MAE() if isinstance(model, base.Regressor) else metrics.Accuracy()
     model = model.clone({"seed": 3}) if hasattr(model, "seed") else model
-    (outcome,) = quiet(model, {"kernel": [model.kernel]}, stream, metric)
+    parameter = "kernel" if "kernel" in model._parameters() else "budget"
+    (outcome,) = quiet(model, {parameter: [getattr(model, parameter)]}, stream, metric)
     twin = model.clone()
     assert outcome.error is None
     assert outcome.value == evaluate.progressive_val_score(stream, twin, metric.clone()).get()

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from models import MODELS, learn, learned, list_of, same, stream_for
+from models import MODELS, SUMS, learn, learned, list_of, same, stream_for
 from river import linear_model, preprocessing, tree
 from streams import examples
 
@@ -89,7 +89,7 @@ def test_what_the_model_knows_is_gone_on_from_and_the_model_is_left():
     assert accuracy(merged) > accuracy(trained(parts(20, 20)))
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SUMS)
 def test_every_model_learns_in_shards(model):
     streams = [stream_for(model, n, seed=n) for n in (50, 31, 50)]
     merged = trained(streams, 20, model=model)

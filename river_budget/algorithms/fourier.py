@@ -25,15 +25,20 @@ from ..parameters import as_float, whole
 __all__ = ["RBFSampler", "RandomFourier"]
 
 
+def key_of(name: Any, entropy: int) -> int:
+    """64 bits of a feature, which depend on nothing but its name and the seed."""
+    value = as_float(name)  # 1, 1.0 and True are one key of a dict
+    text = repr(plain(name) if value is None else value)
+    digest = hashlib.blake2b(text.encode(), digest_size=8, key=entropy.to_bytes(8, "little"))
+    return int.from_bytes(digest.digest(), "little")
+
+
 def frequencies(name: Any, entropy: int, n: int, header: dict[str, Any]) -> Any:
     """n frequencies of a feature, which depend on nothing but its name and the seed.
 
     More of them begin with the same ones. Their distribution is the Fourier transform of the kernel.
     """
-    value = as_float(name)  # 1, 1.0 and True are one key of a dict
-    text = repr(plain(name) if value is None else value)
-    digest = hashlib.blake2b(text.encode(), digest_size=8, key=entropy.to_bytes(8, "little"))
-    uniform: Any = uniforms(int.from_bytes(digest.digest(), "little"), n)  # type: ignore[no-untyped-call]
+    uniform: Any = uniforms(key_of(name, entropy), n)  # type: ignore[no-untyped-call]
     if header["kernel"] == Code.RBF:  # normal
         from scipy.special import ndtri  # here, as only these models need it
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from .numba_types import carver, f64, f64_matrix, give_attributes, give_constructor, i64, intp
 
-_SIZES = "capacity width outputs per_vector factored room"  # of tables
+_SIZES = "capacity width outputs per_vector factored room desk"  # of tables
 _INTEGERS = (
     f"stamp scratch {_SIZES} count budget arrived task kernel bounded degree normalised maintenance arity \
 method objective repairs at_coefficients at_norms at_arrivals at_per_vector at_factor at_room"
@@ -40,6 +40,7 @@ UNLIMITED = 2**62  # the budget of a model without one
 SEARCH_ROWS = 9  # rows of heap that a search for merge partners needs; nothing else needs as many
 
 header_at = carver(HEADER, 0)
+NOTE_SIZE = 64  # bytes of the first row of scratch space
 
 # Every table: its kind, and its shape from the header. The first one has its place right behind the record.
 BLOCK_TABLES: dict[str, Any] = {
@@ -52,6 +53,10 @@ BLOCK_TABLES: dict[str, Any] = {
     "room": (f64, lambda h: (h.room,)),  # numbers that the algorithm carves for itself
 }
 SCRATCH_ROWS: dict[str, Any] = {
+    "note": (
+        f64,
+        lambda h: (8,),
+    ),  # what a pass notes for the next call, wiped before another model's
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
     "buffer": (f64, lambda h: (h.capacity,)),
@@ -67,7 +72,7 @@ ADDRESSES = (
 def _heap_numbers(h: Any) -> Any:
     """How many numbers the heap holds: rows for a search, and the members of a merging."""
     merging = h.arity * (h.arity + h.outputs + h.width + 8) + 2 * h.outputs
-    return SEARCH_ROWS * h.capacity + merging
+    return SEARCH_ROWS * h.capacity + merging + h.desk  # what an algorithm asks for besides
 
 
 def _volume(shape: tuple[Any, ...]) -> Any:
@@ -83,6 +88,8 @@ def place_of(name: str, block: Any, memory: Any, h: Any) -> tuple[Any, ...]:
         return (block,)
     if name == "state":
         return (block + STATE_AT,)
+    if name == "room":
+        return (block + h.at_room,)
     if name in BLOCK_TABLES:
         at = TABLES_AT if name == "vectors" else getattr(h, f"at_{name}")
         return (block + at, *BLOCK_TABLES[name][1](h))
@@ -215,12 +222,12 @@ def header_of(block: Any) -> dict[str, Any]:
 
 
 def resized(block: Any, **sizes: int) -> Any:
-    """A copy with other SIZES; what is new holds zeros."""
+    """A copy with other SIZES; what is new holds zeros, and so does the room: its algorithm fills it anew."""
     old = views(block)
     new_block = allocate(**header_of(block) | sizes)
     new = views(new_block)
     new_block[STATE_AT:TABLES_AT] = block[STATE_AT:TABLES_AT]
-    for table in BLOCK_TABLES:
+    for table in BLOCK_TABLES.keys() - {"room"}:
         source, target = getattr(old, table), getattr(new, table)
         corner = tuple(slice(min(a, b)) for a, b in zip(source.shape, target.shape, strict=True))
         target[corner] = source[corner]

@@ -34,6 +34,16 @@ def below(model, n):
     return np.int64(uniform(model) * n)
 
 
+@compiled
+def numbered(key, i):
+    """Number i of those that `uniforms` gives for this key."""
+    z = key + GOLDEN * np.uint64(i + 1)
+    z = (z ^ (z >> S30)) * MIX_1
+    z = (z ^ (z >> S27)) * MIX_2
+    z = z ^ (z >> S31)
+    return (np.float64(z >> S11) + 0.5) * 2.0**-53
+
+
 def uniforms(key, n):
     """n numbers inside (0, 1) that depend on the key alone; more of them begin with the same ones. Not
     compiled: for what is drawn once."""

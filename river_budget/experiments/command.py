@@ -1,4 +1,4 @@
-"""The command line: race, list, table, figure, speed, reproduce.
+"""The command line: race, auto, list, table, figure, speed, reproduce.
 
 Exit codes: 0 all went well; 1 a figure falls short of what is known to be possible; 2 wrong usage; 3 data that
 is needed is not at hand; 130 interrupted, and what was finished is kept.
@@ -42,6 +42,16 @@ def parser() -> argparse.ArgumentParser:
     race.add_argument("--plot", metavar="PNG", help="draw the curves of errors")
     _jobs(race)
     _formats(race)
+
+    auto = commands.add_parser("auto", help="the learners without settings beside River's models")
+    auto.add_argument("--data", nargs="+", help="only these streams; by default all at hand")
+    auto.add_argument("--models", nargs="+", help="only these models, as AutoKernel KNN")
+    auto.add_argument(
+        "--examples", type=_whole, default=3000, help="at most so many of each stream"
+    )
+    auto.add_argument("--seed", type=_seed, default=1)
+    auto.add_argument("--plot", metavar="PNG", help="draw errors against times")
+    _formats(auto)
 
     commands.add_parser("list", help="the tables and figures, and the datasets at hand")
     for kind in ("table", "figure"):
@@ -132,6 +142,26 @@ def run_race(options: argparse.Namespace) -> int:
         title = "Wrong so far: River's models and the best eight of ours"
         draw(options.plot, panels(results), title)
     return GOOD
+
+
+def run_auto(options: argparse.Namespace) -> int:
+    from .auto import MODELS, compare, panels, rows
+    from .auto_streams import STREAMS
+
+    _known(options.data or (), list(STREAMS), "stream")
+    _known(options.models or (), MODELS, "model")
+    missing = [name for name in options.data or STREAMS if not STREAMS[name].ready]
+    if missing:
+        print(f"left out, as they are not at hand: {', '.join(missing)}", file=sys.stderr)
+    data = [name for name in options.data or STREAMS if name not in missing]
+    results = compare(data, options.models, examples=options.examples, seed=options.seed)
+    for regression in (False, True):
+        header, lines = rows(results, regression)
+        if lines:
+            print(printing.FORMATS[options.format](header, lines))
+    if options.plot:
+        draw(options.plot, panels(results), "Error against time, nothing set")
+    return GOOD if results else NO_DATA
 
 
 def run_list(options: argparse.Namespace) -> int:
@@ -243,6 +273,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
 
 COMMANDS = {
     "race": run_race,
+    "auto": run_auto,
     "list": run_list,
     "table": run_record,
     "figure": run_record,

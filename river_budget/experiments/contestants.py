@@ -107,6 +107,7 @@ CONTESTANTS: dict[str, Callable[[Setup], Any]] = {
     "LogisticRegression": lambda s: s.linear(),
     "KNN": lambda s: neighbors.KNNClassifier(engine=neighbors.LazySearch(ROWS)),
     "ARF": lambda s: forest.ARFClassifier(seed=s.seed),
+    "AutoKernel": lambda s: rb.AutoKernelClassifier(seed=s.seed),
     "BSGD-merge": lambda s: s.bsgd(rb.maintenance.Merge()),
     "BSGD-project": lambda s: s.bsgd(rb.maintenance.Project()),
     "BSGD-remove": lambda s: s.bsgd(rb.maintenance.RemoveSmallest()),

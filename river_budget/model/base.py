@@ -60,6 +60,7 @@ class StreamModel(base.Estimator):
         Mapping[str, int]
     ] = {}  # parameters that a file may not set to more than this
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
+    no_sum: ClassVar[str] = ""  # why models of this kind cannot be united, if so
     factor_is_table: ClassVar[bool] = False  # the factor holds a whole table, which may be missing
 
     def __init__(self, kernel: Kernel | None, seed: int | None):
@@ -129,10 +130,18 @@ class StreamModel(base.Estimator):
         """A new block, with these header fields instead of the usual ones."""
         fields = self.header_fields(n_features) | {"width": n_features} | fields
         self.block = blocks.allocate(stamp=self.stamp(), **fields)
+        self.furnish()
         self.write_parameters()
         state = self.state_record()
         for name, value in self.initial_state().items():
             state[name] = value
+
+    def furnish(self) -> None:
+        """Tables of the algorithm's own in the room of a new block get their places and what they begin with."""
+
+    def own_tables(self) -> dict[str, Any]:
+        """Those of these tables that belong in a file, by name."""
+        return {}
 
     def check_restored_state(self, count: int) -> None:
         """The record comes from a file: raise ValueError for what compiled code could not bear.

@@ -39,19 +39,25 @@ def address_of(array: Any) -> int:
 
 
 class Scratch:
-    """Scratch space for calls that follow each other. It grows with the models that are called."""
+    """Scratch space for calls that follow each other. It grows with the models that are called.
 
-    __slots__ = ("address", "size", "space")
+    A pass may leave a note for its next call with the same model, and finds none of another's.
+    """
+
+    __slots__ = ("address", "block", "size", "space")
 
     def __init__(self) -> None:
-        self.size = 0
+        self.size, self.block = -1, None
 
     def address_for(self, block: Any) -> int:
         """Where the scratch space for a pass over this block is."""
         (needed,) = _whole_at(block, _SCRATCH_AT)
         if needed > self.size:
-            self.space = np.zeros(needed + 64, np.uint8)
-            self.address, self.size = address_of(self.space) + 63 & -64, needed
+            self.space = blocks.scratch_for(block)
+            self.address, self.size = address_of(self.space), needed
+        elif block is not self.block:
+            self.space[: blocks.NOTE_SIZE] = 0
+        self.block = block
         return self.address
 
 
@@ -70,6 +76,7 @@ class Call:
         targets: Any = NONE,
         weights: Any = NONE,
         scores: Any = NO_ROWS,
+        *,
         scratch: Scratch | None = None,
     ):
         scratch = Scratch() if scratch is None else scratch
@@ -80,6 +87,10 @@ class Call:
         self.steps = (8 * width, 8, 8, 8 * outputs)  # bytes of a row
         here = (address_of(block), scratch.address_for(block))
         self.addresses = np.array((*here, *self.firsts, n, width, outputs))
+
+    def model(self) -> Any:
+        """The model of the call with its scratch space, for Python."""
+        return blocks.model_at(int(self.addresses[BLOCK]), int(self.addresses[SCRATCH]))
 
     def move(self, block: Any, start: int, stop: int) -> None:
         """Call the pass for this model, and for the rows from start to stop."""

@@ -9,7 +9,7 @@ how memory is laid out. What is left, sizes above all, is checked.
               the last bit of a score, depends on it
     own       the algorithm's own numbers, None for NaN
     arrays    places of its arrays in the file, by name: features or support vectors, coefficients and so on, only
-              the columns that are in use
+              the columns that are in use; and tables of the algorithm's own
 """
 
 from __future__ import annotations
@@ -70,12 +70,18 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
             continue
         used = _factor(model, table[:n, :n]) if name == "factor" else table[..., :n]
         used = used[:width] if name == "vectors" else used
-        places[name] = len(arrays)
-        little_endian = used.dtype.newbyteorder("<")
-        arrays.append(np.array(used, little_endian, order="C"))  # a copy: it holds the moment
+        places[name] = _appended(arrays, used)
+    for name, table in model.own_tables().items():
+        places[name] = _appended(arrays, table)
     numbers = {name: _number(block.head[name]) for name in NUMBERS}
     own = {name: _number(record[name]) for name in record.dtype.names}
     return {"numbers": numbers, "own": own, "arrays": places}
+
+
+def _appended(arrays: list[Any], table: Any) -> int:
+    """The place of a copy of a table, which holds the moment."""
+    arrays.append(np.array(table, table.dtype.newbyteorder("<"), order="C"))
+    return len(arrays) - 1
 
 
 def _factor(model: Any, table: Any) -> Any:
@@ -173,12 +179,18 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
         fields["factored"] = int("factor" in places)
     source.take(trust.size_of(fields))
     model.block = blocks.allocate(stamp=model.stamp(), **fields)
+    model.furnish()
     _restore_own(model, own)
     block = blocks.views(model.block)
     for name, attribute in ARRAYS.items():
         table = getattr(block, attribute)
         if table.size and (is_expansion(model) or name not in OF_VECTORS):
             _restore_array(model, name, table, count, source, places.get(name))
+    for name, table in model.own_tables().items():
+        array = source.array(places.get(name), table.shape, table.dtype.kind, name)
+        if not np.isfinite(array).all():
+            raise damaged(f"its {name} are not finite")
+        table[...] = array
     trust.check_state(model, count)
 
 

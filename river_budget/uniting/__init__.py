@@ -125,6 +125,8 @@ def _merged(models: list[Any], weights: list[float], budget: int | None) -> Any:
         return _same_map(models)
     if isinstance(first, compose.TargetTransformRegressor):
         return _merged_target_scaler(models, weights, budget)
+    if isinstance(first, StreamModel) and first.no_sum:
+        raise ValueError(f"models of {type(first).__name__} cannot be merged: {first.no_sum}")
     if isinstance(first, StreamModel):
         return weighted_sum(models, weights, budget if _takes_budget(first) else None)
     return rivers.merged(models, weights)

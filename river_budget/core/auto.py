@@ -1,0 +1,346 @@
+"""The automatic kernel classifier: experts over one memory under a learned metric, mixed by a Newton step.
+
+    spec     here
+    x+       row ROW of the desk (auto_scaling.py); D_i  model.row (auto_metric.py)
+    p_k      SHARES, per expert and class; l_k  LOGS
+    P        MIXTURE[0]; z  MIXTURE[1]
+    y        a class; column c of all tables belongs to class `first` + c, where two classes share one column
+
+The order of the experts is that of the constants PRIOR_EXPERT and so on.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .auto_binning import binned, find_cells, learn_bins
+from .auto_calibration import correct, learn_calibration, log_probability
+from .auto_kernels import kernel_score, learn_distance, narrow, widest_kernels
+from .auto_linear import (
+    QUICK,
+    SLOW,
+    gain,
+    learn_least_squares,
+    learn_linear,
+    least_squares_score,
+    linear_score,
+    shrink_covariance,
+)
+from .auto_memory import make_room, write
+from .auto_metric import distances, turn
+from .auto_mixer import CURVES, SLOPES, newton_step, note_loss
+from .auto_scaling import keep_moments, scale
+from .auto_sharing import NEIGHBOURS_FOUND, is_noted, note
+from .auto_tables import (
+    EXPERTS,
+    LOGS,
+    METRIC,
+    METRIC_WEIGHT,
+    MIXER,
+    MIXER_WEIGHT,
+    MIXTURE,
+    NEAR,
+    NEAR_DISTANCE,
+    NEAR_PLACE,
+    NEAR_SHARE,
+    NEIGHBOURS,
+    PRIOR,
+    ROW,
+    SHARES,
+    SLOPE,
+    SOLVER,
+    TARGET,
+    WIDTHS,
+    columns_of,
+    kept,
+    noted,
+    state_at,
+)
+from .auto_votes import (
+    NEAREST,
+    OUTSIDE,
+    SHARPEST,
+    SOFTEST,
+    nearest,
+    neighbour_slopes,
+    share_out,
+)
+from .calls import example, row_and_scores, unpack
+from .exponential import exp_of
+from .jit import compiled
+from .rows import is_finite
+
+PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3
+VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = 5, 7, 10
+START = 1.5  # of the weights together
+STEP = 1.5  # of the mixer
+FLOOR = 1e-3  # share of the uniform in the probabilities of every expert
+KERNEL_STEP = 1.0
+PRIOR_RATE = 0.02
+EASY = 0.8  # probability of the right class from which a row is not hard
+SURE = 1e-3  # votes closer to 0 or 1 than this do not train the metric
+RESIDUAL_RATE, LEAST_RESIDUAL = 0.005, 1e-3
+HEAVIEST = 1e3  # weight of an example
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = log-probabilities before x_t is learned, or log-odds of two classes.
+    Returns how many were done."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w = example(stream, t)
+        if not is_finite(x):
+            return t
+        foresee(model, state, x)
+        tell(model, f)
+        if w > 0.0:
+            take_in(model, state, class_of(model, y), min(w, HEAVIEST))
+    return n
+
+
+@compiled(called_from_python=True)
+def decide(call):
+    """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f = row_and_scores(stream, t)
+        if not is_finite(x):
+            return t
+        foresee(model, state, x)
+        tell(model, f)
+    return n
+
+
+@compiled(always_inlined=True)
+def class_of(model, target):
+    return np.int64(target) if columns_of(model) > 1 else np.int64(target > 0.0)
+
+
+@compiled(always_inlined=True)
+def experts_of(state):
+    return EXPERTS if state.second_order >= 0 else EXPERTS - 1
+
+
+@compiled(always_inlined=True)
+def link(scores, shares):
+    """Scores become probabilities. One score stands for two classes: its negative is that of the other."""
+    if shares.shape[0] == 2:
+        small = exp_of(-2.0 * abs(scores[0]))
+        large = 1.0 / (1.0 + small)
+        shares[1] = large if scores[0] >= 0.0 else small * large
+        shares[0] = small * large if scores[0] >= 0.0 else large
+        return
+    highest, total = scores[0], 0.0
+    for c in range(1, shares.shape[0]):
+        highest = max(highest, scores[c])
+    for c in range(shares.shape[0]):
+        shares[c] = exp_of(scores[c] - highest)
+    for c in range(shares.shape[0]):
+        total += shares[c]
+    for c in range(shares.shape[0]):
+        shares[c] /= total
+
+
+@compiled(always_inlined=True)
+def foresee(model, state, x):
+    """SCALE, EXPERTS and MIX: everything that follows from x stays on the desk."""
+    if is_noted(model, state, x):
+        return
+    scale(model, state, x)
+    distances(model, state)
+    ask_models(model, state)
+    ask_neighbours(model)
+    ask_kernels(model, state)
+    mix(model, state)
+    note(model, state)
+
+
+@compiled(always_inlined=True)
+def ask_models(model, state):
+    """prior, lin, bin, linrls"""
+    shares, scores = noted(model, SHARES), noted(model, MIXTURE)[1]
+    prior, columns = kept(model, PRIOR)[0], columns_of(model)
+    for c in range(shares.shape[1]):
+        shares[PRIOR_EXPERT, c] = prior[c]
+    for u in range(2):
+        for c in range(columns):
+            scores[c] = linear_score(model, state, c, u)
+        link(scores, shares[LINEAR_EXPERT + u])
+    for u in range(2):
+        find_cells(model, u)
+        binned(model, u, scores)
+        link(scores, shares[BIN_EXPERT + u])
+    if state.second_order >= 0:
+        middle = 0.5 if columns == 1 else 0.0  # one column stands for s and 1 - s
+        for c in range(columns):
+            scores[c] = (least_squares_score(model, state, c) - middle) / state.residual
+        link(scores, shares[SQUARES_EXPERT])
+
+
+@compiled(always_inlined=True)
+def ask_neighbours(model):
+    """vote(8) and vote(3): the shares of the second stay."""
+    shares, prior, n = noted(model, SHARES), kept(model, PRIOR)[0], nearest(model)
+    model.note[NEIGHBOURS_FOUND] = n
+    near, labels = noted(model, NEAR), model.per_vector[TARGET]
+    places = near[NEAR_PLACE].view(np.int64)
+    for u in range(2):
+        votes = shares[VOTE_EXPERT + 1 - u]
+        for c in range(shares.shape[1]):
+            votes[c] = 0.0
+        number = share_out(model, n, SHARPEST if u == 0 else SOFTEST) if n > 0 else 0.0
+        for k in range(n):
+            votes[int(labels[places[k]])] += near[NEAR_SHARE, k]
+        for c in range(shares.shape[1]):
+            votes[c] = (votes[c] * number + OUTSIDE * prior[c]) / (number + OUTSIDE)
+
+
+@compiled(always_inlined=True)
+def ask_kernels(model, state):
+    shares, scores = noted(model, SHARES), noted(model, MIXTURE)[1]
+    widest_kernels(model, state)
+    for q in range(WIDTHS):
+        if q > 0:
+            narrow(model)
+        for c in range(columns_of(model)):
+            scores[c] = kernel_score(model, c, q)
+        link(scores, shares[KERNEL_EXPERT + q])
+
+
+@compiled(always_inlined=True)
+def mix(model, state):
+    """P = softmax(sum_k w_k l_k)"""
+    shares, logs, mixture = noted(model, SHARES), noted(model, LOGS), noted(model, MIXTURE)
+    weights, n = kept(model, MIXER)[MIXER_WEIGHT], shares.shape[1]
+    for c in range(n):
+        mixture[1, c] = 0.0
+    for k in range(experts_of(state)):
+        for c in range(n):
+            logs[k, c] = math.log((1.0 - FLOOR) * shares[k, c] + FLOOR / n)
+        for c in range(n):
+            mixture[1, c] += weights[k] * logs[k, c]
+    if n == 2:
+        mixture[2, 0] = 0.5 * (mixture[1, 1] - mixture[1, 0])
+        link(mixture[2], mixture[0])
+    else:
+        link(mixture[1], mixture[0])
+    correct(model)
+
+
+@compiled(always_inlined=True)
+def tell(model, scores):
+    """The log-odds of two classes, or the logarithms of all probabilities."""
+    mixture = noted(model, MIXTURE)
+    n, highest, total = mixture.shape[1], mixture[1, 0], 0.0
+    for c in range(1, n):
+        highest = max(highest, mixture[1, c])
+    for c in range(n):
+        total += exp_of(mixture[1, c] - highest)
+    shift = highest + math.log(total)
+    for c in range(n):
+        mixture[3, c] = log_probability(model, mixture[1, c] - shift, c)
+    if n == 2:
+        scores[0] = mixture[3, 1] - mixture[3, 0]
+        return
+    for c in range(n):
+        scores[c] = mixture[3, c]
+
+
+@compiled(always_inlined=True)
+def take_in(model, state, y, w):
+    """LEARN, after `foresee` of the same row."""
+    columns = columns_of(model)
+    first = noted(model, MIXTURE).shape[1] - columns  # the class of column 0
+    learn_mixture(model, state, y, w)
+    learn_calibration(model, y, w)
+    learn_models(model, state, y, w, first, columns)
+    learn_metric(model, state, y, w)
+    learn_distance(model, state)
+    remember(model, state, y, w, first, columns)
+    learn_prior(model, y, w)
+    keep_moments(model, state)
+    state.rounds += 1
+
+
+@compiled(always_inlined=True)
+def learn_mixture(model, state, y, w):
+    """g_k = sum_c P_c l_kc - l_ky"""
+    logs, mixture, solver = noted(model, LOGS), noted(model, MIXTURE), noted(model, SOLVER)
+    n = experts_of(state)
+    for k in range(n):
+        slope = -logs[k, y]
+        for c in range(logs.shape[1]):
+            slope += mixture[0, c] * logs[k, c]
+        solver[SLOPES, k] = solver[CURVES, k] = slope
+        note_loss(model, k, state.rounds, -logs[k, y])
+    newton_step(model, n, START / n, STEP, w)
+
+
+@compiled(always_inlined=True)
+def learn_models(model, state, y, w, first, columns):
+    """lin, bin, linrls"""
+    shares, errors = noted(model, SHARES), noted(model, MIXTURE)[2]
+    for u in range(2):
+        for c in range(columns):
+            error = w * (shares[LINEAR_EXPERT + u, first + c] - (first + c == y))
+            learn_linear(model, state, c, u, QUICK if u == 0 else SLOW, error)
+    for u in range(2):
+        for c in range(columns):
+            errors[c] = w * (shares[BIN_EXPERT + u, first + c] - (first + c == y))
+        learn_bins(model, u, errors)
+    if state.second_order < 0:
+        return
+    factor, total = gain(model, state, w), 0.0
+    for c in range(columns):
+        error = (first + c == y) - least_squares_score(model, state, c)
+        learn_least_squares(model, state, c, factor * error)
+        total += error * error
+    shrink_covariance(model, state, factor)
+    residual = min(total / columns, 1.0)  # two classes have the same error
+    state.residual += min(w * RESIDUAL_RATE, 1.0) * (residual - state.residual)
+    state.residual = max(state.residual, LEAST_RESIDUAL)
+
+
+@compiled(always_inlined=True)
+def learn_metric(model, state, y, w):
+    """g_f = a_f 3 / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y)"""
+    near, labels = noted(model, NEAR), model.per_vector[TARGET]
+    places, pi = near[NEAR_PLACE].view(np.int64), near[NEAR_SHARE]
+    if model.note[NEIGHBOURS_FOUND] < NEIGHBOURS:
+        return
+    right = 0.0
+    for k in range(NEIGHBOURS):
+        right += pi[k] if labels[places[k]] == y else 0.0
+    if not SURE < right < 1.0 - SURE:
+        return
+    for k in range(NEIGHBOURS):
+        pi[k] -= pi[k] / right if labels[places[k]] == y else 0.0
+    neighbour_slopes(model, state, noted(model, ROW)[0], NEIGHBOURS, pi)
+    slope, weights = noted(model, SLOPE)[0], kept(model, METRIC)[METRIC_WEIGHT]
+    rate = SOFTEST / max(near[NEAR_DISTANCE, NEIGHBOURS - 1], NEAREST)
+    for f in range(state.features):
+        slope[f] *= rate * weights[f]
+    turn(model, state, w)
+
+
+@compiled(always_inlined=True)
+def remember(model, state, y, w, first, columns):
+    """The row enters the memory with alpha_qc = [c = y] - p_qc."""
+    shares, mixture, place = noted(model, SHARES), noted(model, MIXTURE), make_room(model, state)
+    write(model, state, place, np.float64(y), mixture[0, y] < EASY, w, 0.0)
+    for c in range(columns):
+        for q in range(WIDTHS):
+            error = (first + c == y) - shares[KERNEL_EXPERT + q, first + c]
+            model.coefficients[WIDTHS * c + q, place] = KERNEL_STEP * w * error
+
+
+@compiled(always_inlined=True)
+def learn_prior(model, y, w):
+    prior, rate = kept(model, PRIOR)[0], min(w * PRIOR_RATE, 1.0)
+    for c in range(prior.shape[0]):
+        prior[c] += rate * ((c == y) - prior[c])

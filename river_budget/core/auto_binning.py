@@ -1,0 +1,161 @@
+"""Random binning: many tables, each over few features, that learn together.
+
+A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007 (random binning features).
+
+    spec         here
+    table j      looks at 1 + depth j / TABLES features: slot b of all tables lies in one row of slots, where those
+                 that have none come first
+    wid, off     SLOT_SCALE = 1 / wid, SLOT_SHIFT = off / wid
+    cell_j       HIT; a sum of the bins, each times a number of its slot (SLOT_TURN), modulo 1: a hash that is
+                 plain arithmetic
+    TW[j, cell]  CELL: a row of weights, and behind it a row of sums of squares (in regression: of visits)
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .auto_tables import (
+    CELL,
+    CELLS_EACH,
+    DEPTHS,
+    HIT,
+    KEY,
+    ROW,
+    SLOT,
+    SLOT_DRAW,
+    SLOT_FEATURE,
+    SLOT_SCALE,
+    SLOT_SHIFT,
+    SLOT_TURN,
+    TABLES,
+    kept,
+    noted,
+)
+from .jit import compiled
+from .randoms import numbered
+
+COARSENESS = (4.0, 8.0)  # of the experts: bins over 4 standard deviations
+EDGE = 3.0  # bins go as far as this
+STEP = 0.3 / math.sqrt(TABLES)
+MEMORY = 0.9995  # of sums of squared gradients
+SOFTENING = 1e-2  # of their roots
+FLOOR = 0.05  # of the share of an error that a cell takes over, in regression
+
+
+def first_table(depth, b):
+    """The first table that has a slot b: of `depth` shares of the tables, the first has one slot."""
+    return -(-TABLES * b // depth)
+
+
+STARTS = tuple(first_table(depth, b) for depth in DEPTHS for b in range(depth))
+ROWS = tuple(np.cumsum((0, *DEPTHS)).tolist())  # of slots: where those of an expert begin
+
+
+@compiled
+def join_bins(model, feature):
+    """A feature draws a number for every slot and takes those where no other has drawn a smaller one. So all have
+    the same chance, in whatever order they come. Tables that look at it begin anew."""
+    slot, key = kept(model, SLOT), kept(model, KEY)[0].view(np.uint64)[feature]
+    features, draws = slot[SLOT_FEATURE].view(np.int64), slot[SLOT_DRAW]
+    for e in range(len(DEPTHS)):
+        for b in range(ROWS[e], ROWS[e + 1]):
+            for j in range(TABLES):
+                s = b * TABLES + j
+                draw = numbered(key, s)
+                if draw < draws[s]:
+                    draws[s] = draw
+                    features[s] = feature
+                    if j >= STARTS[b]:
+                        empty(model, e * TABLES + j)
+
+
+@compiled
+def empty(model, j):
+    """Table j forgets."""
+    cells = kept(model, CELL)
+    for i in range(2 * CELLS_EACH * j, 2 * CELLS_EACH * (j + 1)):
+        for c in range(cells.shape[1]):
+            cells[i, c] = 0.0
+
+
+@compiled(always_inlined=True)
+def find_cells(model, expert):
+    """HIT of this expert's tables: the rows of CELL where the weights are."""
+    slot, row = kept(model, SLOT), noted(model, ROW)[0]
+    features, scales, shifts = slot[SLOT_FEATURE].view(np.int64), slot[SLOT_SCALE], slot[SLOT_SHIFT]
+    turns, hash_sum = slot[SLOT_TURN], noted(model, HIT)[0]
+    hits, base = hash_sum.view(np.int64), expert * TABLES
+    for j in range(TABLES):
+        hash_sum[base + j] = 0.0
+    for b in range(ROWS[expert], ROWS[expert + 1]):
+        for j in range(STARTS[b], TABLES):
+            s = b * TABLES + j
+            value = min(max(row[1 + features[s]], -EDGE), EDGE)
+            hash_sum[base + j] += math.floor(value * scales[s] + shifts[s]) * turns[s]
+    for j in range(TABLES):
+        part = hash_sum[base + j] - math.floor(hash_sum[base + j])
+        cell = min(np.int64(part * CELLS_EACH), CELLS_EACH - 1)
+        hits[base + j] = 2 * ((base + j) * CELLS_EACH + cell)
+
+
+@compiled(always_inlined=True)
+def binned(model, expert, scores):
+    """scores[c] = sum_j TW[j, cell_j, c]"""
+    cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
+    columns = cells.shape[1]
+    if columns == 1:
+        total = 0.0
+        for j in range(expert * TABLES, (expert + 1) * TABLES):
+            total += cells[hits[j], 0]
+        scores[0] = total
+        return
+    for c in range(columns):
+        scores[c] = 0.0
+    for j in range(expert * TABLES, (expert + 1) * TABLES):
+        weights = cells[hits[j]]
+        for c in range(columns):
+            scores[c] += weights[c]
+
+
+@compiled(always_inlined=True)
+def learn_bins(model, expert, errors):
+    """AdaGrad against errors[c] in all cells that are hit."""
+    cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
+    columns = cells.shape[1]
+    if columns == 1:
+        _learn_one_column(model, expert, errors[0])
+        return
+    for j in range(expert * TABLES, (expert + 1) * TABLES):
+        weights, squares = cells[hits[j]], cells[hits[j] + 1]
+        for c in range(columns):
+            squares[c] = MEMORY * squares[c] + errors[c] * errors[c]
+            weights[c] -= STEP * errors[c] / math.sqrt(squares[c] + SOFTENING)
+
+
+@compiled(always_inlined=True)
+def _learn_one_column(model, expert, error):
+    """The same where there is one number per cell: fetched first, so that roots and divisions are vector code."""
+    cells, hit, base = kept(model, CELL), noted(model, HIT), expert * TABLES
+    hits, squares, steps = hit[0].view(np.int64), hit[1], hit[2]
+    for j in range(base, base + TABLES):
+        squares[j] = cells[hits[j] + 1, 0]
+    for j in range(base, base + TABLES):
+        squares[j] = MEMORY * squares[j] + error * error
+        steps[j] = STEP * error / math.sqrt(squares[j] + SOFTENING)
+    for j in range(base, base + TABLES):
+        cells[hits[j] + 1, 0] = squares[j]
+        cells[hits[j], 0] -= steps[j]
+
+
+@compiled(always_inlined=True)
+def learn_bin_means(model, expert, error, w):
+    """Cells take over a share of an error: the first time all of it, then less."""
+    cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
+    for j in range(expert * TABLES, (expert + 1) * TABLES):
+        weights, visits = cells[hits[j]], cells[hits[j] + 1]
+        share = min(w * max(FLOOR, 1.0 / math.sqrt(1.0 + visits[0])), 1.0)
+        weights[0] += share * error / TABLES
+        visits[0] += min(w, 1.0)

@@ -1,0 +1,58 @@
+"""Kernel gradient descent over the memory, with three widths and one exponential per row.
+
+Each example that comes gets a coefficient for every width and column, and keeps it while it is stored.
+
+    spec        here
+    width_q     2, 8, 32: each is the fourth power of the one before
+    m           exp(state.log_distance), the usual distance to a stored row
+    k_qi        model.logs for the width at hand
+    alpha_qi,c  model.coefficients[WIDTHS c + q]
+"""
+
+from __future__ import annotations
+
+import math
+
+from .auto_tables import WIDTHS
+from .exponential import exp_of
+from .jit import REORDERED, compiled
+from .randoms import below
+from .rows import dot, padded_count
+
+WIDEST = 2.0  # gamma of the widest kernel is this over m
+MEMORY = 0.01  # rate of the mean of log D
+NEAREST = 1e-9  # a distance that is none
+UNUSUAL = 2  # the distances to so many first rows say nothing yet
+
+
+@compiled(always_inlined=True)
+def widest_kernels(model, state):
+    """k_0i = exp(-2 D_i / m)"""
+    rate, far, kernels = WIDEST * math.exp(-state.log_distance), model.row, model.logs
+    for j in range(padded_count(model)):
+        kernels[j] = exp_of(-rate * far[j])
+
+
+@compiled(always_inlined=True)
+def narrow(model):
+    """The kernels of the next width: fourth powers."""
+    kernels = model.logs
+    for j in range(padded_count(model)):
+        square = kernels[j] * kernels[j]
+        kernels[j] = square * square
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def kernel_score(model, column, width):
+    """sum_i alpha_qi,c k_qi"""
+    return dot(model.logs, model.coefficients[WIDTHS * column + width], padded_count(model))
+
+
+@compiled(always_inlined=True)
+def learn_distance(model, state):
+    """The usual distance follows that of one stored row, drawn at random."""
+    if model.head.count > UNUSUAL:
+        distance = model.row[below(model, model.head.count)]
+        if distance > NEAREST:
+            rate = max(1.0 / (state.rounds - UNUSUAL), MEMORY)
+            state.log_distance += rate * (math.log(distance) - state.log_distance)

@@ -1,0 +1,32 @@
+"""Work that a prediction has done and learning the same row right after it need not repeat.
+
+What a prediction finds out stays on its desk, with the row and the number of rounds the model had learned. Both are
+compared: another row, or a model that has learned since, starts afresh. The desk is no part of the model: it lies in
+scratch space, and whoever lends scratch space to another model wipes the note (model/calls.py).
+"""
+
+from __future__ import annotations
+
+from .auto_tables import RAW, noted
+from .jit import compiled
+
+ROUNDS, NEIGHBOURS_FOUND, FORECAST, SPREAD, NUMBER = range(
+    5
+)  # of model.note; rounds + 1, as 0 is none
+
+
+@compiled(always_inlined=True)
+def is_noted(model, state, x):
+    """Whether the desk holds what follows from this row and this state of the model."""
+    if model.note[ROUNDS] != state.rounds + 1.0:
+        return False
+    raw, different = noted(model, RAW)[0], 0
+    for f in range(state.features):
+        different += raw[f] != x[f]
+    return different == 0
+
+
+@compiled(always_inlined=True)
+def note(model, state):
+    """From now on the desk holds it."""
+    model.note[ROUNDS] = state.rounds + 1.0

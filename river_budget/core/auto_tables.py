@@ -1,0 +1,147 @@
+"""What the automatic kernel learner keeps, and where.
+
+The specification of the learner has no paper; its symbols in these files:
+
+    spec     here
+    W1, W2   the first places of the memory are of recent rows, the others of rows that were hard
+    s_if     model.vectors[f, i], scaled; alpha_qi,c  model.coefficients[3 (c - first) + q, i]
+    y_i      model.per_vector[TARGET, i]; whether it was hard, its weight, its arrival, its squared error beside it
+    t        state.rounds: rows learned, which is also the version of the model
+    m        exp(state.log_distance)
+    v        state.residual: the temperature of the linear model of least squares
+    my, sy   state.average, the root of state.variance: of the targets, in regression
+    C        classes; C' = columns: one for two classes, whose other scores are its negatives
+
+A feature takes part from the moment it varies: before that it is 0 in all scaled rows, whether it was known or not.
+
+Tables of fixed shapes lie in the room at the end of the block, and those of a moment on the desk at the end of
+the scratch space. The room begins with their directory: where each one starts, its rows, its columns.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .jit import compiled
+from .numba_types import carver, f64_matrix, i64
+
+_COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place")
+_NUMBERS = (
+    "log_distance residual average variance fast last squared_error absolute_error "
+    "lowest highest stretch"
+)
+STATE = np.dtype(
+    (
+        np.record,
+        [(name, "i8") for name in _COUNTS] + [(name, "f8") for name in _NUMBERS.split()],
+    )
+)
+state_at = carver(STATE, 0)
+
+EXPERTS = 11  # of them the last is the linear model of least squares, where there is one
+STRIDE = 16  # of tables with a column per expert
+MOST_SQUARED = 64  # features of that model: its cost is quadratic
+WIDTHS = 3  # of kernels
+TABLES, CELLS_EACH = 120, 128  # of random binning: tables per expert, cells per table
+DEPTHS = (5, 2)  # its experts: the largest number of features that a table looks at
+SLOTS = TABLES * sum(DEPTHS)
+NEIGHBOURS = 20
+KNOTS = 11  # of the calibration
+
+# rows of model.per_vector
+TARGET, HARD, WEIGHT, ARRIVAL, SQUARED_ERROR = range(5)
+# tables of the room, and rows of some
+MOMENTS, METRIC, KEY, PRIOR, MIXER, CALIBRATION = np.arange(6)
+LINEAR, LEAST_SQUARES, COVARIANCE, SLOT, CELL = np.arange(6, 11)
+MEAN, VARIANCE, ORIENTATION = range(3)  # of MOMENTS
+METRIC_WEIGHT, METRIC_LOG, METRIC_SQUARES = range(3)  # of METRIC
+MIXER_WEIGHT, MIXER_LOSS, MIXER_CURVATURE = range(3)  # of MIXER; the curvature takes the rest
+MASS, EXCESS = range(2)  # of CALIBRATION
+SLOT_FEATURE, SLOT_DRAW, SLOT_SCALE, SLOT_SHIFT, SLOT_TURN = range(5)  # of SLOT
+# tables of the desk, and rows of some
+RAW, ROW, NEW_MOMENTS, SHARES, LOGS = np.arange(11, 16)
+MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE = np.arange(16, 22)
+NEAR_PLACE, NEAR_DISTANCE, NEAR_SHARE = range(3)  # of NEAR
+DIRECTORY = 3 * 24  # numbers
+ONLY = np.int64(0)  # the column where there is but one
+
+
+def room_shapes(width: int, columns: int) -> Any:
+    """The shapes of the tables in the room; the compiled passes see rows of the last axis."""
+    squared = min(width, MOST_SQUARED) + 1
+    return {
+        MOMENTS: (3, width),
+        METRIC: (3, width),
+        KEY: (1, width),  # bits from which the random numbers of a feature follow
+        PRIOR: (1, max(columns, 2)),
+        MIXER: (2 + STRIDE, STRIDE),
+        CALIBRATION: (2, 16),
+        LINEAR: (columns, 2, 2, width + 1),  # per rate: weights, and sums of squared gradients
+        LEAST_SQUARES: (columns, squared),
+        COVARIANCE: (squared, squared),
+        SLOT: (5, SLOTS),
+        CELL: (len(DEPTHS) * TABLES, CELLS_EACH, 2, columns),  # weights, and sums or visits
+    }
+
+
+def desk_shapes(width: int, columns: int) -> Any:
+    classes, squared = max(columns, 2), min(width, MOST_SQUARED) + 1
+    return {
+        RAW: (1, width),
+        ROW: (1, width + 1),
+        NEW_MOMENTS: (3, width),
+        SHARES: (STRIDE, classes),
+        LOGS: (STRIDE, classes),
+        MIXTURE: (4, classes),
+        HIT: (3, len(DEPTHS) * TABLES),
+        NEAR: (3, NEIGHBOURS),
+        SOLVER: (STRIDE + 4, STRIDE),
+        GAIN: (2, squared),
+        SLOPE: (1, width),
+    }
+
+
+def places(shapes: Any, start: int) -> Any:
+    """(directory entries, the end): tables one behind the other, each on a cache line."""
+    found, end = {}, start
+    for name, shape in shapes.items():
+        found[name] = (end, math.prod(shape[:-1]), shape[-1])
+        end += -(-math.prod(shape) // 8) * 8
+    return found, end
+
+
+def directory(width: int, columns: int) -> Any:
+    """(the directory as an array, numbers in the room, numbers on the desk)"""
+    inside, room = places(room_shapes(width, columns), DIRECTORY)
+    beside, desk = places(desk_shapes(width, columns), 0)
+    entries = np.zeros((DIRECTORY // 3, 3), np.int64)
+    for name, entry in (inside | beside).items():
+        entries[name] = entry
+    return entries, room, desk
+
+
+@compiled(always_inlined=True)
+def kept(model, name):
+    """A table of the room."""
+    entries = i64(model.room, DIRECTORY)
+    return f64_matrix(
+        model.room + 8 * entries[3 * name], entries[3 * name + 1], entries[3 * name + 2]
+    )
+
+
+@compiled(always_inlined=True)
+def noted(model, name):
+    """A table of the desk."""
+    entries = i64(model.room, DIRECTORY)
+    return f64_matrix(
+        model.heap + 8 * entries[3 * name], entries[3 * name + 1], entries[3 * name + 2]
+    )
+
+
+@compiled(always_inlined=True)
+def columns_of(model):
+    """C': how many columns of coefficients there are for each width, and of weights for each feature."""
+    return kept(model, LEAST_SQUARES).shape[0]

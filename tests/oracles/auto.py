@@ -1,0 +1,210 @@
+"""The automatic kernel learners, plainly: every class has its own column, every example its own arrays.
+
+Written from the specification of the algorithm; formulas in its words. Examples are dicts; features become known, in
+sorted order, when they are first learned, and a missing one is 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import numpy as np
+
+from .randoms import SplitMix
+
+K = 20
+WIDTHS = (2.0, 8.0, 32.0)
+TABLES, CELLS = 120, 128
+BINNING = ((5, 4.0), (2, 8.0))  # features per table at most, bins over 4 standard deviations
+SLOTS = TABLES * sum(depth for depth, _ in BINNING)
+
+
+def draws(text, seed, n):
+    """n uniform numbers that depend on a text and the seed."""
+    key = hashlib.blake2b(text.encode(), digest_size=8, key=seed.to_bytes(8, "little")).digest()
+    stream = SplitMix(int.from_bytes(key, "little"))
+    return np.array([((stream.word() >> 11) + 0.5) * 2.0**-53 for _ in range(n)])
+
+
+def softmax(z):
+    e = np.exp(z - np.max(z))
+    return e / e.sum()
+
+
+class Binning:
+    """Tables over few features. The feature of a slot is the one that draws the smallest number for it."""
+
+    def __init__(self, seed):
+        self.seed, self.best = seed, np.full(SLOTS, 2.0)
+        self.feature = np.zeros(SLOTS, int)
+        width, self.offset, self.turn = draws("('the bins',)", seed, 3 * SLOTS).reshape(3, -1)
+        bins = np.concatenate([[b] * (TABLES * depth) for depth, b in BINNING])
+        self.wid = 4.0 / (bins * (0.5 + width))
+
+    def slots(self, u, j):
+        """The slots of table j of expert u: the first tables have one, the last `depth`."""
+        first = sum(depth for depth, _ in BINNING[:u])
+        depth = BINNING[u][0]
+        return [
+            (first + b) * TABLES + j for b in range(depth) if j >= math.ceil(TABLES * b / depth)
+        ]
+
+    def join(self, features):
+        """New features (place, name); returns the tables (u, j) that look at one of them."""
+        changed = np.zeros(SLOTS, bool)
+        for place, name in features:
+            number = draws(
+                repr(name) if isinstance(name, str) else repr(float(name)), self.seed, SLOTS
+            )
+            smaller = number < self.best
+            self.best[smaller], self.feature[smaller] = number[smaller], place
+            changed |= smaller
+        every = [(u, j) for u in range(2) for j in range(TABLES)]
+        return [(u, j) for u, j in every if changed[self.slots(u, j)].any()]
+
+    def cells(self, u, x):
+        found = []
+        for j in range(TABLES):
+            total = 0.0
+            for s in self.slots(u, j):
+                value = np.clip(x[self.feature[s]], -3.0, 3.0) if len(x) else 0.0
+                total += math.floor(value / self.wid[s] + self.offset[s]) * self.turn[s]
+            found.append(min(int((total - math.floor(total)) * CELLS), CELLS - 1))
+        return np.array(found)
+
+
+class Auto:
+    """What both have: scaling, metric, memory, mixer."""
+
+    def __init__(self, seed, budget=1000):
+        self.W2 = budget // 2
+        self.W1 = budget - self.W2
+        self.seed, self.random, self.names, self.t = seed, SplitMix(seed), [], 0
+        self.mean = self.var = self.sign = np.zeros(0)
+        self.a, self.u = np.zeros(0), np.zeros(0)
+        self.binning = Binning(seed)
+        self.recent, self.hard, self.pos, self.pos2 = [], [], 0, 0
+        self.second = None
+
+    # features
+
+    def meet(self, x):
+        new = sorted(x.keys() - set(self.names))
+        n = len(new)
+        self.names += new
+        self.mean, self.var = np.append(self.mean, [0.0] * n), np.append(self.var, [0.0] * n)
+        self.sign = np.append(self.sign, [0.0] * n)
+        self.a, self.u = np.append(self.a, [1.0] * n), np.append(self.u, [1e-3] * n)
+        for row in self.recent + self.hard:
+            row["x"] = np.append(row["x"], [0.0] * n)
+        if self.second is None:
+            d = len(self.names)
+            self.second, self.lm = d if d <= 64 else -1, 0.0
+            self.begin(d)
+        elif n:
+            self.grow(n)
+        if self.second >= 0:
+            before, self.second = self.second, min(len(self.names), 64)
+            P = np.eye(self.second + 1)
+            P[: before + 1, : before + 1] = self.P[: before + 1, : before + 1]
+            self.P = P
+            self.squares = np.hstack(
+                [self.squares, np.zeros((len(self.squares), self.second - before))]
+            )
+
+    def scaled(self, x):
+        """(moments after the row, the row in their units)"""
+        raw = np.clip([float(x.get(name, 0.0)) for name in self.names], -1e150, 1e150)
+        r = max(1.0 / (self.t + 1), 1e-4)
+        mean = self.mean + r * (raw - self.mean)
+        var = self.var + r * ((raw - self.mean) * (raw - mean) - self.var)
+        sd = np.sqrt(np.maximum(var, 0.0))
+        varies = sd > 1e-12 * np.abs(mean)
+        z = np.zeros(len(raw))
+        z[varies] = np.clip(((raw - mean)[varies] / sd[varies]), -4.0, 4.0)
+        sign = self.sign.copy()
+        fresh = varies & (sign == 0.0)
+        sign[fresh] = np.where((raw - mean)[fresh] >= 0.0, 1.0, -1.0)
+        return (mean, var, sign), z * sign
+
+    # memory
+
+    @property
+    def memory(self):
+        return self.recent + self.hard
+
+    def remember(self, row):
+        row["arrival"] = self.t
+        row["weight"] = max(row["weight"], 1e-9)
+        if len(self.recent) < self.W1:
+            self.recent.append(row)
+        else:
+            old = self.recent[self.pos]
+            if old["hard"] and self.W2:
+                if len(self.hard) < self.W2:
+                    self.hard.append(old)
+                else:
+                    self.hard[self.pos2] = old
+                self.pos2 = (self.pos2 + 1) % self.W2
+            self.recent[self.pos] = row
+        self.pos = (self.pos + 1) % self.W1
+
+    def distances(self, z):
+        return np.array([np.sum(self.a * (z - row["x"]) ** 2) for row in self.memory])
+
+    def neighbours(self, D, beta):
+        """(places of the K nearest, their shares, the effective number of them)"""
+        near = np.argsort(D, kind="stable")[:K]
+        scale = max(D[near[-1]], 1e-9)
+        pi = np.exp(-beta * (D[near] - D[near[0]]) / scale)
+        pi = pi * [self.memory[i]["weight"] for i in near]
+        pi /= pi.sum()
+        return near, pi, 1.0 / np.sum(pi**2)
+
+    def kernels(self, D):
+        return [np.exp(-width * D / math.exp(self.lm)) for width in WIDTHS]
+
+    def follow_distance(self, D):
+        if len(D) > 2:
+            chosen = D[self.random.below(len(D))]
+            if chosen > 1e-9:
+                self.lm += max(1 / (self.t - 2), 0.01) * (math.log(chosen) - self.lm)
+
+    def turn_metric(self, g, w, varies):
+        """A step of the features that have ever varied; the others stay at 1."""
+        u = self.u[varies] + 0.01 * (g[varies] ** 2 - self.u[varies])
+        step = np.clip(w * 0.02 * g[varies] / np.sqrt(u + 1e-12), -0.2, 0.2)
+        a = np.maximum(1e-3, self.a[varies] ** (1 - 0.001) * np.exp(step))
+        self.u[varies], self.a[varies] = u, a * len(a) / a.sum()
+
+    def follow_features(self, moments):
+        """A feature that begins to vary joins the bins; the tables that look at it begin anew."""
+        before = self.sign
+        self.mean, self.var, self.sign = moments
+        began = [f for f in range(len(self.names)) if self.sign[f] != 0.0 == before[f]]
+        for u, j in self.binning.join([(f, self.names[f]) for f in began]):
+            self.forget(u, j)
+        self.t += 1
+
+    # mixer
+
+    def begin_mixer(self, E, start):
+        self.E, self.start = E, start
+        self.w, self.A = np.full(E, start), 10.0 * np.eye(E)
+
+    def newton(self, g, u, step, w):
+        self.A = 0.999 * self.A + w * np.outer(u, u) + 0.001 * 10.0 * np.eye(self.E)
+        rest = 0.001 * 10.0 * (self.w - self.start)
+        self.w = self.w - np.linalg.solve(self.A, w * step * g + rest)
+
+    def least_squares_step(self, x1, errors, w, varies):
+        """One covariance P for all columns; of features that never varied it stays as it is."""
+        q = self.P @ x1
+        k = w / (0.9995 + w * (x1 @ q))
+        self.squares = self.squares + np.outer(errors, q) * k
+        self.P = self.P - k * np.outer(q, q)
+        self.P = (self.P + self.P.T) / 2
+        among = np.append(True, varies[: len(x1) - 1])
+        if np.diag(self.P)[among].sum() / 0.9995 < among.sum():
+            self.P[np.ix_(among, among)] /= 0.9995

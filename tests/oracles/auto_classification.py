@@ -1,0 +1,141 @@
+"""The automatic kernel classifier, plainly: every class has its own column."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .auto import CELLS, TABLES, Auto, K, softmax
+
+
+class AutoClassifier(Auto):
+    """Probabilities of all classes; labels become known when they are first learned, two of them before that."""
+
+    def __init__(self, seed, budget=1000, classes=2):
+        super().__init__(seed, budget)
+        self.C = classes
+
+    def begin(self, d):
+        C, E = self.C, 11 if self.second >= 0 else 10
+        self.prior = np.full(C, 1.0 / C)
+        self.L, self.G = np.zeros((2, C, d + 1)), np.zeros((2, C, d + 1))
+        self.TW, self.TG = np.zeros((2, TABLES, CELLS, C)), np.zeros((2, TABLES, CELLS, C))
+        self.P = np.eye(max(self.second, 0) + 1)
+        self.squares = np.zeros((C, max(self.second, 0) + 1))
+        self.squares[:, 0] = 1.0 / C
+        self.v = 0.1
+        self.mass, self.excess = np.zeros(11), np.zeros(11)
+        self.begin_mixer(E, 1.5 / E)
+
+    def grow(self, n):
+        more = np.zeros((2, self.C, n))
+        self.L, self.G = np.concatenate([self.L, more], 2), np.concatenate([self.G, more], 2)
+
+    def forget(self, u, j):
+        self.TW[u, j] = self.TG[u, j] = 0.0
+
+    def add_class(self):
+        self.C += 1
+        if self.second is None:
+            return
+        self.prior = np.append(self.prior, 0.0)
+        self.L, self.G = (np.pad(t, ((0, 0), (0, 1), (0, 0))) for t in (self.L, self.G))
+        self.TW, self.TG = (np.pad(t, ((0, 0), (0, 0), (0, 0), (0, 1))) for t in (self.TW, self.TG))
+        self.squares = np.vstack([self.squares, np.zeros(self.squares.shape[1])])
+        for row in self.memory:
+            row["alpha"] = np.pad(row["alpha"], ((0, 0), (0, 1)))
+
+    def look(self, x):
+        """Everything that follows from a row."""
+        C, s = self.C, {}
+        s["moments"], z = self.scaled(x)
+        x1 = np.append(1.0, z)
+        s["z"], s["x1"], s["D"] = z, x1, self.distances(z)
+        p = [self.prior]
+        p += [softmax(self.L[u] @ x1) for u in range(2)]
+        s["cells"] = [self.binning.cells(u, z) for u in range(2)]
+        p += [softmax(self.TW[u, np.arange(TABLES), s["cells"][u]].sum(0)) for u in range(2)]
+        for beta in (3.0, 8.0):
+            vote, number = np.zeros(C), 0.0
+            if self.memory:
+                near, pi, number = self.neighbours(s["D"], beta)
+                for i, share in zip(near, pi, strict=True):
+                    vote[self.memory[i]["y"]] += share
+                if beta == 3.0:
+                    s["near"], s["pi"], s["vote"] = near, pi, vote
+            p.append((vote * number + 0.3 * self.prior) / (number + 0.3))
+        for q, k in enumerate(self.kernels(s["D"])):
+            z_q = sum((k[i] * row["alpha"][q] for i, row in enumerate(self.memory)), np.zeros(C))
+            p.append(softmax(z_q))
+        if self.second >= 0:
+            s["s"] = self.squares @ x1[: self.second + 1]
+            p.append(softmax(s["s"] / self.v))
+        s["p"] = np.array(p)
+        s["l"] = np.log((1 - 1e-3) * s["p"] + 1e-3 / C)
+        s["P"] = softmax(self.w @ s["l"])
+        s["Q"] = self.corrected(s["P"], s)
+        return s
+
+    def corrected(self, P, s):
+        C = self.C  # of two classes that are equal the second one counts as predicted
+        top = int(P[1] >= P[0]) if C == 2 else int(np.argmax(P))
+        p, second = P[top], max(np.delete(P, top))
+        place = min(max((p * C - 1) / (C - 1), 0.0), 1.0) * 10
+        left = min(int(place), 9)
+        s["top"], s["left"], s["share"] = top, left, place - left
+        if p >= 1 - 1e-4:
+            return P
+        knots = self.excess / (self.mass + 30.0)
+        sure = p + (1 - s["share"]) * knots[left] + s["share"] * knots[left + 1]
+        sure = max(min(sure, 1 - 1e-4), (1 + 1e-9) * second / (second + 1 - p))
+        Q = P * (1 - sure) / (1 - p)
+        Q[top] = sure
+        return Q
+
+    def probabilities(self, x):
+        return np.full(self.C, 1.0 / self.C) if self.second is None else self.look(x)["Q"]
+
+    def learn(self, x, y, w=1.0):
+        self.meet(x)
+        if w == 0.0:
+            return
+        w, s = min(w, 1000.0), self.look(x)
+        e_y = (np.arange(self.C) == y).astype(float)
+        g = s["l"] @ s["P"] - s["l"][:, y]
+        self.newton(g, g, 1.5, w)
+        self.mass, self.excess = 0.999 * self.mass, 0.999 * self.excess
+        right = w * (float(s["top"] == y) - s["P"][s["top"]])
+        for knot, share in ((s["left"], 1 - s["share"]), (s["left"] + 1, s["share"])):
+            self.mass[knot] += w * share
+            self.excess[knot] += right * share
+        for u, rate in enumerate((0.3, 0.05)):
+            slope = w * np.outer(s["p"][1 + u] - e_y, s["x1"])
+            self.G[u] = 0.9995 * self.G[u] + slope**2
+            self.L[u] -= rate * slope / np.sqrt(self.G[u] + 1e-10)
+        for u in range(2):
+            at, slope = (u, np.arange(TABLES), s["cells"][u]), w * (s["p"][3 + u] - e_y)
+            self.TG[at] = 0.9995 * self.TG[at] + slope**2
+            self.TW[at] -= 0.3 / math.sqrt(TABLES) * slope / np.sqrt(self.TG[at] + 1e-2)
+        if self.second >= 0:
+            errors = e_y - s["s"]
+            varies = s["moments"][2] != 0.0
+            self.least_squares_step(s["x1"][: self.second + 1], errors, w, varies)
+            residual = min(np.mean(errors**2), 1.0)
+            self.v = max(self.v + min(0.005 * w, 1.0) * (residual - self.v), 1e-3)
+        self.learn_metric(s, y, w)
+        self.follow_distance(s["D"])
+        alpha = w * (e_y - s["p"][7:10])
+        hard = s["P"][y] < 0.8
+        self.remember({"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w})
+        self.prior = self.prior + min(0.02 * w, 1.0) * (e_y - self.prior)
+        self.follow_features(s["moments"])
+
+    def learn_metric(self, s, y, w):
+        if len(s["D"]) < K or not 1e-3 < s["vote"][y] < 0.999:
+            return
+        far = np.array([(s["z"] - self.memory[i]["x"]) ** 2 for i in s["near"]])
+        same = np.array([self.memory[i]["y"] == y for i in s["near"]])
+        pi, scale = s["pi"][:, None], max(s["D"][s["near"][-1]], 1e-9)
+        rest = (pi * far).sum(0) - (pi * far)[same].sum(0) / s["vote"][y]
+        self.turn_metric(self.a * 3.0 / scale * rest, w, s["moments"][2] != 0.0)

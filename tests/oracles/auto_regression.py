@@ -1,0 +1,146 @@
+"""The automatic kernel regressor, plainly."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .auto import CELLS, TABLES, Auto, K
+
+
+class AutoRegressor(Auto):
+    """A number, and the spread around it."""
+
+    def __init__(self, seed, budget=1000):
+        super().__init__(seed, budget)
+        self.my = self.vy = self.fast = self.last = self.lo = self.hi = 0.0
+        self.ve = self.ae = self.stretch = 0.0
+
+    def begin(self, d):
+        E = 11 if self.second >= 0 else 10
+        self.L, self.G = np.zeros(d + 1), np.zeros(d + 1)
+        self.TW, self.visits = np.zeros((2, TABLES, CELLS)), np.zeros((2, TABLES, CELLS))
+        self.P = np.eye(max(self.second, 0) + 1)
+        self.squares = np.zeros((1, max(self.second, 0) + 1))
+        self.begin_mixer(E, 1.0 / (E - 1))
+
+    def grow(self, n):
+        self.L, self.G = np.append(self.L, [0.0] * n), np.append(self.G, [0.0] * n)
+
+    def forget(self, u, j):
+        self.TW[u, j] = self.visits[u, j] = 0.0
+
+    @property
+    def ready(self):
+        return self.vy > 1e-24 * self.my**2
+
+    def look(self, x):
+        s = {}
+        s["moments"], z = self.scaled(x)
+        x1 = np.append(1.0, z)
+        s["z"], s["x1"], s["D"] = z, x1, self.distances(z)
+        f = [self.fast - self.my, self.last - self.my, self.L @ x1]
+        s["cells"] = [self.binning.cells(u, z) for u in range(2)]
+        f += [self.TW[u, np.arange(TABLES), s["cells"][u]].sum() for u in range(2)]
+        variance = self.ve
+        for beta in (3.0, 8.0):
+            vote = 0.0
+            if self.memory:
+                near, pi, number = self.neighbours(s["D"], beta)
+                vote = pi @ [self.memory[i]["y"] for i in near] - self.my
+                if beta == 3.0:
+                    s["near"], s["pi"], s["vote"] = near, pi, vote + self.my
+                    squares = pi @ [self.memory[i]["error"] ** 2 for i in near]
+                    variance = (number * squares + self.ve) / (number + 1.0)
+            f.append(vote)
+        for q, k in enumerate(self.kernels(s["D"])):
+            f.append(sum(k[i] * row["alpha"][q] for i, row in enumerate(self.memory)))
+        if self.second >= 0:
+            f.append(float(self.squares[0] @ x1[: self.second + 1]))
+        sy = math.sqrt(self.vy) if self.ready else 1.0
+        s["f"], s["sy"] = np.array(f), sy
+        s["fs"] = np.clip(s["f"] / sy, -5.0, 5.0) if self.ready else np.zeros(self.E)
+        s["level"] = float(self.w @ s["fs"])
+        margin = 0.1 * (self.hi - self.lo)
+        s["yh"] = min(max(self.my + s["level"] * sy, self.lo - margin), self.hi + margin)
+        s["spread"] = math.exp(self.stretch) * math.sqrt(variance)
+        return s
+
+    def predict(self, x):
+        """(mean, spread)"""
+        if self.second is None:
+            return 0.0, 0.0
+        s = self.look(x)
+        return s["yh"], s["spread"]
+
+    def learn(self, x, y, w=1.0):
+        self.meet(x)
+        if w == 0.0:
+            return
+        w, y = min(w, 1000.0), min(max(y, -1e150), 1e150)
+        s = self.look(x)
+        first = self.t == 0
+        if first:
+            self.my = self.fast = self.last = self.lo = self.hi = y
+        err = 0.0 if first else y - s["yh"]
+        some = self.t > 10 and self.ve > 0.0
+        bound = 4.0 * math.sqrt(self.ve) if some else math.inf
+        ye, rest = y - self.my, y - self.my - s["f"]
+        alpha = np.zeros(3)
+        if not first:
+            self.learn_experts(s, ye, np.clip(rest, -bound, bound), bound, w)
+            self.learn_metric(s, y, w)
+            alpha = min(0.5 * w, 1.0) * np.clip(rest[7:10], -bound, bound)
+        self.follow_distance(s["D"])
+        hard = abs(err) > self.ae
+        self.remember(
+            {"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w, "error": err}
+        )
+        if self.t >= 30 and s["spread"] > 0.0:
+            missed = float(abs(err) > 1.6448536269514722 * s["spread"])
+            step = min(w, 1.0) * max(0.05, 10 / (self.t + 1)) * (missed - 0.1)
+            self.stretch = min(max(self.stretch + step, -5.0), 5.0)
+        if not first:
+            self.learn_targets(y, err, bound, w)
+        self.lo, self.hi = min(self.lo, y), max(self.hi, y)
+        self.follow_features(s["moments"])
+
+    def learn_experts(self, s, ye, bounded, bound, w):
+        e = np.clip(ye / s["sy"] - s["level"], -bound / s["sy"], bound / s["sy"])
+        if self.t >= 30:
+            self.newton(-e * s["fs"], s["fs"], 1.0, w)
+        if self.ready:
+            slope = -w * bounded[2] / s["sy"] * s["x1"]
+            self.G = 0.9995 * self.G + slope**2
+            self.L = self.L - 0.3 * s["sy"] * slope / np.sqrt(self.G + 1e-10)
+        for u in range(2):
+            at = (u, np.arange(TABLES), s["cells"][u])
+            share = np.minimum(w * np.maximum(0.05, 1 / np.sqrt(1 + self.visits[at])), 1.0)
+            self.TW[at] += share * bounded[3 + u] / TABLES
+            self.visits[at] += min(w, 1.0)
+        if self.second >= 0:
+            varies = s["moments"][2] != 0.0
+            self.least_squares_step(s["x1"][: self.second + 1], bounded[10:11], w, varies)
+
+    def learn_metric(self, s, y, w):
+        if len(s["D"]) < K or not self.ready:
+            return
+        far = np.array([(s["z"] - self.memory[i]["x"]) ** 2 for i in s["near"]])
+        targets = np.array([self.memory[i]["y"] for i in s["near"]])
+        scale = max(s["D"][s["near"][-1]], 1e-9)
+        pull = (s["pi"] * (targets - s["vote"])) @ far
+        g = -(y - s["vote"]) / self.vy * self.a * 3.0 / scale * pull
+        self.turn_metric(g, w, s["moments"][2] != 0.0)
+
+    def learn_targets(self, y, err, bound, w):
+        def rate(slowest):
+            return min(w * max(1.0 / (self.t + 1), slowest), 0.5)
+
+        self.ve += rate(0.01) * (min(err**2, bound**2) - self.ve)
+        self.ae += rate(0.01) * (abs(err) - self.ae)
+        gap = y - self.my
+        self.my += rate(1e-4) * gap
+        self.vy += rate(1e-4) * (gap * (y - self.my) - self.vy)
+        self.fast += rate(0.02) * (y - self.fast)
+        self.last += min(0.5 * w, 0.5) * (y - self.last)

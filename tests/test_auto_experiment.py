@@ -1,0 +1,68 @@
+"""`river-budget auto`: the automatic learners beside River's models."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from river_budget.experiments import auto, command
+from river_budget.experiments.auto_streams import STREAMS, examples_of
+
+QUICK = ["phishing", "trump"]
+
+
+@pytest.fixture(scope="module")
+def results():
+    return auto.compare(QUICK, examples=200, progress=False)
+
+
+def test_every_model_runs_on_every_stream(results):
+    expected = [("phishing", model) for model in auto.CLASSIFIERS]
+    expected += [("trump", model) for model in auto.REGRESSORS]
+    assert [(r.data, r.model) for r in results] == expected
+    for r in results:
+        assert r.error > 0.0
+        assert 0.0 < r.loss < 100.0
+        assert r.microseconds > 0.0
+        assert r.bytes > 1000
+        assert math.isnan(r.off) == r.regression
+
+
+def test_the_table_has_a_line_for_each_and_a_star_for_the_best(results):
+    for regression, models in ((False, auto.CLASSIFIERS), (True, auto.REGRESSORS)):
+        header, lines = auto.rows(results, regression)
+        assert [line[1] for line in lines] == list(models)
+        assert {len(line) for line in lines} == {len(header)}
+        assert sum("*" in line[2] for line in lines) >= 1
+
+
+def test_the_picture_has_a_point_for_every_model(results):
+    panels = auto.panels(results)
+    assert [len(panel.lines) for panel in panels] == [len(auto.CLASSIFIERS), len(auto.REGRESSORS)]
+
+
+@pytest.mark.parametrize("name", [name for name, s in STREAMS.items() if s.needs is None])
+def test_streams_are_those_of_their_seed(name):
+    stream = examples_of(name, 300, 1)
+    assert len(stream) == 300
+    assert list(STREAMS[name].load(1))[:300] == stream
+
+
+def test_predictions_and_calibration_are_judged_as_they_should_be():
+    stream = [({}, True), ({}, False), ({}, True), ({}, True)]
+    shares = [{False: 0.25, True: 0.75}] * 4
+    error, loss, off = auto._classes(stream, shares)
+    assert error == 0.25
+    assert loss == pytest.approx(-(3 * math.log(0.75) + math.log(0.25)) / 4)
+    assert off == pytest.approx(0.0)
+
+
+def test_the_command_prints_what_was_measured(capsys):
+    arguments = ["auto", "--data", "phishing", "--models", "AutoKernel", "--examples", "100"]
+    assert command.main([*arguments, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["model"] == "AutoKernel"
+    assert command.main(["auto", "--data", "nothing"]) == command.USAGE
+    assert command.main(["auto", "--models", "nothing"]) == command.USAGE
