@@ -55,9 +55,7 @@ class Envelope:
         try:
             fields = json.loads(header.decode())
         except (ValueError, RecursionError) as error:
-            raise SavedModelError(
-                f"{path} is damaged: its header is no JSON ({error})"
-            ) from None
+            raise SavedModelError(f"{path} is damaged: its header is no JSON ({error})") from None
         if not isinstance(fields, dict) or type(fields.get("format")) is not int:
             raise SavedModelError(f"{path} is damaged: its header names no format")
         if fields["format"] > self.format:

@@ -68,5 +68,5 @@ class BatchPass:
         self.call.run(model.scoring_pass)
 
     def predictions(self) -> list[Any]:
-        """What the scores stand for. Only rows that have been learned or scored here have any."""
+        """Predictions from the scores. They are meaningful for rows that have been learned or scored here."""
         return predictions_of(self.labels, self.scores)
