@@ -23,6 +23,13 @@ from .algorithms.perceptron import KernelPerceptronClassifier, KernelPerceptronR
 from .algorithms.projectron import ProjectronClassifier, ProjectronPPClassifier, ProjectronRegressor
 from .algorithms.rbp import RBPClassifier, RBPRegressor
 from .algorithms.sbp import SBPClassifier
+from .guard import Guard
+from .pipelines import (
+    decision_function_one,
+    memory_usage,
+    predict_then_learn_many,
+    support_vectors,
+)
 from .saving import SavedModelError, load, save
 from .uniting import merge
 
@@ -37,6 +44,7 @@ __all__ = [
     "FOGDRegressor",
     "ForgetronClassifier",
     "ForgetronRegressor",
+    "Guard",
     "KernelOGDClassifier",
     "KernelOGDRegressor",
     "KernelOneClassSVM",
@@ -56,11 +64,15 @@ __all__ = [
     "RandomFourier",
     "SBPClassifier",
     "SavedModelError",
+    "decision_function_one",
     "kernels",
     "load",
     "maintenance",
+    "memory_usage",
     "merge",
+    "predict_then_learn_many",
     "save",
+    "support_vectors",
 ]
 
 

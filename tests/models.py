@@ -91,6 +91,51 @@ REGRESSORS = [
 
 MODELS = CLASSIFIERS + REGRESSORS
 
+# Kernels and strategies are those of `__all__`, with these parameters instead of the defaults.
+VARIANTS = {
+    "RBF": [{"gamma": 0.3}],
+    "Laplacian": [{"gamma": 0.3}],
+    "Polynomial": [
+        {"degree": 1, "gamma": 0.5, "coef0": 1.0},
+        {"degree": 2, "gamma": 0.1, "coef0": 0.0},
+        {"degree": 3, "gamma": 0.5, "coef0": 1.0},
+        {"degree": 4, "gamma": 0.5, "coef0": -1.0},  # not positive definite
+    ],
+    "Merge": [
+        {},
+        {"objective": "eq21"},
+        {"arity": 3},
+        {"arity": 4, "method": "gradient"},
+    ],
+}
+
+
+def values_of(module):
+    """One value or more of every public class of the module."""
+    return [
+        getattr(module, name)(**parameters)
+        for name in module.__all__
+        for parameters in VARIANTS.get(name, [{}])
+    ]
+
+
+KERNELS = values_of(rb.kernels)
+STRATEGIES = values_of(rb.maintenance)
+
+
+def is_positive_definite(kernel):
+    """Whether no Gram matrix has an eigenvalue below 0: what a length |w|^2 needs."""
+    return getattr(kernel, "coef0", 0.0) >= 0.0
+
+
+def is_stationary(kernel):
+    """Whether it depends on the difference of its arguments alone."""
+    return isinstance(kernel, (RBF, Laplacian))
+
+
+POSITIVE = [kernel for kernel in KERNELS if is_positive_definite(kernel)]
+STATIONARY = [kernel for kernel in KERNELS if is_stationary(kernel)]
+
 TRANSFORMERS = [
     pytest.param(rb.RandomFourier(20, RBF(0.5), seed=3), id="RandomFourier"),
     pytest.param(rb.RandomFourier(7, Laplacian(), seed=3), id="RandomFourier-laplacian"),
@@ -135,13 +180,14 @@ def stream_for(model, n, seed=0):
 def learned(model, n=60, seed=0):
     """A clone that has learned a stream."""
     model = model.clone()
-    learn(model, stream_for(model, n, seed))
-    return model
+    return learn(model, stream_for(model, n, seed))
 
 
 def learn(model, stream):
+    """The model, which has learned the stream."""
     for x, y in stream:
         model.learn_one(x, y)
+    return model
 
 
 def scores(model, stream):

@@ -10,10 +10,11 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from models import CLASSIFIERS, MODELS, REGRESSORS, learned, stream_for, variant
+from models import CLASSIFIERS, KERNELS, MODELS, REGRESSORS, learned, stream_for, variant
+from river import preprocessing
 
 import river_budget as rb
-from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge
 
 NO_NUMBERS = [
@@ -34,6 +35,7 @@ NO_NUMBERS = [
     pd.NA,
     float,
 ]
+MISSING = [None, math.nan, math.inf, -math.inf, pd.NA]  # in what is predicted these count as absent
 NO_LABELS = [None, math.nan, np.float64("nan"), [1], {"a": 1}, np.array([1, 2]), pd.NA, pd.NaT]
 BAD_WEIGHTS = [-1.0, -1e-300, math.nan, math.inf, None, "a", [1.0], 1j, 10**400]
 
@@ -81,6 +83,8 @@ def test_a_feature_that_is_no_finite_number_is_refused(value):
         for name in ("f0", "unknown"):
             x = {"f0": 1.0, "f1": 0.5} | {name: value}
             for method in methods_of(model, BEHIND_ONE):
+                if "learn" not in method and repr(value) in map(repr, MISSING):
+                    continue
                 with refused(model, repr(name), "finite number", repr(value)):
                     call(model, method, x, y)
 
@@ -91,6 +95,8 @@ def test_a_value_in_a_frame_that_is_no_finite_number_is_refused(value):
     X = pd.DataFrame({"f0": [1.0, 2.0, 3.0], "bad": bad})
     for model, y in states(MODELS):
         for method in methods_of(model, BEHIND_MANY):
+            if "learn" not in method and repr(value) in map(repr, MISSING):
+                continue
             with refused(model, "'bad'", "finite number"):
                 call(model, method, X, [y] * 3)
 
@@ -101,8 +107,36 @@ def test_a_value_in_an_array_that_is_no_finite_number_is_refused(value, kind):
     X = np.array([[0.0, 1.0], [0.0, value]], kind)
     for model, y in states(MODELS):
         for method in methods_of(model, BEHIND_MANY):
+            if "learn" not in method and repr(value) in map(repr, MISSING):
+                continue
             with refused(model, "number"):
                 call(model, method, X, [y] * 2)
+
+
+@pytest.mark.parametrize("value", MISSING, ids=short)
+def test_what_is_missing_in_an_example_to_be_predicted_counts_as_absent(value):
+    for model, _ in states(MODELS):
+        before = pickle.dumps(model)
+        for name in ("f0", "unknown"):
+            x = {"f0": 1.0, "f1": 0.5} | {name: value}
+            rest = {other: number for other, number in x.items() if other != name}
+            assert model.decision_function_one(x) == model.decision_function_one(rest)
+            assert model.predict_one(x) == model.predict_one(rest)
+            frames = [pd.DataFrame({k: pd.Series([v], dtype=object) for k, v in x.items()})]
+            frames += [pd.DataFrame([x])] if isinstance(value, float) else []
+            for X in frames:
+                expected = model.predict_many(pd.DataFrame([rest])).tolist()
+                assert model.predict_many(X).tolist() == expected
+        assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("scaler", [preprocessing.MinMaxScaler, preprocessing.MaxAbsScaler])
+def test_behind_a_scaler_that_gives_nan_for_what_it_has_not_learned(scaler):
+    for entry in MODELS:
+        model = scaler() | variant(entry.values[0], seed=1)
+        for x, y in stream_for(entry.values[0], 40):  # with features that appear
+            model.predict_one(x)
+            model.learn_one(x, y)
 
 
 @pytest.mark.parametrize("kind", ["complex128", "datetime64[D]", "timedelta64[D]", "U5"])
@@ -303,7 +337,7 @@ def test_a_parameter_of_a_kernel_or_maintenance_out_of_range_is_refused(name, bu
         build()
 
 
-@pytest.mark.parametrize("kernel", [Polynomial(), Laplacian(), Linear()])
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if not isinstance(k, RBF)], ids=repr)
 @pytest.mark.parametrize("maintenance", [None, Merge(), Merge(3)])
 def test_merging_needs_a_gaussian_kernel(kernel, maintenance):
     for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):

@@ -302,6 +302,19 @@ def test_a_missing_value_is_refused_with_the_name_of_its_column(backend, column)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("column", [[0.5, None, 1.0], [1, None, 2], [True, None, False]], ids=repr)
+@pytest.mark.parametrize("model", TWO)
+def test_a_missing_target_is_refused_and_nothing_is_learned(model, column, backend):
+    """It is named as it is missing: None, and in columns of pandas what stands for it there."""
+    X, y = frame(backend, {"a": [0.1, 0.2, 0.3]}), series(backend, column)
+    missing = "None|nan|<NA>" if backend == "pandas" else "None"
+    model = model.clone()
+    with pytest.raises(ValueError, match=f"the target must be .* not ({missing})"):
+        model.learn_many(X, y)
+    assert model.n_support_vectors == 0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_columns_of_text_dates_and_lists_are_refused_by_name(backend):
     for value in ("text", datetime.date(2024, 1, 1), datetime.timedelta(1), [1.0]):
         X = frame(backend, {"good": [0.1, 0.2], "bad": [value] * 2})

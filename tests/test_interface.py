@@ -9,10 +9,12 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from inside import plain
 from models import (
     CLASSIFIERS,
     MODELS,
     REGRESSORS,
+    STATIONARY,
     content,
     having,
     learn,
@@ -22,7 +24,6 @@ from models import (
     stream_for,
     variant,
 )
-from oracles import kernels as oracles
 from river import (
     datasets,
     drift,
@@ -36,7 +37,7 @@ from river import (
 )
 
 import river_budget as rb
-from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.kernels import RBF, Laplacian, Linear
 from river_budget.maintenance import RemoveSmallest
 
 LEFT, RIGHT = {"a": -1.0}, {"a": 1.0}
@@ -245,17 +246,9 @@ def test_learning_goes_on_after_a_third_and_a_fourth_label():
 
 def kernel_function(model, first):
     kernel = RBF() if model.kernel is None else model.kernel
-    gamma = getattr(kernel, "gamma", None)
-    gamma = 1 / len(first) if gamma == "auto" else gamma
-    match kernel:
-        case RBF():
-            return oracles.rbf(gamma)
-        case Laplacian():
-            return oracles.laplacian(gamma)
-        case Polynomial():
-            return oracles.polynomial(kernel.degree, gamma, kernel.coef0)
-        case Linear():
-            return oracles.linear()
+    if getattr(kernel, "gamma", None) == "auto":
+        kernel = type(kernel)(1.0 / len(first))
+    return plain(kernel)
 
 
 @pytest.mark.parametrize("model", having("support_vectors"))
@@ -379,6 +372,15 @@ def test_the_order_of_a_dict_never_matters(model):
         other.learn_one(shuffled, y)
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_new_features_get_their_places_in_sorted_order(model):
+    model = model.clone()
+    y = stream_for(model, 1)[0][1]
+    for x in ({"d": 1.0, "b": 2.0}, {"c": 1.0, "b": 1.0, "a": 3.0}, {"e": 1.0}):
+        model.learn_one(x, y)
+    assert list(model.features) == ["b", "d", "a", "c", "e"]
+
+
 @pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.5)])
 def test_features_unknown_when_predicting_count_in_the_distance(kernel):
     model = rb.BSGDRegressor(None, kernel)
@@ -419,7 +421,7 @@ def test_examples_without_features_can_be_learned(model):
     assert np.isfinite(list_of(model.decision_function_one({}))).all()
 
 
-@pytest.mark.parametrize("kernel", [RBF, Laplacian])
+@pytest.mark.parametrize("kernel", [type(kernel) for kernel in STATIONARY])
 @pytest.mark.parametrize("n", [0, 1, 4])
 def test_gamma_auto_is_one_over_the_features_of_the_first_example(kernel, n):
     model = rb.BSGDRegressor(None, kernel())

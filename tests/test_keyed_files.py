@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import pickle
@@ -26,6 +27,8 @@ from river import naive_bayes, preprocessing
 import river_budget as rb
 from river_budget.distributed import KeyedModels
 from river_budget.distributed.keyed import keys, storage
+from river_budget.distributed.keyed.storage import Folder
+from river_budget.distributed.workers.interface import SerialWorker
 from river_budget.kernels import RBF
 
 # models that wait on disk
@@ -125,6 +128,49 @@ def test_a_checkpoint_that_only_one_shard_has_written_does_not_count(victim, fil
     with keyed(checkpoint=tmp_path / "c", max_keys=6) as models:
         assert models.rows_done == 200
         assert content_of(models, file) == expected
+
+
+class Later:
+    """The result of a call that is made when somebody asks for it, after those before it."""
+
+    def __init__(self, queue, call):
+        self.queue, self.call, self.done = queue, call, None
+        queue.append(self)
+
+    def ready(self):
+        return self.done is not None
+
+    def result(self):
+        while self.done is None:
+            first = self.queue.pop(0)
+            first.done = first.call()
+        return self.done.result()
+
+
+def test_a_checkpoint_is_noted_when_all_shards_have_written_it(tmp_path, monkeypatch):
+    """At the moment of the note, with shards that are late: what the databases hold then."""
+    noted, complete, submit = [], Folder.complete, SerialWorker.submit
+
+    def submit_later(worker, method, *arguments):
+        queue = vars(worker).setdefault("queue", [])
+        return Later(queue, functools.partial(submit, worker, method, *arguments))
+
+    def look(folder, checkpoint, rows):
+        written = []
+        for path in sorted(folder.path.glob("*.sqlite")):
+            with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+                written += database.execute("SELECT max(checkpoint) FROM models").fetchone()
+        noted.append((checkpoint, written))
+        complete(folder, checkpoint, rows)
+
+    monkeypatch.setattr(SerialWorker, "submit", submit_later)
+    monkeypatch.setattr(Folder, "complete", look)
+    X, y = rows()
+    with keyed(checkpoint=tmp_path, shards=3) as models:
+        for some in chunks(N, 200):
+            models.learn_many(X[some], y[some])
+            models.write_checkpoint()
+    assert noted[:3] == [(number, [number] * 3) for number in (1, 2, 3)]
 
 
 def test_a_checkpoint_that_fails_is_made_up_for_by_the_next(file, tmp_path):

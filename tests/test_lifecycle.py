@@ -23,6 +23,7 @@ from models import (
 from river import base, preprocessing
 
 import river_budget as rb
+from river_budget.core.layout import views
 from river_budget.kernels import RBF, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 
@@ -216,6 +217,16 @@ def test_a_change_that_is_not_allowed_changes_nothing(change):
     assert pickle.dumps(model) == before
 
 
+@pytest.mark.parametrize("budgets", [(25, 7), (7, 25), (7, 40, 7)], ids=str)
+@pytest.mark.parametrize("model", having("budget"))
+def test_a_model_takes_the_memory_of_the_budget_that_it_has_now(model, budgets):
+    model = learned(model.clone({"budget": budgets[0]}))
+    for budget in budgets[1:]:
+        model.mutate({"budget": budget})
+    fresh = learned(model, 1)  # which has the last budget from the start
+    assert views(model.block).head.capacity == views(fresh.block).head.capacity > budgets[-1]
+
+
 def test_no_budget_can_be_given_to_a_kernel_that_cannot_merge():
     model = learned(rb.BSGDClassifier(None, Polynomial()))
     before = pickle.dumps(model)
@@ -374,3 +385,33 @@ def test_memory_follows_the_budget(model):
     sizes = [learned(model.clone({"budget": b})).memory_usage for b in (10, 100, 1000)]
     assert sizes == sorted(sizes)
     assert sizes[2] > 10 * sizes[0]
+
+
+LARGE = [
+    rb.BSGDClassifier(1200, RBF(5.0), RemoveOldest()),
+    rb.BSGDClassifier(1200, RBF(5.0)),
+    rb.RBPClassifier(1200, RBF(5.0), seed=1),
+    rb.BPAClassifier(1200, RBF(5.0)),
+    rb.ForgetronClassifier(1200, RBF(5.0)),
+    rb.BOGDClassifier(1200, RBF(5.0), seed=1),
+    rb.NOGDClassifier(1200, RBF(5.0)),
+    rb.NORMAClassifier(1200, RBF(5.0), nu=0.9),
+]
+
+
+@pytest.mark.parametrize("model", LARGE, ids=lambda m: type(m).__name__)
+def test_a_large_budget_grows_into_its_room_and_learns_the_same(model, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2800, 3)), rng.random(2800) > 0.5
+    growing, whole = model.clone(), model.clone()
+    predictions = growing.predict_then_learn_many(X, y)
+    monkeypatch.setattr("river_budget.model.expansion.WHOLE", 10**9)
+    assert whole.predict_then_learn_many(X, y).tolist() == predictions.tolist()
+    assert growing.support_vectors() == whole.support_vectors()
+    assert 1024 < growing.n_support_vectors <= 1200
+
+
+def test_a_huge_budget_takes_no_memory_before_it_is_needed():
+    model = rb.RBPClassifier(1_000_000)
+    model.learn_one(dict.fromkeys(range(1000), 1.0), True)
+    assert model.memory_usage < 10_000_000

@@ -367,6 +367,41 @@ def test_the_reduction_loses_no_more_than_removing_the_smallest(model):
             assert merged.n_support_vectors <= merged.budget == budget
 
 
+@pytest.mark.parametrize("strategy", [Merge(), Merge(3)], ids=repr)
+def test_where_steps_of_merging_add_up_the_smallest_are_removed_instead(strategy):
+    """One or two of a hundred vectors are to be left: at times merging would lose more."""
+    removals = 0
+    for seed in range(10):
+        models = []
+        for i in range(3):
+            rng = np.random.default_rng(100 * seed + i)
+            X = rng.normal(size=(80, 2))
+            y = np.sin(3.0 * X[:, 0]) + 0.3 * rng.normal(size=80) > 0.0
+            models.append(rb.BSGDClassifier(30, RBF(1.0), strategy, l2=1e-2, classes=(False, True)))
+            models[-1].learn_many(X, y)
+        before = expansion(rb.merge(models, budget=ROOM), [0, 1])
+        for budget in (1, 2):
+            after = expansion(rb.merge(models, budget=budget), [0, 1])
+            removed = without_the_smallest(RBF(1.0), *before, budget)
+            loss, limit = (gap(RBF(1.0), before, one) for one in (after, removed))
+            assert loss <= limit * (1.0 + EXACT)
+            removals += np.array_equal(np.sort(after[0], axis=0), np.sort(removed[0], axis=0))
+    assert removals >= 1
+
+
+@pytest.mark.parametrize("strategy", [Merge(5), Merge(5, "gradient")], ids=repr)
+def test_a_sum_gives_up_no_more_vectors_than_it_must(strategy):
+    """A model of its own would merge five at once, and make room for four."""
+    models = apart(rb.BSGDClassifier(20, RBF(0.5), strategy))
+    n = rb.merge(models, budget=ROOM).n_support_vectors
+    for budget in (n - 1, n - 2, n - 7):
+        merged = rb.merge(models, budget=budget)
+        assert merged.n_support_vectors == budget
+        assert views(merged.block).head.arity == 5  # it learns on as before
+        taught(merged, 5, 200)
+        assert merged.n_support_vectors <= budget
+
+
 def test_the_budget_is_the_largest_of_the_models():
     small, large = rb.RBPClassifier(5, RBF(0.5), seed=1), rb.RBPClassifier(9, RBF(0.5), seed=1)
     models = [taught(small, 0), taught(large, 1)]
@@ -541,7 +576,44 @@ def test_the_damage_of_a_merged_forgetron_is_within_its_bound():
     ]
     own = rb.merge(models).state_record()
     assert own.mistakes == max(m.state_record().mistakes for m in models)
+    assert own.damage == max(m.state_record().damage for m in models) > 0.0
     assert own.damage <= 15 / 32 * own.mistakes
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.NORMAClassifier(20, RBF(0.5)),
+        rb.NORMAClassifier(None, RBF(0.5)),
+        rb.NORMARegressor(20, RBF(0.5)),
+    ],
+    ids=repr,
+)
+def test_the_level_of_a_sum_is_the_weighted_sum_of_the_levels(model):
+    models = [taught(model.clone(), seed, 61 + seed) for seed in range(3)]
+    levels = [m.state_record().level for m in models]
+    assert np.abs(levels).min() > 1e-3
+    level = rb.merge(models, WEIGHTS).state_record().level
+    assert level == pytest.approx(np.dot(WEIGHTS, levels), rel=1e-12)
+
+
+OF_THE_MOMENT = {  # numbers of a record that the next example, or the next maintenance, sets anew
+    "BSGD": {"wait", "unchecked", "bounded"},
+    "Forgetron": {"factor"},
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_no_number_of_a_record_is_lost_in_a_sum(model):
+    """What all parts have counted or learned, and a new model has not, is not 0 in their sum."""
+    fresh = taught(model.clone(), 0, 1).state_record()
+    models = apart(model)
+    merged, kind = rb.merge(models, WEIGHTS).state_record(), type(model).__name__
+    moment = next((names for name, names in OF_THE_MOMENT.items() if kind.startswith(name)), set())
+    for name in set(merged.dtype.names) - moment:
+        values = [m.state_record()[name] for m in models]
+        if all(values) and fresh[name] not in values:
+            assert merged[name] != 0.0, name
 
 
 def test_a_budget_perceptron_knows_the_scores_of_its_vectors():

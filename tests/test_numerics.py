@@ -11,6 +11,7 @@ import numba
 import numpy as np
 import pytest
 from inside import holding, plain
+from models import KERNELS
 from oracles.randoms import SplitMix
 
 import river_budget as rb
@@ -20,18 +21,9 @@ from river_budget.core.numba_types import address_of, f64, f64_matrix
 from river_budget.core.randoms import below, uniform
 from river_budget.core.rows import first_bad_row, kernel_row, norm_of, self_kernel
 from river_budget.core.trigonometry import FAR, sines_and_cosines
-from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveOldest
 from river_budget.model.calls import Call
-
-KERNELS = [
-    RBF(0.3),
-    Laplacian(0.3),
-    Polynomial(1, 0.5, 1.0),
-    Polynomial(3, 0.5, 1.0),
-    Polynomial(4, 0.5, -1.0),
-    Linear(),
-]
 
 
 @numba.njit

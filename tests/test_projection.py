@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from inside import holding, maintained, plain, squared_length, support
+from models import POSITIVE
 from oracles.budgeted_sgd import BudgetedSGD
 
 import river_budget as rb
 from river_budget.core.layout import views
 from river_budget.core.projection import TINY
-from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.kernels import RBF, Linear
 from river_budget.maintenance import Project
 
 CLOSE = 1e-6
@@ -43,7 +44,7 @@ def largest_deviation(model, rows, labels):
 # The factor.
 
 
-@pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.3), Polynomial(2, 0.5, 1.0)], ids=repr)
+@pytest.mark.parametrize("kernel", POSITIVE, ids=repr)
 def test_the_factor_survives_thousands_of_changes(kernel):
     model = rb.BSGDClassifier(25, kernel, Project())
 
@@ -126,6 +127,43 @@ def test_a_duplicate_adds_to_the_coefficient_of_its_twin():
     expected *= min(1.0, 100.0 / np.sqrt(squared_length(X, expected, KERNEL)))
     _, computed, _ = support(model)
     np.testing.assert_allclose(computed, expected, rtol=0, atol=1e-6)
+
+
+def nearly_on_a_line(kernel):
+    """Three points of which the last is just outside the span of the others, and the middle one then inside."""
+    for h in np.geomspace(1e-3, 1e-1, 400):
+        X = np.array([[0.0], [h], [2.0 * h]])
+        K = plain(kernel)(X, X)
+        newcomer, middle = (1.0 / np.linalg.inv(K)[i, i] for i in (2, 1))
+        second = K[1, 1] - K[0, 1] ** 2 / K[0, 0]
+        if newcomer > 2.0 * TINY and second > 10.0 * TINY:
+            assert middle < 0.6 * TINY
+            return X[:, 0].tolist()
+    raise AssertionError("no such points")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.BSGDClassifier(20, KERNEL, Project()),
+        rb.BPAClassifier(20, KERNEL, update="projection"),
+        rb.KernelOneClassSVM(0.9, 20, KERNEL, Project()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_an_old_vector_that_a_newcomer_makes_dependent_is_projected_out(model):
+    model, points = model.clone(), nearly_on_a_line(KERNEL)
+    for t, value in enumerate(points):
+        x = {"a": value}
+        if isinstance(model, rb.KernelOneClassSVM):
+            if t:
+                model.state_record().level = 1e3  # everything is strange
+            model.learn_one(x)
+        else:
+            model.learn_one(x, t != 1)
+        if t == 1:
+            assert model.n_support_vectors == 2
+    assert support(model).X[:, 0].tolist() == [points[0], points[2]]
 
 
 def with_duplicates(n, apart, seed=0):

@@ -5,26 +5,27 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from inside import plain
+from models import POSITIVE
+from models import STRATEGIES as ALL_STRATEGIES
 from oracles.budgeted_sgd import BudgetedSGD
 from oracles.randoms import SplitMix
 from streams import emerging, examples, matrix, smooth
 
 import river_budget as rb
-from river_budget import maintenance
 from river_budget.core.projection import TINY
-from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.kernels import RBF
+from river_budget.maintenance import Merge
 
 CLOSE = 1e-9  # of the largest score: removal does the same arithmetic in another order
 CLOSE_PROJECTED = 1e-6  # projection solves linear systems, the reference anew each time
-REMOVALS = ["oldest", "random", "smallest"]
-STRATEGIES = {
-    "oldest": maintenance.RemoveOldest(),
-    "random": maintenance.RemoveRandom(),
-    "smallest": maintenance.RemoveSmallest(),
-    "project": maintenance.Project(),
+STRATEGIES = {  # by the names of the reference; merging is compared step by step in test_merging
+    type(strategy).__name__.removeprefix("Remove").lower(): strategy
+    for strategy in ALL_STRATEGIES
+    if not isinstance(strategy, Merge)
 }
+REMOVALS = [name for name in STRATEGIES if name != "project"]
 KERNEL = RBF(0.2)
-OTHER_KERNELS = [Laplacian(0.3), Polynomial(3, 0.5, 1.0), Polynomial(2, 0.1, 0.0), Linear()]
+OTHER_KERNELS = [kernel for kernel in POSITIVE if not isinstance(kernel, RBF)]
 
 
 def classifier(strategy="oldest", budget=50, kernel=KERNEL, **options):

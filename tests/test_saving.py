@@ -727,6 +727,25 @@ def test_forged_numbers_are_refused(model, keys, values, reason):
         is_refused(changed(model, *keys, value=value), reason)
 
 
+@pytest.mark.parametrize("model", having("budget", MODELS + TRANSFORMERS + ONE_CLASS))
+def test_a_file_with_one_vector_more_than_its_budget_is_refused(model):
+    model = taught(model.clone({"budget": 12}), 200)
+    n = model.n_support_vectors
+    assert n >= 2
+    assert opened(changed(model, "parameters", "budget", value=n)).n_support_vectors == n
+    is_refused(changed(model, "parameters", "budget", value=n - 1), f"{n} vectors.*{n - 1}")
+
+
+@pytest.mark.parametrize("other", [0, 1, 13])
+def test_two_vectors_that_came_at_once_are_refused(other):
+    model = taught(BSGD, 100)
+
+    def change(array):
+        array[14] = array[other]
+
+    is_refused(with_array(model, "arrivals", change), "at once")
+
+
 @pytest.mark.parametrize(
     ("model", "name", "change", "reason"),
     [
@@ -748,6 +767,8 @@ def test_forged_numbers_are_refused(model, keys, values, reason):
         (SBP, "extras", put(0, slice(None), value=1.0), "labels"),
         (SBP, "extras", put(1, 3, value=1e300), "range"),
         (SBP, "extras", put(2, 3, value=-1.0), "weights"),
+        (SBP, "extras", put(2, 3, value=-1e-9), "weights"),
+        (SBP, "extras", put(2, 3, value=1.01e100), "weights"),
         (SBP, "extras", put(2, 3, value=1e200), "weights"),
         (SBP, "factor", put(2, 3, value=1e200), "factor"),
     ],
@@ -892,6 +913,25 @@ def test_a_file_is_forced_to_the_disk_before_it_takes_its_name(path, monkeypatch
         monkeypatch.setattr(os, name, noted(calls, name, getattr(os, name)))
     rb.save(rb.BSGDClassifier(), path)
     assert calls[:2] == ["fsync", "replace"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders can be forced to the disk")
+def test_the_new_name_is_forced_to_the_disk_as_well(path, monkeypatch):
+    """What has been synchronised, in order: the file, and after the renaming its folder."""
+    calls, force, rename = [], os.fsync, os.replace
+
+    def fsync(handle):
+        calls.append(os.path.realpath(f"/proc/self/fd/{handle}"))
+        force(handle)
+
+    def replace(source, target):
+        calls.append("renamed")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    rb.save(rb.BSGDClassifier(), path)
+    assert calls[1:] == ["renamed", str(path.parent.resolve())]
 
 
 def noted(calls, name, function):

@@ -87,7 +87,7 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
     seed
-        For the draws.
+        Seed of the random numbers; None draws anew in every run.
 
     Examples
     --------
@@ -149,9 +149,9 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
     max_coefficient
         In a full model no coefficient grows beyond this multiple of the learning rate. None: no limit.
     epsilon
-        Errors up to this size are none.
+        Errors up to this size cost nothing.
     seed
-        For the draws.
+        Seed of the random numbers; None draws anew in every run.
 
     Examples
     --------

@@ -96,7 +96,7 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
     seed
-        For `RemoveRandom`.
+        Seed of `RemoveRandom`; None draws anew in every run.
 
     Examples
     --------
@@ -155,9 +155,9 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     project_to_ball
         Whether to keep the norm of the model below 1 / sqrt(l2).
     epsilon
-        Errors up to this size are none.
+        Errors up to this size cost nothing.
     seed
-        For `RemoveRandom`.
+        Seed of `RemoveRandom`; None draws anew in every run.
 
     Examples
     --------

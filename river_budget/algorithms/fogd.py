@@ -55,7 +55,7 @@ class FOGDClassifier(_FOGD, Classifier):
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
     seed
-        For the frequencies. Those of a feature depend on its name and the seed only.
+        Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
 
     Examples
     --------
@@ -101,9 +101,9 @@ class FOGDRegressor(_FOGD, Regressor):
     learning_rate
         Share of the error that a step removes.
     epsilon
-        Errors up to this size are none.
+        Errors up to this size cost nothing.
     seed
-        For the frequencies. Those of a feature depend on its name and the seed only.
+        Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
 
     Examples
     --------

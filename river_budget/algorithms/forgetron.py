@@ -92,7 +92,7 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
     learning_rate
         Size of a step.
     epsilon
-        Errors up to this size are none.
+        Errors up to this size cost nothing.
 
     Examples
     --------

@@ -16,6 +16,7 @@ from ..core.randoms import uniforms
 from ..kernels import RBF, Kernel
 from ..model.base import StreamModel, changes_the_model
 from ..model.calls import Call
+from ..model.contract import Block, Rows
 from ..model.features import Batch
 from ..model.shells import Transformer
 from ..model.targets import plain
@@ -72,7 +73,7 @@ class Fourier(StreamModel):
         super().add_features(names)
         self.draw(self.block, list(self.features)[before:], before)
 
-    def draw(self, block: Any, names: list[Any], first: int = 0) -> None:
+    def draw(self, block: Block, names: list[Any], first: int = 0) -> None:
         """The frequencies of these features into the rows of a block."""
         model, n = blocks.views(block), self.n_components
         header = {name: model.head[name] for name in ("kernel", "gamma")}
@@ -102,7 +103,7 @@ class Fourier(StreamModel):
         Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
         return scores[0].tolist()
 
-    def _score_batch(self, batch: Batch) -> Any:
+    def _score_batch(self, batch: Batch) -> Rows:
         unknown = set(batch.names).difference(self.features)
         if self.block is not None and not unknown:
             return super()._score_batch(batch)
@@ -135,7 +136,7 @@ class RandomFourier(Fourier, Transformer):
     kernel
         `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF()`.
     seed
-        For the frequencies.
+        Seed of the frequencies; None draws anew in every run.
 
     Examples
     --------
@@ -194,7 +195,8 @@ class RandomFourier(Fourier, Transformer):
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
         if self.block is None:
-            return dict(zip(self._feature_names(), self._score_with_unknown(x), strict=True))
+            features = self._score_with_unknown(self.features.present(x))
+            return dict(zip(self._feature_names(), features, strict=True))
         return super().transform_one(x)
 
 
@@ -213,7 +215,7 @@ class RBFSampler(RandomFourier):
     n_components
         The number of frequencies. Each gives two features, a cosine and a sine.
     seed
-        For the frequencies.
+        Seed of the frequencies; None draws anew in every run.
 
     Examples
     --------

@@ -109,7 +109,7 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
     learning_rate
         Share of the error that a step removes.
     epsilon
-        Errors up to this size are none.
+        Errors up to this size cost nothing.
 
     Examples
     --------

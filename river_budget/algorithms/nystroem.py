@@ -11,6 +11,7 @@ from ..core import nystroem as core
 from ..kernels import Kernel
 from ..model.base import changes_the_model
 from ..model.calls import FreeRows
+from ..model.contract import Rows
 from ..model.expansion import BudgetModel
 from ..model.features import Batch
 from ..model.shells import Transformer
@@ -55,6 +56,10 @@ class NystroemBasis(BudgetModel):
     @property
     def _largest_rank(self) -> int:
         return self.budget if self.rank is None else self.rank
+
+    def capacity_for(self, count: int) -> int:
+        """All at once: whoever fills it does not look whether there is room."""
+        return blocks.columns_for(self.budget + 1)
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {"per_vector": self._largest_rank + 1}
@@ -156,7 +161,7 @@ class Nystroem(NystroemBasis, Transformer):
     def n_outputs(self) -> int:
         return int(self.state_record().kept) if self._ready else 0
 
-    def named(self, scores: Any) -> None:
+    def named(self, scores: Rows) -> None:
         """Landmarks have no coefficients."""
 
     def _feature_names(self) -> list[str]:

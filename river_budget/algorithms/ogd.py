@@ -73,7 +73,7 @@ class KernelOGDRegressor(BudgetRegressor):
     learning_rate
         Share of the error that a step removes.
     epsilon
-        Errors up to this size are none.
+        Errors up to this size cost nothing.
 
     Examples
     --------

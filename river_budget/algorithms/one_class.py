@@ -46,7 +46,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     l2
         Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
     seed
-        For `RemoveRandom`.
+        Seed of `RemoveRandom`; None draws anew in every run.
 
     Examples
     --------
@@ -146,5 +146,5 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
 
     def score_many(self, X: Any) -> Any:
         """The scores of many examples."""
-        batch = Batch(X)
+        batch = Batch(X, predicted=True)
         return batch.series(self._score_batch(batch)[:, 0], None)

@@ -77,7 +77,7 @@ class KernelPerceptronRegressor(RegressorSteps):
     learning_rate
         Size of a step.
     epsilon
-        Errors up to this size are none.
+        Errors up to this size cost nothing.
 
     Examples
     --------

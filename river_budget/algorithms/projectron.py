@@ -100,7 +100,7 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
     learning_rate
         Size of a step.
     epsilon
-        Errors up to this size are none.
+        Errors up to this size cost nothing.
 
     Examples
     --------

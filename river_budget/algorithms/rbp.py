@@ -39,7 +39,7 @@ class RBPClassifier(_RBP, ClassifierSteps):
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
     seed
-        For the draws.
+        Seed of the random numbers; None draws anew in every run.
 
     Examples
     --------
@@ -84,9 +84,9 @@ class RBPRegressor(_RBP, RegressorSteps):
     learning_rate
         Size of a step.
     epsilon
-        Errors up to this size are none.
+        Errors up to this size cost nothing.
     seed
-        For the draws.
+        Seed of the random numbers; None draws anew in every run.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from ..core.rows import BOUND
 from ..kernels import Kernel
 from ..model.base import changes_the_model
 from ..model.calls import Call
+from ..model.contract import Rows
 from ..model.expansion import FIRST_CAPACITY, GROWTH
 from ..model.shells import BudgetClassifier
 from ..parameters import Mutable, boolean, not_negative, one_of, whole
@@ -60,7 +61,7 @@ class SBPClassifier(BudgetClassifier):
     classes
         The labels, if they are known in advance: the negative one first. Others are then an error.
     seed
-        For the draws.
+        Seed of the random numbers; None draws anew in every run.
 
     Examples
     --------
@@ -149,7 +150,7 @@ class SBPClassifier(BudgetClassifier):
         labels, pulls = self._window_rows()[[core.LABELS, core.PULLS]]
         return np.array([-labels if flipped else labels, pulls])
 
-    def set_window_labels(self, marks: Any) -> None:
+    def set_window_labels(self, marks: Rows) -> None:
         self._window_rows()[[core.LABELS, core.PULLS]] = marks
 
     def _window_rows(self) -> Any:

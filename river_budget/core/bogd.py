@@ -63,7 +63,7 @@ def learn(call):
             continue
         full = head.count == head.budget
         if full:
-            j = make_room(model, state)
+            j = choose_and_enlarge_others(model, state)
             place(model, j, x, norm)
         else:
             j = insert(model, x, norm)
@@ -79,11 +79,11 @@ def shrink_to_budget(call):
     """Remove by the same rule until a budget that has been made smaller is kept."""
     model = model_of(call)
     while model.head.count > model.head.budget:
-        remove(model, make_room(model, state_at(model.state)))
+        remove(model, choose_and_enlarge_others(model, state_at(model.state)))
 
 
 @compiled
-def make_room(model, state):
+def choose_and_enlarge_others(model, state):
     """Choose the vector that goes, and enlarge the others."""
     n = model.head.count
     if model.head.maintenance == REMOVE_OLDEST:

@@ -42,18 +42,18 @@ def learn(call):
         j = insert(model, x, norm)
         kept[j] = f[0] + amount * self_kernel(model, norm)
         add_to(model, j, plus, minus, amount)
-        drop_easiest(model)
+        remove_easiest(model)
     return n
 
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
     """Remove by the same rule until a budget that has been made smaller is kept."""
-    drop_easiest(model_of(call))
+    remove_easiest(model_of(call))
 
 
 @compiled
-def drop_easiest(model):
+def remove_easiest(model):
     head, kept, coefficients = model.head, model.per_vector[0], model.coefficients[0]
     while head.count > head.budget:
         easiest, best = head.count - 1, -np.inf

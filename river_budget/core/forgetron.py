@@ -62,7 +62,7 @@ def learn(call):
             j = insert(model, x, norm)  # (1) Perceptron step
             add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
             while model.head.count > model.head.budget:
-                shrink_and_forget(model, state)
+                shrink_and_remove_oldest(model, state)
     return n
 
 
@@ -71,11 +71,11 @@ def shrink_to_budget(call):
     """Remove by the same rule until a budget that has been made smaller is kept."""
     model = model_of(call)
     while model.head.count > model.head.budget:
-        shrink_and_forget(model, state_at(model.state))
+        shrink_and_remove_oldest(model, state_at(model.state))
 
 
 @compiled
-def shrink_and_forget(model, state):
+def shrink_and_remove_oldest(model, state):
     r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
     vector(model, r, model.x)
     score(model, model.x, model.norms[r], f)

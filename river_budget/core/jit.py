@@ -65,7 +65,7 @@ def compiled(
         try:
             return _dispatcher(function, options | {"cache": True})
         except (RuntimeError, AttributeError) as error:
-            _warn_once(type(error), str(error))
+            _warn_once(isinstance(error, RuntimeError), str(error))
             return _dispatcher(function, options)
 
     return decorate if function is None else decorate(function)
@@ -87,10 +87,10 @@ def _mark(cache: Any) -> None:
 
 
 @functools.cache
-def _warn_once(kind: type, message: str) -> None:
+def _warn_once(no_folder: bool, message: str) -> None:
     reason = (
         "no folder for numba's cache can be written: set NUMBA_CACHE_DIR to one that can"
-        if issubclass(kind, RuntimeError)
+        if no_folder
         else f"this version of numba keeps its cache in another way ({message})"
     )
     warnings.warn(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .numba_types import carver, f64, f64_matrix, give_attributes, give_constructor, i64, types
+from .numba_types import carver, f64, f64_matrix, give_attributes, give_constructor, i64, intp
 
 _SIZES = "capacity width outputs per_vector factored room"  # of tables
 _INTEGERS = (
@@ -98,7 +98,7 @@ give_attributes(
     HEADER,
     {"head": header_at.kind}
     | {name: kind.kind for name, (kind, _) in (BLOCK_TABLES | SCRATCH_ROWS).items()}
-    | dict.fromkeys(ADDRESSES, types.intp),
+    | dict.fromkeys(ADDRESSES, intp),
     place_of,
 )
 
@@ -245,6 +245,11 @@ def stamp_in(block: Any) -> int:
     return _whole(block, "stamp") if len(block) >= TABLES_AT else 0
 
 
+def scratch_in(block: Any) -> int:
+    """Bytes of scratch space that a pass over this block may need."""
+    return _whole(block, "scratch")
+
+
 def scratch_for(block: Any) -> Any:
-    """Scratch space of the size that a pass over this block may need."""
-    return zeros(_whole(block, "scratch"))
+    """Scratch space of that size."""
+    return zeros(scratch_in(block))

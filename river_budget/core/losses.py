@@ -1,4 +1,4 @@
-"""What a score is worth: loss, direction of the step, mistake.
+"""From scores and target: the loss, the direction of the gradient step, and whether the prediction was wrong.
 
 A step adds a multiple of k(x, .) to the outputs `plus` (added) and `minus` (subtracted, -1: none):
     binary       sign = y           plus = 0   minus = -1     loss = 1 - y f

@@ -31,7 +31,7 @@ from .multimerge import (
 )
 from .numba_types import f64, f64_matrix, i64
 from .projection import join, project_out
-from .removal import REMOVALS, victim
+from .removal import REMOVALS, chosen_for_removal
 from .rows import (
     dot,
     dot_products,
@@ -87,7 +87,7 @@ def keep_budget(model, exact, strategy, observed):
             distance = project_out(model, p)
             change -= weight * distance if exact else 0.0
         else:
-            p = victim(model)
+            p = chosen_for_removal(model)
             change += change_by_removal(model, p, exact)
             remove(model, p)
         observed = -1

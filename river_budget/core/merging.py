@@ -288,7 +288,7 @@ def best_partners(model, m, observed, search, members):
             break
         search[LOSS, j] = np.inf
         if not literal:
-            loss = closer(search, mm, j)
+            loss = evaluate_partner(search, mm, j)
         model.buffer[j] = loss
         i = min(found, wanted)  # insertion into the sorted list of the best
         while i > 0 and model.buffer[members[i]] > loss:
@@ -305,7 +305,7 @@ def best_partners(model, m, observed, search, members):
 
 
 @compiled
-def closer(search, mm, j):
+def evaluate_partner(search, mm, j):
     """The degradation with partner j, and a place that is closer to the best than that of the estimate.
 
     What a Newton step gains is mostly next to nothing, and what would be left after it is the square of that.

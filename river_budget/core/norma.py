@@ -20,7 +20,7 @@ from .jit import compiled
 from .losses import clamp_step, loss_and_direction
 from .maintenance import keep_budget, store, strategy_of
 from .numba_types import carver
-from .removal import forget
+from .removal import remove_to_budget
 from .rounds import observe
 from .rows import decide
 from .support import add_to, insert, rescale
@@ -50,7 +50,7 @@ def learn(call):
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if active:
             add_to(model, insert(model, x, norm), plus, minus, step * sign)
-            forget(model)
+            remove_to_budget(model)
         # after a loss the tube widens (regression) or the margin shrinks (classification)
         change = step * (1.0 - state.nu) if active else -step * state.nu
         state.level += change if regression else -change

@@ -36,10 +36,47 @@ def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
 # Arrays at an address
 
 
-def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> Any:
-    """A value of this type at an address: an array, or without a shape the record there.
+class View(types.Array):
+    """The type of an array that somebody else keeps alive. Its rows and slices are views too.
 
-    The array counts no references: the memory belongs to the caller for the whole call.
+    numba counts the references of every array that a function receives, which costs merging a twentieth of its
+    time (`python tests/tricks.py views`).
+    """
+
+    def __init__(self, dtype: Any, ndim: int, layout: Any, readonly: bool = False, **options: Any):
+        super().__init__(dtype, ndim, layout, readonly=readonly, **options)
+        self.name = f"View({self.name})"
+
+    def copy(
+        self, dtype: Any = None, ndim: Any = None, layout: Any = None, readonly: Any = None
+    ) -> Any:
+        return View(
+            self.dtype if dtype is None else dtype,
+            self.ndim if ndim is None else ndim,
+            self.layout if layout is None else layout,
+            not self.mutable if readonly is None else readonly,
+            aligned=self.aligned,
+        )
+
+
+@register_model(View)
+class _ViewModel(models.ArrayModel):  # type: ignore[misc]
+    """Laid out as an array, without anything to count."""
+
+    def traverse(self, builder: Any) -> list[Any]:
+        return []
+
+    def traverse_models(self) -> list[Any]:
+        return []
+
+    def traverse_types(self) -> list[Any]:
+        return [self._fe_type]
+
+
+def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> Any:
+    """A value of this type at an address: a view, or without a shape the record there.
+
+    The memory belongs to the caller for the whole call.
     """
     if not shape:
         return builder.inttoptr(address, context.get_value_type(kind))
@@ -63,9 +100,9 @@ def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> An
 
 
 def carver(dtype: Any, ndim: int = 1) -> Any:
-    """A function of (address, *shape): the array in the memory there, which somebody keeps alive.
+    """A function of (address, *shape): a view of the memory there, which somebody keeps alive.
 
-    With ndim = 0 it is a single record.
+    With ndim = 0 it is a single record. Called by Python it makes a numpy array.
     """
     element = numba.from_dtype(np.dtype(dtype))
 
@@ -75,7 +112,7 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
         array = np.frombuffer(octets, dtype, math.prod(shape)).reshape(shape)
         return array if ndim else array.reshape(1)[0]
 
-    carver.kind = types.Array(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
+    carver.kind = View(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
 
     @compiled_as(carver, carver.kind, *[types.Integer] * (1 + ndim))  # type: ignore[attr-defined]
     def generate(context, builder, signature, args):
@@ -90,6 +127,7 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
 
 f64, i64, f32 = carver(np.float64), carver(np.int64), carver(np.float32)
 f64_matrix = carver(np.float64, 2)
+intp = types.intp
 
 
 def address_of(array):

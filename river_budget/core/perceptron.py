@@ -5,8 +5,8 @@ margin classification using the Perceptron algorithm. Machine Learning 37, 1999.
 G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget Perceptron.
 Machine Learning 69, 2007.
 
-Every mistake becomes a support vector. RBP is the same with a budget: before a newcomer is stored, one of
-the old vectors is removed, all equally likely. In regression an error above epsilon is a mistake, and the
+Every mistake becomes a support vector. RBP is the same with a budget: a newcomer is stored, and if there are
+too many vectors then, one of the old ones is removed, all equally likely. In regression an error above epsilon is a mistake, and the
 step is the learning rate.
 """
 
@@ -18,7 +18,7 @@ from .calls import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
 from .numba_types import carver
-from .removal import forget
+from .removal import remove_to_budget
 from .rounds import observe
 from .support import add_to, insert
 
@@ -39,5 +39,5 @@ def learn(call):
         if w > 0.0 and mistaken(model, f, loss, sign, plus, minus):
             j = insert(model, x, norm)
             add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
-            forget(model)
+            remove_to_budget(model)
     return n

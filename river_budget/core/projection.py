@@ -82,7 +82,7 @@ def inverse_column(model, p, column):
 
 
 @compiled
-def drop(model, p):
+def remove_with_factor(model, p):
     """Vector p leaves support and factor.
 
     Rotations of neighbouring rows leave W'W as it is. They collect column p in the last row; without
@@ -115,7 +115,7 @@ def project_out(model, p):
         share = coefficients[p] * distance
         for j in range(n):
             coefficients[j] = bounded(model, coefficients[j] - share * column[j])
-    drop(model, p)
+    remove_with_factor(model, p)
     return distance
 
 

@@ -5,6 +5,9 @@ distance to the span of the support is at most eta (`threshold`).
 J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016: store everything
 until the budget is full, then project everything.
 
+A Projectron gives up no vector once it is stored: its authors count on that. So a newcomer joins the support
+without keep_apart, which would project an old one out; what rounding costs the factor is left to check_factor.
+
 paper          here             paper       here
 P k(x, .)      d                Delta^2     residual, squared distance to the span
 |P k(x, .)|^2  length           tau         share of the projection added on a margin error
@@ -63,7 +66,11 @@ def learn(call):
         amount = clamp_step(w * state.learning_rate) * sign
         if not mistake:
             add_projected(
-                model, d, plus, minus, share(model, state, loss, length, residual) * amount
+                model,
+                d,
+                plus,
+                minus,
+                share_of_margin_error(model, state, loss, length, residual) * amount,
             )
         elif head.count >= head.budget or residual <= state.threshold or residual <= TINY * k_xx:
             add_projected(model, d, plus, minus, amount)
@@ -76,7 +83,7 @@ def learn(call):
 
 
 @compiled
-def share(model, state, loss, length, residual):
+def share_of_margin_error(model, state, loss, length, residual):
     """tau of a margin error; 0 leaves the model alone."""
     if length <= 0.0:
         return 0.0

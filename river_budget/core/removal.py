@@ -10,11 +10,11 @@ from .support import lightest, oldest, remove
 
 REMOVE_OLDEST, REMOVE_RANDOM = int(Maintenance.REMOVE_OLDEST), int(Maintenance.REMOVE_RANDOM)
 REMOVE_SMALLEST = int(Maintenance.REMOVE_SMALLEST)
-REMOVALS = (REMOVE_OLDEST, REMOVE_RANDOM, REMOVE_SMALLEST)  # those that `victim` knows
+REMOVALS = (REMOVE_OLDEST, REMOVE_RANDOM, REMOVE_SMALLEST)  # those that chosen_for_removal knows
 
 
 @compiled
-def victim(model):
+def chosen_for_removal(model):
     """The vector to remove. A random one is never the newcomer, which is the last."""
     code = model.head.maintenance
     if code == REMOVE_OLDEST:
@@ -25,13 +25,13 @@ def victim(model):
 
 
 @compiled
-def forget(model):
+def remove_to_budget(model):
     """Remove vectors until the budget is kept. A newcomer takes the place of the last one removed."""
     while model.head.count > model.head.budget:
-        remove(model, victim(model))
+        remove(model, chosen_for_removal(model))
 
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
     """Remove vectors until a budget that has been made smaller is kept."""
-    forget(model_of(call))
+    remove_to_budget(model_of(call))

@@ -71,7 +71,7 @@ def learn(call):
         state.seen += 1
         slot = slot_for_newcomer(model, state)
         if slot >= 0:
-            enter(model, state, slot, x, norm, y, clamp_step(w))
+            insert_in_window(model, state, slot, x, norm, y, clamp_step(w))
         if can_iterate(model, state):
             unit = first_step(model)
             for _ in range(state.steps):
@@ -110,20 +110,20 @@ def slot_for_newcomer(model, state):
 
 
 @compiled
-def enter(model, state, slot, x, norm, label, pull):
+def insert_in_window(model, state, slot, x, norm, label, pull):
     """Put an example, whose kernel row is at hand, in a slot."""
     head, per_vector, row = model.head, model.per_vector, model.row
     if slot < head.count:
-        take_out(model, state, slot)
+        remove_from_window(model, state, slot)
         if not head.factored and state.norm2 > 0.0:
             kernel_row(model, x, norm)  # that of the other took its place
     else:
         head.count += 1
     place(model, slot, x, norm)
-    response = 0.0
+    row[slot], response = 0.0, 0.0  # the row was made before there was such a vector
     if state.norm2 > 0.0:
         for j in range(head.count):
-            response += row[j] * model.coefficients[0, j]  # 0 in the slot itself
+            response += row[j] * model.coefficients[0, j]
     per_vector[LABELS, slot], per_vector[RESPONSES, slot] = label, label * response
     per_vector[PULLS, slot] = pull
     state.positives += label > 0.0
@@ -135,7 +135,7 @@ def enter(model, state, slot, x, norm, label, pull):
 
 
 @compiled
-def take_out(model, state, slot):
+def remove_from_window(model, state, slot):
     """w without the example of a slot."""
     labels, c = model.per_vector[LABELS], model.per_vector[RESPONSES]
     amount = model.coefficients[0, slot]
@@ -418,7 +418,7 @@ def shrink_to_window(call):
         go_back(model, state)
     while head.count > head.budget:
         slot, last = oldest(model), head.count - 1
-        take_out(model, state, slot)
+        remove_from_window(model, state, slot)
         if head.factored and slot != last:
             for j in range(head.count):
                 model.factor[slot, j] = model.factor[last, j]

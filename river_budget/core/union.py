@@ -34,7 +34,7 @@ def insert_with(model, x, norm, a):
 
 
 @compiled(called_from_python=True)
-def absorb_apart(call):
+def absorb_projecting(call):
     """The same for a model with a factor: what is a combination of the others becomes one."""
     model, stream, n = unpack(call)
     for t in range(n):

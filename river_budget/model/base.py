@@ -24,6 +24,7 @@ from ..core.rows import KERNELS
 from ..kernels import RBF, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
 from .calls import Call, FreeRows, PreparedRow
+from .contract import Rows
 from .features import Batch, FeatureIndex
 
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
@@ -190,7 +191,7 @@ class StreamModel(base.Estimator):
         model: River would count all that belongs to a compiled function as the model's memory.)"""
         return type(self)
 
-    def run_pass(self, rows: Any, targets: Any, weights: Any, scores: Any) -> None:
+    def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """The pass over all rows; where it waits, the model is prepared for what comes."""
         done = 0
         while True:
@@ -228,7 +229,16 @@ class StreamModel(base.Estimator):
             self.run_pass(*prepared.arrays[2:])
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
-        """f(x), a list with one number per output."""
+        """f(x), a list with one number per output. What is missing in x counts as absent.
+
+        River's scalers give NaN for what they have not learned, and validation predicts first.
+        """
+        try:
+            return self._score_numbers(x)
+        except ValueError:
+            return self._score_numbers(self.features.present(x))
+
+    def _score_numbers(self, x: dict[Any, Any]) -> Any:
         if self.block is None:
             self.features.reject(x)
             return [0.0] * self.n_outputs
@@ -249,18 +259,18 @@ class StreamModel(base.Estimator):
         """f(x) where not all features are known."""
         return self._score_rows(self.features.row(x))[0].tolist()
 
-    def _score_batch(self, batch: Batch) -> Any:
+    def _score_batch(self, batch: Batch) -> Rows:
         return self._score_rows(self.features.rows(batch))
 
-    def _score_rows(self, rows: Any) -> Any:
+    def _score_rows(self, rows: Rows) -> Rows:
         scores = np.zeros((len(rows), self.n_outputs))
         if self.block is not None:
             Call(self.block, rows, scores=scores).run(self.scoring_pass)
         return scores
 
-    def rows_of(self, batch: Batch) -> Any:
+    def rows_of(self, batch: Batch) -> Rows:
         """The rows of a batch whose features become known."""
-        rows = self.features.rows(batch)
+        rows: Rows = self.features.rows(batch)
         new = set(batch.names).difference(self.features)
         if new or self.block is None:
             self.add_features(list(new))
@@ -268,7 +278,7 @@ class StreamModel(base.Estimator):
 
     # inspection
 
-    def named(self, scores: Any) -> Any:
+    def named(self, scores: Rows) -> Any:
         """Scores, or coefficients, as users see them."""
         return float(scores[0])
 

@@ -17,9 +17,13 @@ from ..maintenance import Merge
 from ..parameters import Mutable, instance_of, optional, whole
 from .base import StreamModel, check_compiled
 from .calls import Call
+from .contract import Rows
 
 FIRST_CAPACITY = 64  # of a model without a budget
-GROWTH = 2  # factor by which it grows
+WHOLE = (
+    1024  # budgets up to this have room for all vectors from the start; others grow as they need it
+)
+GROWTH = 2  # factor by which a model grows
 
 
 class BudgetModel(StreamModel):
@@ -44,14 +48,17 @@ class BudgetModel(StreamModel):
         }
 
     def capacity_for(self, count: int) -> int:
+        """Room for so many vectors and one more."""
         if self.budget_in_use is None:
             return blocks.columns_for(max(FIRST_CAPACITY, count + 1))
-        return blocks.columns_for(self.budget_in_use + 1)
+        return blocks.columns_for(min(max(WHOLE, count), self.budget_in_use) + 1)
 
     def prepare(self) -> None:
-        """A model without a budget needs a larger block."""
-        head = blocks.views(self.block).head
-        self.resize_block(capacity=blocks.columns_for(GROWTH * int(head.capacity)))
+        """A model that has no budget, or a large one, needs a larger block."""
+        grown = GROWTH * int(blocks.views(self.block).head.capacity)
+        if self.budget_in_use is not None:
+            grown = min(grown, self.budget_in_use + 1)
+        self.resize_block(capacity=blocks.columns_for(grown))
 
     def _change(self, name: str, value: Any) -> None:
         super()._change(name, value)
@@ -78,27 +85,28 @@ class BudgetModel(StreamModel):
 
     # the expansion itself, without what a model may add to it
 
-    def vector_rows(self) -> Any:
+    def vector_rows(self) -> Rows:
         """The support vectors, one row each."""
         block = blocks.views(self.block)
         return np.ascontiguousarray(block.vectors[:, : block.head.count].T)
 
-    def coefficient_columns(self) -> Any:
+    def coefficient_columns(self) -> Rows:
         """Their coefficients, one column each."""
         block = blocks.views(self.block)
-        return block.head.scale * block.coefficients[:, : block.head.count]
+        columns: Rows = block.head.scale * block.coefficients[:, : block.head.count]
+        return columns
 
-    def scores_at(self, rows: Any) -> Any:
+    def scores_at(self, rows: Rows) -> Rows:
         """The expansion at these rows."""
         scores = np.empty((len(rows), int(blocks.views(self.block).head.outputs)))
         Call(self.block, rows, scores=scores).run(decide)
         return scores
 
-    def scores_of_vectors(self) -> Any:
+    def scores_of_vectors(self) -> Rows:
         """The expansion at its own vectors, one row each."""
         return self.scores_at(self.vector_rows())
 
-    def gram(self) -> Any:
+    def gram(self) -> Rows:
         """The kernel of every vector with every other."""
         rows = self.vector_rows()
         values = np.empty((len(rows), len(rows)))
@@ -110,9 +118,15 @@ class BudgetModel(StreamModel):
         return max(float(np.sum(self.coefficient_columns().T * self.scores_of_vectors())), 0.0)
 
     def window_labels(self, flipped: bool) -> Any:
-        """Rows of numbers that belong to the vectors, also in a sum with models where the classes may be
-        flipped."""
+        """Rows kept per vector that survive uniting, as the labels of a window.
+
+        `flipped`: this model's negative class is the positive one of the result, so labels change sign.
+        """
         return np.empty((0, self.n_support_vectors))
+
+    def set_window_labels(self, marks: Rows) -> None:
+        """The inverse, in a united model."""
+        raise NotImplementedError
 
     # inspection
 

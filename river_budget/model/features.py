@@ -31,6 +31,13 @@ def number(feature: Any, value: Any) -> float:
     return result
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value says that there is none: None, NaN, an infinity (of statistics that have seen nothing)."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return isinstance(value, (float, np.floating)) and not math.isfinite(value)
+
+
 def in_order(names: Iterable[Any]) -> list[Any]:
     try:
         return sorted(names)
@@ -48,9 +55,9 @@ class FeatureIndex:
 
     def __init__(self, names: Iterable[Any] = ()):
         self._places = {name: place for place, name in enumerate(names)}
-        self.prepare()
+        self._prepare()
 
-    def prepare(self) -> None:
+    def _prepare(self) -> None:
         names = list(self._places)
         n = self._n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
@@ -92,7 +99,7 @@ class FeatureIndex:
     def add(self, names: Iterable[Any]) -> None:
         for name in in_order(names):
             self._places[name] = len(self._places)
-        self.prepare()
+        self._prepare()
 
     def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
         """The same for an example that lacks some of the known features."""
@@ -110,8 +117,14 @@ class FeatureIndex:
         for name, value in x.items():
             number(name, value)
 
+    def present(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        """The features of an example to be predicted that are there. Raises if there is no other fault in it."""
+        found = {name: value for name, value in x.items() if not is_missing(value)}
+        self.reject(x if len(found) == len(x) else found)
+        return found
+
     def check(self, x: dict[Any, Any]) -> None:
-        """The same, quickly where all is well."""
+        """As reject, quickly where all is well."""
         try:
             good = math.isfinite(sum(x.values()))
         except (TypeError, ValueError, OverflowError):
@@ -145,22 +158,30 @@ class FeatureIndex:
 
 
 class Batch:
-    """Many examples: a matrix with names for its columns, from a frame or a 2-D array."""
+    """Many examples: a matrix with names for its columns, from a frame or a 2-D array.
 
-    def __init__(self, X: Any):
+    `predicted`: they are not learned, and what is missing in them counts as 0.
+    """
+
+    def __init__(self, X: Any, predicted: bool = False):
         self.frame: Any = None
         if isinstance(X, np.ndarray):
             if X.ndim != 2:
                 raise ValueError(f"an array of examples must have 2 dimensions, not {X.ndim}")
             self.names: list[Any] = list(range(X.shape[1]))
-            self.values = _numbers(X)
+            self.values = _numbers(X, predicted)
         else:
             self.frame = dataframe.into_frame(X)
             self.names = list(self.frame.columns)
             values = _matrix(self.frame)
-            self.values = _checked_columns(self.frame) if values is None else _numbers(values)
+            if values is None:
+                self.values = _checked_columns(self.frame, predicted)
+            else:
+                self.values = _numbers(values, predicted)
         bad = first_bad_row(self.values)
-        if bad >= 0:
+        if bad >= 0 and predicted:
+            self.values = np.nan_to_num(self.values, nan=0.0, posinf=0.0, neginf=0.0)
+        elif bad >= 0:
             for name, value in zip(self.names, self.values[bad], strict=True):
                 number(name, float(value))
 
@@ -205,19 +226,24 @@ def _matrix(frame: Any) -> Any:
     return None
 
 
-def _numbers(values: Any) -> Any:
+def _number_or_zero(feature: Any, value: Any) -> float:
+    return 0.0 if is_missing(value) else number(feature, value)
+
+
+def _numbers(values: Any, predicted: bool) -> Any:
     """As a matrix that compiled code takes: float64, rows in memory one after the other, writable."""
     if np.ma.is_masked(values):
         raise ValueError("an array of examples must hold a number everywhere, not masked values")
     if values.dtype.kind not in "biuf":
-        checked = [[number(column, value) for column, value in enumerate(row)] for row in values]
+        read = _number_or_zero if predicted else number
+        checked = [[read(column, value) for column, value in enumerate(row)] for row in values]
         values = np.array(checked, float).reshape(values.shape)
     return np.require(values, np.float64, ["C", "A", "W"])
 
 
-def _checked_columns(frame: Any) -> Any:
+def _checked_columns(frame: Any, predicted: bool) -> Any:
     """A frame with columns that are not numbers by type: look at every value."""
-    values = np.empty(frame.shape)
+    values, read = np.empty(frame.shape), _number_or_zero if predicted else number
     for column, name in enumerate(frame.columns):
-        values[:, column] = [number(name, value) for value in frame[:, column].to_list()]
+        values[:, column] = [read(name, value) for value in frame[:, column].to_list()]
     return values

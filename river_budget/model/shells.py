@@ -14,6 +14,7 @@ from ..core import layout as blocks
 from ..core.codes import Task
 from ..kernels import Kernel
 from .base import StreamModel, changes_the_model
+from .contract import Rows
 from .expansion import BudgetModel
 from .features import Batch
 from .targets import Labels, Targets, check_classes, plain, real, weight, weights
@@ -44,7 +45,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         task = Task.BINARY if self.n_outputs == 1 else Task.MULTICLASS
         return super().header_fields(n_features) | {"task": task, "outputs": self.n_outputs}
 
-    def named(self, scores: Any) -> Any:
+    def named(self, scores: Rows) -> Any:
         return self.labels.named(scores)
 
     @property
@@ -134,12 +135,12 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         return batch.series(_joined(predictions), targets.name) if predict else None
 
     def predict_many(self, X: Any) -> Any:
-        batch = Batch(X)
+        batch = Batch(X, predicted=True)
         scores = self._score_batch(batch)
         return batch.series(self.labels.labels(scores), self.target_name)
 
     def predict_proba_many(self, X: Any) -> Any:
-        batch = Batch(X)
+        batch = Batch(X, predicted=True)
         return batch.table(self.labels.probabilities(self._score_batch(batch)))
 
 
@@ -196,7 +197,7 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
         return batch.series(scores[:, 0], targets.name)
 
     def predict_many(self, X: Any) -> Any:
-        batch = Batch(X)
+        batch = Batch(X, predicted=True)
         scores = self._score_batch(batch)
         return batch.series(scores[:, 0], self.target_name)
 
@@ -221,7 +222,7 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
 
     def transform_many(self, X: Any) -> Any:
         """The features of many examples: a frame of the same kind, or of an array an array."""
-        batch = Batch(X)
+        batch = Batch(X, predicted=True)
         features = self._score_batch(batch)
         if batch.frame is None:
             return features

@@ -9,11 +9,12 @@ import numpy as np
 
 from ..core import layout as blocks
 from ..kernels import RBF, Kernel
+from ..model.contract import Expansion
 from ..model.expansion import BudgetModel
 from ..model.shells import Transformer
 
-# Parameters that may differ: sizes and classes are united, seeds do not shape a sum of kernels, and of the
-# kernel counts what is in use.
+# Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; of the
+# kernel the gamma in use is compared.
 UNITED = {"budget", "window", "classes", "seed", "kernel", "gamma"}
 
 
@@ -51,7 +52,7 @@ def _has_drawn(model: Any) -> bool:
     return model.block is not None or model.seed is not None or isinstance(model, Transformer)
 
 
-def _kernel_in_use(model: Any) -> Kernel:
+def _kernel_in_use(model: Expansion) -> Kernel:
     """Its gamma may be "auto" in a model that has not learned yet."""
     kernel: Kernel = RBF() if model.kernel is None else model.kernel
     if model.block is None or not hasattr(kernel, "gamma"):
@@ -104,7 +105,7 @@ def unite_labels(result: Any, models: list[Any]) -> None:
     labels._encode()
 
 
-def columns_of(model: Any, result: Any) -> Any:
+def columns_of(model: Expansion, result: Any) -> Any:
     """Where the outputs of a model go in the outputs of the sum."""
     if not hasattr(model, "labels"):
         return np.eye(int(blocks.views(model.block).head.outputs))

@@ -17,6 +17,7 @@ from ..core import layout as blocks
 from ..core import union as core
 from ..core.support import LARGEST
 from ..model.calls import Call
+from ..model.contract import Expansion, Rows
 from ..model.expansion import BudgetModel
 from ..model.features import FeatureIndex
 from .agreement import check_alike, columns_of, distinct, limit_of, unite_labels
@@ -100,10 +101,10 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     rows, coefficients, marks = _folded(*_gathered(parts, names, result.n_outputs))
     _check_size(coefficients)
     marked = marks.shape[1] > 0
-    # what has marks keeps a table of kernel values as its factor, and makes it at the end
+    # the one model with marks, SBP, has a table of kernel values as its factor, and fills it in after_uniting
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
     _set_parameters(result, parts, capacity=blocks.columns_for(len(rows) + 1), factored=factored)
-    absorb = core.absorb_apart if factored else core.absorb
+    absorb = core.absorb_projecting if factored else core.absorb
     Call(result.block, rows, scores=coefficients).run(absorb)
     block = blocks.views(result.block)
     if marked:
@@ -113,7 +114,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     result.resize_block(capacity=result.capacity_for(blocks.views(result.block).head.count))
 
 
-def _keep_budget(model: Any) -> None:
+def _keep_budget(model: Expansion) -> None:
     """Reduce by the model's own maintenance, or by removing the smallest where that loses less.
 
     Each step of merging loses less than a removal, but where few of many vectors are left the steps may
@@ -159,7 +160,7 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
     return rows[order], coefficients[order], marks[order], owners[order]
 
 
-def _rows(part: Part, names: list[Any]) -> Any:
+def _rows(part: Part, names: list[Any]) -> Rows:
     """Its vectors, with the features in this order."""
     n, known = int(part.block.head.count), list(part.model.features)
     places = {name: place for place, name in enumerate(names)}
@@ -168,7 +169,7 @@ def _rows(part: Part, names: list[Any]) -> Any:
     return rows
 
 
-def _folded(rows: Any, coefficients: Any, marks: Any, owners: Any) -> tuple[Any, Any, Any]:
+def _folded(rows: Rows, coefficients: Rows, marks: Rows, owners: Any) -> tuple[Any, Any, Any]:
     """Equal vectors become one, as old as the newest; those whose coefficients cancel are left out.
 
     Vectors with marks are examples: those of one model are a sample in which an example may occur more than

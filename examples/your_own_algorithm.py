@@ -1,0 +1,157 @@
+"""An algorithm of one's own, outside the package: a compiled pass, a class, and a reference that it must equal.
+
+    python examples/your_own_algorithm.py
+
+The shifting Perceptron: every mistake is stored, and what was stored before fades, the less the more mistakes
+there have been. Here it keeps a budget by removing the oldest vector. examples/extending.md explains each line.
+
+    G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget Perceptron.
+    Machine Learning 69, 2007.
+
+    paper      here                       paper      here
+    k          mistakes                   lambda     shift
+    lambda_k   share of the newcomer      w_k        coefficients times scale
+"""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+from typing import Any
+
+import numpy as np
+from river import datasets, evaluate, metrics, preprocessing
+
+import river_budget as rb
+from river_budget.core.calls import unpack
+from river_budget.core.codes import Maintenance
+from river_budget.core.jit import compiled
+from river_budget.core.losses import clamp_step, loss_and_direction, mistaken
+from river_budget.core.numba_types import carver
+from river_budget.core.removal import remove_to_budget, shrink_to_budget
+from river_budget.core.rounds import observe
+from river_budget.core.support import add_to, insert, rescale
+from river_budget.model.shells import BudgetClassifier
+from river_budget.parameters import Mutable, positive, whole
+
+STATE = np.dtype((np.record, [("shift", "f8"), ("mistakes", "f8")]))
+state_at = carver(STATE, 0)
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
+        if norm < 0.0:
+            return t
+        loss, sign, plus, minus = loss_and_direction(model, f, y, 0.0)
+        if w > 0.0 and mistaken(model, f, loss, sign, plus, minus):
+            share = state.shift / (state.shift + state.mistakes)  # lambda_k
+            rescale(model, 1.0 - share)  # w <- (1 - lambda_k) w ...
+            j = insert(model, x, norm)  # ... + lambda_k y k(x, .)
+            add_to(model, j, plus, minus, clamp_step(w * share) * sign)
+            state.mistakes += 1.0
+            remove_to_budget(model)
+    return n
+
+
+@rb.saving.register
+class ShiftingPerceptronClassifier(BudgetClassifier):
+    """A Perceptron whose past fades, on a budget.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    shift
+        How fast the past fades: the first mistakes count less, the larger it is.
+    classes
+        The labels, if they are known in advance.
+
+    """
+
+    learning_pass = staticmethod(learn)
+    shrinking_pass = staticmethod(shrink_to_budget)
+    state_type = STATE
+    counters = ("mistakes",)
+
+    budget = Mutable(whole(1))
+    shift = Mutable(positive)
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: rb.kernels.Kernel | None = None,
+        shift: float = 10.0,
+        classes: tuple[Any, ...] | None = None,
+    ):
+        super().__init__(kernel, classes)
+        self.budget = budget
+        self.shift = shift
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"maintenance": Maintenance.REMOVE_OLDEST}
+
+
+class Reference:
+    """The same in plain Python, for two classes -1 and +1 and the Gaussian kernel."""
+
+    def __init__(self, budget: int, gamma: float, shift: float):
+        self.budget, self.gamma, self.shift = budget, gamma, shift
+        self.mistakes = 0
+        self.vectors: list[Any] = []
+        self.coefficients: list[float] = []
+
+    def score(self, x: Any) -> float:
+        kernel = [np.exp(-self.gamma * np.sum((x - v) ** 2)) for v in self.vectors]
+        return float(np.dot(self.coefficients, kernel)) if kernel else 0.0
+
+    def learn(self, x: Any, y: int) -> float:
+        """The score before learning."""
+        score = self.score(x)
+        if (score >= 0.0) != (y > 0):
+            share = self.shift / (self.shift + self.mistakes)
+            self.mistakes += 1
+            self.coefficients = [(1.0 - share) * a for a in self.coefficients] + [share * y]
+            self.vectors.append(x)
+            if len(self.vectors) > self.budget:
+                del self.vectors[0], self.coefficients[0]
+        return score
+
+
+def differences(n: int = 1000) -> float:
+    """The largest difference of scores between the class and the reference over a stream."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    y = X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=n) > 0.0
+    model = ShiftingPerceptronClassifier(30, rb.kernels.RBF(0.5), classes=(False, True))
+    reference, largest = Reference(30, 0.5, 10.0), 0.0
+    for x, label in zip(X, y.tolist(), strict=True):
+        example = dict(enumerate(x.tolist()))
+        score = model.decision_function_one(example)
+        largest = max(largest, abs(score - reference.learn(x, 1 if label else -1)))
+        model.learn_one(example, label)
+    return largest
+
+
+def main() -> None:
+    print(f"largest difference to the reference: {differences():.1e}")
+    model = preprocessing.StandardScaler() | ShiftingPerceptronClassifier(
+        kernel=rb.kernels.RBF(4.0)
+    )
+    print(evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy()))
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "model.rb"
+        rb.save(model, path)
+        same = rb.load(path)
+    x = {"1": 0.5, "2": -1.0}
+    print(f"saved and loaded: {same.predict_proba_one(x) == model.predict_proba_one(x)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""What our models can and River's pipelines do not know: the same for a pipeline that ends in one of ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from river import compose
+
+from .model.base import StreamModel
+from .model.features import Batch
+
+__all__ = ["decision_function_one", "memory_usage", "predict_then_learn_many", "support_vectors"]
+
+
+def _is_ours(model: Any) -> bool:
+    return issubclass(type(model), StreamModel)  # isinstance looks into River's pipelines
+
+
+def _last(model: Any) -> Any:
+    """The model of ours at the end of a pipeline, or the model itself."""
+    while type(model) is compose.Pipeline:
+        model = list(model.steps.values())[-1]
+    if not _is_ours(model):
+        raise TypeError(f"{type(model).__name__} is no model of river_budget")
+    return model
+
+
+def _before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
+    """An example as it reaches the last step."""
+    if type(model) is not compose.Pipeline:
+        return x
+    *steps, last = model.steps.values()
+    for step in steps:
+        x = step.transform_one(x) if hasattr(step, "transform_one") else x
+    return _before_last(last, x)
+
+
+def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
+    """The raw score of an example behind the transformers of a pipeline."""
+    return _last(model).decision_function_one(_before_last(model, x))
+
+
+def support_vectors(model: Any) -> list[dict[str, Any]]:
+    """The support vectors of the model at the end of a pipeline, in units of what reaches it."""
+    vectors: list[dict[str, Any]] = _last(model).support_vectors()
+    return vectors
+
+
+def memory_usage(model: Any) -> int:
+    """Bytes of a pipeline: of our models as they count themselves, of River's steps as River does."""
+    if type(model) is compose.Pipeline:
+        return sum(memory_usage(step) for step in model.steps.values())
+    usage = model.memory_usage if _is_ours(model) else model._raw_memory_usage
+    return int(usage)
+
+
+def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
+    """The predictions of each example before it is learned: progressive validation in one call.
+
+    The model ends exactly as after a loop of `predict_one` and `learn_one`, also behind scalers, whose
+    statistics change from row to row (mini-batches of River's pipelines use those of the whole batch).
+
+    Parameters
+    ----------
+    model
+        A pipeline, or any River classifier or regressor.
+    X
+        A frame, or a 2-D array whose columns are the features 0, 1, ...
+    y
+        The targets.
+    w
+        Weights of the examples. None: all are 1.
+
+    Examples
+    --------
+
+    >>> from river import preprocessing
+    >>> import numpy as np
+    >>> import river_budget as rb
+
+    >>> X = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> model = preprocessing.StandardScaler() | rb.KernelOGDClassifier()
+    >>> predictions = rb.predict_then_learn_many(model, X, y)
+    >>> bool(np.mean(predictions == y) > 0.8)
+    True
+
+    """
+    if _is_ours(model):
+        further = {} if w is None else {"w": w}
+        return model.predict_then_learn_many(X, y, **further)  # type: ignore[attr-defined]
+    batch = Batch(X)
+    targets = y.tolist() if hasattr(y, "tolist") else list(y)
+    weights = [None] * len(batch) if w is None else np.asarray(w, float).tolist()
+    if not len(batch) == len(targets) == len(weights):
+        raise ValueError(f"there must be {len(batch)} targets and weights, one for each example")
+    predictions = []
+    for row, target, weight in zip(batch.values.tolist(), targets, weights, strict=True):
+        x = dict(zip(batch.names, row, strict=True))
+        predictions.append(model.predict_one(x))
+        model.learn_one(x, target, **({} if weight is None else {"w": weight}))
+    return batch.series(_as_array(predictions), getattr(y, "name", None))
+
+
+def _as_array(predictions: list[Any]) -> Any:
+    """An array that gives the predictions back as they are."""
+    found = np.empty(len(predictions), object)
+    found[:] = predictions
+    kinds = {type(value) for value in predictions}
+    return found.astype(next(iter(kinds))) if kinds in ({bool}, {float}, {int}) else found

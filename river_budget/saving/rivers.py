@@ -1,0 +1,284 @@
+"""River's own models in files, as far as they stand in a pipeline with one of ours.
+
+scalers        {"class": "StandardScaler", "parameters": ..., "table": [[feature, count, mean, var], ...]}
+               {"class": "MinMaxScaler", "parameters": ..., "table": [[feature, min, max], ...]}
+targets        {"class": "TargetStandardScaler", "regressor": node, "targets": [count, mean, sum of squares]}
+classes        {"class": "OneVsRestClassifier", "classifier": node, "classifiers": [[label, node], ...]}
+linear models  {"class": ..., "parameters": ..., "weights": [[feature, weight], ...], "steps": n, ...}
+the guard      {"class": "Guard", "parameters": ..., "table": [[feature, last value], ...]}
+               {"class": "SkipBadRows"}
+
+Linear models are saved with plain gradient descent at a constant rate, their usual loss and no l1 penalty: what
+other optimizers keep is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..guard import BadRows, Guard
+from . import plain
+from .errors import SavedModelError
+
+Node = dict[str, Any]
+MOST = 2**53  # examples that a scaler may have seen
+LINEAR = ("l2", "intercept_init", "clip_gradient")
+Inner = Callable[[Any], Any]  # encodes or decodes a model within another
+
+
+def _river() -> Any:
+    """River's models, when they are needed: they take longer to load than all of this package."""
+    from river import anomaly, linear_model, multiclass, optim, preprocessing
+
+    return anomaly, linear_model, multiclass, optim, preprocessing
+
+
+def _damaged(reason: str) -> SavedModelError:
+    return SavedModelError(f"the file is damaged: {reason}")
+
+
+# to the file
+
+
+def encoded(model: Any, inner: Inner) -> Node:
+    """The node of a model of River."""
+    anomaly, linear_model, multiclass, _, preprocessing = _river()
+    kind = type(model)
+    if kind is preprocessing.StandardScaler and model.window_size is None:
+        table = [[name, n, model.means[name], model.vars[name]] for name, n in model.counts.items()]
+        return _with_table(model, table, {"with_std": model.with_std})
+    if kind is preprocessing.MinMaxScaler and model.window_size is None:
+        table = [[name, low.get(), model.max[name].get()] for name, low in model.min.items()]
+        return _with_table(model, table, {})
+    if kind is preprocessing.TargetStandardScaler:
+        seen = [model.var.mean.n, model.var.mean._mean, model.var._S]
+        targets = [plain.number(float(value)) for value in seen]
+        return {"class": kind.__name__, "regressor": inner(model.regressor), "targets": targets}
+    if kind is multiclass.OneVsRestClassifier:
+        each = [[plain.encoded(label), inner(one)] for label, one in model.classifiers.items()]
+        node = {"class": kind.__name__, "classifier": inner(model.classifier), "classifiers": each}
+        return node | {"target_name": plain.encoded(model._y_name)}
+    if kind in (linear_model.LogisticRegression, linear_model.LinearRegression):
+        return _linear(model)
+    if kind is linear_model.SoftmaxRegression:
+        return _softmax(model)
+    if kind is Guard:
+        return _with_table(
+            model, [list(row) for row in model._last.items()], {"on_bad": model.on_bad}
+        )
+    if kind is anomaly.ThresholdFilter and type(model.anomaly_detector) is BadRows:
+        return {"class": "SkipBadRows"}
+    raise SavedModelError(
+        f"{kind.__name__} cannot be saved: the models of river_budget can, and River's pipelines of them with "
+        "its StandardScaler and MinMaxScaler (without window_size), TargetStandardScaler, OneVsRestClassifier, "
+        "LinearRegression, LogisticRegression and SoftmaxRegression"
+    )
+
+
+def _with_table(model: Any, table: list[list[Any]], parameters: dict[str, Any]) -> Node:
+    rows = [[plain.encoded(row[0]), *map(plain.number, row[1:])] for row in table]
+    values = {name: plain.encoded(value) for name, value in parameters.items()}
+    return {"class": type(model).__name__, "parameters": values, "table": rows}
+
+
+def _rate(model: Any, optimizer: Any) -> Any:
+    """The constant rate of plain gradient descent."""
+    optim = _river()[3]
+    if type(optimizer) is not optim.SGD or type(optimizer.lr) is not optim.schedulers.Constant:
+        raise SavedModelError(
+            f"{type(model).__name__} cannot be saved with another optimizer than SGD at a constant rate"
+        )
+    return plain.number(float(optimizer.lr.learning_rate))
+
+
+def _linear(model: Any) -> Node:
+    optim = _river()[3]
+    usual: Any = type(model)()
+    same_loss = repr(model.loss) == repr(usual.loss)
+    zeros = type(model.initializer) is optim.initializers.Zeros
+    constant = type(model.intercept_lr) is optim.schedulers.Constant
+    if not (same_loss and zeros and constant and model.l1 == 0):
+        raise SavedModelError(
+            f"{type(model).__name__} cannot be saved with another loss, initializer or schedule than its usual "
+            "ones, nor with l1"
+        )
+    parameters = {name: float(getattr(model, name)) for name in LINEAR}
+    node = _with_table(model, [list(row) for row in model.weights.items()], parameters)
+    node |= {"rate": _rate(model, model.optimizer), "steps": model.optimizer.n_iterations}
+    node["intercept_rate"] = plain.number(float(model.intercept_lr.learning_rate))
+    node["intercept"] = plain.number(float(model.intercept))
+    return node | {"target_name": plain.encoded(model._y_name)}
+
+
+def _softmax(model: Any) -> Node:
+    if repr(model.loss) != repr(type(model)().loss):
+        raise SavedModelError(
+            "SoftmaxRegression cannot be saved with another loss than its usual one"
+        )
+    each = []
+    for label, weights in model.weights.items():
+        table = [[plain.encoded(name), plain.number(float(w))] for name, w in weights.items()]
+        each.append([plain.encoded(label), model.optimizers[label].n_iterations, table])
+    parameters = {"l2": plain.number(float(model.l2))}
+    rate = _rate(model, model.optimizer)
+    return {"class": "SoftmaxRegression", "parameters": parameters, "rate": rate, "weights": each}
+
+
+# from the file
+
+
+def decoded(kind: str, node: Node, inner: Inner) -> Any:
+    """The model of a node."""
+    return KINDS[kind](node, inner)
+
+
+def _number(value: Any, what: str, least: float = -1e300) -> float:
+    number = plain.decoded(value)
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        raise _damaged(f"{what} is no number")
+    if not least <= number <= 1e300:
+        raise _damaged(f"{what} is out of range")
+    return float(number)
+
+
+def _steps(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < MOST:
+        raise _damaged("the steps of an optimizer are no count")
+    return value
+
+
+def _parameters(node: Node) -> dict[str, Any]:
+    parameters = node.get("parameters")
+    if not isinstance(parameters, dict):
+        raise _damaged(f"{plain.short(parameters)} are no parameters")
+    return parameters
+
+
+def _rows(table: Any, length: int) -> list[list[Any]]:
+    if not isinstance(table, list):
+        raise _damaged("a table is missing")
+    for row in table:
+        if not isinstance(row, list) or len(row) != length:
+            raise _damaged("a table has a row of another length")
+    return table
+
+
+def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
+    """The rows of a scaler: a feature, then numbers of these kinds."""
+    table = node.get("table")
+    if not isinstance(table, list):
+        raise _damaged("a scaler has no table")
+    rows = []
+    for row in table:
+        if not isinstance(row, list) or len(row) != 1 + len(kinds):
+            raise _damaged("a scaler has a row of another length")
+        values = [plain.decoded(value) for value in row]
+        for value, kind in zip(values[1:], kinds, strict=True):
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            count = isinstance(value, int) and 0 <= value < MOST
+            if not number or (kind is int and not count) or (kind is float and _too_large(value)):
+                raise _damaged(f"{plain.short(value)} in a scaler")
+        rows.append(values)
+    return rows
+
+
+def _too_large(value: Any) -> bool:
+    """Whole numbers come from scalers that have seen no others; beyond these no float follows."""
+    return isinstance(value, int) and abs(value) > 2**1000
+
+
+def _standard_scaler(node: Node, inner: Inner) -> Any:
+    scaler = plain.built(_river()[-1].StandardScaler, node.get("parameters"))
+    if type(scaler.with_std) is not bool or scaler.window_size is not None:
+        raise _damaged("a StandardScaler with other parameters")
+    for name, count, mean, var in _table(node, (int, float, float)):
+        scaler.counts[name], scaler.means[name], scaler.vars[name] = count, mean, var
+    return scaler
+
+
+def _min_max_scaler(node: Node, inner: Inner) -> Any:
+    scaler = _river()[-1].MinMaxScaler()
+    for name, low, high in _table(node, (float, float)):
+        scaler.min[name].min, scaler.max[name].max = low, high
+    return scaler
+
+
+def _target_scaler(node: Node, inner: Inner) -> Any:
+    regressor, (seen,) = inner(node.get("regressor")), _rows([node.get("targets")], 3)
+    if not hasattr(regressor, "predict_one"):
+        raise _damaged("a TargetStandardScaler has no regressor")
+    model = _river()[-1].TargetStandardScaler(regressor)
+    model.var.mean.n = _number(seen[0], "a count of targets", 0.0)
+    model.var.mean._mean = _number(seen[1], "a mean of targets")
+    model.var._S = _number(seen[2], "a sum of squares", 0.0)
+    return model
+
+
+def _one_vs_rest(node: Node, inner: Inner) -> Any:
+    model = _river()[2].OneVsRestClassifier(inner(node.get("classifier")))
+    for label, one in _rows(node.get("classifiers"), 2):
+        classifier = inner(one)
+        if type(classifier) is not type(model.classifier):
+            raise _damaged("a OneVsRestClassifier has classifiers of several kinds")
+        model.classifiers[plain.decoded(label)] = classifier
+    model._y_name = plain.decoded(node.get("target_name"))
+    return model
+
+
+def _descent(node: Node, steps: Any) -> Any:
+    optimizer = _river()[3].SGD(_number(node.get("rate"), "a rate"))
+    optimizer.n_iterations = _steps(steps)
+    return optimizer
+
+
+def _weights(table: Any) -> dict[Any, float]:
+    return {plain.decoded(name): _number(w, "a weight") for name, w in _rows(table, 2)}
+
+
+def _linear_model(node: Node, inner: Inner) -> Any:
+    from river import utils
+
+    kind = getattr(_river()[1], node["class"])
+    parameters = {name: _number(_parameters(node).get(name), name) for name in LINEAR}
+    rate = _number(node.get("intercept_rate"), "a rate")
+    optimizer = _descent(node, node.get("steps"))
+    model = kind(optimizer=optimizer, intercept_lr=rate, **parameters)
+    model._weights = utils.VectorDict(_weights(node.get("table")), model.initializer)
+    model.intercept = _number(node.get("intercept"), "an intercept")
+    model._y_name = plain.decoded(node.get("target_name"))
+    return model
+
+
+def _softmax_model(node: Node, inner: Inner) -> Any:
+    l2 = _number(_parameters(node).get("l2"), "l2")
+    model = _river()[1].SoftmaxRegression(optimizer=_descent(node, 0), l2=l2)
+    for label, steps, table in _rows(node.get("weights"), 3):
+        name = plain.decoded(label)
+        model.weights[name].update(_weights(table))
+        model.optimizers[name].n_iterations = _steps(steps)
+    return model
+
+
+def _guard(node: Node, inner: Inner) -> Any:
+    guard = plain.built(Guard, node.get("parameters"))
+    for name, value in _rows(node.get("table"), 2):
+        guard._last[plain.decoded(name)] = plain.decoded(value)
+    return guard
+
+
+def _skip_bad_rows(node: Node, inner: Inner) -> Any:
+    return _river()[0].ThresholdFilter(BadRows(), 0.5)
+
+
+KINDS: dict[str, Callable[[Node, Inner], Any]] = {
+    "StandardScaler": _standard_scaler,
+    "MinMaxScaler": _min_max_scaler,
+    "TargetStandardScaler": _target_scaler,
+    "OneVsRestClassifier": _one_vs_rest,
+    "LinearRegression": _linear_model,
+    "LogisticRegression": _linear_model,
+    "SoftmaxRegression": _softmax_model,
+    "Guard": _guard,
+    "SkipBadRows": _skip_bad_rows,
+}

@@ -1,0 +1,567 @@
+"""Small mistakes put into the package on purpose: do the tests notice each of them?
+
+    python tests/mutants.py                      all mutants, two at a time
+    python tests/mutants.py --only 7 12 --rest   two of them; those alive meet the rest of the quick tests too
+    python tests/mutants.py --list               what there is, and which mutants no longer apply
+
+Each worker has a copy of the package and of the tests in a folder of its own, with its own cache of numba. For each
+mutant it changes one file, runs the test files that are named, stops at the first failure and puts the file back.
+A mutant of core is compiled anew. A crash or a test that hangs counts as noticed.
+
+The places were chosen by reading the package, evenly over its files and without looking at the tests: 30 in core,
+30 in the Python layer. EARLIER are those that an earlier version of the tests had let live.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from typing import NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COPIED = ("river_budget", "tests", "examples", "README.md", "CHANGELOG.md", "pyproject.toml")
+PATIENCE = 900  # seconds for the named files, and three times as many for the rest
+
+
+class Mutant(NamedTuple):
+    """One change: in `file` of river_budget, `old`, which occurs once, becomes `new`."""
+
+    file: str
+    old: str
+    new: str
+    tests: str  # the files that are run first
+
+
+CORE = [
+    Mutant(
+        "core/bogd.py",
+        "rescale(model, n / (n - 1.0))",
+        "rescale(model, (n + 1.0) / n)",
+        "replay_family",
+    ),
+    Mutant(
+        "core/bogd.py",
+        "one_sided = head.task == MULTICLASS and",
+        "one_sided = head.task == MULTICLASS or",
+        "replay_family digits",
+    ),
+    Mutant(
+        "core/bpa.py",
+        "if determinant <= TINY * k_tt * k_nn:",
+        "if determinant < 0.0:",
+        "replay_family family_laws properties",
+    ),
+    Mutant(
+        "core/bpa.py",
+        "(row[i] == row[best] and model.arrivals[i] < model.arrivals[best])",
+        "(row[i] == row[best] and model.arrivals[i] > model.arrivals[best])",
+        "replay_family merge",
+    ),
+    Mutant(
+        "core/bsgd.py",
+        "        state.norm2 *= decay * decay\n",
+        "        state.norm2 *= decay\n",
+        "merging",
+    ),
+    Mutant(
+        "core/bsgd.py",
+        "state.unchecked += before - model.head.count",
+        "state.unchecked += 0",
+        "merging repairs",
+    ),
+    Mutant(
+        "core/budget_perceptron.py",
+        "margin = without if coefficients[i] > 0.0 else -without",
+        "margin = without",
+        "replay_family",
+    ),
+    Mutant("core/exponential.py", "0.0013888888917198419", "0.0013888889917198419", "numerics"),
+    Mutant(
+        "core/forgetron.py",
+        "spent - 15.0 / 32.0 * mistakes",
+        "spent - 0.5 * mistakes",
+        "family_laws",
+    ),
+    Mutant(
+        "core/forgetron.py",
+        "margin if head.task == BINARY else abs(f[0])",
+        "margin",
+        "replay_family",
+    ),
+    Mutant(
+        "core/fourier.py",
+        "amount = clamp_step(step) * sign / model.head.count",
+        "amount = clamp_step(step) * sign / (model.head.count + 1)",
+        "fourier",
+    ),
+    Mutant("core/layout.py", "SEARCH_ROWS = 9", "SEARCH_ROWS = 8", "bounds merging"),
+    Mutant(
+        "core/layout.py",
+        "h.arity * (h.arity + h.outputs + h.width + 8)",
+        "h.arity * (h.arity + h.width + 8)",
+        "bounds",
+    ),
+    Mutant(
+        "core/losses.py",
+        "if r != y and scores[r] > scores[best]:",
+        "if r != y and scores[r] >= scores[best]:",
+        "replay_family replay",
+    ),
+    Mutant(
+        "core/maintenance.py",
+        "return length - 2.0 * along_row(model, model.row, p)",
+        "return length - along_row(model, model.row, p)",
+        "merging",
+    ),
+    Mutant(
+        "core/merging.py",
+        "listed = wanted if literal else min(wanted + SPARE, n - 1)",
+        "listed = wanted",
+        "merging",
+    ),
+    Mutant("core/multimerge.py", "        if mm <= nn:\n", "        if mm > nn:\n", "merging"),
+    Mutant("core/norma.py", "y * f[0] < state.level", "y * f[0] <= state.level", "replay_family"),
+    Mutant(
+        "core/nystroem.py",
+        "if both - 2.0 * model.row[j] <= SAME * both:",
+        "if both - 2.0 * model.row[j] < 0.0:",
+        "nystroem",
+    ),
+    Mutant(
+        "core/projection.py",
+        "        for j in range(p, i + 1):\n            w[j] = w[j + 1]",
+        "        for j in range(p + 1, i + 1):\n            w[j] = w[j + 1]",
+        "projection",
+    ),
+    Mutant(
+        "core/projectron.py",
+        "return max(0.0, min(tau, 2.0 * rest / length))",
+        "return min(tau, 2.0 * rest / length)",
+        "replay_family",
+    ),
+    Mutant(
+        "core/randoms.py",
+        "* 2.0**-53\n\n\n@compiled\ndef below",
+        "* 2.0**-52\n\n\n@compiled\ndef below",
+        "numerics",
+    ),
+    Mutant(
+        "core/removal.py",
+        "return below(model, model.head.count - 1)",
+        "return below(model, model.head.count)",
+        "replay",
+    ),
+    Mutant(
+        "core/rows.py",
+        "    for i in range(known, x.shape[0]):\n        for j in range(n):\n            row[j] += abs(x[i])",
+        "    for i in range(known + 1, x.shape[0]):\n        for j in range(n):\n            row[j] += abs(x[i])",
+        "numerics",
+    ),
+    Mutant(
+        "core/rows.py",
+        "return norm < HUGE or is_finite(x)",
+        "return norm < HUGE",
+        "numerics errors properties",
+    ),
+    Mutant(
+        "core/sbp.py",
+        "return drawn if drawn < head.budget else -1",
+        "return drawn if drawn < head.budget else 0",
+        "sbp",
+    ),
+    Mutant(
+        "core/sbp.py",
+        "            model.factor[slot, slot] = self_kernel(model, model.norms[last])\n",
+        "",
+        "sbp",
+    ),
+    Mutant("core/support.py", "TIE = 1.0 + 1e-9", "TIE = 1.0", "replay projection merge"),
+    Mutant("core/trigonometry.py", "FAR = 1.5e6", "FAR = 1.5e10", "numerics"),
+    Mutant(
+        "core/waterlevel.py",
+        "room_v = room_above(v, n_v, covered, depth)",
+        "room_v = room_u",
+        "sbp",
+    ),
+]
+SHELLS = [
+    Mutant(
+        "algorithms/bogd.py",
+        '(removal or self._usual_removal) != "random"',
+        'removal != "random"',
+        "errors replay_family",
+    ),
+    Mutant(
+        "algorithms/bsgd.py",
+        "state.norm2 = self.squared_length()",
+        "state.norm2 = max(part.model.state_record().norm2 for part in parts)",
+        "merge",
+    ),
+    Mutant(
+        "algorithms/fogd.py",
+        "        split(blocks.views(self.block).per_vector)\n",
+        "        pass\n",
+        "fourier",
+    ),
+    Mutant(
+        "algorithms/fourier.py",
+        "self.draw(self.block, list(self.features)[before:], before)",
+        "self.draw(self.block, list(self.features)[before:])",
+        "fourier",
+    ),
+    Mutant(
+        "algorithms/nystroem.py",
+        "if self.rank is not None and self.rank > budget:",
+        "if self.rank is not None and self.rank >= budget:",
+        "nystroem errors",
+    ),
+    Mutant(
+        "algorithms/sbp.py",
+        "max(state.seen, n)",
+        "state.seen",
+        "merge",
+    ),
+    Mutant(
+        "algorithms/sbp.py",
+        "if state.positives > count or min(counters) < 0:",
+        "if min(counters) < 0:",
+        "saving",
+    ),
+    Mutant(
+        "algorithms/bpa.py",
+        "(neighbours >= -1.0) & (neighbours < count)",
+        "(neighbours >= -1.0) & (neighbours <= count)",
+        "saving",
+    ),
+    Mutant(
+        "kernels.py",
+        "gamma = 0.5 / sigma / sigma",
+        "gamma = 1.0 / sigma / sigma",
+        "errors interface",
+    ),
+    Mutant(
+        "parameters.py",
+        "if not (_is_number(value) and 0 < value <= 1):",
+        "if not (_is_number(value) and 0 < value < 1):",
+        "errors one_class lifecycle",
+    ),
+    Mutant(
+        "parameters.py",
+        "return result if math.isfinite(result) else None",
+        "return result",
+        "errors",
+    ),
+    Mutant(
+        "model/base.py",
+        "state[name] = math.nan if value is None else value",
+        "state[name] = 0.0 if value is None else value",
+        "replay_family",
+    ),
+    Mutant(
+        "model/expansion.py",
+        "return blocks.columns_for(max(FIRST_CAPACITY, count + 1))",
+        "return blocks.columns_for(FIRST_CAPACITY)",
+        "merge saving",
+    ),
+    Mutant(
+        "model/features.py",
+        "        for name in in_order(set(batch.names) - places.keys()):",
+        "        for name in set(batch.names) - places.keys():",
+        "frames",
+    ),
+    Mutant(
+        "model/shells.py",
+        "        if not self.labels.known and targets.boolean:\n            self.add_label(True)\n",
+        "",
+        "frames",
+    ),
+    Mutant(
+        "model/shells.py",
+        "self.labels.labels(self._score_rows(rows[start : start + 1]))",
+        "self.labels.labels(self._score_rows(rows[:1]))",
+        "frames",
+    ),
+    Mutant(
+        "model/targets.py",
+        "if distinct < len(classes):",
+        "if distinct < len(classes) - 1:",
+        "errors interface",
+    ),
+    Mutant(
+        "model/targets.py",
+        "return self._table[(scores[:, 0] >= 0.0).astype(np.intp)]",
+        "return self._table[(scores[:, 0] > 0.0).astype(np.intp)]",
+        "frames interface",
+    ),
+    Mutant("uniting/agreement.py", "budget = max(limits)", "budget = min(limits)", "merge"),
+    Mutant(
+        "uniting/expansions.py",
+        'order = np.argsort(-np.concatenate(ages), kind="stable")',
+        'order = np.argsort(np.concatenate(ages), kind="stable")',
+        "merge",
+    ),
+    Mutant(
+        "uniting/rivers.py",
+        "between = share * (1.0 - share) * difference * difference",
+        "between = share * difference * difference",
+        "merge train_shards",
+    ),
+    Mutant(
+        "saving/container.py",
+        "if EXPANSION * length > max_bytes:",
+        "if length > max_bytes:",
+        "saving",
+    ),
+    Mutant(
+        "saving/nodes.py",
+        "if len({name for name, _ in steps}) < len(steps):",
+        "if not steps:",
+        "saving",
+    ),
+    Mutant(
+        "saving/states.py",
+        'if not TINY_SCALE <= fields["scale"] <= HUGE_SCALE:',
+        'if not fields["scale"] <= HUGE_SCALE:',
+        "saving",
+    ),
+    Mutant("saving/source.py", "        self.room -= nbytes\n", "", "saving"),
+    Mutant(
+        "distributed/keyed/keys.py",
+        'return b"i%d" % int(key) if key.is_integer() else b"f" + REAL.pack(key)',
+        'return b"f" + REAL.pack(key)',
+        "keyed",
+    ),
+    Mutant(
+        "distributed/keyed/shard.py",
+        "        if key in self.changed:\n            self._write(key, model)\n            self.changed.discard(key)\n",
+        "        if key in self.changed:\n            self._write(key, model)\n",
+        "keyed_files keyed",
+    ),
+    Mutant(
+        "distributed/keyed/store.py",
+        "WHERE key = ? ORDER BY checkpoint DESC LIMIT 1",
+        "WHERE key = ? ORDER BY checkpoint LIMIT 1",
+        "keyed_files",
+    ),
+    Mutant(
+        "distributed/sweeps/journal.py",
+        "            os.fsync(file.fileno())\n",
+        "",
+        "sweep",
+    ),
+    Mutant(
+        "distributed/train/trainees.py",
+        "            self.at = rows.stop\n",
+        "            self.at = rows.stop + 1\n",
+        "train_shards",
+    ),
+]
+EARLIER = [
+    Mutant(
+        "algorithms/norma.py",
+        "        self.state_record().level = sum(\n            part.weight * part.model.state_record().level for part in parts\n        )\n",
+        "",
+        "merge",
+    ),
+    Mutant("algorithms/forgetron.py", '("mistakes", "damage")', '("mistakes",)', "merge"),
+    Mutant(
+        "uniting/expansions.py",
+        "    if _explained(union, removed) > _explained(union, model):\n        model.block = removed.block\n",
+        "",
+        "merge",
+    ),
+    Mutant(
+        "model/expansion.py",
+        "arity, head.arity = int(head.arity), 2",
+        "arity = int(head.arity)",
+        "merge",
+    ),
+    Mutant(
+        "saving/trust.py",
+        "if len(np.unique(arrivals)) < count:",
+        "if len(np.unique(arrivals)) < count - 1:",
+        "saving",
+    ),
+    Mutant("algorithms/sbp.py", "(pulls >= 0.0) & (pulls <= LONGEST)", "pulls >= 0.0", "saving"),
+    Mutant("model/targets.py", " or not series.is_null().any():", " or True:", "frames"),
+    Mutant(
+        "core/projection.py",
+        "    lost = keep_apart(model)\n    check_factor(model)\n",
+        "    lost = keep_apart(model)\n",
+        "repairs",
+    ),
+    Mutant(
+        "core/projection.py",
+        "    lost = keep_apart(model)\n    check_factor(model)\n",
+        "    lost = 0.0\n    check_factor(model)\n",
+        "projection",
+    ),
+    Mutant("saving/container.py", "    _sync(place.parent)\n", "", "saving"),
+    Mutant(
+        "saving/states.py",
+        "if limit is not None and count > limit:",
+        "if limit is not None and count > limit + 1:",
+        "saving",
+    ),
+    Mutant(
+        "model/features.py",
+        "return in_order(x.keys() - self._places.keys())",
+        "return [name for name in x if name not in self._places]",
+        "interface",
+    ),
+    Mutant(
+        "distributed/keyed/coordinator.py",
+        "        for line, seal in zip(self.lines, seals, strict=True):\n            line.answer(seal)\n        self.folder",
+        "        self.folder",
+        "keyed_files",
+    ),
+    Mutant(
+        "model/expansion.py",
+        "            self.resize_block(capacity=self.capacity_for(blocks.views(self.block).head.count))\n\n    def fit_budget",
+        "\n    def fit_budget",
+        "lifecycle",
+    ),
+]
+MUTANTS = CORE + SHELLS + EARLIER
+
+
+def changed(text, mutant):
+    """The text of the file with the mutant in it, or None if it no longer applies."""
+    if text.count(mutant.old) != 1:
+        return None
+    return text.replace(mutant.old, mutant.new)
+
+
+def applies(mutant):
+    file = ROOT / "river_budget" / mutant.file
+    return file.exists() and changed(file.read_text(), mutant) is not None
+
+
+class Worker:
+    """A copy of the package and the tests, and a cache for it."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.copy = self.folder / "copy"
+        self.copy.mkdir(parents=True)
+        for name in COPIED:
+            source = ROOT / name
+            if source.is_dir():
+                ignored = shutil.ignore_patterns("__pycache__", ".hypothesis")
+                shutil.copytree(source, self.copy / name, ignore=ignored)
+            elif source.exists():
+                shutil.copy(source, self.copy / name)
+
+    def pytest(self, patience, *arguments):
+        """(whether something failed, the first failure) of a run that stops there."""
+        environment = os.environ | {
+            "NUMBA_CACHE_DIR": str(self.folder / "cache"),
+            "PYTHONPATH": str(self.copy),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", *options, *arguments]
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self.copy,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=patience,
+            )
+        except subprocess.TimeoutExpired:
+            return True, "a test that hangs"
+        failures = [x for x in done.stdout.splitlines() if x.startswith(("FAILED", "ERROR"))]
+        if failures:
+            return True, failures[0].partition(" ")[2].partition(" - ")[0]
+        if done.returncode < 0 or done.returncode > 1:
+            return True, f"a crash (return code {done.returncode})"
+        return done.returncode == 1, "?"
+
+    def judge(self, mutant, rest):
+        """(killed, by what) of one mutant."""
+        file = self.copy / "river_budget" / mutant.file
+        before = file.read_text()
+        file.write_text(changed(before, mutant))
+        first = [f"tests/test_{name}.py" for name in mutant.tests.split()]
+        try:
+            killed, by = self.pytest(PATIENCE, *first)
+            if not killed and rest:
+                left_out = [f"--ignore={name}" for name in first]
+                killed, by = self.pytest(3 * PATIENCE, "tests", *left_out)
+        finally:
+            file.write_text(before)
+            shutil.rmtree(self.folder / "cache", ignore_errors=True) if mutant in CORE else None
+        return killed, by
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", type=int, nargs="*", help="numbers of mutants")
+    parser.add_argument("--from-earlier", action="store_true", help="also those of EARLIER")
+    parser.add_argument("--rest", action="store_true", help="the rest of the quick tests as well")
+    parser.add_argument("--list", action="store_true", help="only say which mutants apply")
+    parser.add_argument("--none", action="store_true", help="no mutant: the tests must pass")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args(arguments)
+    numbers = options.only
+    if numbers is None:
+        numbers = range(len(MUTANTS) if options.from_earlier else len(CORE + SHELLS))
+    chosen = []
+    for number in numbers:
+        if applies(MUTANTS[number]):
+            chosen.append(number)
+        else:
+            print(f"{number:3} DOES NOT APPLY ANY MORE: {describe(MUTANTS[number])}", flush=True)
+    if options.list:
+        for number in chosen:
+            print(f"{number:3} {describe(MUTANTS[number])}")
+        return
+    if options.none:
+        files = sorted({name for mutant in MUTANTS for name in mutant.tests.split()})
+        with tempfile.TemporaryDirectory() as folder:
+            print(Worker(folder).pytest(3 * PATIENCE, *(f"tests/test_{name}.py" for name in files)))
+        return
+    alive = run(chosen, options)
+    print(f"{len(chosen) - len(alive)} of {len(chosen)} killed; alive: {alive or 'none'}")
+
+
+def describe(mutant):
+    old, new = (" ".join(text.split()) or "(nothing)" for text in (mutant.old, mutant.new))
+    return f"{mutant.file}: {old}  ->  {new}"
+
+
+def run(numbers, options):
+    """The numbers of those alive."""
+    alive, workers = [], queue.Queue()
+
+    def one(number):
+        worker, start = workers.get(), time.perf_counter()
+        try:
+            killed, by = worker.judge(MUTANTS[number], options.rest)
+        finally:
+            workers.put(worker)
+        took = time.perf_counter() - start
+        word = f"killed by {by}" if killed else "ALIVE"
+        print(f"{number:3} {took:4.0f} s {describe(MUTANTS[number])}\n         {word}", flush=True)
+        return number if not killed else None
+
+    with tempfile.TemporaryDirectory() as folder:
+        for place in range(options.workers):
+            workers.put(Worker(pathlib.Path(folder) / str(place)))
+        with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
+            alive = [number for number in pool.map(one, numbers) if number is not None]
+    return alive
+
+
+if __name__ == "__main__":
+    main()

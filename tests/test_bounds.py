@@ -1,0 +1,165 @@
+"""No pass writes outside the memory that it was given, and none takes anything from what it finds there."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from models import may_be_unlimited, two_classes_only
+from river import base
+from streams import LABELS
+from test_saving import ALL, file_of
+
+import river_budget as rb
+from river_budget.core import layout
+from river_budget.distributed import KeyedModels
+from river_budget.kernels import RBF
+from river_budget.model.expansion import GROWTH
+
+GUARD = 4096  # bytes before and behind
+CANARY = 0xA5
+SHAPES = ((1, 0), (1, 3), (2, 1), (7, 4), (8, 9), (9, 5), (16, 0), (17, 8))  # vectors, features
+
+
+@pytest.fixture
+def arrays(monkeypatch):
+    """Blocks and scratch spaces from here on: (all bytes, where the array begins, where it ends)."""
+    made = []
+
+    def zeros(nbytes):
+        raw = np.full(nbytes + 2 * GUARD + 64, CANARY, np.uint8)
+        start = GUARD + -(raw.ctypes.data + GUARD) % 64
+        raw[start : start + nbytes] = 0
+        made.append((raw, start, start + nbytes))
+        return raw[start : start + nbytes]
+
+    monkeypatch.setattr(layout, "zeros", zeros)
+    return made
+
+
+def assert_untouched(arrays):
+    assert arrays
+    for raw, start, end in arrays:
+        assert (raw[:start] == CANARY).all(), f"written before an array of {end - start} bytes"
+        assert (raw[end:] == CANARY).all(), f"written behind an array of {end - start} bytes"
+    arrays.clear()
+
+
+def batch(model, n, width, rng):
+    """Rows, some of them equal, zero or far away, and targets where the model takes some."""
+    X = rng.normal(size=(n, width)) * rng.choice([0.0, 1.0, 1.0, 1e3], size=(n, 1))
+    X[n // 2 :: 5] = X[: len(X[n // 2 :: 5])]
+    if isinstance(model, base.Regressor):
+        return X, rng.normal(size=n)
+    if not isinstance(model, base.Classifier):
+        return (X,)
+    if model.classes is not None:
+        return X, [model.classes[i] for i in rng.integers(len(model.classes), size=n)]
+    labels = LABELS[:2] if two_classes_only(model) else LABELS
+    return X, [labels[i] for i in rng.integers(len(labels), size=n)]
+
+
+def of_size(model, number):
+    """A clone with room for so many vectors."""
+    if getattr(model, "rank", None) is not None:
+        return model.clone({"budget": max(number, model.rank)})
+    for name in ("budget", "window"):
+        if getattr(model, name, None) is not None:
+            return model.clone({name: number})
+    return model.clone()
+
+
+def examples(X, *targets):
+    return zip((dict(enumerate(row)) for row in X.tolist()), *targets, strict=True)
+
+
+def live(model, width, rng):
+    """All that a user can have a model do, with rows of this width and then wider ones."""
+    model.learn_many(*batch(model, 40, width, rng))
+    for arguments in examples(*batch(model, 10, width + 2, rng)):
+        model.learn_one(*arguments)
+    model.learn_many(*batch(model, 30, width + 3, rng))
+    X = batch(model, 5, width + 5, rng)[0]
+    for x in examples(X):
+        (model.transform_one if hasattr(model, "transform_one") else model.decision_function_one)(
+            *x
+        )
+    if hasattr(model, "predict_many"):
+        model.predict_many(X)
+    if hasattr(model, "refine"):
+        model.refine(3)
+        model.learn_many(*batch(model, 10, width, rng))
+
+
+def change(model):
+    """A smaller and a larger budget."""
+    for name in ("budget", "window"):
+        size = getattr(model, name, None)
+        if size is not None and name in model._mutable_attributes and not hasattr(model, "rank"):
+            model.mutate({name: max(size // 2, 1)})
+            model.mutate({name: 2 * size})
+            if name == "budget" and may_be_unlimited(model):
+                model.mutate({name: None})
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_nothing_is_written_beside_blocks_and_scratch_space(model, arrays):
+    rng = np.random.default_rng(0)
+    for number, width in SHAPES:
+        one, other = (of_size(model, number) for _ in range(2))
+        live(one, width, rng)
+        if not hasattr(one, "transform_one"):
+            other.entropy = one.entropy
+            live(other, width, rng)
+            live(rb.merge([one, other], budget=getattr(one, "budget", None) and 5), width, rng)
+        change(one)
+        live(one, width, rng)
+        assert_untouched(arrays)
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_what_lies_in_scratch_space_makes_no_difference(model, monkeypatch):
+    """It is handed on from call to call as it is."""
+    rng = np.random.default_rng(1)
+    first = model.clone()
+    second = copy.deepcopy(first)
+    clean = layout.scratch_for
+
+    def dirty(block):
+        scratch = clean(block)
+        scratch[:] = 0xFF  # NaN as a number, -1 as a place
+        return scratch
+
+    live(first, 3, copy.deepcopy(rng))
+    monkeypatch.setattr(layout, "scratch_for", dirty)
+    live(second, 3, rng)
+    assert file_of(first) == file_of(second)
+
+
+def widths_of_equal_blocks(model):
+    """The features of a young model and of one that has grown twice, whose blocks have equally many bytes."""
+    first = model.capacity_for(0)
+    last = layout.columns_for(GROWTH * layout.columns_for(GROWTH * first))
+    for wide in range(1, 400):
+        young = model.header_fields(wide) | {"width": wide, "capacity": first}
+        for long in range(1, wide):
+            grown = model.header_fields(long) | {"width": long, "capacity": last}
+            if layout.block_size(young) == layout.block_size(grown):
+                assert layout.scratch_size(young) < layout.scratch_size(grown)
+                return wide, long
+    raise AssertionError("no such blocks")
+
+
+def test_models_of_one_size_do_not_share_scratch_space_that_is_too_small_for_one(arrays):
+    """A shard of models per key has one scratch space for all calls that need equally much."""
+    model = rb.SBPClassifier(2000, RBF(0.5), fit_bias=True, classes=(False, True), seed=1)
+    rng, (wide, long) = np.random.default_rng(0), widths_of_equal_blocks(model)
+    with KeyedModels(model, "key", shards=1, backend="serial") as models:
+        for key, width, n in (("wide", wide, 10), ("long", long, 160), ("long", long, 10)):
+            for _ in range(2):
+                rows = pd.DataFrame(rng.normal(size=(n, width)))
+                models.learn_many(rows.assign(key=key), rng.random(n) < 0.5)
+        assert models.model("long").n_support_vectors == 340
+    assert_untouched(arrays)

@@ -1,0 +1,148 @@
+"""Pipelines with ours at the end: a guard at the front, and what River's pipelines do not know."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from river import checks, compose, linear_model, preprocessing
+
+import river_budget as rb
+
+BAD = [math.nan, math.inf, None, "text"]
+
+
+def stream(n, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(3.0, 2.0, size=(n, 3))
+    return X, (X[:, 0] - 3.0) * (X[:, 1] - 3.0) > 0.0
+
+
+def dicts(X):
+    return [dict(enumerate(row)) for row in X.tolist()]
+
+
+def spoilt(n):
+    """(example, label, whether it is bad): one in ten has a bad value."""
+    X, y = stream(n)
+    for i, (x, label) in enumerate(zip(dicts(X), y.tolist(), strict=True)):
+        bad = i % 10 == 3
+        yield (x | {i % 3: BAD[i // 10 % 4]} if bad else x), label, bad
+
+
+def scores(model, n=20):
+    return [rb.decision_function_one(model, x) for x in dicts(stream(n, seed=1)[0])]
+
+
+def pipeline(*first):
+    model = preprocessing.StandardScaler() | rb.BSGDClassifier(20, classes=(False, True))
+    for step in first:
+        model = step | model
+    return model
+
+
+def test_a_guard_that_skips_leaves_the_model_of_a_stream_without_the_bad_rows():
+    guarded, plain = pipeline(rb.Guard("skip")), pipeline()
+    for x, y, bad in spoilt(300):
+        guarded.predict_one(x)
+        guarded.learn_one(x, y)
+        if not bad:
+            plain.learn_one(x, y)
+    assert scores(guarded) == scores(plain)
+    assert guarded["StandardScaler"].counts == plain["StandardScaler"].counts
+
+
+def test_a_guard_that_raises_names_the_feature_and_nothing_has_learned():
+    guarded = pipeline(rb.Guard())
+    for x, y, bad in spoilt(60):
+        if not bad:
+            guarded.learn_one(x, y)
+            continue
+        before = pickle.dumps(guarded)
+        name = next(key for key, value in x.items() if value in BAD or value != value)
+        with pytest.raises(ValueError, match=f"feature {name} must be a finite number"):
+            guarded.learn_one(x, y)
+        assert pickle.dumps(guarded) == before
+        with pytest.raises(ValueError, match=f"feature {name}"):
+            guarded.predict_one(x)
+
+
+def test_a_guard_that_remembers_gives_the_last_good_value():
+    guard = rb.Guard("last")
+    guard.learn_one({"a": 1.0, "b": 2.0})
+    guard.learn_one({"a": math.nan, "b": 3.0})
+    assert guard.transform_one({"a": None, "b": math.inf, "c": "x", "d": 4.0}) == {
+        "a": 1.0,
+        "b": 3.0,
+        "d": 4.0,
+    }
+    guarded = pipeline(rb.Guard("last"))
+    for x, y, _ in spoilt(200):
+        guarded.learn_one(x, y)
+    assert all(math.isfinite(score) for score in scores(guarded))
+
+
+def test_a_guard_in_front_of_rivers_own_models():
+    guarded = rb.Guard("skip") | preprocessing.StandardScaler() | linear_model.LogisticRegression()
+    for x, y, _ in spoilt(200):
+        guarded.learn_one(x, y)
+    assert all(math.isfinite(w) for w in guarded["LogisticRegression"].weights.values())
+
+
+def test_a_guard_that_cannot_skip_says_how_to_write_it():
+    model = compose.Pipeline(rb.Guard("skip"), rb.RBPClassifier(5))
+    model.learn_one({"a": 1.0}, True)
+    with pytest.raises(RuntimeError, match=r"rb.Guard\('skip'\) \|"):
+        model.learn_one({"a": math.nan}, True)
+
+
+@pytest.mark.parametrize("on_bad", ["raise", "skip", "last"])
+def test_river_takes_a_guard_for_one_of_its_own(on_bad):
+    for check in checks.yield_checks(rb.Guard(on_bad)):
+        check(rb.Guard(on_bad))
+
+
+# What River's pipelines do not know
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_examples_behind_a_scaler_are_a_loop_over_single_ones(weighted):
+    X, y = stream(200)
+    w = np.random.default_rng(2).uniform(0.5, 2.0, 200) if weighted else None
+    one, many = pipeline(), pipeline()
+    expected = []
+    for i, (x, label) in enumerate(zip(dicts(X), y.tolist(), strict=True)):
+        expected.append(one.predict_one(x))
+        one.learn_one(x, label, **({"w": float(w[i])} if weighted else {}))
+    assert rb.predict_then_learn_many(many, X, y, w).tolist() == expected
+    assert scores(many) == scores(one)
+
+
+def test_a_frame_gives_a_series_and_a_bare_model_its_own_method():
+    X, y = stream(50)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"], index=range(7, 57))
+    predictions = rb.predict_then_learn_many(pipeline(), frame, pd.Series(y, name="label"))
+    assert predictions.index.tolist() == frame.index.tolist()
+    assert predictions.name == "label"
+    bare = rb.RBPClassifier(5, seed=1)
+    own = copy.deepcopy(bare).predict_then_learn_many(X, y)
+    assert rb.predict_then_learn_many(bare, X, y).tolist() == own.tolist()
+    with pytest.raises(ValueError, match="50 targets"):
+        rb.predict_then_learn_many(pipeline(), X, y[:-1])
+
+
+def test_support_vectors_and_memory_of_a_pipeline():
+    model = pipeline()
+    rb.predict_then_learn_many(model, *stream(100))
+    last = model["BSGDClassifier"]
+    assert rb.support_vectors(model) == last.support_vectors()
+    assert rb.memory_usage(model) > rb.memory_usage(last) == last.memory_usage
+    x = dicts(stream(1)[0])[0]
+    expected = last.decision_function_one(model["StandardScaler"].transform_one(x))
+    assert rb.decision_function_one(model, x) == expected
+    with pytest.raises(TypeError, match="LogisticRegression"):
+        rb.decision_function_one(linear_model.LogisticRegression(), x)

@@ -1,0 +1,146 @@
+"""What each trick of the core gains: `python tests/tricks.py [name ...]`.
+
+Two copies of the package are timed in turns, one as it is and one where the trick is replaced by plain code.
+Prints the least time of each, per example, and their ratio.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import NamedTuple
+
+PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "river_budget"
+ROUNDS = 5
+
+
+class Trick(NamedTuple):
+    """Where it stands, what stands there, what plain code would be, and the model that shows it.
+
+    `also` is a second place in the same file.
+    """
+
+    file: str
+    old: str
+    new: str
+    model: str
+    features: int = 21
+    also: tuple[str, str] = ("", "")
+
+
+TRICKS = {
+    "views": Trick(
+        "core/numba_types.py",
+        'View(element, ndim, "C") if ndim',
+        'types.Array(element, ndim, "C") if ndim',
+        "BSGDClassifier(50)",
+        2,
+    ),
+    "tags": Trick(
+        "core/support.py",
+        "        bits[j] = (bits[j] & ~places) | j\n",
+        "        bits[j] = bits[j]\n",
+        "BSGDClassifier(50)",
+        2,
+        (
+            "    bits, least = losses.view(np.int64), LAST\n    for j in range(n):\n"
+            "        least = min(least, bits[j])\n    return least & places_of(n)\n",
+            "    return smallest(losses, n)\n",
+        ),
+    ),
+    "least-by-bits": Trick(
+        "core/support.py",
+        "    bits = values.view(np.int64)\n    least = LAST\n    for j in range(n):\n"
+        "        least = min(least, bits[j])\n    return place_of(least, bits, n)\n",
+        "    place = 0\n    for j in range(1, n):\n        if values[j] < values[place]:\n"
+        "            place = j\n    return place\n",
+        "BSGDClassifier(100, None, rb.maintenance.RemoveSmallest())",
+    ),
+    "exponential": Trick(
+        "core/rows.py",
+        "        row[j] = exp_of(logs[j])\n",
+        "        row[j] = math.exp(max(logs[j], -708.0))\n",
+        "RBPClassifier(100)",
+        2,
+    ),
+    "four-features": Trick(
+        "core/rows.py",
+        "    i = 0\n    while i + 4 <= features:\n        a, b, c, d = nonzero[i], nonzero[i + 1], "
+        "nonzero[i + 2], nonzero[i + 3]\n        x_a, x_b, x_c, x_d = x[a], x[b], x[c], x[d]\n"
+        "        v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]\n"
+        "        for j in range(n):\n            row[j] += (x_a",
+        "    i = 0\n    while i + 4 <= 0:\n        a, b, c, d = nonzero[i], nonzero[i + 1], "
+        "nonzero[i + 2], nonzero[i + 3]\n        x_a, x_b, x_c, x_d = x[a], x[b], x[c], x[d]\n"
+        "        v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]\n"
+        "        for j in range(n):\n            row[j] += (x_a",
+        "RBPClassifier(100)",
+    ),
+    "odd-columns": Trick(
+        "core/layout.py",
+        "    return 8 * (-(-vectors // 8) | 1)\n",
+        "    return -(-vectors // 512) * 512\n",
+        "RBPClassifier(500)",
+        64,
+    ),
+    "estimate-in-float32": Trick(
+        "core/exponential.py", "F = np.float32\n", "F = np.float64\n", "BSGDClassifier(500)"
+    ),
+}
+
+RUN = """
+import json, sys, time
+import numpy as np, river_budget as rb
+rng = np.random.default_rng(0)
+X = rng.normal(size=(2000, int(sys.argv[2])))
+y = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=2000) > 0
+model = eval("rb." + sys.argv[1])
+model.learn_many(X, y)
+least = 1e9
+for _ in range(40):
+    start = time.perf_counter()
+    model.learn_many(X, y)
+    least = min(least, time.perf_counter() - start)
+print(json.dumps(least / len(y) * 1e6))
+"""
+
+
+def copied(folder: pathlib.Path, trick: Trick | None) -> pathlib.Path:
+    """A copy of the package, with plain code in the place of a trick."""
+    shutil.copytree(PACKAGE, folder / "river_budget", ignore=shutil.ignore_patterns("__pycache__"))
+    if trick is not None:
+        file = folder / "river_budget" / trick.file
+        text = file.read_text()
+        for old, new in ((trick.old, trick.new), trick.also):
+            if old and text.count(old) != 1:
+                raise SystemExit(f"{trick.file} has changed: write the trick anew")
+            text = text.replace(old, new) if old else text
+        file.write_text(text)
+    return folder
+
+
+def time_of(folder: pathlib.Path, trick: Trick) -> float:
+    """Least microseconds per example in a process of its own."""
+    command = [sys.executable, "-c", RUN, trick.model, str(trick.features)]
+    environment = os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, check=True)
+    return float(json.loads(done.stdout))
+
+
+def main(names: list[str]) -> None:
+    print(f"{'trick':20} {'with':>8} {'without':>8} {'ratio':>6}   us per example")
+    for name in names or list(TRICKS):
+        trick = TRICKS[name]
+        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+            folders = copied(pathlib.Path(one), None), copied(pathlib.Path(two), trick)
+            times = [[time_of(folder, trick) for folder in folders] for _ in range(ROUNDS)]
+        with_it, without = (min(column) for column in zip(*times, strict=True))
+        print(f"{name:20} {with_it:8.3f} {without:8.3f} {without / with_it:6.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
