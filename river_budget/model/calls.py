@@ -44,14 +44,14 @@ class Scratch:
     __slots__ = ("address", "size", "space")
 
     def __init__(self) -> None:
-        self.size = 0
+        self.size = -1
 
     def address_for(self, block: Any) -> int:
         """Where the scratch space for a pass over this block is."""
         (needed,) = _whole_at(block, _SCRATCH_AT)
         if needed > self.size:
-            self.space = np.zeros(needed + 64, np.uint8)
-            self.address, self.size = address_of(self.space) + 63 & -64, needed
+            self.space = blocks.scratch_for(block)
+            self.address, self.size = address_of(self.space), needed
         return self.address
 
 
