@@ -70,6 +70,7 @@ class Call:
         targets: Any = NONE,
         weights: Any = NONE,
         scores: Any = NO_ROWS,
+        *,
         scratch: Scratch | None = None,
     ):
         scratch = Scratch() if scratch is None else scratch

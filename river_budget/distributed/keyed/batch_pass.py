@@ -42,7 +42,7 @@ class BatchPass:
             self.scores,
         )
         self.unknown = np.concatenate([[0], np.cumsum(np.isnan(codes))]).tolist()
-        self.call = Call(model.block, *self.arrays, scratch)
+        self.call = Call(model.block, *self.arrays, scratch=scratch)
 
     def _coded(self, rows: ShardRows) -> Any:
         targets = Targets(rows.targets, len(rows))
