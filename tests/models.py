@@ -160,7 +160,7 @@ def having(attribute, models=MODELS):
 def variant(model, **changes):
     """A clone with these parameters, as far as the model has them."""
     return model.clone(
-        {name: value for name, value in changes.items() if name in model._parameters()}
+        {name: value for name, value in changes.items() if name in model.parameters()}
     )
 
 

@@ -17,7 +17,7 @@ from streams import emerging, smooth
 
 import river_budget as rb
 from river_budget.core import auto_tables as core
-from river_budget.core.block import views
+from river_budget.core.layout import views
 
 
 def blobs(n, seed=0, d=4, classes=2):
@@ -99,7 +99,7 @@ def tables(model):
 
 def assert_whole(model):
     """Bounds of the metric, a positive definite mixer, finite tables."""
-    found, own = tables(model), model._own()
+    found, own = tables(model), model.state_record()
     varying = found[core.MOMENTS][core.ORIENTATION] != 0.0
     weights = found[core.METRIC][core.METRIC_WEIGHT]
     assert (weights > 0.0).all()
@@ -144,7 +144,7 @@ def test_the_model_stays_whole_over_a_hundred_thousand_rounds(kind):
 
 def desk(model, x, name):
     """What scoring a row notes on the desk."""
-    _, noted = model._look(x, model._outputs)
+    _, noted = model._look(x, model.n_outputs)
     return noted(name)
 
 
@@ -175,7 +175,7 @@ def test_the_order_in_which_features_appear_does_not_matter_to_the_bins():
     for value in (0.5, 2.0, 0.1):
         for each in (model, other):
             each.learn_one({"a": value, "b": -value}, True)
-    names = [list(m._features) for m in (model, other)]
+    names = [list(m.features) for m in (model, other)]
     looked = [m._table(core.SLOT)[core.SLOT_FEATURE].view(np.int64) for m in (model, other)]
     assert [names[0][f] for f in looked[0]] == [names[1][f] for f in looked[1]]
 
@@ -277,10 +277,10 @@ def test_another_budget_keeps_the_newest_examples(budgets):
     X, y = blobs(300)
     model = rb.AutoKernelClassifier(budgets[0], seed=1)
     model.learn_many(X[:200], y[:200])
-    arrivals = sorted(views(model._block).extras[core.ARRIVAL, : model.n_support_vectors])
+    arrivals = sorted(views(model.block).per_vector[core.ARRIVAL, : model.n_support_vectors])
     model.mutate({"budget": budgets[1]})
     n = model.n_support_vectors
-    kept = views(model._block).extras[core.ARRIVAL, :n]
+    kept = views(model.block).per_vector[core.ARRIVAL, :n]
     assert n <= budgets[1]
     assert set(kept) <= set(arrivals)
     assert len(set(kept)) == n
@@ -357,7 +357,7 @@ def test_a_pipeline_shows_the_explanation():
 def test_a_forged_number_is_refused_or_does_no_harm(model, seed, tmp_path):
     """Compiled code takes places, counts and labels for granted."""
     model, rng = learned(model, 90), np.random.default_rng(seed)
-    own, extras = model._own(), views(model._block).extras
+    own, extras = model.state_record(), views(model.block).per_vector
     place = int(rng.integers(model.n_support_vectors))
     if seed < 5:
         own[("rounds", "recent_place", "hard_place", "second_order", "features")[seed]] = 10**6

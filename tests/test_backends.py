@@ -108,7 +108,7 @@ def test_there_may_be_more_workers_than_processors(ray):
     assert len(pids | {os.getpid()}) == 4
 
 
-def test_over_a_wire_goes_what_only_this_program_knows(ray):
+def test_a_channel_carries_classes_that_only_this_program_knows(ray):
     class Echo:
         def of(self, value):
             return value

@@ -97,6 +97,6 @@ def test_after_an_interruption_no_answer_is_taken_for_another():
         assert [reply.wait() for reply in replies] == [None, None]
 
 
-def test_where_no_socket_can_be_there_is_no_wire(tmp_path):
+def test_where_no_socket_can_be_there_is_no_channel(tmp_path):
     assert not channel.listen(str(tmp_path / "nowhere" / "channel"), bytes)
     assert channel.connect(str(tmp_path / "nobody")) is None

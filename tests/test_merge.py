@@ -603,7 +603,7 @@ OF_THE_MOMENT = {  # numbers of a record that the next example, or the next main
 }
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SUMS)
 def test_no_number_of_a_record_is_lost_in_a_sum(model):
     """What all parts have counted or learned, and a new model has not, is not 0 in their sum."""
     fresh = taught(model.clone(), 0, 1).state_record()

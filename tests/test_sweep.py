@@ -65,7 +65,7 @@ def test_the_value_is_that_of_progressive_validation_to_the_bit(model, whole):
     stream = complete(model) if whole else stream_for(model, 150)
     metric = metrics.MAE() if isinstance(model, base.Regressor) else metrics.Accuracy()
     model = model.clone({"seed": 3}) if hasattr(model, "seed") else model
-    parameter = "kernel" if "kernel" in model._parameters() else "budget"
+    parameter = "kernel" if "kernel" in model.parameters() else "budget"
     (outcome,) = quiet(model, {parameter: [getattr(model, parameter)]}, stream, metric)
     twin = model.clone()
     assert outcome.error is None

@@ -237,10 +237,10 @@ class AutoTables(StreamModel):
             if not least <= state[name] <= most:
                 raise ValueError(f"its {name} is out of range")
         self._check_memory(count)
-        self._checkown_tables()
+        self._check_tables()
         self._introduce(0)
         cells = self._table(core.CELL).copy()
-        Call(self.block).of(rejoin_bins)
+        Call(self.block).run(rejoin_bins)
         self._table(core.CELL)[:] = cells
 
     def _check_memory(self, count: int) -> None:

@@ -22,9 +22,9 @@ from .auto_tables import (
     WEIGHT,
     noted,
 )
+from .calls import row_of
 from .exponential import exp_of
 from .jit import compiled
-from .rows import row_of
 
 SHARPEST, SOFTEST = 8.0, 3.0  # votes; the second trains the metric
 GROUP = 16  # rows: the minima of groups bound the distance of the neighbours

@@ -65,6 +65,7 @@ SCRATCH_ROWS: dict[str, Any] = {
 }
 ADDRESSES = (
     "state",
+    "room",
     "heap",
 )  # attributes that are raw addresses: the caller chooses type and shape
 

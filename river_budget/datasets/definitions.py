@@ -1,4 +1,4 @@
-"""What a dataset is: its files, the papers' preparation, and the orders in which the papers read it."""
+"""Definitions of datasets: files, the papers' preparation, and the orders in which the papers read them."""
 
 from __future__ import annotations
 

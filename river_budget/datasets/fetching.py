@@ -68,7 +68,7 @@ def saved_as(address: str) -> str:
 def obtain(
     names: Sequence[str], address: str | None, examine: Callable[[pathlib.Path], Result]
 ) -> Result:
-    """What `examine` makes of a file that has one of these names.
+    """The result of `examine` for a file that has one of these names.
 
     Without an address the file is published to registered users only.
     """

@@ -1,4 +1,4 @@
-"""What the papers do to a dataset before a model sees it. In place, on the whole set."""
+"""Steps by which the papers prepare a dataset. They change the whole set in place."""
 
 from __future__ import annotations
 

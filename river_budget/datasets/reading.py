@@ -58,7 +58,7 @@ def unpacked(path: pathlib.Path, member: str) -> Iterator[IO[bytes]]:
 
 
 def _in_archive(archive: zipfile.ZipFile, member: str) -> IO[bytes] | None:
-    """A file of an archive, in whatever folder; UCI also puts archives into archives."""
+    """A file of an archive, in any of its folders. UCI also puts archives into archives."""
     for name in archive.namelist():
         if pathlib.PurePosixPath(name).name == member:
             return archive.open(name)

@@ -21,7 +21,7 @@ Arrays = tuple[Floats, npt.NDArray[Any]]
 
 
 class StoredDataset(base.FileDataset):
-    """What the datasets in files have in common: the arrays, the dicts, the orders.
+    """The common part of all datasets in files: arrays, dicts, orders.
 
     Nothing is read, and nothing fetched, before it is needed.
     """
@@ -110,7 +110,7 @@ class StoredDataset(base.FileDataset):
         self.definition.prepare(X, y)
         targets = self._targets(y)
         for array in (X, targets):
-            array.setflags(write=False)  # one copy serves all who ask
+            array.setflags(write=False)  # all callers share one copy
         return X, targets
 
     def _targets(self, y: Floats) -> npt.NDArray[Any]:

@@ -191,7 +191,7 @@ def panels(results: Sequence[Result]) -> list[Panel]:
             own = [result for result in chosen if result.model == model]
             spent = float(np.mean([result.microseconds for result in own]))
             lines.append(
-                Line(model, [spent], [float(np.mean([r.error for r in own]))], style="points")
+                Line(model, [spent], [float(np.mean([r.error for r in own]))], shape="points")
             )
         if lines:
             streams = len({result.data for result in chosen})

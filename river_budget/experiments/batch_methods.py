@@ -11,7 +11,7 @@ methods that it compares are here for this figure only:
                 all. The paper does not say which one it shows
     SVC         scikit-learn's LIBSVM, which does not say how many kernel values it used
 
-What counts as kernel evaluations: SBP and SDCA need one row of n values per iteration, SBP with a bias two.
+Kernel evaluations are counted so: SBP and SDCA need one row of n values per iteration, SBP with a bias two.
 Pegasos and the Perceptron compare an example with those stored so far. Our classes store an example again when
 they learn it again; it counts once, as its coefficients can be added up. Testing does not count.
 """

@@ -1,4 +1,4 @@
-"""What a figure shows: panels and their lines, and the lines as arrays.
+"""Panels and their lines, as a figure shows them, and the lines as arrays.
 
 Values that an axis cannot show are NaN in the arrays.
 """

@@ -26,7 +26,7 @@ class Cell:
     printed: Printed | None = None
     scale: float = 1.0  # printed figure = scale * the last value of a measurement
     expected: str | None = None  # the least verdict that is known to be possible
-    note: str = ""  # about this cell: what differs from the paper, what is known
+    note: str = ""  # about this cell: differences from the paper, and their known causes
 
     @property
     def data(self) -> str:

@@ -90,7 +90,7 @@ class Call:
 
     def model(self) -> Any:
         """The model of the call with its scratch space, for Python."""
-        return blocks.model_at(int(self.addresses[BLOCK]), int(self.addresses[SCRATCH]))
+        return blocks.PlainModel(int(self.addresses[BLOCK]), int(self.addresses[SCRATCH]))
 
     def move(self, block: Any, start: int, stop: int) -> None:
         """Call the pass for this model, and for the rows from start to stop."""

@@ -42,7 +42,7 @@ class BatchPass:
             self.scores,
         )
         self.unknown = np.concatenate([[0], np.cumsum(np.isnan(codes))]).tolist()
-        self.call = Call(model.block, *self.arrays, scratch)
+        self.call = Call(model.block, *self.arrays, scratch=scratch)
 
     def _coded(self, rows: ShardRows) -> Any:
         targets = Targets(rows.targets, len(rows))
@@ -68,5 +68,5 @@ class BatchPass:
         self.call.run(model.scoring_pass)
 
     def predictions(self) -> list[Any]:
-        """What the scores stand for. Only rows that have been learned or scored here have any."""
+        """Predictions from the scores. They are meaningful for rows that have been learned or scored here."""
         return predictions_of(self.labels, self.scores)

@@ -25,7 +25,7 @@ MANY = 2**16  # keys whose bytes and shards are remembered from chunk to chunk
 
 @dataclasses.dataclass(slots=True)
 class ShardRows:
-    """What a shard is sent of a chunk: the rows of its keys, sorted by key, each key's in the order of the stream."""
+    """The rows of a chunk that one shard is sent, sorted by key. Rows of one key are in the order of the stream."""
 
     keys: list[bytes]
     stops: list[int]  # where the rows of each key end

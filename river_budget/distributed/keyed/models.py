@@ -53,12 +53,12 @@ class KeyedModels:
     shards
         How many workers there are.
     checkpoint
-        A folder for checkpoints, on a disk that all workers see. None: there are none, and when a worker is
-        lost so is the run. States of models that `river_budget.save` does not know are pickled there: do not
-        go on from a folder that others may have written.
+        A folder for checkpoints, on a disk that all workers see. None: no checkpoints are written, and the loss
+        of a worker ends the run. Models that `river_budget.save` does not know are pickled there: do not continue
+        from a folder that others may have written.
     checkpoint_every
-        A checkpoint is written after so many rows. As many are held in memory, for the case that a worker
-        is lost.
+        A checkpoint is written after so many rows. The rows since the last one are held in memory, as a new worker
+        must learn them again.
     max_keys
         How many models may be in memory, in all shards together. Those that were used longest ago wait in
         `checkpoint`. None: no limit.
@@ -141,9 +141,9 @@ class KeyedModels:
     def learn_many(self, X: Any, y: Any = None, w: Any = 1.0) -> None:
         """Learn the rows of a chunk, each with the model of its key.
 
-        This does not wait until they are learned: it waits only for shards that lag behind. What is wrong
-        with a chunk raises at once, and nothing of it is learned. What a model refuses later, as a third
-        class where it knows two, is raised by one of the next calls: the rows before are learned then.
+        This does not wait until they are learned: it waits only for shards that lag behind. A wrong chunk raises
+        at once, and none of its rows is learned. A row that its model refuses, such as a third class where the model
+        knows two, is raised by one of the next calls: the rows before it are learned then.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class KeyedModels:
         return Chunk(X, y, w, self.key, self._template)
 
     def flush(self) -> None:
-        """Wait until all that has been sent is learned. Raise what has gone wrong there."""
+        """Wait until all rows that were sent are learned. Raise the error of a shard, if there is one."""
         self._shards.drain()
         self._shards.raise_error()
 
@@ -222,7 +222,7 @@ class KeyedModels:
     # models
 
     def model(self, key: Any) -> Any:
-        """A copy of the model of a key, which goes on from there on its own."""
+        """A copy of the model of a key. It does not learn with the original."""
         name = packed(key)
         (state,) = self._shards.ask(shard_of(name, self.shards), "states_of", [name])
         if state is None:
@@ -230,7 +230,7 @@ class KeyedModels:
         return deserialised(state, self._form)
 
     def keys(self) -> list[Any]:
-        """All keys, in an order that does not depend on when they came."""
+        """All keys, in an order that does not depend on the stream."""
         return [unpacked(name) for name, _ in self._shards.names()]
 
     def __len__(self) -> int:
@@ -239,7 +239,7 @@ class KeyedModels:
 
     @property
     def memory_usage(self) -> int:
-        """Bytes that the models in memory occupy, and what finds them by their keys."""
+        """Bytes of the models in memory, and of the dicts that find them by their keys."""
         return sum(self._shards.ask_all("memory_usage"))
 
     @property
@@ -276,10 +276,10 @@ class KeyedModels:
         path
             A file that `save` has written.
         shards, checkpoint, checkpoint_every, max_keys, backend
-            As of a new `KeyedModels`, whatever they were before. A folder for checkpoints must be new.
+            As for a new `KeyedModels`. They need not be the same as before. A folder for checkpoints must be new.
         allow_pickle
             Whether to read a file whose models are pickled, as those are that `river_budget.save` does not
-            know. Reading such a file can execute anything: only do so if you trust who wrote it.
+            know. Reading such a file can execute anything: do so only if you trust its author.
 
         """
         file = files.Reader(path)
@@ -309,7 +309,7 @@ class KeyedModels:
     # the end
 
     def close(self) -> None:
-        """Wait until all is learned, write a last checkpoint if there is a folder, and end all workers."""
+        """Wait until all rows are learned, write a last checkpoint if there is a folder, and end all workers."""
         if not self._coordinator.clients:
             return
         try:
@@ -323,7 +323,7 @@ class KeyedModels:
         return self
 
     def __exit__(self, kind: Any, *error: Any) -> None:
-        """After an error, what came after the last checkpoint is forgotten."""
+        """After an error, rows that were learned since the last checkpoint are lost."""
         if kind is None:
             self.close()
         else:

@@ -54,7 +54,7 @@ class Outcome:
         return dataclasses.replace(self, error=f"{type(error).__name__}: {error}")
 
     def numbers(self) -> dict[str, Any]:
-        """What was measured."""
+        """The measurements, by name."""
         names = ("value", "examples", "memory", "seconds")
         return {name: getattr(self, name) for name in names}
 

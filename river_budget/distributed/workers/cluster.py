@@ -73,7 +73,7 @@ def _nothing() -> None:
 
 
 def _start(ray: Any, workers: int) -> None:
-    # Names of sockets are limited in length, and so is the folder they are in.
+    # The path of a socket is limited in length, so its folder must have a short name.
     place = "/tmp" if sys.platform == "darwin" else None
     _Cluster.folder = tempfile.mkdtemp(prefix="rb-", dir=place)
     try:
@@ -96,7 +96,7 @@ def _start(ray: Any, workers: int) -> None:
 
 @contextlib.contextmanager
 def contained() -> Iterator[None]:
-    """Keep Ray on this machine, whatever has happened before.
+    """Keep Ray on this machine, even if it has been used in this process before.
 
     If Ray was imported earlier, it has read the environment already, and must read it again. Its dashboard server,
     which also starts without a dashboard, would ask the network in which cloud it runs. The names used here are

@@ -1,4 +1,4 @@
-"""What the paper of 2016 prints: mean and standard deviation of every cell, and what is known about it."""
+"""The printed figures of the paper of 2016: mean and standard deviation of every cell, and notes on differences."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BOGD         0.05270 0.00134 0.08936 0.00198 0.01558 0.00017 0.06159 0.00037 0.0
 FOGD         0.04009 0.00071 0.05590 0.00073 0.01169 0.00005 0.04909 0.00020 0.02577 0.00050 0.04097 0.00015 0.08021 0.00031 0.00726 0.00019 0.01427 0.00004
 NOGD         0.04063 0.00043 0.05356 0.00076 0.01138 0.00007 0.04896 0.00068 0.02559 0.00024 0.03983 0.00018 0.07844 0.00008 0.02636 0.00460 0.01519 0.00021
 """
-# What is known of cells without randomness on the authors' own data.
+# Verdicts that are possible on the authors' own data. EXACT: cells without randomness.
 EXACT_5 = {
     (row, "german")
     for row in ["Perceptron", "OGD", "Forgetron", "Projectron", "Projectron++", "BPA", "NOGD"]

@@ -50,7 +50,7 @@ def sweep_of_features() -> Iterator[Cell]:
 
 
 def setting(cell: Cell) -> float:
-    """What the rows of a sweep end with."""
+    """The setting of a cell in a sweep: the end of its row's name."""
     return float(cell.row.split()[-1])
 
 

@@ -107,7 +107,7 @@ def place(cell: Cell) -> tuple[int, int]:
 
 def time_for_merging(cell: Cell, store: Store) -> tuple[float, float] | None:
     """(seconds of a pass, how much of it the budget takes): what learning takes longer than scoring. Of all runs
-    the fastest: whatever else the machine does can only add to a time."""
+    the fastest: other work on the machine can only add to a time."""
     done = measurements(cell, store)
     if not done:
         return None
