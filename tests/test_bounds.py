@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 
 import numpy as np
-import pandas as pd
 import pytest
 from models import may_be_unlimited, two_classes_only
+from optional import pandas as pd
 from river import base
 from streams import LABELS
 from test_saving import ALL, file_of

@@ -8,9 +8,9 @@ import pickle
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from models import CLASSIFIERS, KERNELS, MODELS, REGRESSORS, learned, stream_for, variant
+from optional import pandas as pd
 from river import preprocessing
 
 import river_budget as rb

@@ -7,13 +7,12 @@ import datetime
 import pickle
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from models import CLASSIFIERS, MODELS, content, learn, learned, same, two_classes_only
+from optional import given, settings, st
+from optional import pandas as pd
+from optional import polars as pl
+from optional import pyarrow as pa
 from river import base
 
 import river_budget as rb

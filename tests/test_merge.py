@@ -6,10 +6,10 @@ import copy
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from inside import plain, squared_length, support
 from models import CLASSIFIERS, MODELS, REGRESSORS
+from optional import pandas as pd
 from oracles import kernels as plain_kernels
 from river import base, compose, linear_model, optim, preprocessing
 from streams import LABELS

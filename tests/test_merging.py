@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 from inside import maintained, plain, row, squared_length, support
 from models import POSITIVE, STRATEGIES
+from optional import assume, given, st
 from oracles.budgeted_sgd import (
     BudgetedSGD,
     best_merge,
