@@ -81,7 +81,9 @@ def size_of(table):
 
 def scores(model, xs):
     """One row for each example, one column for each output."""
-    return model._score_batch(Batch(pd.DataFrame(xs).fillna(0.0)))
+    names = list(dict.fromkeys(name for x in xs for name in x))
+    values = np.array([[x.get(name, 0.0) for name in names] for x in xs], float)
+    return model._score_batch(Batch.of(names, values.reshape(len(xs), len(names))))
 
 
 def share(model, names, xs):
