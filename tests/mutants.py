@@ -82,7 +82,7 @@ CORE = [
         "state.unchecked += before - model.head.count",
         "state.unchecked += 0",
         "merging repairs",
-        "drifted or kept_while",
+        "looked_at",
     ),
     Mutant(
         "core/budget_perceptron.py",
@@ -226,10 +226,10 @@ CORE = [
     ),
     Mutant(
         "core/sbp.py",
-        "            model.factor[slot, slot] = self_kernel(model, model.norms[last])\n",
+        "    state.positives -= labels[slot] > 0.0\n",
         "",
         "sbp",
-        "smaller_window",
+        "bias or stream",
     ),
     Mutant(
         "core/support.py",
@@ -253,7 +253,7 @@ SHELLS = [
         '(removal or self._usual_removal) != "random"',
         'removal != "random"',
         "errors replay_family",
-        "nonuniform or sampling or parameter",
+        "BOGD",
     ),
     Mutant(
         "algorithms/bsgd.py",
@@ -302,8 +302,8 @@ SHELLS = [
         "kernels.py",
         "gamma = 0.5 / sigma / sigma",
         "gamma = 1.0 / sigma / sigma",
-        "errors interface",
-        "sigma or width or parameter",
+        "numerics",
+        "width",
     ),
     Mutant(
         "parameters.py",
@@ -324,7 +324,7 @@ SHELLS = [
         "state[name] = math.nan if value is None else value",
         "state[name] = 0.0 if value is None else value",
         "replay_family",
-        "threshold or BOGD",
+        "Projectron",
     ),
     Mutant(
         "model/expansion.py",
@@ -390,14 +390,14 @@ SHELLS = [
         "if EXPANSION * length > max_bytes:",
         "if length > max_bytes:",
         "saving",
-        "large or too",
+        "large or too or unfold",
     ),
     Mutant(
         "saving/nodes.py",
         "if len({name for name, _ in steps}) < len(steps):",
         "if not steps:",
         "saving",
-        "pipeline or named or nested or damage",
+        "pipeline or steps",
     ),
     Mutant(
         "saving/states.py",

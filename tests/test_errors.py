@@ -345,6 +345,16 @@ def test_a_parameter_of_a_kernel_or_maintenance_out_of_range_is_refused(name, bu
         build()
 
 
+@pytest.mark.parametrize(
+    "build", [rb.NORMAClassifier, rb.NORMARegressor, rb.KernelOneClassSVM], ids=lambda k: k.__name__
+)
+def test_a_share_may_be_all(build):
+    assert build(nu=1.0).nu == 1.0
+    for nu in (0.0, 1.0 + 1e-12):
+        with pytest.raises(ValueError, match="nu"):
+            build(nu=nu)
+
+
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if not isinstance(k, RBF)], ids=repr)
 @pytest.mark.parametrize("maintenance", [None, Merge(), Merge(3)])
 def test_merging_needs_a_gaussian_kernel(kernel, maintenance):
