@@ -439,7 +439,7 @@ SHELLS = [
         "            os.fsync(file.fileno())\n",
         "",
         "sweep",
-        "journal or checkpoint or interrupted or killed",
+        "before_the_next",
     ),
     Mutant(
         "distributed/train/trainees.py",
