@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import lzma
 import os
 import pathlib
+import re
 
-import hypothesis
 import pytest
-from sklearn.datasets import load_svmlight_file
 
+from river_budget.datasets import reading
 from river_budget.distributed.workers import backends
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
 
 
-# The same examples on every run, however slow the machine.
-hypothesis.settings.register_profile("seeded", derandomize=True, deadline=None)
-hypothesis.settings.load_profile("seeded")
-
-
 @functools.cache
 def _load(name):
-    with lzma.open(DATA / f"{name}.xz") as file:
-        rows, targets = load_svmlight_file(file)
-    rows = rows.toarray()
+    path = DATA / f"{name}.xz"
+    with reading.unpacked(path, "") as file:
+        text = file.read()
+    n_features = max(map(int, set(re.findall(rb" (\d+):", text))))
+    rows, targets = reading.read(path, "", reading.libsvm, text.count(b"\n"), n_features)
     for array in (rows, targets):
         array.setflags(write=False)  # one copy serves all tests
     return rows, targets

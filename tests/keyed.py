@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
+from optional import pandas as pd
+from optional import pyarrow as pa
 from river import base
 from streams import LABELS
 

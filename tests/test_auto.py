@@ -144,7 +144,7 @@ def test_the_model_stays_whole_over_a_hundred_thousand_rounds(kind):
 
 def desk(model, x, name):
     """What scoring a row notes on the desk."""
-    _, noted = model._look(x, model.n_outputs)
+    _, _, noted = model._look(x, model.n_outputs)
     return noted(name)
 
 

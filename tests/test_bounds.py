@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 
 import numpy as np
-import pandas as pd
 import pytest
 from models import may_be_unlimited, two_classes_only
+from optional import pandas as pd
 from river import base
 from streams import LABELS
 from test_saving import ALL, file_of
@@ -20,7 +20,17 @@ from river_budget.model.expansion import GROWTH
 
 GUARD = 4096  # bytes before and behind
 CANARY = 0xA5
-SHAPES = ((1, 0), (1, 3), (2, 1), (7, 4), (8, 9), (9, 5), (16, 0), (17, 8))  # vectors, features
+SHAPES = (
+    (1, 0),
+    (1, 3),
+    (2, 1),
+    (7, 4),
+    (8, 9),
+    (9, 5),
+    (16, 0),
+    (17, 8),
+    (70, 1),
+)  # vectors, features
 
 
 @pytest.fixture
@@ -57,7 +67,7 @@ def batch(model, n, width, rng):
         return (X,)
     if model.classes is not None:
         return X, [model.classes[i] for i in rng.integers(len(model.classes), size=n)]
-    labels = LABELS[:2] if two_classes_only(model) else LABELS
+    labels = LABELS[:2] if two_classes_only(model) else range(20)
     return X, [labels[i] for i in rng.integers(len(labels), size=n)]
 
 

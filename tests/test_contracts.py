@@ -30,7 +30,7 @@ PUBLIC = {name: getattr(rb, name) for name in rb.__all__}
 ESTIMATORS = {
     name: kind
     for name, kind in PUBLIC.items()
-    if isinstance(kind, type) and issubclass(kind, base.Estimator)
+    if isinstance(kind, type) and issubclass(kind, StreamModel)
 }
 ONE_EACH = list({type(entry.values[0]): entry for entry in reversed(ALL)}.values())
 

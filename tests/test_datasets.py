@@ -19,10 +19,10 @@ import zipfile
 import numpy as np
 import pytest
 from conftest import DATA
+from optional import sklearn_datasets
 from river import evaluate, metrics
 from river.datasets import base
 from scipy import io as matlab
-from sklearn.datasets import load_svmlight_file
 
 import river_budget as rb
 from river_budget import datasets
@@ -393,7 +393,7 @@ def parsed(text, rows, n_features, reader=reading.libsvm):
 def test_parser_agrees_with_scikit_learn(name):
     with lzma.open(DATA / f"{name}.xz") as file:
         text = file.read()
-    rows, targets = load_svmlight_file(io.BytesIO(text))
+    rows, targets = sklearn_datasets.load_svmlight_file(io.BytesIO(text))
     X, y = parsed(text, *rows.shape)
     assert np.array_equal(X, rows.toarray())
     assert np.array_equal(y, targets)

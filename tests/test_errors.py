@@ -8,15 +8,17 @@ import pickle
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from models import CLASSIFIERS, KERNELS, MODELS, REGRESSORS, learned, stream_for, variant
+from optional import Missing
+from optional import pandas as pd
 from river import preprocessing
 
 import river_budget as rb
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge
 
+PANDAS = [] if isinstance(pd, Missing) else [pd.NA, pd.NaT]
 NO_NUMBERS = [
     "text",
     "1.5",
@@ -32,11 +34,17 @@ NO_NUMBERS = [
     1j,
     np.array([1.0, 2.0]),
     np.datetime64("2024-01-01"),
-    pd.NA,
+    *PANDAS[:1],
     float,
 ]
-MISSING = [None, math.nan, math.inf, -math.inf, pd.NA]  # in what is predicted these count as absent
-NO_LABELS = [None, math.nan, np.float64("nan"), [1], {"a": 1}, np.array([1, 2]), pd.NA, pd.NaT]
+MISSING = [
+    None,
+    math.nan,
+    math.inf,
+    -math.inf,
+    *PANDAS[:1],
+]  # in what is predicted these count as absent
+NO_LABELS = [None, math.nan, np.float64("nan"), [1], {"a": 1}, np.array([1, 2]), *PANDAS]
 BAD_WEIGHTS = [-1.0, -1e-300, math.nan, math.inf, None, "a", [1.0], 1j, 10**400]
 
 BEHIND_ONE = ("learn_one", "predict_one", "predict_proba_one", "decision_function_one")
@@ -335,6 +343,16 @@ def test_a_parameter_out_of_range_is_refused(name, value):
 def test_a_parameter_of_a_kernel_or_maintenance_out_of_range_is_refused(name, build):
     with pytest.raises(ValueError, match=name):
         build()
+
+
+@pytest.mark.parametrize(
+    "build", [rb.NORMAClassifier, rb.NORMARegressor, rb.KernelOneClassSVM], ids=lambda k: k.__name__
+)
+def test_a_share_may_be_all(build):
+    assert build(nu=1.0).nu == 1.0
+    for nu in (0.0, 1.0 + 1e-12):
+        with pytest.raises(ValueError, match="nu"):
+            build(nu=nu)
 
 
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if not isinstance(k, RBF)], ids=repr)

@@ -10,8 +10,8 @@ import re
 import types
 
 import numpy as np
-import pandas as pd
 import pytest
+from optional import pandas as pd
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels

@@ -7,7 +7,6 @@ import sys
 import threading
 
 import numpy as np
-import pandas as pd
 import pytest
 from inside import plain
 from models import (
@@ -24,6 +23,7 @@ from models import (
     stream_for,
     variant,
 )
+from optional import pandas as pd
 from river import (
     datasets,
     drift,

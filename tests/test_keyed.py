@@ -8,9 +8,6 @@ import signal
 import tracemalloc
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from keyed import (
     MODEL,
@@ -25,6 +22,9 @@ from keyed import (
     values_of,
     with_keys,
 )
+from optional import pandas as pd
+from optional import polars as pl
+from optional import pyarrow as pa
 from river import anomaly, compose, linear_model, naive_bayes, preprocessing
 from streams import LABELS, emerging, smooth
 

@@ -9,8 +9,8 @@ import signal
 import tempfile
 
 import numpy as np
-import pandas as pd
 import pytest
+from optional import pandas as pd
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels

@@ -6,10 +6,10 @@ import copy
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from inside import plain, squared_length, support
 from models import CLASSIFIERS, REGRESSORS, SUMS
+from optional import pandas as pd
 from oracles import kernels as plain_kernels
 from river import base, compose, linear_model, optim, preprocessing
 from streams import LABELS
@@ -81,7 +81,9 @@ def size_of(table):
 
 def scores(model, xs):
     """One row for each example, one column for each output."""
-    return model._score_batch(Batch(pd.DataFrame(xs).fillna(0.0)))
+    names = list(dict.fromkeys(name for x in xs for name in x))
+    values = np.array([[x.get(name, 0.0) for name in names] for x in xs], float)
+    return model._score_batch(Batch.of(names, values.reshape(len(xs), len(names))))
 
 
 def share(model, names, xs):

@@ -6,6 +6,7 @@ Core functions are called from compiled functions, with views, as they are in th
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numba
 import numpy as np
@@ -20,7 +21,7 @@ from river_budget.core.exponential import exp_of, rough_exp_of
 from river_budget.core.numba_types import address_of, f64, f64_matrix
 from river_budget.core.randoms import below, uniform
 from river_budget.core.rows import first_bad_row, kernel_row, norm_of, self_kernel
-from river_budget.core.trigonometry import FAR, sines_and_cosines
+from river_budget.core.trigonometry import FAR, PART_1, PART_2, sines_and_cosines
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveOldest
 from river_budget.model.calls import Call
@@ -93,6 +94,14 @@ def test_sine_and_cosine_are_good_to_2_ulp(largest):
         sines, cosines = sines_cosines(x)
         assert worst_ulp(sines, np.sin(x)) <= 2.0
         assert worst_ulp(cosines, np.cos(x)) <= 2.0
+
+
+def test_quarter_turns_are_taken_off_without_rounding():
+    """As long as the products are exact, also on processors that round before they subtract."""
+    most = math.ceil(FAR * 2.0 / math.pi)
+    for k in [most, most - 1, *range(1, most, 997)]:
+        for part in (PART_1, PART_2):
+            assert Fraction(k * part) == k * Fraction(part)
 
 
 def test_sine_and_cosine_of_what_is_no_angle_are_finite():
@@ -228,6 +237,12 @@ def assert_rows(kernel, vectors, rows):
 
     np.testing.assert_allclose(computed, expected, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(own, np.diag(plain(kernel)(rows, rows)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("sigma", [0.1, 1.0, 3.0])
+def test_a_width_is_that_of_the_bell(sigma):
+    a, b = np.zeros((1, 1)), np.array([[sigma]])
+    assert plain(RBF.from_width(sigma))(a, b) == pytest.approx(math.exp(-0.5))
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)

@@ -7,9 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from models import MODELS, list_of, may_be_unlimited, two_classes_only
+from optional import given, settings, st
 from oracles.kernels import rbf
 from river import base
 from streams import LABELS

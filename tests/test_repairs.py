@@ -118,6 +118,25 @@ def test_a_length_that_has_drifted_is_computed_anew(strategy):
     assert own.norm2 == pytest.approx(squared_length(held.X, held.A, KERNEL), rel=1e-9)
 
 
+def test_a_length_is_looked_at_after_so_many_vectors_without_being_asked():
+    """Near the surface of the ball, where no other reason computes it anew."""
+    model = rb.BSGDClassifier(10, KERNEL, RemoveRandom(), l2=1e-6, seed=1)
+    model.learn_many(*rows_and_labels(200))
+    own, limit = model.state_record(), bsgd.CHECK * views(model.block).head.capacity
+    own.unchecked, rows = 0, iter(zip(*rows_and_labels(5000, seed=1), strict=True))
+    for row, label in rows:
+        model.learn_many(row[None], [label])
+        assert own.bounded == 0
+        if own.unchecked == limit - 1:  # one more
+            break
+    own.norm2 *= 0.99
+    while own.unchecked == limit - 1:
+        row, label = next(rows)
+        model.learn_many(row[None], [label])
+    assert own.unchecked == 0
+    assert model.n_repairs == 1
+
+
 @pytest.mark.parametrize("window", [40, 1500])  # with a table of kernel values, and without
 @pytest.mark.parametrize("what", ["responses", "length"])
 def test_responses_that_have_drifted_are_computed_anew(window, what):

@@ -11,6 +11,8 @@ from river import base, checks, compose, linear_model, multiclass, preprocessing
 
 import river_budget as rb
 
+pytest.importorskip("sklearn", reason="River's checks take data from scikit-learn")
+
 # What a configuration may change: memory, copies, batches, the order and the number of features.
 OF_CONFIGURATIONS = {
     "check_bounded_memory_growth",

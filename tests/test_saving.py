@@ -623,10 +623,27 @@ def test_a_model_that_would_be_too_large_is_refused(model, path):
 def test_the_models_of_a_pipeline_share_the_memory():
     header, arrays = unpacked(file_of(rb.BSGDClassifier(10_000)))
     one = header["model"]
-    opened(packed(header, arrays), max_bytes=2**22)
+    opened(packed(header, arrays), max_bytes=2**20)
     header["model"] = {"class": "Pipeline", "steps": [[str(i), one] for i in range(9)]}
     with pytest.raises(rb.SavedModelError, match="max_bytes"):
-        opened(packed(header, arrays), max_bytes=2**22)
+        opened(packed(header, arrays), max_bytes=2**20)
+
+
+def test_a_header_that_would_unfold_to_more_than_the_limit_is_refused(small):
+    """JSON takes more memory than its text: 32 times as much at most."""
+    length = int.from_bytes(small[40:48], "little")
+    with pytest.raises(rb.SavedModelError, match="header too large"):
+        opened(small, max_bytes=32 * length - 1)
+    assert opened(small, max_bytes=32 * length + 10**6).n_support_vectors > 0
+
+
+def test_steps_of_a_pipeline_have_different_names():
+    pipeline = preprocessing.StandardScaler() | rb.ForgetronClassifier(9)
+    learn_pipeline(pipeline, flow(pipeline, 9))
+    header, arrays = unpacked(file_of(pipeline))
+    steps = header["model"]["steps"]
+    steps[1][0] = steps[0][0]
+    is_refused(packed(header, arrays), "two steps")
 
 
 def test_pipelines_cannot_be_nested_without_end(small):
@@ -711,7 +728,8 @@ FOGD = rb.FOGDClassifier(9, RBF(0.5), seed=1)
         (NOGD, ("own", "kept"), ["-1", "4", "15", str(2**61)], "basis"),
         (NOGD, ("own", "stage"), ["-1", "3"], "basis"),
         (NOGD, ("parameters", "rank"), [1, 10], "basis|extras"),
-        (SBP, ("own", "positives"), ["-1", "0", "25", str(2**61)], "window"),
+        (SBP, ("own", "positives"), ["-1", "26", str(2**61)], "another size"),
+        (SBP, ("own", "positives"), ["0", "25"], "other labels"),
         (SBP, ("own", "seen"), ["-1"], "window"),
         (SBP, ("own", "done"), ["-1"], "window"),
         (SBP, ("own", "reservoir"), ["0"], "reservoir"),

@@ -30,6 +30,7 @@ import river_budget as rb
 from river_budget.datasets import Waveform
 from river_budget.distributed import sweep
 from river_budget.distributed.sweeps.evaluating import Examples
+from river_budget.distributed.sweeps.journal import Journal, Outcome
 from river_budget.distributed.sweeps.settings import described
 from river_budget.distributed.workers import backends
 from river_budget.distributed.workers import interface as workers
@@ -417,3 +418,19 @@ def test_a_killed_sweep_finishes_the_rest_only(path, runs):
     found = quiet(MODEL, GRID, STREAM, metrics.Accuracy(), checkpoint=path).table()
     assert runs == [3, 4, 5]
     assert found == quiet(MODEL, GRID, STREAM, metrics.Accuracy()).table()
+
+
+def test_an_outcome_is_on_the_disk_before_the_next_one_comes(tmp_path, monkeypatch):
+    """What the file holds at the moments when it is forced to the disk."""
+    path, found, force = tmp_path / "journal", [], os.fsync
+
+    def fsync(handle):
+        found.append(path.read_bytes().count(b"\n"))
+        force(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    journal = Journal(path)
+    for number in range(3):
+        journal.add(f"key {number}", Outcome(number, "setting", {}, 0.5))
+    assert found == [1, 2, 3]
+    assert list(Journal(path).found) == ["key 0", "key 1", "key 2"]

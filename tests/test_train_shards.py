@@ -5,10 +5,10 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from models import MODELS, SUMS, learn, learned, list_of, same, stream_for
+from optional import pandas as pd
+from optional import polars as pl
 from river import linear_model, preprocessing, tree
 from streams import examples
 

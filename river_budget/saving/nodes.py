@@ -54,7 +54,7 @@ def _own_classes() -> dict[str, Any]:
     found = {}
     for kind in _kinds_of(StreamModel):
         inside = kind.__module__.startswith(PACKAGE)
-        if inside and kind.__name__ in sys.modules[kind.__module__].__all__:
+        if inside and kind.__name__ in getattr(sys.modules[kind.__module__], "__all__", ()):
             found[kind.__name__] = kind
     return found
 

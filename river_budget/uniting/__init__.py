@@ -84,6 +84,8 @@ def merge(
     all_models = list(models)
     if not all_models:
         raise ValueError("models must be at least one model")
+    for kind in {type(model) for model in all_models if getattr(model, "no_sum", "")}:
+        raise ValueError(f"models of {kind.__name__} cannot be merged: {kind.no_sum}")
     if budget is not None and not any(map(_takes_budget, all_models)):
         raise ValueError(f"budget={budget!r}: {type(all_models[0]).__name__} has none")
     return _merged(all_models, _shares(weights, len(all_models)), budget)

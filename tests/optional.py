@@ -1,0 +1,70 @@
+"""Packages that only some tests need: where one is missing, what uses it is skipped, and all else runs.
+
+`from optional import pandas as pd` gives the package, or a stand-in that skips whoever uses it.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+
+class Missing:
+    """Stands for a package. A test that uses it is skipped; a file that does while it is read, as a whole."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, attribute):
+        pytest.skip(f"{self._name} is not installed", allow_module_level=True)
+
+
+def package(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return Missing(name)
+
+
+pandas = package("pandas")
+polars = package("polars")
+pyarrow = package("pyarrow")
+sklearn_datasets = package("sklearn.datasets")
+
+try:
+    from hypothesis import assume, given, settings
+    from hypothesis import strategies as st
+except ImportError:
+
+    class Anything:
+        """Stands for strategies, which are made while a file is read."""
+
+        def __getattr__(self, attribute):
+            return self
+
+        def __call__(self, *arguments, **named):
+            return self
+
+    assume = st = Anything()
+
+    def given(*strategies, **named):
+        return pytest.mark.skip(reason="hypothesis is not installed")
+
+    def settings(*arguments, **named):
+        return lambda test: test
+else:
+    # The same examples on every run, however slow the machine.
+    settings.register_profile("seeded", derandomize=True, deadline=None)
+    settings.load_profile("seeded")
+
+__all__ = [
+    "assume",
+    "given",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "settings",
+    "sklearn_datasets",
+    "st",
+]
