@@ -47,6 +47,8 @@ def test_every_estimator_is_in_the_table_of_models():
 # References and texts
 
 REPLAYED = {  # what the cases of test_replay_family leave out
+    "AutoKernelClassifier": "test_auto_replay.test_two_classes_are_replayed_on_real_data",
+    "AutoKernelRegressor": "test_auto_replay.test_regression_is_replayed_on_real_data",
     "BSGDClassifier": "test_replay.test_removal_replays_two_classes",
     "BSGDRegressor": "test_replay.test_removal_replays_regression",
     "FOGDClassifier": "test_fourier.test_two_classes_are_replayed_on_real_data",
@@ -102,6 +104,7 @@ def parameter_texts(kind):
 
 OWN_WORDS = {  # parameters that mean something else, or more, in these families
     "budget": {
+        "AutoKernel",
         "BSGD",
         "KernelOneClassSVM",
         "NOGD",
@@ -122,7 +125,7 @@ OWN_WORDS = {  # parameters that mean something else, or more, in these families
     "rank": {"Nystroem"},
     "removal": {"BOGD"},
     "sampling": {"BOGD"},
-    "seed": {"BSGD", "FOGD", "KernelOneClassSVM", "RandomFourier", "RBFSampler"},
+    "seed": {"AutoKernel", "BSGD", "FOGD", "KernelOneClassSVM", "RandomFourier", "RBFSampler"},
     "threshold": {"ProjectronPP"},
 }
 
@@ -204,7 +207,8 @@ def test_every_whole_number_of_a_record_is_answered_for(model):
 
 @pytest.mark.parametrize("model", ALL)
 def test_a_model_that_keeps_rows_per_vector_says_what_a_file_may_set_them_to(model):
-    if views(taught(model, 30).block).head.per_vector:
+    model = taught(model, 30)
+    if views(model.block).head.per_vector:
         assert type(model).check_restored_rows is not StreamModel.check_restored_rows
 
 

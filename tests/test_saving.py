@@ -464,7 +464,7 @@ class Own(rb.BSGDClassifier):
 @pytest.mark.parametrize(
     ("model", "culprit"),
     [
-        (linear_model.LogisticRegression(), "LogisticRegression"),
+        (linear_model.LogisticRegression(l1=0.1), "LogisticRegression"),
         (preprocessing.StandardScaler(window_size=5), "StandardScaler"),
         (preprocessing.MinMaxScaler(window_size=5), "MinMaxScaler"),
         (preprocessing.StandardScaler() | linear_model.PAClassifier(), "PAClassifier"),

@@ -38,6 +38,7 @@ MARKERS = "osD^vP*X<>hpd"
 
 # Algorithms that one paper compares differ in colour. Variants share it and differ in dashes and marker.
 KNOWN = {
+    "AutoKernel": LineStyle(WINE, DASH_DOT, "*"),
     "Perceptron": LineStyle(BLACK, SOLID, "o"),
     "OGD": LineStyle(GREY, SOLID, "s"),
     "RBP": LineStyle(PINK, SOLID, "v"),
