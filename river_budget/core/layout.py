@@ -20,19 +20,19 @@ import numpy as np
 from .numba_types import carver, f64, f64_matrix, give_attributes, give_constructor, i64, types
 
 _SIZES = "capacity width outputs per_vector factored room"  # of tables
-_INTEGERS = (
-    f"stamp scratch {_SIZES} count budget arrived task kernel bounded degree normalised maintenance arity \
-method objective repairs at_coefficients at_norms at_arrivals at_per_vector at_factor at_room"
-)
+_INTEGERS = f"stamp scratch {_SIZES} count budget arrived task kernel bounded degree normalised maintenance arity \
+method objective choice repairs vanished at_coefficients at_norms at_arrivals at_per_vector at_factor at_room"
+_REALS = "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature"
 HEADER = np.dtype(
     (
         np.record,
         [(name, "i8") for name in _INTEGERS.split()]
-        + [("random", "u8"), ("gamma", "f8"), ("coef0", "f8"), ("scale", "f8")],
+        + [("random", "u8")]
+        + [(name, "f8") for name in _REALS.split()],
     )
 )
 SIZES = tuple(_SIZES.split())
-STATE_AT = 256  # the header is padded to this; then comes the algorithm's own record
+STATE_AT = 320  # the header is padded to this; then comes the algorithm's own record
 STATE_SIZE = 128
 TABLES_AT = STATE_AT + STATE_SIZE
 UNLIMITED = 2**62  # the budget of a model without one
@@ -243,6 +243,12 @@ def _whole(block: Any, field: str) -> int:
 def stamp_in(block: Any) -> int:
     """The number of the layout in which a block was made."""
     return _whole(block, "stamp") if len(block) >= TABLES_AT else 0
+
+
+def reals(block: Any, *fields: str) -> list[float]:
+    """Numbers of the header, as fast as can be."""
+    header = block[: HEADER.itemsize].view(np.float64)
+    return [float(header[HEADER.fields[field][1] // 8]) for field in fields]  # type: ignore[index]
 
 
 def scratch_for(block: Any) -> Any:
