@@ -1043,7 +1043,7 @@ def test_a_forged_link_is_refused(name, value):
 def test_files_from_before_the_link_have_none():
     model = learned(rb.KernelOGDClassifier(RBF(0.5)))
     header, tables = unpacked(file_of(model))
-    for name in ("slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature"):
+    for name in ("judged", "slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature"):
         del header["model"]["numbers"][name]
     old = opened(packed(header, tables))
     x = stream_for(model, 1, seed=3)[0][0]

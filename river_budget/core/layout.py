@@ -21,7 +21,7 @@ from .numba_types import carver, f64, f64_matrix, give_attributes, give_construc
 
 _SIZES = "capacity width outputs per_vector factored room"  # of tables
 _INTEGERS = f"stamp scratch {_SIZES} count budget arrived task kernel bounded degree normalised maintenance arity \
-method objective choice repairs vanished at_coefficients at_norms at_arrivals at_per_vector at_factor at_room"
+method objective choice repairs vanished judged at_coefficients at_norms at_arrivals at_per_vector at_factor at_room"
 _REALS = "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature"
 HEADER = np.dtype(
     (

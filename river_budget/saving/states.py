@@ -5,7 +5,7 @@ Everything that follows from the parameters is made anew by the model itself, so
 how memory is laid out. What is left, sizes above all, is checked.
 
     numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files), gamma,
-              scale; what scores are worth: slope, lead and their curvatures (not in the first files). The width has room for features to come; it is saved because the order of summation, and so
+              scale; what scores are worth: judged, slope, lead and their curvatures (not in the first files). The width has room for features to come; it is saved because the order of summation, and so
               the last bit of a score, depends on it
     own       the algorithm's own numbers, None for NaN
     arrays    places of its arrays in the file, by name: features or support vectors, coefficients and so on, only
@@ -30,7 +30,7 @@ from .trust import damaged
 
 Node = dict[str, Any]
 LINK = ("slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
-NUMBERS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale", *LINK)
+NUMBERS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale", "judged", *LINK)
 ARRAYS = {  # name in the file: table of the block
     "vectors": "vectors",
     "coefficients": "coefficients",
@@ -214,6 +214,7 @@ def _fields(
         fields["gamma"] = _real(numbers.get("gamma"), "gamma")
         if not 0.0 < fields["gamma"] < math.inf:
             raise damaged("gamma is out of range")
+    fields["judged"] = _whole(numbers.get("judged", "0"), "judged")
     fields |= _link(numbers)
     if "count" in fields:  # of frequencies: follows from the parameters
         if count != fields["count"]:

@@ -68,6 +68,7 @@ def _set_parameters(result: Any, parts: list[Part], **sizes: int) -> None:
     result.create_block(len(result.features), gamma=head.gamma, random=head.random, **sizes)
     own_head = blocks.views(result.block).head
     own_head.repairs = max(part.block.head.repairs for part in parts)
+    own_head.judged = max(part.block.head.judged for part in parts)
     _unite_links(own_head, parts)
 
 
