@@ -30,7 +30,7 @@ class _BSGD(Maintained):
 
     l2 = Mutable(positive)
 
-    counters = ("rounds", "surplus", "errors")
+    counters = ("rounds",)
 
     checked_fields = (
         "unchecked",
@@ -80,6 +80,10 @@ class _BSGD(Maintained):
         super().after_uniting(parts)
         state = self.state_record()
         state.norm2 = self.squared_length()
+        for name in ("surplus", "errors"):  # sums over rounds: the largest mean goes on
+            records = [part.model.state_record() for part in parts]
+            means = [record[name] / record.rounds for record in records if record.rounds > 0.0]
+            state[name] = state.rounds * max(means, default=0.0)
         state.bounded = state.unchecked = state.wait = 0
 
 

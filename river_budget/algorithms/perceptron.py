@@ -39,7 +39,8 @@ class KernelPerceptronClassifier(Maintained, ClassifierSteps):
     The baseline that all budgets are measured against. Without a budget it never forgets, so memory and time
     grow with the number of mistakes: on a noisy stream without limit. Choose it for short streams, or to see
     what a budget costs; otherwise one of the others. With a budget it forgets the oldest vector, or does what
-    `maintenance` says; `RemoveRandom()` makes it an `RBPClassifier`.
+    `maintenance` says; `RemoveRandom()` makes it an `RBPClassifier`, and with shrinking before each removal of
+    the oldest it would be a `ForgetronClassifier`.
 
     Parameters
     ----------

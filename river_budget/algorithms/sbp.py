@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import layout as blocks
 from ..core import sbp as core
+from ..core.calibration import STEEPEST
 from ..core.losses import LONGEST
 from ..core.rows import BOUND
 from ..kernels import Kernel
@@ -137,6 +138,8 @@ class SBPClassifier(BudgetClassifier):
         counters = (state.positives, state.seen, state.done, state.refined, state.iterations)
         if state.positives > count or min(counters) < 0:
             raise ValueError("its window has another size")
+        if not 0.0 <= state.last_slope <= STEEPEST:
+            raise ValueError("last_slope is out of range")
 
     def check_restored_rows(self, count: int) -> None:
         """A search for a water level would not end among numbers that are not finite."""
@@ -161,6 +164,8 @@ class SBPClassifier(BudgetClassifier):
         self._window_rows()[[core.LABELS, core.PULLS]] = marks
 
     def _window_rows(self) -> Any:
+        if blocks.views(self.block).head.per_vector == 0:
+            raise RuntimeError("this model was loaded with predict_only=True: its window is gone")
         return blocks.views(self.block).per_vector[:, : self.n_support_vectors]
 
     def after_uniting(self, parts: list[Any]) -> None:

@@ -35,7 +35,7 @@ HEAVIEST = 1e6  # weight
 SINGULAR = 1e-9
 
 
-@compiled(always_inlined=True)
+@compiled
 def calibrate(model, f, y, w):
     """Learn what the scores f of an example would have been worth, now that its target is known."""
     head = model.head

@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 
-from .calibration import calibrate
+from .calibration import STEEPEST, calibrate
 from .calls import example, model_of, row_and_scores, unpack
 from .jit import REORDERED, compiled
 from .losses import clamp_step
@@ -356,7 +356,7 @@ def predict_with_mean(model, state):
         before += abs(model.coefficients[0, j])
         after += abs(scale * per_vector[KEPT, j] / state.iterations)
     if before > 0.0 and after > 0.0:  # the mean has another scale, its scores are worth as much
-        model.head.slope *= before / after
+        model.head.slope = min(model.head.slope * (before / after), STEEPEST)
     for j in range(n):
         mean = per_vector[KEPT, j] / state.iterations
         per_vector[KEPT, j] = model.coefficients[0, j]
