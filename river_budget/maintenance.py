@@ -49,16 +49,32 @@ class RemoveSmallest(Maintenance):
 
 
 class Project(Maintenance):
-    """Replace the vector with the smallest contribution by its projection on all others.
+    """Replace one vector by its projection on all others.
 
     The exact optimum for a fixed set of vectors. Time and memory grow with the square of the budget.
+
+    Parameters
+    ----------
+    choice
+        Which vector goes: `"smallest"` is the one with the smallest contribution, `"best"` the one whose
+        projection changes the model least (equation 17 of the paper), which is seldom much better.
+
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+
     """
 
     _code = codes.Maintenance.PROJECT
     kind = codes.Strategy.FACTOR
 
+    def __init__(self, choice: str = "smallest"):
+        one_of("smallest", "best")("choice", choice)
+        self.choice = choice
+
     def header_fields(self, n_features: int = 0) -> dict[str, Any]:
-        return super().header_fields() | {"factored": 1}
+        choice = codes.Choice[self.choice.upper()]
+        return super().header_fields() | {"factored": 1, "choice": choice}
 
 
 class Merge(Maintenance):

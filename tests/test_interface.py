@@ -37,6 +37,7 @@ from river import (
 )
 
 import river_budget as rb
+from river_budget.core.layout import reals
 from river_budget.kernels import RBF, Laplacian, Linear
 from river_budget.maintenance import RemoveSmallest
 
@@ -191,21 +192,28 @@ def test_predictions_probabilities_and_scores_agree(model):
     for x, _ in stream_for(model, 40, seed=1):
         probabilities, score = model.predict_proba_one(x), model.decision_function_one(x)
         assert math.isclose(sum(probabilities.values()), 1.0)
+        slope, lead = reals(model.block, "slope", "lead")
         if isinstance(score, dict):
             assert list(score) == list(probabilities)
-            ratio = [math.exp(s - max(score.values())) for s in score.values()]
+            best = max(score, key=score.get)
+            equal = len(set(score.values())) == 1
+            ratio = [
+                math.exp(slope * (s - score[best]) - (0.0 if equal or name == best else lead))
+                for name, s in score.items()
+            ]
             expected = [r / sum(ratio) for r in ratio]
-            assert model.predict_one(x) == max(score, key=score.get)
+            assert model.predict_one(x) == best
         else:
-            expected = [1 / (1 + math.exp(min(score, 700))), 1 / (1 + math.exp(-max(score, -700)))]
+            z = min(max(slope * score, -700), 700)
+            expected = [1 / (1 + math.exp(z)), 1 / (1 + math.exp(-z))]
             assert model.predict_one(x) is (score >= 0.0)
         assert list(probabilities.values()) == pytest.approx(expected, abs=1e-12)
         assert all(type(value) is float for value in probabilities.values())
 
 
 @pytest.mark.parametrize("model", CLASSIFIERS)
-def test_the_docs_say_that_probabilities_are_not_calibrated(model):
-    assert "calibrated" in model.predict_proba_one.__doc__
+def test_the_docs_say_how_probabilities_are_calibrated(model):
+    assert "calibrated on the stream" in model.predict_proba_one.__doc__
 
 
 @pytest.mark.parametrize("model", REGRESSORS)

@@ -10,7 +10,7 @@ import pytest
 from optional import pandas as pd
 from oracles.perceptrons import NormaOneClass
 from oracles.randoms import SplitMix
-from river import anomaly, checks, datasets
+from river import anomaly, checks, datasets, evaluate, metrics
 from scipy.stats import rankdata
 from streams import emerging, matrix
 from test_replay import plain
@@ -49,7 +49,7 @@ def test_it_replays_its_reference(strategy):
     stream = emerging(500)
     found, expected = [], []
     for (x, _), row in zip(stream, matrix(stream), strict=True):
-        found.append(model.score_one(x))
+        found.append(model.decision_function_one(x))
         expected.append(oracle.anomaly(row))
         model.learn_one(x)
         oracle.step(row)
@@ -63,7 +63,7 @@ def test_outliers_of_three_clusters_are_found():
         X, strange = clusters(20_000, seed)
         scores = rb.KernelOneClassSVM(kernel=RBF(1.0)).score_then_learn_many(X)
         areas.append(area_under_curve(strange, scores))
-        shares.append(np.mean(scores > 0))
+        shares.append(np.mean(scores > 0.5))
     assert np.mean(areas) >= 0.96
     assert shares == pytest.approx([0.1] * 5, abs=0.02)
 
@@ -82,6 +82,41 @@ def test_a_batch_is_a_loop(strategy):
     frames.learn_many(pd.DataFrame(X))
     assert frames.score_many(pd.DataFrame(X)).tolist() == many.score_many(X).tolist()
     assert pickle.loads(pickle.dumps(one)).score_one({0: 0.0}) == one.score_one({0: 0.0})
+
+
+@pytest.mark.parametrize("kernel", [None, RBF(1.0)], ids=repr)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_ten_thresholds_give_the_area_under_the_curve(kernel, seed):
+    X, strange = clusters(3000, seed)
+    model, scores = rb.KernelOneClassSVM(kernel=kernel), []
+    pairs = [(dict(enumerate(x)), y) for x, y in zip(X.tolist(), strange.tolist(), strict=True)]
+    area = evaluate.progressive_val_score(pairs, model.clone(), metrics.ROCAUC())
+    for x, _ in pairs:
+        scores.append(model.score_one(x))
+        model.learn_one(x)
+    assert area.get() == pytest.approx(area_under_curve(strange, scores), abs=0.02)
+    assert area.get() > 0.85
+
+
+def test_scores_lie_between_0_and_1_and_keep_the_order():
+    X, _ = clusters(500)
+    model = rb.KernelOneClassSVM(kernel=RBF(1.0))
+    for x in X.tolist():
+        rows = [*X[:40].tolist(), [1e9, 0.0]]
+        raw = [
+            model.decision_function_one(dict(enumerate(row)))
+            for row in rows[:: 1 + model.n_support_vectors // 4]
+        ]
+        scores = [
+            model.score_one(dict(enumerate(row)))
+            for row in rows[:: 1 + model.n_support_vectors // 4]
+        ]
+        assert min(scores) >= 0.0
+        assert max(scores) <= 1.0
+        assert (np.diff(np.array(scores)[np.argsort(raw)]) >= 0.0).all()
+        assert [score > 0.5 for score in scores] == [value > 0.0 for value in raw]
+        model.learn_one(dict(enumerate(x)))
+    assert model.score_one({0: 1e9}) == 1.0
 
 
 def test_a_smaller_budget_takes_effect_at_once():

@@ -382,13 +382,21 @@ def refused(method, *arguments):
         method(*arguments)
 
 
+def same_answers(frozen, model, stream):
+    """To the bit, unless vectors without coefficients have gone: sums then end in other digits."""
+    found, expected = answers(frozen, stream), answers(model, stream)
+    if getattr(model, "drops_idle_vectors", False):
+        return np.allclose(np.array(found, float), np.array(expected, float), rtol=0, atol=1e-12)
+    return found == expected
+
+
 @pytest.mark.parametrize("n", [0, 60])
 @pytest.mark.parametrize("model", ALL)
 def test_a_model_that_only_predicts_predicts_the_same(model, n, again):
     model = taught(model, n)
     frozen, stream = again(model, predict_only=True), stream_of(model, 30, seed=1)
     rows = np.random.default_rng(0).normal(size=(5, 2))
-    assert answers(frozen, stream) == answers(model, stream)
+    assert same_answers(frozen, model, stream)
     assert frozen.memory_usage <= model.memory_usage + 200  # lists have room in reserve
     for method in ("predict_many", "score_many", "transform_many"):
         if hasattr(model, method):
@@ -412,7 +420,7 @@ def test_copies_of_a_frozen_model_are_frozen_and_its_clones_are_not(model, copie
     model = taught(model)
     frozen = again(model, predict_only=True)
     twin, stream = copied(frozen) if copied else again(frozen), stream_of(model, 20, seed=1)
-    assert answers(twin, stream) == answers(model, stream)
+    assert same_answers(twin, model, stream)
     refused(twin.learn_one, *stream[0])
     clone = frozen.clone()
     teach(clone, stream)
@@ -1036,3 +1044,68 @@ def test_a_saved_file_is_documented_by_itself(entry, path):
     assert header["model"]["class"] == "BSGDClassifier"
     assert header["model"]["parameters"]["budget"] == 100
     assert len(arrays) == len(header["arrays"])
+
+
+# Smaller files of models that only predict
+
+
+def test_a_file_for_predicting_keeps_what_predicting_needs(path):
+    model = rb.SBPClassifier(2000, RBF(1.0), steps=0, seed=1)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 3))
+    model.learn_many(X, X[:, 0] > 0.3 * rng.normal(size=2000))
+    model.refine(200)
+    rb.save(model, path)
+    whole, frozen = path.stat().st_size, rb.load(path, predict_only=True)
+    assert rb.load(path).n_support_vectors == 2000
+    rb.save(model, path, predict_only=True)
+    small = rb.load(path)
+    coefficients = [vector["coefficients"] for vector in model.support_vectors()]
+    for twin in (frozen, small):
+        assert twin.n_support_vectors == np.count_nonzero(coefficients) <= 200
+        np.testing.assert_allclose(twin.scores_at(X[:50]), model.scores_at(X[:50]), atol=1e-12)
+        assert twin.memory_usage < model.memory_usage / 5
+        refused(twin.learn_one, {0: 1.0}, True)
+    assert path.stat().st_size < whole / 5
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_can_be_saved_for_predicting(model, path):
+    model = learned(model)
+    rb.save(model, path, predict_only=True)
+    small, stream = rb.load(path), stream_for(model, 20, seed=1)
+    assert same_answers(small, model, stream)
+    refused(small.learn_one, *stream[0])
+    assert opened(file_of(model)).n_outputs == model.n_outputs
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("slope", {"float": "-1.0"}),
+        ("slope", {"float": "inf"}),
+        ("slope", {"float": "1e301"}),
+        ("slope", None),
+        ("lead", {"float": "6.0"}),
+        ("lead", {"float": "-0.5"}),
+        ("lead_curvature", {"float": "1e200"}),
+        ("slope_curvature", {"float": "0.0"}),
+        ("cross_curvature", "1"),
+    ],
+)
+def test_a_forged_link_is_refused(name, value):
+    model = learned(rb.KernelOGDClassifier(RBF(0.5)))
+    is_refused(changed(model, "numbers", name, value=value), name)
+
+
+def test_files_from_before_the_link_have_none():
+    model = learned(rb.KernelOGDClassifier(RBF(0.5)))
+    header, tables = unpacked(file_of(model))
+    for name in ("judged", "slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature"):
+        del header["model"]["numbers"][name]
+    old = opened(packed(header, tables))
+    x = stream_for(model, 1, seed=3)[0][0]
+    scores = np.array(list(old.decision_function_one(x).values()))
+    expected = np.exp(scores) / np.exp(scores).sum()
+    assert list(old.predict_proba_one(x).values()) == pytest.approx(expected.tolist())
+    old.learn_one(*stream_for(model, 1, seed=3)[0])

@@ -33,6 +33,8 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
     where old examples lose their value, and where such a guarantee counts; on a stream that stands
     still, merging or projecting (`BSGDClassifier`, `ProjectronPPClassifier`) is more accurate.
 
+    Without the shrinking, it is `KernelPerceptronClassifier` with a budget.
+
     The guarantee is for two classes; with more, the same rule is a heuristic. It asks for k(x, x) <= 1, so
     a kernel without that property is normalised: k(x, z) / sqrt(k(x, x) k(z, z)).
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..core import nystroem as core
 from ..kernels import Kernel
 from ..model.shells import BudgetClassifier, BudgetRegressor
-from ..parameters import Mutable, not_negative, positive
+from ..parameters import Mutable, not_negative, optional, positive
 from .nystroem import NystroemBasis
 
 __all__ = ["NOGDClassifier", "NOGDRegressor"]
@@ -17,6 +17,7 @@ class _NOGD(NystroemBasis):
     learning_pass = staticmethod(core.learn)
 
     learning_rate = Mutable(positive)
+    eta_linear = Mutable(optional(positive))
 
     def fit_united_budget(self) -> None:
         self.fit_budget()
@@ -34,6 +35,8 @@ class _NOGD(NystroemBasis):
 
     def prepare(self) -> None:
         self._learn_basis()
+        if self.eta_linear is not None:
+            self.state_record().stage = core.FRESH
 
 
 class NOGDClassifier(_NOGD, BudgetClassifier):
@@ -56,6 +59,9 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         The number of features. None: a fifth of the budget.
     learning_rate
         Size of a step.
+    eta_linear
+        Size of a step once the support is frozen; the linear model then starts at 0, as in the program of the
+        authors. None: the learning rate, and the linear model starts with what was learned before.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
@@ -85,10 +91,12 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         rank: int | None = None,
         learning_rate: float = 0.2,
         classes: tuple[Any, ...] | None = None,
+        eta_linear: float | None = None,
     ):
         super().__init__(kernel, classes)
         self._set_parameters(budget, rank)
         self.learning_rate = learning_rate
+        self.eta_linear = eta_linear
 
 
 class NOGDRegressor(_NOGD, BudgetRegressor):
@@ -108,6 +116,9 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
         The number of features. None: a fifth of the budget.
     learning_rate
         Share of the error that a step removes.
+    eta_linear
+        The same once the support is frozen; the linear model then starts at 0, as in the program of the
+        authors. None: the learning rate, and the linear model starts with what was learned before.
     epsilon
         Errors up to this size cost nothing.
 
@@ -138,8 +149,10 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
         rank: int | None = None,
         learning_rate: float = 0.2,
         epsilon: float = 0.1,
+        eta_linear: float | None = None,
     ):
         super().__init__(kernel, None)
         self._set_parameters(budget, rank)
         self.learning_rate = learning_rate
+        self.eta_linear = eta_linear
         self.epsilon = epsilon

@@ -77,7 +77,8 @@ class NystroemBasis(BudgetModel):
     def check_restored_state(self, count: int) -> None:
         state = self.state_record()
         most = min(count, self._largest_rank)
-        if not (core.GATHERING <= state.stage <= core.LINEAR and 0 <= state.kept <= most):
+        last = core.LINEAR if getattr(self, "eta_linear", None) is None else core.FRESH
+        if not (core.GATHERING <= state.stage <= last and 0 <= state.kept <= most):
             raise ValueError("its basis has another size")
 
     def _learn_basis(self) -> None:

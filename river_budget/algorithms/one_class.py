@@ -23,13 +23,17 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     """A kernel one-class SVM that learns one example at a time, in constant memory.
 
     The novelty form of NORMA: a function is pulled up where examples come in, and fades; a threshold moves so
-    that a share `nu` of the examples lies below it. The score of an example is the threshold minus the
-    function there: positive outside, negative inside. The kernel bends around clusters, which a linear
+    that a share `nu` of the examples lies below it. The kernel bends around clusters, which a linear
     one-class SVM cannot do.
 
+    Scores lie between 0 and 1, as River's detectors have them: above .5 outside, where the function is below
+    the threshold, and 1 where no vector is near. `decision_function_one` is the threshold minus the function:
+    positive outside, negative inside.
+
     It needs features of similar size, so put a `StandardScaler` in front. It takes for normal what there is
-    much of: anomalies that come in one dense cluster, and are more than a share `nu`, become part of the
-    model (River's HTTP or Shuttle data, where attacks are alike). There, tree-based detectors do better.
+    much of: anomalies that come in one dense cluster are hard to see from about half of `nu` on (an AUC near .7
+    to .8), and as more than a share `nu` they become part of the model (River's HTTP or Shuttle data, where
+    attacks are alike). There, tree-based detectors do better.
 
     Parameters
     ----------
@@ -60,7 +64,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     >>> for _ in range(2000):  # a ring
     ...     angle = rng.uniform(0, 6.28)
     ...     model.learn_one({"x": np.cos(angle), "y": np.sin(angle)})
-    >>> model.score_one({"x": 0.0, "y": -1.0}) < 0 < model.score_one({"x": 0.0, "y": 3.0})
+    >>> model.score_one({"x": 0.0, "y": -1.0}) < 0.5 < model.score_one({"x": 0.0, "y": 3.0})
     True
 
     Behind a quantile filter it says yes or no:
@@ -118,13 +122,17 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
         self._learn_row(x, 0.0, 1.0)
 
     def score_one(self, x: dict[Any, Any]) -> float:
+        """How strange x is, from 0 to 1. More than .5: it lies outside."""
+        return float(_strangeness(np.array(self._score_row(x)), self._level)[0])
+
+    def decision_function_one(self, x: dict[Any, Any]) -> float:
         """How far x lies outside: the threshold minus the function at x."""
         score: float = self._score_row(x)[0]
         return score
 
-    def decision_function_one(self, x: dict[Any, Any]) -> float:
-        """The score."""
-        return self.score_one(x)
+    @property
+    def _level(self) -> float:
+        return 0.0 if self.block is None else float(self.state_record().level)
 
     @changes_the_model
     def learn_many(self, X: Any) -> None:
@@ -138,13 +146,28 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
         """
         batch = Batch(X)
-        scores = np.empty((len(batch), 1))
+        scores, levels = np.empty((len(batch), 1)), np.zeros(len(batch))
         if len(batch):
-            nothing, ones = np.zeros(len(batch)), np.ones(len(batch))
-            self.run_pass(self.rows_of(batch), nothing, ones, scores)
-        return batch.series(scores[:, 0], None)
+            self.run_pass(self.rows_of(batch), levels, np.ones(len(batch)), scores)
+        return batch.series(_strangeness(scores[:, 0], levels), None)
 
     def score_many(self, X: Any) -> Any:
         """The scores of many examples."""
         batch = Batch(X, predicted=True)
-        return batch.series(self._score_batch(batch)[:, 0], None)
+        return batch.series(_strangeness(self._score_batch(batch)[:, 0], self._level), None)
+
+
+def _strangeness(outside: Any, level: Any) -> Any:
+    """From rho - f(x) to [0, 1], by a map that never decreases: 1 - f / (2 rho) outside, where f < rho, and
+    (rho / f)^4 / 2 inside.
+
+    Thresholds that are spread evenly, as those of River's ROCAUC, then lie among the strange and among the others.
+    At first, with rho <= 0, nothing lies outside.
+    """
+    rho = np.maximum(level, 0.0)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        f = np.maximum(rho - outside, 0.0)
+        settled = np.where(outside > 0.0, 1.0 - 0.5 * f / rho, 0.5 * (rho / f) ** 4)
+        settled = np.where((f == 0.0) & (outside > 0.0), 1.0, settled)
+    early = 0.5 / (1.0 + np.maximum(-outside, 0.0))
+    return np.where(rho > 0.0, np.where(outside == 0.0, 0.5, settled), early)

@@ -1,4 +1,4 @@
-"""The kernel Perceptron, without a budget."""
+"""The kernel Perceptron, without a budget and with one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 from ..core import perceptron as core
 from ..kernels import Kernel
-from ..model.expansion import BudgetModel
+from ..maintenance import Maintenance, Merge, Project, RemoveOldest
+from ..model.expansion import BudgetModel, Maintained
 from ..model.shells import BudgetClassifier, BudgetRegressor
 from ..parameters import Mutable, not_negative, positive
 
@@ -28,12 +29,18 @@ class RegressorSteps(_Perceptron, BudgetRegressor):
     epsilon = Mutable(not_negative)
 
 
-class KernelPerceptronClassifier(ClassifierSteps):
-    """The kernel Perceptron: every mistake becomes a support vector, for ever.
+class _Maintaining:
+    learning_pass = staticmethod(core.learn_maintained)
 
-    The baseline that all budgets are measured against. It never forgets, so memory and time grow with the
-    number of mistakes: on a noisy stream without limit. Choose it for short streams, or to see what a
-    budget costs; otherwise one of the others.
+
+class KernelPerceptronClassifier(Maintained, ClassifierSteps):
+    """The kernel Perceptron: every mistake becomes a support vector, by default for ever.
+
+    The baseline that all budgets are measured against. Without a budget it never forgets, so memory and time
+    grow with the number of mistakes: on a noisy stream without limit. Choose it for short streams, or to see
+    what a budget costs; otherwise one of the others. With a budget it forgets the oldest vector, or does what
+    `maintenance` says; `RemoveRandom()` makes it an `RBPClassifier`, and with shrinking before each removal of
+    the oldest it would be a `ForgetronClassifier`.
 
     Parameters
     ----------
@@ -42,6 +49,12 @@ class KernelPerceptronClassifier(ClassifierSteps):
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
+    budget
+        The largest number of support vectors. None: no limit.
+    maintenance
+        One of `river_budget.maintenance`: how a full model makes room. None stands for `RemoveOldest()`.
+    seed
+        Seed of `RemoveRandom`; None draws anew in every run.
 
     Examples
     --------
@@ -59,8 +72,27 @@ class KernelPerceptronClassifier(ClassifierSteps):
 
     """
 
-    def __init__(self, kernel: Kernel | None = None, classes: tuple[Any, ...] | None = None):
-        super().__init__(kernel, classes)
+    shrinking_pass = staticmethod(core.shrink_to_budget)
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        classes: tuple[Any, ...] | None = None,
+        budget: int | None = None,
+        maintenance: Maintenance | None = None,
+        seed: int | None = None,
+    ):
+        super().__init__(kernel, classes, seed)
+        self._maintain(budget, maintenance)
+
+    @property
+    def strategy(self) -> Maintenance:
+        """The maintenance in use."""
+        return RemoveOldest() if self.maintenance is None else self.maintenance
+
+    @property
+    def pass_holder(self) -> Any:
+        return _Maintaining if isinstance(self.strategy, (Merge, Project)) else type(self)
 
 
 class KernelPerceptronRegressor(RegressorSteps):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..core import layout as blocks
 from ..core import sbp as core
+from ..core.calibration import STEEPEST
 from ..core.losses import LONGEST
 from ..core.rows import BOUND
 from ..kernels import Kernel
@@ -16,11 +18,12 @@ from ..model.calls import Call
 from ..model.contract import Rows
 from ..model.expansion import FIRST_CAPACITY, GROWTH
 from ..model.shells import BudgetClassifier
-from ..parameters import Mutable, boolean, not_negative, one_of, whole
+from ..parameters import Mutable, boolean, not_negative, one_of, optional, positive, whole
 
 __all__ = ["SBPClassifier"]
 
 LARGE = 1e200  # far beyond what a window gets to, and products of it do not overflow
+MOST_PASSES = 1000  # over the window, to find an optimum
 LARGEST_TABLE = 1024  # windows up to this size keep all kernel values: 8 MB
 
 
@@ -35,6 +38,9 @@ class SBPClassifier(BudgetClassifier):
     followed by `steps` iterations that train a kernel SVM on the window, so an example is learned from many
     times. It gets more out of few examples than models that look at each one once, and takes more time for
     each.
+
+    A window keeps its examples whether they are support vectors or not. `rb.save(..., predict_only=True)` and
+    `rb.load(..., predict_only=True)` keep the support vectors only.
 
     It is a batch learner too, one of the fastest for kernel SVMs: with a window as large as the data and
     `steps=0`, call `learn_many` and then `refine`.
@@ -94,6 +100,7 @@ class SBPClassifier(BudgetClassifier):
     checked_fields = ("seen", "done", "iterations", "refined", "positives")
     file_limits = {"steps": 1_000_000}  # after one example
     factor_is_table = True  # of kernel values, in small windows
+    drops_idle_vectors = True
 
     window = Mutable(whole(1))
     slack = Mutable(not_negative)
@@ -127,9 +134,13 @@ class SBPClassifier(BudgetClassifier):
 
     def check_restored_state(self, count: int) -> None:
         state = self.state_record()
+        if blocks.views(self.block).head.per_vector == 0:  # it only predicts
+            state.positives = 0
         counters = (state.positives, state.seen, state.done, state.refined, state.iterations)
         if state.positives > count or min(counters) < 0:
             raise ValueError("its window has another size")
+        if not 0.0 <= state.last_slope <= STEEPEST:
+            raise ValueError("last_slope is out of range")
 
     def check_restored_rows(self, count: int) -> None:
         """A search for a water level would not end among numbers that are not finite."""
@@ -154,6 +165,8 @@ class SBPClassifier(BudgetClassifier):
         self._window_rows()[[core.LABELS, core.PULLS]] = marks
 
     def _window_rows(self) -> Any:
+        if blocks.views(self.block).head.per_vector == 0:
+            raise RuntimeError("this model was loaded with predict_only=True: its window is gone")
         return blocks.views(self.block).per_vector[:, : self.n_support_vectors]
 
     def after_uniting(self, parts: list[Any]) -> None:
@@ -191,13 +204,102 @@ class SBPClassifier(BudgetClassifier):
         return 0.0 if self.block is None else float(self.state_record().bias)
 
     @changes_the_model
-    def refine(self, n: int) -> None:
+    def refine(self, n: int, tolerance: float | None = None) -> None:
         """Train on the window: n iterations without new data.
 
         Until the next example is learned, the model predicts with the mean of these n iterates, as the
         batch method does. Learning goes on from the last one.
+
+        With a `tolerance` it may stop before: iterations come in rounds, each as long as all before it
+        together, and when a round raises `margin` by less than this share of it, it was the last. The model
+        then predicts with the mean of that round. (The paper leaves it open when to stop.)
         """
         whole(0)("n", n)
-        if self.block is not None:
-            self.state_record().iterations = n
-            Call(self.block).run(core.refine)
+        optional(not_negative)("tolerance", tolerance)
+        if self.block is None:
+            return
+        if tolerance is None:
+            self._iterate(n)
+            return
+        done, size = 0, self.n_support_vectors
+        best = -math.inf
+        while done < n:
+            self._iterate(min(max(size, done), n - done))
+            done += min(max(size, done), n - done)
+            margin = self.margin
+            if margin - best <= tolerance * abs(margin):
+                return
+            best = margin
+
+    def _iterate(self, n: int) -> None:
+        self.state_record().iterations = n
+        Call(self.block).run(core.refine)
+
+    # what the method optimises, on the window
+
+    def _responses(self) -> Any:
+        """y_i f(x_i) of the examples in the window, with the bias."""
+        return self._window_rows()[core.LABELS] * (self.scores_of_vectors()[:, 0] + self.bias)
+
+    @property
+    def margin(self) -> float:
+        """The objective of the paper: the margin that a model of length one has on the window, with `slack` of slack.
+
+        The largest gamma for which the mean of max(0, gamma - y f(x) / |w|) is at most `slack`. It grows as
+        `refine` goes on.
+        """
+        if not self.n_support_vectors:
+            return 0.0
+        length = math.sqrt(self.squared_length())
+        responses = np.sort(self._responses() / length if length > 0.0 else self._responses())
+        counts = np.arange(1, len(responses) + 1)
+        levels = (len(responses) * self.slack + np.cumsum(responses)) / counts
+        above = np.append(responses[1:], np.inf)
+        return float(levels[np.argmax(levels <= above)])
+
+    def objective(self, l2: float) -> float:
+        """The other form of the problem: l2 / 2 |w|^2 + the mean hinge loss, on the window.
+
+        Of the model as it predicts; after `refine` its scale is the one where the margin is 1.
+        """
+        positive("l2", l2)
+        if not self.n_support_vectors:
+            return 1.0
+        losses = np.maximum(0.0, 1.0 - self._responses())
+        return float(0.5 * l2 * self.squared_length() + losses.mean())
+
+    def slack_for(self, l2: float, tolerance: float = 1e-3) -> float:
+        """The `slack` that stands for a strength of regularisation `l2`: nu from lambda, section 5 of the paper.
+
+        It is the mean hinge loss of the optimum for `l2` on the window, divided by its length; with it, both
+        forms of the problem have the same solution. Solves the problem (without a bias, by dual coordinate
+        ascent) until the gap between primal and dual is below `tolerance` of the objective.
+        """
+        positive("l2", l2)
+        positive("tolerance", tolerance)
+        if not self.n_support_vectors:
+            return self.slack
+        labels, gram = self._window_rows()[core.LABELS], self.gram()
+        length, loss = _optimum(gram * np.outer(labels, labels), l2, tolerance)
+        return float(loss / length) if length > 0.0 else 0.0
+
+
+def _optimum(signed_gram: Any, l2: float, tolerance: float) -> tuple[float, float]:
+    """(|w|, mean hinge loss) of the minimum of l2 / 2 |w|^2 + mean hinge loss, by dual coordinate ascent."""
+    n = len(signed_gram)
+    cap, diagonal = 1.0 / (l2 * n), np.diag(signed_gram)
+    weights, responses, draws = np.zeros(n), np.zeros(n), np.random.default_rng(0)
+    for _ in range(MOST_PASSES):
+        for i in draws.permutation(n):
+            if diagonal[i] > 0.0:
+                wanted = weights[i] + (1.0 - responses[i]) / diagonal[i]
+                step = min(max(wanted, 0.0), cap) - weights[i]
+                if step != 0.0:
+                    weights[i] += step
+                    responses += step * signed_gram[i]
+        norm2 = max(float(weights @ responses), 0.0)
+        loss = float(np.maximum(0.0, 1.0 - responses).mean())
+        primal, dual = 0.5 * l2 * norm2 + loss, l2 * (float(weights.sum()) - 0.5 * norm2)
+        if primal - dual <= tolerance * primal:
+            break
+    return math.sqrt(norm2), loss

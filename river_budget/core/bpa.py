@@ -76,9 +76,9 @@ def exchange(model, x, norm):
     n, loss, row, k_tt = model.head.count, model.buffer, model.row, self_kernel(model, norm)
     weights_into(model, loss)
     for r in range(n):
-        rest = self_kernel(model, model.norms[r])
-        rest -= row[r] * row[r] / k_tt if k_tt > 0.0 else 0.0
-        loss[r] = loss[r] * rest if rest > TINY else 0.0
+        length = self_kernel(model, model.norms[r])
+        rest = length - (row[r] * row[r] / k_tt if k_tt > 0.0 else 0.0)
+        loss[r] = loss[r] * rest if rest > TINY * length else 0.0
     r = oldest_of_least(model, loss)
     give(model, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
     overwrite(model, r, x, norm)
@@ -92,9 +92,9 @@ def exchange_with_neighbour(model, x, norm):
     weights_into(model, loss)
     for r in range(n):
         to_newcomer, to_neighbour = shares(model, r, row, k_tt)
-        rest = self_kernel(model, model.norms[r]) - to_newcomer * row[r]
-        rest -= to_neighbour * model.per_vector[SIMILARITY, r]
-        loss[r] = loss[r] * rest if rest > TINY else 0.0
+        length = self_kernel(model, model.norms[r])
+        rest = length - to_newcomer * row[r] - to_neighbour * model.per_vector[SIMILARITY, r]
+        loss[r] = loss[r] * rest if rest > TINY * length else 0.0
     r = oldest_of_least(model, loss)
     to_newcomer, to_neighbour = shares(model, r, row, k_tt)
     neighbour = int(model.per_vector[NEIGHBOUR, r])

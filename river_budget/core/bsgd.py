@@ -8,9 +8,14 @@ lambda   l2                        B            budget
 t        rounds                    |w_t|^2      norm2, kept up to date; well inside the ball an upper bound.
 eta_t    step = 1 / (l2 rounds)                 It is computed from scratch only now and then
 alpha    coefficients times scale  M (2018)     arity
+|E_t|    |Delta_t| / eta_t: errors is their sum, and their mean the E of theorem 1
 
 Binary examples use the hinge loss, several classes Crammer and Singer's, regression the
 epsilon-insensitive loss. A weight multiplies the loss, hence the step.
+
+The ball of line 8 has the radius 1 / sqrt(lambda), as the loss of w = 0 is 1. In general the optimum lies within
+sqrt(mean of weight * loss of 0) / sqrt(lambda), since lambda |w|^2 = -<w, gradient of the loss> <= loss(0) there. The
+mean is that over the examples so far.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import math
 import numpy as np
 
 from .calls import model_of, unpack
+from .codes import Task
 from .jit import compiled
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length
 from .maintenance import FACTOR, MANY, PAIRS, keep_budget, store, strategy_of
@@ -28,6 +34,7 @@ from .rounds import observe
 from .rows import dot, padded_count, row_of_vector
 from .support import rescale
 
+REGRESSION = int(Task.REGRESSION)
 STATE = np.dtype(
     (
         np.record,
@@ -40,6 +47,8 @@ STATE = np.dtype(
             ("unchecked", "i8"),  # vectors given up since norm2 was computed from scratch
             ("bounded", "i8"),  # norm2 is an upper bound
             ("wait", "i8"),  # vectors to be given up before it may be one again
+            ("surplus", "f8"),  # sum of weight * loss(0) - 1: how the ball differs from the paper's
+            ("errors", "f8"),  # sum of |E_t|
         ],
     )
 )
@@ -102,14 +111,22 @@ def learn_rows(call, strategy):
             state.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
             state.norm2 -= lost
             fit_budget(model, state, strategy, model.head.count - 1)  # lines 5-7
-        if state.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda)
-            if state.l2 * state.norm2 > 1.0 and state.bounded:
+            state.errors += model.head.cost * state.l2 * state.rounds
+        state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0
+        if state.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda), where the loss of 0 is 1
+            size = 1.0 + state.surplus / state.rounds
+            if state.l2 * state.norm2 > size and state.bounded:
                 recompute_norm(model, state)
-            excess = state.l2 * state.norm2
-            if excess > 1.0:
-                rescale(model, 1.0 / math.sqrt(excess))
-                state.norm2 = 1.0 / state.l2
+            if state.l2 * state.norm2 > size and size > 0.0:
+                rescale(model, 1.0 / math.sqrt(state.l2 * state.norm2 / size))
+                state.norm2 = size / state.l2
     return n
+
+
+@compiled(always_inlined=True)
+def loss_of_zero(model, y, epsilon):
+    """The loss of w = 0, by which the ball is measured."""
+    return max(abs(y) - epsilon, 0.0) if model.head.task == REGRESSION else 1.0
 
 
 @compiled(inlined=True)
@@ -131,8 +148,14 @@ def fit_budget(model, state, strategy, observed):
         maintained = state.norm2
         recompute_norm(model, state)
         model.head.repairs += abs(state.norm2 - maintained) > DRIFT * state.norm2
-    elif exact and state.wait <= 0 and state.l2 * state.norm2 < WELL_INSIDE:
+    elif exact and state.wait <= 0 and well_inside(state):
         state.bounded = 1
+
+
+@compiled
+def well_inside(state):
+    size = 1.0 + state.surplus / state.rounds if state.rounds > 0.0 else 1.0
+    return state.l2 * state.norm2 < WELL_INSIDE * size
 
 
 @compiled

@@ -19,6 +19,9 @@ from .rounds import observe
 from .rows import row_of_vector, self_kernel
 from .support import add_to, insert, remove
 
+TIE = (
+    1e-9  # margins that differ by less, relative to the margin and the vector's own part, are equal
+)
 STATE = np.dtype((np.record, [("margin", "f8")]))
 state_at = carver(STATE, 0)
 
@@ -56,13 +59,17 @@ def shrink_to_budget(call):
 def remove_easiest(model):
     head, kept, coefficients = model.head, model.per_vector[0], model.coefficients[0]
     while head.count > head.budget:
-        easiest, best = head.count - 1, -np.inf
+        margins, easiest = model.buffer, 0
         for i in range(head.count):
             without = kept[i] - coefficients[i] * self_kernel(model, model.norms[i])
-            margin = without if coefficients[i] > 0.0 else -without
-            older = model.arrivals[i] < model.arrivals[easiest]
-            if margin > best or (margin == best and older):
-                easiest, best = i, margin
+            margins[i] = without if coefficients[i] > 0.0 else -without
+            easiest = i if margins[i] > margins[easiest] else easiest
+        best = margins[easiest]
+        own = abs(coefficients[easiest]) * self_kernel(model, model.norms[easiest])
+        equal = best - TIE * max(abs(best), own)  # rounding must not decide: the oldest goes
+        for i in range(head.count):
+            if margins[i] >= equal and model.arrivals[i] < model.arrivals[easiest]:
+                easiest = i
         row_of_vector(model, easiest)
         for i in range(head.count):
             kept[i] -= coefficients[easiest] * model.row[i]

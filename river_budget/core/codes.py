@@ -47,6 +47,13 @@ class Method(enum.IntEnum):
     GRADIENT = 1
 
 
+class Choice(enum.IntEnum):
+    """Which vector is projected on the others."""
+
+    SMALLEST = 0
+    BEST = 1
+
+
 class Objective(enum.IntEnum):
     """What the place of a merged vector optimises."""
 

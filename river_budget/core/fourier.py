@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from .calibration import calibrate
 from .calls import example, row_and_scores, unpack
 from .jit import REORDERED, compiled
 from .losses import clamp_step, loss_and_direction, step_length
@@ -64,6 +65,7 @@ def learn(call):
             return t
         waves(model, x)  # construct the new representation z(x_t)
         score_waves(model, f)  # predict
+        calibrate(model, f, y, w)
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         if w > 0.0 and loss > 0.0:  # w <- w - eta times the gradient of the loss
             step = w * state.learning_rate * step_length(model, loss, state.epsilon)

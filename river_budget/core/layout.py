@@ -21,18 +21,21 @@ from .numba_types import carver, f64, f64_matrix, give_attributes, give_construc
 
 _SIZES = "capacity width outputs per_vector factored room desk"  # of tables
 _INTEGERS = (
-    f"stamp scratch {_SIZES} count budget arrived task kernel bounded degree normalised maintenance arity \
-method objective repairs at_coefficients at_norms at_arrivals at_per_vector at_factor at_room"
+    f"stamp scratch {_SIZES} count budget arrived task kernel bounded degree normalised maintenance arity "
+    "method objective choice repairs vanished judged at_coefficients at_norms at_arrivals at_per_vector "
+    "at_factor at_room"
 )
+_REALS = "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature"
 HEADER = np.dtype(
     (
         np.record,
         [(name, "i8") for name in _INTEGERS.split()]
-        + [("random", "u8"), ("gamma", "f8"), ("coef0", "f8"), ("scale", "f8")],
+        + [("random", "u8")]
+        + [(name, "f8") for name in _REALS.split()],
     )
 )
 SIZES = tuple(_SIZES.split())
-STATE_AT = 256  # the header is padded to this; then comes the algorithm's own record
+STATE_AT = -(-HEADER.itemsize // 64) * 64  # behind the header comes the algorithm's own record
 STATE_SIZE = 128
 TABLES_AT = STATE_AT + STATE_SIZE
 UNLIMITED = 2**62  # the budget of a model without one
@@ -256,6 +259,12 @@ def stamp_in(block: Any) -> int:
 def scratch_in(block: Any) -> int:
     """Bytes of scratch space that a pass over this block may need."""
     return _whole(block, "scratch")
+
+
+def reals(block: Any, *fields: str) -> list[float]:
+    """Numbers of the header, as fast as can be."""
+    header = block[: HEADER.itemsize].view(np.float64)
+    return [float(header[HEADER.fields[field][1] // 8]) for field in fields]  # type: ignore[index]
 
 
 def scratch_for(block: Any) -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from .codes import Maintenance, Strategy
+from .codes import Choice, Maintenance, Strategy
 from .exponential import exp_of
 from .jit import compiled
 from .layout import SEARCH_ROWS
@@ -30,7 +30,7 @@ from .multimerge import (
     merge_pair,
 )
 from .numba_types import f64, f64_matrix, i64
-from .projection import join, project_out
+from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
 from .rows import (
     dot,
@@ -46,6 +46,7 @@ from .rows import (
 from .support import add_to, insert, lightest, remove, stamp, weight_of
 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
+BEST = int(Choice.BEST)
 PAIRS, MANY, FACTOR = map(int, (Strategy.PAIRS, Strategy.MANY, Strategy.FACTOR))
 STRATEGIES = (
     *REMOVALS,
@@ -76,15 +77,23 @@ def store(model, x, norm, plus, minus, amount, strategy):
 @compiled(inlined=True)
 def keep_budget(model, exact, strategy, observed):
     """Maintain until the budget is kept. Returns the change of |w|^2 if `exact`, and otherwise how much
-    |w| may have grown. `observed`: the vector whose kernel row has just been computed, or -1."""
+    |w| may have grown. `observed`: the vector whose kernel row has just been computed, or -1.
+
+    head.cost becomes the sum of the lengths of what w was changed by."""
     head, change = model.head, 0.0
+    head.cost = 0.0
     while head.count > head.budget:
         if head.maintenance == MERGE:
             change += merge(model, exact, strategy, observed)
         elif strategy == FACTOR:
-            p = lightest(model, model.buffer)
-            weight = model.buffer[p] / self_kernel(model, model.norms[p])
+            if head.choice == BEST:
+                p = cheapest(model, head.count)
+                weight = weight_of(model, p)
+            else:
+                p = lightest(model, model.buffer)
+                weight = model.buffer[p] / self_kernel(model, model.norms[p])
             distance = project_out(model, p)
+            head.cost += head.scale * math.sqrt(weight * max(distance, 0.0))
             change -= weight * distance if exact else 0.0
         else:
             p = chosen_for_removal(model)
@@ -97,7 +106,8 @@ def keep_budget(model, exact, strategy, observed):
 @compiled(inlined=True)
 def change_by_removal(model, p, exact):
     """-2 a_p . f(x_p) + |a_p|^2 k(x_p, x_p), or the root of its second part"""
-    length = weight_of(model, p) * self_kernel(model, model.norms[p])
+    length = max(weight_of(model, p) * self_kernel(model, model.norms[p]), 0.0)
+    model.head.cost += model.head.scale * math.sqrt(length)
     if not exact:
         return math.sqrt(length)
     row_of_vector(model, p)
@@ -143,6 +153,7 @@ def merge(model, exact, strategy, observed):
         if strategy == MANY:
             cascade(a, s, shares, a_z)
     loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
+    head.cost += head.scale * math.sqrt(loss)
     if exact:
         loss += 2.0 * gain_by_merging(model, search[S], points, members, shares, s, a_z, strategy)
     replace(model, points, members, shares, a_z)

@@ -21,7 +21,7 @@ from .losses import clamp_step, loss_and_direction
 from .maintenance import keep_budget, store, strategy_of
 from .numba_types import carver
 from .removal import remove_to_budget
-from .rounds import observe
+from .rounds import look_at, observe
 from .rows import decide
 from .support import add_to, insert, rescale
 
@@ -59,15 +59,17 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def learn_novelty(call):
-    """The same without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t)"""
+    """The same without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t), and
+    targets[t] becomes the rho of that time."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, _, w, norm = observe(model, stream, t)
+        x, f, _, w, norm = look_at(model, stream, t)
         if norm < 0.0:
             return t
         _, _, plus, minus = loss_and_direction(model, f, 1.0, 0.0)
         f[0] = state.level - f[0]
+        stream[1][t] = state.level
         if w == 0.0:
             continue
         step = clamp_step(w * state.learning_rate)

@@ -14,24 +14,37 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
 
 Until the support is full this is kernel gradient descent. The first example with a loss after that finds
 the pass waiting for its basis, which is computed in Python (algorithms/nystroem.py). The pass then judges this example by
-the old function, projects the function on the basis, and makes the step there.
+the old function, projects the function on the basis, and makes the step there. With a step of its own
+(eta_linear) the linear model starts at 0, as in the authors' program in C++.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from .calibration import calibrate
 from .calls import row_and_scores, unpack
 from .jit import REORDERED, compiled
 from .losses import clamp_step, loss_and_direction, step_length
 from .numba_types import carver
-from .rounds import observe
+from .rounds import look_at
 from .rows import dot, kernel_row, norm_of, padded_count, self_kernel, usable
 from .support import add_to, insert, largest, within
 
-GATHERING, PREPARED, LINEAR = range(3)
+GATHERING, PREPARED, LINEAR, FRESH = range(4)
 STATE = np.dtype(
-    (np.record, [("learning_rate", "f8"), ("epsilon", "f8"), ("kept", "i8"), ("stage", "i8")])
+    (
+        np.record,
+        [
+            ("learning_rate", "f8"),
+            ("epsilon", "f8"),
+            ("kept", "i8"),
+            ("stage", "i8"),
+            ("eta_linear", "f8"),  # the step from then on; NaN: the learning rate
+        ],
+    )
 )
 state_at = carver(STATE, 0)
 SAME = 1e-12  # squared distance in units of the lengths, below which two examples are one
@@ -43,24 +56,37 @@ def learn(call):
     model, stream, n = unpack(call)
     state, head = state_at(model.state), model.head
     for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
+        x, f, y, w, norm = look_at(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        if not (w > 0.0 and loss > 0.0):
+        active = w > 0.0 and loss > 0.0
+        if active and state.stage == GATHERING and head.count >= head.budget:
+            return t  # construct K from S, and its eigenvectors: in Python
+        calibrate(model, f, y, w)
+        if not active:
             continue
-        step = w * state.learning_rate * step_length(model, loss, state.epsilon)
-        amount = clamp_step(step) * sign
+        step = w * step_length(model, loss, state.epsilon)
         if state.stage == GATHERING:  # while |S| < B: regular gradient descent
-            if head.count >= head.budget:  # construct K from S, and its eigenvectors: in Python
-                return t
+            amount = clamp_step(state.learning_rate * step) * sign
             add_to(model, insert(model, x, norm), plus, minus, amount)
             continue
         if state.stage == PREPARED:
             project_function(model, state.kept)  # initialise w from alpha
-            state.stage = LINEAR
+        elif state.stage == FRESH:
+            forget_function(model)
+        state.stage = LINEAR
+        rate = state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
+        amount = clamp_step(rate * step) * sign
         linear_step(model, state.kept, plus, minus, amount)  # w <- w - eta times the gradient
     return n
+
+
+@compiled
+def forget_function(model):
+    for r in range(model.coefficients.shape[0]):
+        for j in range(padded_count(model)):
+            model.coefficients[r, j] = 0.0
 
 
 @compiled

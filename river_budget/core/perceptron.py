@@ -6,17 +6,19 @@ G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a 
 Machine Learning 69, 2007.
 
 Every mistake becomes a support vector. RBP is the same with a budget: a newcomer is stored, and if there are
-too many vectors then, one of the old ones is removed, all equally likely. In regression an error above epsilon is a mistake, and the
-step is the learning rate.
+too many vectors then, one of the old ones is removed, all equally likely. Other rules of removal have their place in
+the same pass; with the oldest it is the first algorithm of section 3 in O. Dekel, S. Shalev-Shwartz, Y. Singer. The
+Forgetron. NIPS 2005. In regression an error above epsilon is a mistake, and the step is the learning rate.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .calls import unpack
+from .calls import model_of, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
+from .maintenance import keep_budget, store, strategy_of
 from .numba_types import carver
 from .removal import remove_to_budget
 from .rounds import observe
@@ -41,3 +43,27 @@ def learn(call):
             add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
             remove_to_budget(model)
     return n
+
+
+@compiled(called_from_python=True)
+def learn_maintained(call):
+    """The pass for models that merge or project."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
+        if norm < 0.0:
+            return t
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        if w > 0.0 and mistaken(model, f, loss, sign, plus, minus):
+            step = clamp_step(w * state.learning_rate) * sign
+            store(model, x, norm, plus, minus, step, strategy_of(model))
+            keep_budget(model, False, strategy_of(model), model.head.count - 1)
+    return n
+
+
+@compiled(called_from_python=True)
+def shrink_to_budget(call):
+    """Maintain until a budget that has been made smaller is kept."""
+    model = model_of(call)
+    keep_budget(model, False, strategy_of(model), np.int64(-1))

@@ -39,6 +39,7 @@ from .support import (
 
 TINY = 1e-10  # relative to k(x, x)
 EVERY = 64  # arrivals: a check costs as much as an arrival
+CURED = 10.0  # a factor that had drifted is so much better when it is computed anew
 DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11
 
 
@@ -211,9 +212,15 @@ def spread(model, r, amount, d):
 def check_factor(model):
     """Every EVERY-th arrival: check the factor at one vector, and repair it if it has drifted."""
     head = model.head
-    if head.arrived % EVERY == 0 and error_at(model, (head.arrived // EVERY) % head.count) > DRIFT:
+    if head.arrived % EVERY != 0:
+        return
+    p = (head.arrived // EVERY) % head.count
+    error = error_at(model, p)
+    if error > DRIFT:
         renew_factor(model)
-        head.repairs += 1
+        # near vectors that hardly differ, no factor is better: then it had not drifted
+        if p >= head.count or error > CURED * error_at(model, p):
+            head.repairs += 1
 
 
 @compiled

@@ -23,7 +23,15 @@ from .calls import model_of, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
 from .numba_types import carver, f64
-from .projection import TINY, add_projected, check_factor, extend, project, project_out
+from .projection import (
+    TINY,
+    add_projected,
+    check_factor,
+    extend,
+    keep_apart,
+    project,
+    project_out,
+)
 from .rounds import observe
 from .rows import self_kernel
 from .support import add_to, insert, lightest
@@ -78,6 +86,7 @@ def learn(call):
             j = insert(model, x, norm)
             extend(model, d, residual, j)
             add_to(model, j, plus, minus, amount)
+            keep_apart(model)
             check_factor(model)
     return n
 

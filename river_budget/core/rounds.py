@@ -2,25 +2,57 @@
 
 from __future__ import annotations
 
+from .calibration import calibrate
 from .calls import example
 from .jit import compiled
 from .rows import norm_of, score, usable
 from .support import has_room
 
 REFUSED = -1.0
+MANY_FAR = 10  # examples in a row that no vector is near to
+WARNED = -1
 
 
 @compiled(always_inlined=True)
 def observe(model, stream, t):
     """(x, f, y, w, norm): example t with its target and its weight. Its kernel row goes to model.row, and
-    its scores to f.
+    its scores to f; what they are worth is learned.
 
-    norm is REFUSED where x is not finite, or where a model without a budget needs a larger block before it
-    can learn x. Then the pass returns t.
+    norm is REFUSED where x is not finite, where a model without a budget needs a larger block before it can
+    learn x, or where a warning is due. Then the pass returns t.
     """
+    x, f, y, w, norm = look_at(model, stream, t)
+    if norm >= 0.0:
+        calibrate(model, f, y, w)
+    return x, f, y, w, norm
+
+
+@compiled(always_inlined=True)
+def look_at(model, stream, t):
+    """The same without learning what scores are worth."""
     x, f, y, w = example(stream, t)
     norm = norm_of(model, x)
     if not (usable(x, norm) and has_room(model)):
         return x, f, y, w, REFUSED
     score(model, x, norm, f)
+    if f[0] != 0.0:
+        if model.head.vanished > 0:
+            model.head.vanished = 0
+    elif far_from_all(model):
+        return x, f, y, w, REFUSED
     return x, f, y, w, norm
+
+
+@compiled
+def far_from_all(model):
+    """Whether the kernel of an example, whose row is at hand, with every vector has vanished, for the
+    MANY_FAR-th time in a row: a user who has not scaled the features should know."""
+    head = model.head
+    if head.count == 0 or head.bounded == 0 or head.vanished == WARNED:
+        return False
+    for j in range(head.count):
+        if model.row[j] != 0.0:
+            head.vanished = 0
+            return False
+    head.vanished += 1
+    return head.vanished >= MANY_FAR

@@ -24,12 +24,13 @@ import math
 
 import numpy as np
 
+from .calibration import STEEPEST, calibrate
 from .calls import example, model_of, row_and_scores, unpack
 from .jit import REORDERED, compiled
 from .losses import clamp_step
 from .numba_types import carver, f64
 from .randoms import below
-from .rounds import REFUSED
+from .rounds import REFUSED, far_from_all
 from .rows import decide as decide_without_bias
 from .rows import dot, kernel_row, norm_of, padded_count, row_of_vector, score, self_kernel, usable
 from .support import has_room, oldest, place, remove
@@ -42,7 +43,7 @@ EVERY = 16  # arrivals: then a response and |w|^2 are checked, one example after
 DRIFT = 1e-7  # relative to |w| and the length of the example; rounding alone stays near 1e-13
 
 _WHOLE = "steps fit_bias reservoir seen done iterations refined positives"
-_REAL = "slack norm2 bias last_bias"
+_REAL = "slack norm2 bias last_bias last_slope"
 STATE = np.dtype(
     (
         np.record,
@@ -93,7 +94,10 @@ def observe_window(model, state, stream, t):
     f[0] = 0.0
     if state.norm2 > 0.0 or model.head.factored:
         score(model, x, norm, f)
+        if f[0] == 0.0 and far_from_all(model):
+            return x, y, w, REFUSED
     f[0] += state.bias
+    calibrate(model, f, y, w)
     return x, y, w, norm
 
 
@@ -347,6 +351,12 @@ def predict_with_mean(model, state):
     # a margin of 0 on paper, as of equal examples with different labels, is rounding noise
     scale = 1.0 / margin if margin > TOLERANCE else 1.0
     state.bias *= scale
+    state.last_slope, before, after = model.head.slope, 0.0, 0.0
+    for j in range(n):
+        before += abs(model.coefficients[0, j])
+        after += abs(scale * per_vector[KEPT, j] / state.iterations)
+    if before > 0.0 and after > 0.0:  # the mean has another scale, its scores are worth as much
+        model.head.slope = min(model.head.slope * (before / after), STEEPEST)
     for j in range(n):
         mean = per_vector[KEPT, j] / state.iterations
         per_vector[KEPT, j] = model.coefficients[0, j]
@@ -360,6 +370,7 @@ def go_back(model, state):
     for j in range(padded_count(model)):
         model.coefficients[0, j] = model.per_vector[KEPT, j]
     state.bias, state.refined = state.last_bias, 0
+    model.head.slope = state.last_slope
 
 
 # Drift

@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import math
 import secrets
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ import numpy as np
 from river import base
 
 from ..core import layout as blocks
+from ..core.rounds import MANY_FAR, WARNED
 from ..core.rows import KERNELS
 from ..kernels import RBF, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
@@ -88,6 +90,22 @@ class StreamModel(base.Estimator):
         return {
             name for name in self.parameters() if isinstance(getattr(type(self), name, 0), Mutable)
         }
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = type(self)
+        fixed = name in kind.parameters() and name not in self._mutable_attributes
+        if fixed and name in self.__dict__:
+            raise AttributeError(
+                f"{name} of a {kind.__name__} cannot change: model.clone({{{name!r}: ...}}) makes a new one. "
+                f"{self._changeable()}"
+            )
+        super().__setattr__(name, value)
+
+    def _changeable(self) -> str:
+        names = sorted(self._mutable_attributes)
+        if not names:
+            return "Nothing can be changed in a model that lives"
+        return f"What may change, by model.mutate({{...}}) or assignment: {', '.join(names)}"
 
     def _check_together(self, **parameters: Any) -> None:
         """Raise for parameters that are fine alone and not together."""
@@ -207,8 +225,24 @@ class StreamModel(base.Estimator):
             done += call.run(self.pass_holder.learning_pass)
             if done == len(rows):
                 return
-            self.prepare()
+            if not self._warn_of_far_examples():
+                self.prepare()
             call.move(self.block, done, len(rows))
+
+    def _warn_of_far_examples(self) -> bool:
+        """Say it, once, where a pass has stopped because no vector is near to any example."""
+        head = blocks.views(self.block).head
+        if head.vanished < MANY_FAR:
+            return False
+        head.vanished = WARNED
+        warnings.warn(
+            f"{type(self).__name__}: the last {MANY_FAR} examples are so far from all support vectors that every "
+            "kernel value is 0, so nothing that was learned applies to them. Features of this size need a "
+            "preprocessing.StandardScaler in front, or a kernel with a smaller gamma",
+            UserWarning,
+            stacklevel=5,
+        )
+        return True
 
     def prepare(self) -> None:
         """Give a pass what it waits for."""

@@ -32,6 +32,7 @@ class BudgetModel(StreamModel):
     shrinking_pass: ClassVar[Any]  # compiled: maintain until a smaller budget is kept
     budget_name: ClassVar[str] = "budget"  # the parameter that limits the number of vectors
     per_vector_rows: ClassVar[int] = 0  # further numbers that the pass keeps of every vector
+    drops_idle_vectors: ClassVar[bool] = False  # those with coefficients 0, where it only predicts
     scoring_pass: ClassVar[Any] = staticmethod(decide)
 
     @property

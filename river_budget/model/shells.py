@@ -86,8 +86,12 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         return self.labels.label(self._score_row(x))
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """Probabilities by a logistic or softmax link of the scores; they are not calibrated."""
-        shares = self.labels.probabilities(np.array(self._score_row(x)))
+        """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
+
+        How steep the link is follows from the scores that the last hundred or so examples had before they
+        were learned. It has no effect on predictions.
+        """
+        shares = self.labels.probabilities(np.array(self._score_row(x)), *self._link())
         return {label: float(share) for label, share in shares.items()}
 
     def decision_function_one(self, x: dict[Any, Any]) -> Any:
@@ -141,7 +145,14 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: Any) -> Any:
         batch = Batch(X, predicted=True)
-        return batch.table(self.labels.probabilities(self._score_batch(batch)))
+        return batch.table(self.labels.probabilities(self._score_batch(batch), *self._link()))
+
+    def _link(self) -> tuple[float, float]:
+        """From scores to probabilities: the slope, and the lead of the highest score."""
+        if self.block is None:
+            return 1.0, 0.0
+        slope, lead = blocks.reals(self.block, "slope", "lead")
+        return slope or 1.0, lead
 
 
 def split(table: Any) -> None:

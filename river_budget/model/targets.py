@@ -147,14 +147,28 @@ class Labels:
             return np.repeat(self._table, len(scores))
         return np.full(len(scores), self._unlearned, bool if self.binary else object)
 
-    def probabilities(self, scores: Any) -> dict[Any, Any]:
-        """{label: probability}: a number each, or an array of many rows."""
+    def probabilities(self, scores: Any, slope: float = 1.0, lead: float = 0.0) -> dict[Any, Any]:
+        """{label: probability}: a number each, or an array of many rows.
+
+        `slope` and `lead` say what the scores are worth (core/calibration.py).
+        """
+        with np.errstate(over="ignore"):
+            return self._probabilities(scores, slope, lead)
+
+    def _probabilities(self, scores: Any, slope: float, lead: float) -> dict[Any, Any]:
         if len(self.known) > 2:
-            powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+            behind = scores - scores.max(axis=-1, keepdims=True)
+            logits = slope * behind
+            if lead > 0.0:  # where all scores are equal, nothing leads
+                first = np.arange(len(self.known)) == np.argmax(scores, axis=-1)[..., np.newaxis]
+                logits -= lead * (~first & (behind.min(axis=-1, keepdims=True) < 0.0))
+            powers = np.exp(logits)
             shares = powers / powers.sum(axis=-1, keepdims=True)
             return {label: shares[..., column] for column, label in enumerate(self.known)}
         if len(self.known) == 2:
-            p = 0.5 + 0.5 * np.tanh(0.5 * scores[..., 0])  # the logistic function, without overflow
+            p = 0.5 + 0.5 * np.tanh(
+                0.5 * slope * scores[..., 0]
+            )  # the logistic function, without overflow
             return dict(zip(self.known, (1.0 - p, p), strict=True))
         ones = np.ones(scores.shape[:-1])[()]
         if self.known:

@@ -16,7 +16,7 @@ LARGEST = 2**32  # bytes
 NO_LIMIT = 2**63
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -> None:
     """Write a model to a file.
 
     The file appears at once and whole: it is written beside its place, forced to the disk, and then renamed.
@@ -30,6 +30,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         and MinMaxScaler.
     path
         Where to.
+    predict_only
+        Leave out what only learning needs: a smaller file, of a model that cannot learn.
 
     Examples
     --------
@@ -51,11 +53,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     arrays: list[Any] = []
     node = nodes.encoded(model, arrays)
-    parts = container.content(node, arrays)
     try:
-        nodes.decoded(node, Source(arrays, False, NO_LIMIT))
+        restored = nodes.decoded(node, Source(arrays, predict_only, NO_LIMIT))
+        if predict_only:
+            arrays = []
+            node = nodes.encoded(restored, arrays)
+            nodes.decoded(node, Source(arrays, False, NO_LIMIT))
     except SavedModelError as error:
         raise SavedModelError(f"the model cannot be saved, it would not load: {error}") from None
+    parts = container.content(node, arrays)
     container.write(path, parts)
 
 

@@ -5,7 +5,7 @@ Everything that follows from the parameters is made anew by the model itself, so
 how memory is laid out. What is left, sizes above all, is checked.
 
     numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files), gamma,
-              scale. The width has room for features to come; it is saved because the order of summation, and so
+              scale; what scores are worth: judged, slope, lead and their curvatures (not in the first files). The width has room for features to come; it is saved because the order of summation, and so
               the last bit of a score, depends on it
     own       the algorithm's own numbers, None for NaN
     arrays    places of its arrays in the file, by name: features or support vectors, coefficients and so on, only
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core import layout as blocks
+from ..core.calibration import LONGEST_LEAD, STEEPEST
 from ..core.support import HUGE_SCALE, TINY_SCALE
 from ..model.expansion import BudgetModel
 from ..model.features import FeatureIndex
@@ -28,7 +29,8 @@ from .source import Source
 from .trust import damaged
 
 Node = dict[str, Any]
-NUMBERS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale")
+LINK = ("slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
+NUMBERS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale", "judged", *LINK)
 ARRAYS = {  # name in the file: table of the block
     "vectors": "vectors",
     "coefficients": "coefficients",
@@ -38,6 +40,7 @@ ARRAYS = {  # name in the file: table of the block
     "factor": "factor",
 }
 OF_VECTORS = ("norms", "arrivals")  # which random features do not have
+LARGE = 1e15  # far above any curvature
 WHOLE = 2**62  # whole numbers in a file are smaller
 
 
@@ -192,6 +195,20 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
             raise damaged(f"its {name} are not finite")
         table[...] = array
     trust.check_state(model, count)
+    if only_predicts and is_expansion(model) and model.drops_idle_vectors:
+        _drop_idle_vectors(model)
+
+
+def _drop_idle_vectors(model: Any) -> None:
+    """Keep the vectors that have coefficients."""
+    block = blocks.views(model.block)
+    n = int(block.head.count)
+    used = np.flatnonzero(block.coefficients[:, :n].any(axis=0))
+    for table in (block.vectors, block.coefficients, block.norms, block.arrivals):
+        table[..., : len(used)] = table[..., used]
+        table[..., len(used) : n] = 0
+    block.head.count = len(used)
+    model.resize_block(capacity=blocks.columns_for(len(used)))
 
 
 def _fields(
@@ -209,6 +226,8 @@ def _fields(
         fields["gamma"] = _real(numbers.get("gamma"), "gamma")
         if not 0.0 < fields["gamma"] < math.inf:
             raise damaged("gamma is out of range")
+    fields["judged"] = _whole(numbers.get("judged", "0"), "judged")
+    fields |= _link(numbers)
     if "count" in fields:  # of frequencies: follows from the parameters
         if count != fields["count"]:
             raise damaged("its size does not fit its parameters")
@@ -222,6 +241,19 @@ def _fields(
         fields["factored"] = 0
         fields["per_vector"] = fields.get("per_vector", 0) if model.scores_with_per_vector else 0
     return fields
+
+
+def _link(numbers: dict[str, Any]) -> dict[str, float]:
+    """What scores are worth."""
+    link = {name: _real(numbers[name], name) for name in LINK if name in numbers}
+    for name, value in link.items():
+        least = -LARGE if name == "cross_curvature" else 0.0
+        most = {"slope": STEEPEST, "lead": LONGEST_LEAD}.get(name, LARGE)
+        if not least <= value <= most:
+            raise damaged(f"{name} is out of range")
+    if link.get("slope", 0.0) > 0.0 and not link.get("slope_curvature", 0.0) > 0.0:
+        raise damaged("slope_curvature is out of range")
+    return link
 
 
 def _restore_own(model: Any, numbers: dict[str, Any]) -> None:

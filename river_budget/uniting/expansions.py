@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core import layout as blocks
 from ..core import union as core
+from ..core.calibration import STEEPEST
 from ..core.support import LARGEST
 from ..model.calls import Call
 from ..model.contract import Expansion, Rows
@@ -68,6 +69,23 @@ def _set_parameters(result: Any, parts: list[Part], **sizes: int) -> None:
     result.create_block(len(result.features), gamma=head.gamma, random=head.random, **sizes)
     own_head = blocks.views(result.block).head
     own_head.repairs = max(part.block.head.repairs for part in parts)
+    own_head.judged = max(part.block.head.judged for part in parts)
+    _unite_links(own_head, parts)
+
+
+def _unite_links(head: Any, parts: list[Part]) -> None:
+    """What scores are worth. 1 / slope is the size of scores that says something: sizes add up as scores do.
+
+    What is known about it is a mean of what the parts know.
+    """
+    used = [part for part in parts if part.weight != 0.0 and part.block.head.slope > 0.0]
+    if not used:
+        return
+    sizes = sum(abs(part.weight) / part.block.head.slope for part in used)
+    head.slope = min(max(1.0 / sizes, 1.0 / STEEPEST), STEEPEST)
+    total = sum(abs(part.weight) for part in used)
+    for name in ("lead", "slope_curvature", "lead_curvature", "cross_curvature"):
+        head[name] = sum(abs(part.weight) / total * part.block.head[name] for part in used)
 
 
 # Random waves

@@ -62,7 +62,7 @@ class BPA(OnlineKernelLearner):
         # Least squares, because a newcomer that duplicates an heir makes the matrix singular.
         shares = np.linalg.lstsq(gram[np.ix_(heirs, heirs)], gram[heirs, r], rcond=1e-12)[0]
         distance2 = gram[r, r] - gram[heirs, r] @ shares
-        return heirs, shares, distance2 if distance2 > TINY else 0.0
+        return heirs, shares, distance2 if distance2 > TINY * gram[r, r] else 0.0
 
     def heirs(self, r, gram):
         newcomer = len(self.X)

@@ -257,6 +257,10 @@ class BudgetedSGD:
     gamma        width of the Gaussian kernel; only "merge" uses it.
     arity        how many vectors are merged at once; from 3 on `method` says how.
     objective    place of a merged pair: "degradation" (its minimiser) or "eq21" (equation 21).
+    choice       which vector is projected: "smallest", or "best" (equation 17).
+
+    The ball has the radius sqrt(mean of weight * loss of w = 0) / sqrt(lambda): 1 / sqrt(lambda) for
+    classes without weights, as in the paper. `gradient_errors` are the |E_t| of theorem 1.
 
     The rows of `A` and `X` are in order of insertion (row 0 is the oldest), except with "random",
     where a newcomer takes over the slot of the vector it replaces.
@@ -278,6 +282,7 @@ class BudgetedSGD:
         method="cascade",
         objective="degradation",
         min_residual=1e-10,
+        choice="smallest",
     ):
         if task not in ("binary", "multiclass", "regression"):
             raise ValueError(f"unknown task {task!r}")
@@ -301,9 +306,12 @@ class BudgetedSGD:
         self.method = method
         self.objective = objective
         self.min_residual = min_residual
+        self.choice = choice
+        self.gradient_errors = []
         self.X = []
         self.A = np.zeros((0, outputs))
         self.t = 0
+        self.losses_of_zero = []
 
     # ------------------------------------------------------------------------------ the model
 
@@ -337,6 +345,10 @@ class BudgetedSGD:
 
     # -------------------------------------------------------------------------------- learning
 
+    def _loss_of_zero(self, target):
+        """What the model w = 0 loses: 1 with classes, so the ball is that of the paper."""
+        return max(abs(target) - self.epsilon, 0.0) if self.task == "regression" else 1.0
+
     def step(self, x, target, weight=1.0):
         """One round; returns the scores of x before learning.  Weight 0 changes nothing."""
         x = np.array(x, dtype=float)
@@ -345,13 +357,14 @@ class BudgetedSGD:
             return scores
 
         self.t += 1
+        self.losses_of_zero.append(weight * self._loss_of_zero(target))
         direction = self._direction(scores, target)
         self.A = (1.0 - 1.0 / self.t) * self.A
         if direction is not None:
             self._learn(x, weight / (self.l2 * self.t) * direction)
         if self.project_to_ball:
             norm = math.sqrt(max(self.norm2(), 0.0))
-            radius = 1.0 / math.sqrt(self.l2)
+            radius = math.sqrt(np.mean(self.losses_of_zero) / self.l2)
             if norm > radius:
                 self.A = self.A * (radius / norm)
         return scores
@@ -383,7 +396,16 @@ class BudgetedSGD:
         if self.maintenance == "project":
             self._keep_apart()
         if self.budget is not None and len(self.X) > self.budget:
+            before = list(self.X), self.A
             getattr(self, f"_{self.maintenance}")()
+            self._note_gradient_error(*before)
+
+    def _note_gradient_error(self, X, A):
+        """|E_t| = |change of w by maintenance| / eta_t."""
+        points = np.array(X + self.X)
+        change = np.vstack([A, -self.A])
+        length2 = float(np.sum(change * (self.kernel(points, points) @ change)))
+        self.gradient_errors.append(math.sqrt(max(length2, 0.0)) * self.l2 * self.t)
 
     # --------------------------------------------------------- removal: section 4.1 of the paper
 
@@ -428,14 +450,19 @@ class BudgetedSGD:
         return K[i, i] - K[i, rest] @ _solve(K[np.ix_(rest, rest)], K[rest, i])
 
     def _project(self, p=None):
-        """Equation (16): the lightest vector is projected on all others."""
-        p = self._lightest() if p is None else p
+        """Equation (16): one vector is projected on all others; equation (17): the one that loses least."""
+        if p is None:
+            p = self._lightest() if self.choice == "smallest" else self._cheapest()
         rest = [i for i in range(len(self.X)) if i != p]
         K = self.gram()
         d = _solve(K[np.ix_(rest, rest)], K[rest, p])
         row = self.A[p].copy()
         self._delete([p])
         self.A = self.A + np.outer(d, row)
+
+    def _cheapest(self):
+        K = self.gram()
+        return lightest([self.A[i] @ self.A[i] * self._distance2(K, i) for i in range(len(K))])
 
     # --------------------------------------------------------- merging: section 4.3 of the paper
 

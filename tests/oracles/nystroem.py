@@ -26,10 +26,12 @@ class NOGD(FeatureOGD):
         rank=None,
         learning_rate=0.2,
         epsilon=0.1,
+        eta_linear=None,
     ):
         super().__init__(kernel, task, outputs, learning_rate, epsilon)
         self.budget = budget
         self.rank = max(1, round(0.2 * budget)) if rank is None else rank
+        self.eta_linear = eta_linear  # phase 2 has a step of its own, and starts at 0
         self.M = None  # rank x budget
 
     def features(self, x):
@@ -40,6 +42,10 @@ class NOGD(FeatureOGD):
         # that fills it.  That round's own step is already one on the features.
         if self.W is None and len(self.X) == self.budget:
             self.begin_phase_2()
+            if self.eta_linear is not None:
+                self.W = np.zeros_like(self.W)
+        if self.W is not None and self.eta_linear is not None:
+            coefficients = coefficients * (self.eta_linear / self.learning_rate)
         super().add(x, coefficients)
 
     def begin_phase_2(self):

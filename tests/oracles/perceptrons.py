@@ -74,7 +74,11 @@ class BudgetPerceptron(OnlineKernelLearner):
                 label * (self.scores(point)[0] - coefficient * self.norm2(point))
                 for point, coefficient, label in zip(self.X, coefficients, labels, strict=True)
             ]
-            self.remove(int(np.argmax(without_itself)))
+            # Margins that are equal on paper differ in their last digits: the oldest of them goes.
+            best = int(np.argmax(without_itself))
+            own = abs(coefficients[best]) * self.norm2(self.X[best])
+            equal = without_itself[best] - 1e-9 * max(abs(without_itself[best]), own)
+            self.remove(int(np.flatnonzero(without_itself >= equal)[0]))
 
 
 class KernelOGD(OnlineKernelLearner):

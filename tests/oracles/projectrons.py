@@ -49,6 +49,21 @@ class Projectron(KernelPerceptron):
             self.A = self.A + np.outer(projection, coefficients)
         else:
             self.add(x, coefficients)
+            self.keep_apart()
+
+    def keep_apart(self):
+        """A deviation from the paper, where the Gram matrix becomes singular: stored vectors that a newcomer has
+        made combinations of the others become these combinations."""
+        while len(self.X) > 1:
+            points = np.array(self.X)
+            distances2 = 1.0 / np.diag(np.linalg.inv(self.kernel(points, points)))
+            lengths2 = np.array([self.norm2(x) for x in self.X])
+            i = int(np.argmin(distances2 / lengths2))
+            if distances2[i] > TINY * lengths2[i]:
+                return
+            x, coefficients = self.X[i], self.A[i].copy()
+            self.remove(i)
+            self.A = self.A + np.outer(self.project(x)[0], coefficients)
 
     def project(self, x):
         """Coefficients of the projection of k(x, .), its squared length, the rest's."""
