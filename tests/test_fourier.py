@@ -182,14 +182,14 @@ def test_the_joint_map_learns_xor_where_single_waves_cannot():
 # FOGD
 
 
-def pair(estimator, task, kernel, order, outputs=1, n=40, rate=0.8, **further):
+def pair(estimator, task, kernel, order, outputs=1, n=40, rate=0.8, clip=np.inf, **further):
     """The model and its reference; `order` lists the features in the order of their columns."""
 
     def row(place):
         return plain_frequencies(order[place], kernel, n)
 
     model = estimator(n, kernel, rate, seed=SEED, **further)
-    return model, FOGD(task, outputs, n_components=n, learning_rate=rate, frequencies=row)
+    return model, FOGD(task, outputs, n_components=n, learning_rate=rate, frequencies=row, clip=clip)
 
 
 @pytest.mark.parametrize("kernel", [RBF(1 / 128), Laplacian(0.01)])
@@ -218,9 +218,12 @@ def test_emerging_features_and_classes_are_replayed(kernel, seed):
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.3)])
-def test_regression_is_replayed(kernel):
+@pytest.mark.parametrize("longest", [None, 0.5])
+def test_regression_is_replayed(kernel, longest):
     stream = smooth(400)
-    model, oracle = pair(rb.FOGDRegressor, "regression", kernel, names(stream), rate=0.3)
+    clip = np.inf if longest is None else longest
+    options = {"rate": 0.3, "clip": clip, "max_error": longest}
+    model, oracle = pair(rb.FOGDRegressor, "regression", kernel, names(stream), **options)
     weights = some_weights(stream)
     _, scores = run(model, stream, weights)
     assert_close(scores[:, 0], run_regression(oracle, stream, weights), CLOSE)

@@ -103,7 +103,7 @@ def stage(model):
 
 def test_it_is_gradient_descent_until_the_support_is_full():
     stream = emerging(100)
-    model, twin = rb.NOGDClassifier(20, RBF(0.5)), rb.KernelOGDClassifier(RBF(0.5))
+    model, twin = rb.NOGDClassifier(20, RBF(0.5)), rb.KernelOGDClassifier(RBF(0.5), 1.0)
     for x, y in stream:
         model.learn_one(x, y)
         twin.learn_one(x, y)
@@ -116,7 +116,7 @@ def test_it_is_gradient_descent_until_the_support_is_full():
 
 def test_with_all_of_the_rank_it_is_gradient_descent_still_at_the_first_step():
     stream = smooth(60)
-    model, twin = rb.NOGDRegressor(15, RBF(0.5), rank=15), rb.KernelOGDRegressor(RBF(0.5))
+    model, twin = rb.NOGDRegressor(15, RBF(0.5), 15, 0.2, max_error=None), rb.KernelOGDRegressor(RBF(0.5), 0.2)
     t = 0
     while model.block is None or stage(model) == GATHERING:
         model.learn_one(*stream[t])

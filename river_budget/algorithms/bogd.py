@@ -34,24 +34,30 @@ class _BOGD(BudgetModel):
         sampling: str,
         max_coefficient: float | None,
     ) -> None:
-        optional(one_of("random", "oldest"))("removal", removal)
+        optional(one_of("random", "oldest", "auto"))("removal", removal)
         one_of("uniform", "nonuniform")("sampling", sampling)
-        if sampling == "nonuniform" and (removal or self._usual_removal) != "random":
-            raise ValueError('sampling="nonuniform" needs removal="random"')
         self.removal = removal
         self.sampling = sampling
+        if sampling == "nonuniform" and self.removal_in_use != "random":
+            raise ValueError('sampling="nonuniform" needs removal="random"')
         self.budget = budget
         self.learning_rate = learning_rate
         self.l2 = l2
         self.max_coefficient = max_coefficient
         self._check_together()
 
+    @property
+    def removal_in_use(self) -> str:
+        if self.removal == "auto":
+            return "random" if self.sampling == "nonuniform" else "oldest"
+        return self.removal or self._usual_removal
+
     def _check_together(self, **parameters: Any) -> None:
         both = self.__dict__ | parameters
         check_decay(both["learning_rate"], both["l2"])
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
-        oldest = (self.removal or self._usual_removal) == "oldest"
+        oldest = self.removal_in_use == "oldest"
         code = Maintenance.REMOVE_OLDEST if oldest else Maintenance.REMOVE_RANDOM
         return super().header_fields(n_features) | {"maintenance": code}
 
@@ -113,9 +119,9 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
         self,
         budget: int = 100,
         kernel: Kernel | None = None,
-        learning_rate: float = 0.2,
+        learning_rate: float = 0.5,
         l2: float = 0.0,
-        removal: str | None = None,
+        removal: str | None = "auto",
         sampling: str = "uniform",
         max_coefficient: float | None = None,
         classes: tuple[Any, ...] | None = None,

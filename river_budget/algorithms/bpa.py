@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core import bpa as core
 from ..core import layout as blocks
-from ..kernels import Kernel
+from ..kernels import RBF, Kernel
 from ..model.shells import BudgetClassifier
 from ..parameters import Mutable, one_of, positive, whole
 
@@ -63,6 +63,8 @@ class BPAClassifier(BudgetClassifier):
     shrinking_pass = staticmethod(core.shrink_to_budget)
     state_type = core.STATE
 
+    usual_kernel = RBF("1.5/d")
+
     budget = Mutable(whole(1))
     C = Mutable(positive)
 
@@ -70,8 +72,8 @@ class BPAClassifier(BudgetClassifier):
         self,
         budget: int = 100,
         kernel: Kernel | None = None,
-        C: float = 1.0,
-        update: str = "simple",
+        C: float = 0.4,
+        update: str = "nearest",
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(kernel, classes)

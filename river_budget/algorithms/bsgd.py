@@ -10,7 +10,7 @@ from ..kernels import Kernel
 from ..maintenance import Maintenance
 from ..model.expansion import Maintained
 from ..model.shells import BudgetClassifier, BudgetRegressor
-from ..parameters import Mutable, boolean, not_negative, positive
+from ..parameters import Mutable, boolean, not_negative, optional, positive
 
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
 
@@ -29,8 +29,10 @@ class _BSGD(Maintained):
     state_type = core.STATE
 
     l2 = Mutable(positive)
+    learning_rate = Mutable(optional(positive))
 
     counters = ("rounds",)
+    file_defaults = {"learning_rate": None}
 
     checked_fields = (
         "unchecked",
@@ -53,10 +55,12 @@ class _BSGD(Maintained):
         maintenance: Maintenance | None,
         l2: float,
         project_to_ball: bool,
+        learning_rate: float | None,
     ) -> None:
         boolean("project_to_ball", project_to_ball)
         self.project_to_ball = project_to_ball
         self.l2 = l2
+        self.learning_rate = learning_rate
         self._maintain(budget, maintenance)
 
     def fit_united_budget(self) -> None:
@@ -122,13 +126,14 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         budget: int | None = 100,
         kernel: Kernel | None = None,
         maintenance: Maintenance | None = None,
-        l2: float = 1e-4,
+        l2: float = 3e-4,
         project_to_ball: bool = True,
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
+        learning_rate: float | None = 0.6,
     ):
         super().__init__(kernel, classes, seed)
-        self._set_parameters(budget, maintenance, l2, project_to_ball)
+        self._set_parameters(budget, maintenance, l2, project_to_ball, learning_rate)
 
     def after_promotion(self) -> None:
         self.state_record().norm2 *= 0.5  # |-a/2|^2 + |a/2|^2
@@ -182,9 +187,10 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         project_to_ball: bool = True,
         epsilon: float = 0.1,
         seed: int | None = None,
+        learning_rate: float | None = 0.175,
     ):
         super().__init__(kernel, seed)
-        self._set_parameters(budget, maintenance, l2, project_to_ball)
+        self._set_parameters(budget, maintenance, l2, project_to_ball, learning_rate)
         self.epsilon = epsilon
 
     epsilon = Mutable(not_negative)

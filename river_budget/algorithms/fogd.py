@@ -8,7 +8,7 @@ from ..core import fourier as core
 from ..core import layout as blocks
 from ..kernels import Kernel
 from ..model.shells import Classifier, Regressor, split
-from ..parameters import Mutable, not_negative, positive
+from ..parameters import Mutable, not_negative, optional, positive
 from .fourier import Fourier
 
 __all__ = ["FOGDClassifier", "FOGDRegressor"]
@@ -124,6 +124,8 @@ class FOGDRegressor(_FOGD, Regressor):
     """
 
     epsilon = Mutable(not_negative)
+    max_error = Mutable(optional(positive))
+    file_defaults = {"max_error": None}
 
     def __init__(
         self,
@@ -132,8 +134,10 @@ class FOGDRegressor(_FOGD, Regressor):
         learning_rate: float = 0.3,
         epsilon: float = 0.1,
         seed: int | None = None,
+        max_error: float | None = 1.0,
     ):
         super().__init__(kernel, seed)
         self._set_components(n_components)
         self.learning_rate = learning_rate
         self.epsilon = epsilon
+        self.max_error = max_error

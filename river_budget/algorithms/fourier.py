@@ -19,7 +19,7 @@ from ..model.calls import Call
 from ..model.features import Batch
 from ..model.shells import Transformer
 from ..model.targets import plain
-from ..parameters import as_float, whole
+from ..parameters import Mutable, as_float, positive, whole
 
 __all__ = ["RBFSampler", "RandomFourier"]
 
@@ -54,7 +54,7 @@ class Fourier(StreamModel):
 
     def _set_components(self, n_components: int) -> None:
         whole(1)("n_components", n_components)
-        kernel = RBF() if self.kernel is None else self.kernel
+        kernel = self.kernel_in_use
         if kernel.header_fields(1)["kernel"] not in (Code.RBF, Code.LAPLACIAN):
             raise ValueError(
                 f"random Fourier features need kernel=RBF or Laplacian, not kernel={kernel!r}"
@@ -86,11 +86,13 @@ class Fourier(StreamModel):
         """
         if self.block is None:
             block = blocks.allocate(**self.header_fields(len(names)), width=len(names))
+            blocks.state_of(block, self.state_type).scale = getattr(self, "scale", 0.0)
         else:
             head = blocks.views(self.block).head
             fields = {name: head[name] for name in head.dtype.names} | {"width": len(names)}
             block = blocks.allocate(**fields)
             old, new = blocks.views(self.block), blocks.views(block)
+            blocks.state_of(block, self.state_type)[()] = self.state_record()
             new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
         self.draw(block, names)
         return block
@@ -165,12 +167,20 @@ class RandomFourier(Fourier, Transformer):
     """
 
     scoring_pass = staticmethod(core.transform)
+    usual_kernel = RBF("2/d")
+    file_defaults = {"scale": 1.0}
 
     def __init__(
-        self, n_components: int = 100, kernel: Kernel | None = None, seed: int | None = None
+        self,
+        n_components: int = 100,
+        kernel: Kernel | None = None,
+        seed: int | None = None,
+        scale: float = 7.0,
     ):
         super().__init__(kernel, seed)
         self._set_components(n_components)
+        positive("scale", scale)
+        self.scale = scale
 
     @property
     def n_outputs(self) -> int:
@@ -235,6 +245,20 @@ class RBFSampler(RandomFourier):
 
     """
 
+    gamma = Mutable(lambda name, value: RBF(value) and None)
+
     def __init__(self, gamma: float | str = 1.0, n_components: int = 100, seed: int | None = None):
         super().__init__(n_components, RBF(gamma), seed)
         self.gamma = gamma
+
+    def _change(self, name: str, value: Any) -> None:
+        """Another width: the same waves, stretched."""
+        super()._change(name, value)
+        self.kernel = RBF(value)
+        if self.block is not None:
+            head = blocks.views(self.block).head
+            head.gamma = self.kernel.header_fields(len(self.features))["gamma"]
+            self.draw(self.block, list(self.features))
+
+    def transform_one(self, x: dict[Any, Any], y: Any = None) -> dict[Any, Any]:
+        return super().transform_one(x)

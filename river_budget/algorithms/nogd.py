@@ -7,7 +7,7 @@ from typing import Any
 from ..core import nystroem as core
 from ..kernels import Kernel
 from ..model.shells import BudgetClassifier, BudgetRegressor
-from ..parameters import Mutable, not_negative, positive
+from ..parameters import Mutable, not_negative, optional, positive
 from .nystroem import NystroemBasis
 
 __all__ = ["NOGDClassifier", "NOGDRegressor"]
@@ -83,7 +83,7 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         budget: int = 100,
         kernel: Kernel | None = None,
         rank: int | None = None,
-        learning_rate: float = 0.2,
+        learning_rate: float = 1.0,
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(kernel, classes)
@@ -130,16 +130,20 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
     """
 
     epsilon = Mutable(not_negative)
+    max_error = Mutable(optional(positive))
+    file_defaults = {"max_error": None}
 
     def __init__(
         self,
         budget: int = 100,
         kernel: Kernel | None = None,
         rank: int | None = None,
-        learning_rate: float = 0.2,
+        learning_rate: float = 0.35,
         epsilon: float = 0.1,
+        max_error: float | None = 1.0,
     ):
         super().__init__(kernel, None)
         self._set_parameters(budget, rank)
         self.learning_rate = learning_rate
         self.epsilon = epsilon
+        self.max_error = max_error

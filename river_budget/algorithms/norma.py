@@ -92,7 +92,7 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
 
     def __init__(
         self,
-        budget: int | None = None,
+        budget: int | None = 100,
         kernel: Kernel | None = None,
         learning_rate: float = 0.03,
         l2: float = 0.03,
@@ -145,9 +145,9 @@ class NORMARegressor(_NORMA, BudgetRegressor):
 
     def __init__(
         self,
-        budget: int | None = None,
+        budget: int | None = 100,
         kernel: Kernel | None = None,
-        learning_rate: float = 0.03,
+        learning_rate: float = 0.3,
         l2: float = 0.03,
         nu: float = 0.4,
         epsilon: float = 0.1,

@@ -8,13 +8,13 @@ import numpy as np
 
 from ..core import layout as blocks
 from ..core import nystroem as core
-from ..kernels import Kernel
+from ..kernels import RBF, Kernel
 from ..model.base import changes_the_model
 from ..model.calls import FreeRows
 from ..model.expansion import BudgetModel
 from ..model.features import Batch
 from ..model.shells import Transformer
-from ..parameters import Mutable, optional, whole
+from ..parameters import Mutable, optional, positive, whole
 
 __all__ = ["Nystroem"]
 
@@ -147,8 +147,19 @@ class Nystroem(NystroemBasis, Transformer):
     scoring_pass = staticmethod(core.transform)
     scores_with_per_vector = True
 
-    def __init__(self, budget: int = 100, rank: int | None = None, kernel: Kernel | None = None):
+    usual_kernel = RBF("2/d")
+    file_defaults = {"scale": 1.0}
+
+    def __init__(
+        self,
+        budget: int = 100,
+        rank: int | None = None,
+        kernel: Kernel | None = None,
+        scale: float = 7.0,
+    ):
         super().__init__(kernel, None)
+        positive("scale", scale)
+        self.scale = scale
         self._set_parameters(budget, rank)
         self._ready = False
 

@@ -53,7 +53,7 @@ class KernelOGDClassifier(BudgetClassifier):
     def __init__(
         self,
         kernel: Kernel | None = None,
-        learning_rate: float = 0.2,
+        learning_rate: float = 0.5,
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(kernel, classes)

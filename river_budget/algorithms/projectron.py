@@ -124,8 +124,8 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
         self,
         budget: int | None = 100,
         kernel: Kernel | None = None,
-        threshold: float = 0.0,
-        learning_rate: float = 0.1,
+        threshold: float = 0.01,
+        learning_rate: float = 0.2,
         epsilon: float = 0.1,
     ):
         super().__init__(kernel, None)

@@ -102,7 +102,7 @@ class SBPClassifier(BudgetClassifier):
         self,
         window: int = 500,
         kernel: Kernel | None = None,
-        slack: float = 0.05,
+        slack: float = 0.03,
         steps: int = 4,
         fit_bias: bool = False,
         eviction: str = "reservoir",

@@ -33,6 +33,7 @@ STATE = np.dtype(
         np.record,
         [
             ("l2", "f8"),
+            ("learning_rate", "f8"),  # NaN: the step of the papers
             ("epsilon", "f8"),
             ("project_to_ball", "i8"),
             ("rounds", "f8"),
@@ -92,8 +93,11 @@ def learn_rows(call, strategy):
             continue
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         state.rounds += 1.0
-        step = clamp_step(w / (state.l2 * state.rounds))
-        decay = 1.0 - 1.0 / state.rounds
+        if math.isnan(state.learning_rate):
+            step, decay = w / (state.l2 * state.rounds), 1.0 - 1.0 / state.rounds
+        else:
+            step, decay = w * state.learning_rate, 1.0 - state.learning_rate * state.l2
+        step = clamp_step(step)
         rescale(model, decay)  # line 3: w <- (1 - eta lambda) w ...
         state.norm2 *= decay * decay
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)

@@ -19,12 +19,17 @@ import numpy as np
 
 from .calls import example, row_and_scores, unpack
 from .jit import REORDERED, compiled
-from .losses import clamp_step, loss_and_direction, step_length
+from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
 from .rows import dot, dot_products, is_finite, padded_count
 from .trigonometry import sines_and_cosines
 
-STATE = np.dtype((np.record, [("learning_rate", "f8"), ("epsilon", "f8")]))
+STATE = np.dtype(
+    (
+        np.record,
+        [("learning_rate", "f8"), ("epsilon", "f8"), ("max_error", "f8"), ("scale", "f8")],
+    )
+)
 state_at = carver(STATE, 0)
 
 
@@ -66,7 +71,7 @@ def learn(call):
         score_waves(model, f)  # predict
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         if w > 0.0 and loss > 0.0:  # w <- w - eta times the gradient of the loss
-            step = w * state.learning_rate * step_length(model, loss, state.epsilon)
+            step = w * state.learning_rate * clipped(step_length(model, loss, state.epsilon), state.max_error)
             amount = clamp_step(step) * sign / model.head.count
             add_waves(model, plus, amount)
             if minus >= 0:
@@ -89,10 +94,10 @@ def decide(call):
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = z(x_t), first the cosines and then the sines. Returns how many were done."""
+    """scores[t] = scale z(x_t), first the cosines and then the sines. Returns how many were done."""
     model, stream, n = unpack(call)
     d = model.head.count
-    size = 1.0 / math.sqrt(d)
+    size = state_at(model.state).scale / math.sqrt(d)
     for t in range(n):
         x, z = row_and_scores(stream, t)
         if not is_finite(x):

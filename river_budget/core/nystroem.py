@@ -23,7 +23,7 @@ import numpy as np
 
 from .calls import row_and_scores, unpack
 from .jit import REORDERED, compiled
-from .losses import clamp_step, loss_and_direction, step_length
+from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
 from .rounds import observe
 from .rows import dot, kernel_row, norm_of, padded_count, self_kernel, usable
@@ -31,7 +31,8 @@ from .support import add_to, insert, largest, within
 
 GATHERING, PREPARED, LINEAR = range(3)
 STATE = np.dtype(
-    (np.record, [("learning_rate", "f8"), ("epsilon", "f8"), ("kept", "i8"), ("stage", "i8")])
+    (np.record, [("learning_rate", "f8"), ("epsilon", "f8"), ("max_error", "f8"), ("scale", "f8")]
+        + [("kept", "i8"), ("stage", "i8")])
 )
 state_at = carver(STATE, 0)
 SAME = 1e-12  # squared distance in units of the lengths, below which two examples are one
@@ -49,7 +50,7 @@ def learn(call):
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         if not (w > 0.0 and loss > 0.0):
             continue
-        step = w * state.learning_rate * step_length(model, loss, state.epsilon)
+        step = w * state.learning_rate * clipped(step_length(model, loss, state.epsilon), state.max_error)
         amount = clamp_step(step) * sign
         if state.stage == GATHERING:  # while |S| < B: regular gradient descent
             if head.count >= head.budget:  # construct K from S, and its eigenvectors: in Python
@@ -134,8 +135,9 @@ def is_new(model, norm):
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = z(x_t). Returns how many were done: it stops at a row that is not finite."""
+    """scores[t] = scale z(x_t). Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
+    scale = state_at(model.state).scale
     for t in range(n):
         x, z = row_and_scores(stream, t)
         norm = norm_of(model, x)
@@ -143,5 +145,5 @@ def transform(call):
             return t
         kernel_row(model, x, norm)
         for i in range(z.shape[0]):
-            z[i] = dot(model.per_vector[i], model.row, padded_count(model))
+            z[i] = scale * dot(model.per_vector[i], model.row, padded_count(model))
     return n

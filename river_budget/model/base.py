@@ -58,7 +58,11 @@ class StreamModel(base.Estimator):
     file_limits: ClassVar[
         Mapping[str, int]
     ] = {}  # parameters that a file may not set to more than this
+    file_defaults: ClassVar[
+        Mapping[str, Any]
+    ] = {}  # what older files mean, which lack these parameters
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
+    usual_kernel: ClassVar[Kernel] = RBF()  # where the parameter is None
     factor_is_table: ClassVar[bool] = False  # the factor holds a whole table, which may be missing
 
     def __init__(self, kernel: Kernel | None, seed: int | None):
@@ -111,7 +115,7 @@ class StreamModel(base.Estimator):
 
     @property
     def kernel_in_use(self) -> Kernel:
-        return RBF() if self.kernel is None else self.kernel
+        return self.usual_kernel if self.kernel is None else self.kernel
 
     # the block
 

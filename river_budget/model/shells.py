@@ -12,7 +12,7 @@ from river import base
 
 from ..core import layout as blocks
 from ..core.codes import Task
-from ..kernels import Kernel
+from ..kernels import RBF, Kernel
 from .base import StreamModel, changes_the_model
 from .expansion import BudgetModel
 from .features import Batch
@@ -22,6 +22,7 @@ from .targets import Labels, Targets, check_classes, plain, real, weight, weight
 class Classifier(StreamModel, base.MiniBatchClassifier):
     """Classifiers, binary and multi-class."""
 
+    usual_kernel = RBF("2/d")
     _binary: ClassVar[bool] = False  # whether the algorithm is made for two classes only
 
     def __init__(
@@ -157,6 +158,8 @@ def _joined(predictions: list[Any]) -> Any:
 
 class Regressor(StreamModel, base.MiniBatchRegressor):
     """Regressors."""
+
+    usual_kernel = RBF("0.5/d")
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {"task": Task.REGRESSION, "outputs": 1}

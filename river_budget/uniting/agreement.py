@@ -52,8 +52,8 @@ def _has_drawn(model: Any) -> bool:
 
 
 def _kernel_in_use(model: Any) -> Kernel:
-    """Its gamma may be "auto" in a model that has not learned yet."""
-    kernel: Kernel = RBF() if model.kernel is None else model.kernel
+    """Its gamma may be a text such as "auto" in a model that has not learned yet."""
+    kernel: Kernel = model.kernel_in_use
     if model.block is None or not hasattr(kernel, "gamma"):
         return kernel
     gamma = float(blocks.views(model.block).head.gamma)
@@ -62,8 +62,8 @@ def _kernel_in_use(model: Any) -> Kernel:
 
 
 def _agree(a: Any, b: Any) -> bool:
-    either = type(a) is type(b) and "auto" in (getattr(a, "gamma", 0.0), getattr(b, "gamma", 0.0))
-    return bool(a == b) or either
+    open_widths = {isinstance(getattr(kernel, "gamma", 0.0), str) for kernel in (a, b)}
+    return bool(a == b) or (type(a) is type(b) and len(open_widths) == 2)
 
 
 # What is united

@@ -252,7 +252,8 @@ class BudgetedSGD:
                  numbers, equation 2) or "regression" (epsilon-insensitive loss).
     budget       largest number of stored vectors, None for no limit.
     maintenance  "oldest", "random", "smallest", "project" or "merge".
-    l2           the factor lambda of the objective; the learning rate is 1 / (l2 t).
+    l2           the factor lambda of the objective.
+    learning_rate  a constant step; None: 1 / (l2 t) as in the paper.
     choose       choose(n) gives an index below n; only "random" uses it.
     gamma        width of the Gaussian kernel; only "merge" uses it.
     arity        how many vectors are merged at once; from 3 on `method` says how.
@@ -278,6 +279,7 @@ class BudgetedSGD:
         method="cascade",
         objective="degradation",
         min_residual=1e-10,
+        learning_rate=None,
     ):
         if task not in ("binary", "multiclass", "regression"):
             raise ValueError(f"unknown task {task!r}")
@@ -301,6 +303,7 @@ class BudgetedSGD:
         self.method = method
         self.objective = objective
         self.min_residual = min_residual
+        self.learning_rate = learning_rate
         self.X = []
         self.A = np.zeros((0, outputs))
         self.t = 0
@@ -346,9 +349,10 @@ class BudgetedSGD:
 
         self.t += 1
         direction = self._direction(scores, target)
-        self.A = (1.0 - 1.0 / self.t) * self.A
+        rate = 1.0 / (self.l2 * self.t) if self.learning_rate is None else self.learning_rate
+        self.A = (1.0 - rate * self.l2) * self.A
         if direction is not None:
-            self._learn(x, weight / (self.l2 * self.t) * direction)
+            self._learn(x, weight * rate * direction)
         if self.project_to_ball:
             norm = math.sqrt(max(self.norm2(), 0.0))
             radius = 1.0 / math.sqrt(self.l2)

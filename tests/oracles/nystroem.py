@@ -26,8 +26,9 @@ class NOGD(FeatureOGD):
         rank=None,
         learning_rate=0.2,
         epsilon=0.1,
+        clip=np.inf,
     ):
-        super().__init__(kernel, task, outputs, learning_rate, epsilon)
+        super().__init__(kernel, task, outputs, learning_rate, epsilon, clip)
         self.budget = budget
         self.rank = max(1, round(0.2 * budget)) if rank is None else rank
         self.M = None  # rank x budget
