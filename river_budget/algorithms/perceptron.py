@@ -6,6 +6,7 @@ from typing import Any
 
 from ..core import perceptron as core
 from ..kernels import Kernel
+from ..model.averaging import AveragingExpansion
 from ..model.expansion import BudgetModel
 from ..model.shells import BudgetClassifier, BudgetRegressor
 from ..parameters import Mutable, not_negative, positive
@@ -16,6 +17,7 @@ __all__ = ["KernelPerceptronClassifier", "KernelPerceptronRegressor"]
 class _Perceptron(BudgetModel):
     learning_pass = staticmethod(core.learn)
     state_type = core.STATE
+    counters = ("averaged",)
 
 
 class ClassifierSteps(_Perceptron, BudgetClassifier):
@@ -28,20 +30,25 @@ class RegressorSteps(_Perceptron, BudgetRegressor):
     epsilon = Mutable(not_negative)
 
 
-class KernelPerceptronClassifier(ClassifierSteps):
+class KernelPerceptronClassifier(AveragingExpansion, ClassifierSteps):
     """The kernel Perceptron: every mistake becomes a support vector, for ever.
 
-    The baseline that all budgets are measured against. It never forgets, so memory and time grow with the
+    Kept for comparison: the baseline that all budgets are measured against. It never forgets, so memory and time grow with the
     number of mistakes: on a noisy stream without limit. Choose it for short streams, or to see what a
     budget costs; otherwise one of the others.
 
     Parameters
     ----------
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -59,25 +66,36 @@ class KernelPerceptronClassifier(ClassifierSteps):
 
     """
 
-    def __init__(self, kernel: Kernel | None = None, classes: tuple[Any, ...] | None = None):
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        classes: tuple[Any, ...] | None = None,
+        average: bool | float = False,
+    ):
         super().__init__(kernel, classes)
+        self._set_average(average)
 
 
-class KernelPerceptronRegressor(RegressorSteps):
+class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
     """The kernel Perceptron for regression: steps of one size towards the target, without a budget.
 
-    Every error above `epsilon` adds a support vector with coefficient `learning_rate`, up or down. Memory
+    Kept for comparison: it grows without limit.     Every error above `epsilon` adds a support vector with coefficient `learning_rate`, up or down. Memory
     and time grow with their number. Targets should be of order one: put a `TargetStandardScaler` around
     the pipeline.
 
     Parameters
     ----------
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
     learning_rate
         Size of a step.
     epsilon
         Errors up to this size cost nothing.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -89,13 +107,18 @@ class KernelPerceptronRegressor(RegressorSteps):
     ...     preprocessing.StandardScaler() | rb.KernelPerceptronRegressor()
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    MAE: 0.39...
+    MAE: 0.33...
 
     """
 
     def __init__(
-        self, kernel: Kernel | None = None, learning_rate: float = 0.1, epsilon: float = 0.1
+        self,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.1,
+        epsilon: float = 0.1,
+        average: bool | float = False,
     ):
         super().__init__(kernel, None)
+        self._set_average(average)
         self.learning_rate = learning_rate
         self.epsilon = epsilon

@@ -41,7 +41,7 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
     budget
         The largest number of support vectors. None: no limit but what `threshold` sets.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected.
     classes
@@ -94,7 +94,7 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
     budget
         The largest number of support vectors. None: no limit but what `threshold` sets.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected.
     learning_rate
@@ -147,7 +147,7 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
     budget
         The largest number of support vectors. None: no limit but what `threshold` sets.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected; it also says
         how much of a margin error is. None stands for the rule of 2016, which needs a budget: everything is

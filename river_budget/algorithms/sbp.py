@@ -46,7 +46,7 @@ class SBPClassifier(BudgetClassifier):
         The largest number of stored examples. Up to 1024 their kernel values are stored too, which takes
         8 window² bytes.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     slack
         How far the margin may be missed, on average over the window, by a model of length one. More slack
         is a smoother model.

@@ -19,6 +19,7 @@ import math
 
 import numpy as np
 
+from .averaging import score_mean, update_mean
 from .calls import model_of, unpack
 from .jit import compiled
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length
@@ -36,6 +37,8 @@ STATE = np.dtype(
             ("learning_rate", "f8"),  # NaN: the step of the papers
             ("epsilon", "f8"),
             ("project_to_ball", "i8"),
+            ("average", "f8"),
+            ("averaged", "f8"),
             ("rounds", "f8"),
             ("norm2", "f8"),
             ("unchecked", "i8"),  # vectors given up since norm2 was computed from scratch
@@ -90,8 +93,11 @@ def learn_rows(call, strategy):
         if norm < 0.0:
             return t
         if w == 0.0:
+            score_mean(model, state, f)
             continue
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        along = along_direction(f, sign, plus, minus)
+        score_mean(model, state, f)
         state.rounds += 1.0
         if math.isnan(state.learning_rate):
             step, decay = w / (state.l2 * state.rounds), 1.0 - 1.0 / state.rounds
@@ -101,7 +107,7 @@ def learn_rows(call, strategy):
         rescale(model, decay)  # line 3: w <- (1 - eta lambda) w ...
         state.norm2 *= decay * decay
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
-            inner = decay * along_direction(f, sign, plus, minus)
+            inner = decay * along
             length, lost = store(model, x, norm, plus, minus, step * sign, strategy)
             state.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
             state.norm2 -= lost
@@ -113,6 +119,7 @@ def learn_rows(call, strategy):
             if excess > 1.0:
                 rescale(model, 1.0 / math.sqrt(excess))
                 state.norm2 = 1.0 / state.l2
+        update_mean(model, state)
     return n
 
 

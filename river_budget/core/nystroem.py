@@ -7,7 +7,7 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
     B        head.budget
     K        the Gram matrix of the support, K = V diag(values) V' with the largest values only
     M        basis: the first state.kept rows of per_vector, M = diag(values)^(-1/2) V'
-    values   the next row of per_vector
+    values   the next row of per_vector; behind it are the means, if they are kept
     z(x)     M k(x), with k(x) = model.row
     W'z(x)   coefficients . k(x), as only coefficients = M'W are kept: a score costs no more than that of
              any expansion, and only a step needs z(x)
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .averaging import score_mean, update_mean
 from .calls import row_and_scores, unpack
 from .jit import REORDERED, compiled
 from .losses import clamp_step, clipped, loss_and_direction, step_length
@@ -31,8 +32,19 @@ from .support import add_to, insert, largest, within
 
 GATHERING, PREPARED, LINEAR = range(3)
 STATE = np.dtype(
-    (np.record, [("learning_rate", "f8"), ("epsilon", "f8"), ("max_error", "f8"), ("scale", "f8")]
-        + [("kept", "i8"), ("stage", "i8")])
+    (
+        np.record,
+        [
+            ("learning_rate", "f8"),
+            ("epsilon", "f8"),
+            ("max_error", "f8"),
+            ("scale", "f8"),
+            ("average", "f8"),
+            ("averaged", "f8"),
+            ("kept", "i8"),
+            ("stage", "i8"),
+        ],
+    )
 )
 state_at = carver(STATE, 0)
 SAME = 1e-12  # squared distance in units of the lengths, below which two examples are one
@@ -49,18 +61,29 @@ def learn(call):
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         if not (w > 0.0 and loss > 0.0):
+            score_mean(model, state, f)
+            if w > 0.0:
+                update_mean(model, state)
             continue
-        step = w * state.learning_rate * clipped(step_length(model, loss, state.epsilon), state.max_error)
+        step = (
+            w
+            * state.learning_rate
+            * clipped(step_length(model, loss, state.epsilon), state.max_error)
+        )
         amount = clamp_step(step) * sign
         if state.stage == GATHERING:  # while |S| < B: regular gradient descent
             if head.count >= head.budget:  # construct K from S, and its eigenvectors: in Python
                 return t
+            score_mean(model, state, f)
             add_to(model, insert(model, x, norm), plus, minus, amount)
+            update_mean(model, state)
             continue
+        score_mean(model, state, f)
         if state.stage == PREPARED:
             project_function(model, state.kept)  # initialise w from alpha
             state.stage = LINEAR
         linear_step(model, state.kept, plus, minus, amount)  # w <- w - eta times the gradient
+        update_mean(model, state)
     return n
 
 

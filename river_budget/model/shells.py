@@ -13,6 +13,7 @@ from river import base
 from ..core import layout as blocks
 from ..core.codes import Task
 from ..kernels import RBF, Kernel
+from .averaging import split
 from .base import StreamModel, changes_the_model
 from .expansion import BudgetModel
 from .features import Batch
@@ -142,11 +143,6 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     def predict_proba_many(self, X: Any) -> Any:
         batch = Batch(X)
         return batch.table(self.labels.probabilities(self._score_batch(batch)))
-
-
-def split(table: Any) -> None:
-    """The first row a of a table becomes the two rows -a/2 and a/2."""
-    table[:2] = 0.5 * table[0] * np.array([[-1.0], [1.0]])
 
 
 def _joined(predictions: list[Any]) -> Any:
