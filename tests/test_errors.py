@@ -304,7 +304,7 @@ def test_a_parameter_of_a_kernel_or_maintenance_out_of_range_is_refused(name, bu
 
 
 @pytest.mark.parametrize("kernel", [Polynomial(), Laplacian(), Linear()])
-@pytest.mark.parametrize("maintenance", [None, Merge(), Merge(3)])
+@pytest.mark.parametrize("maintenance", [Merge(), Merge(3)])
 def test_merging_needs_a_gaussian_kernel(kernel, maintenance):
     for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):
         with pytest.raises(ValueError, match=r"Merge.*Gaussian.*kernel"):

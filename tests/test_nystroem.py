@@ -139,7 +139,7 @@ def stage(model):
 
 def test_it_is_gradient_descent_until_the_support_is_full():
     stream = emerging(100)
-    model, twin = rb.NOGDClassifier(20, RBF(0.5)), rb.KernelOGDClassifier(RBF(0.5), 1.0)
+    model, twin = rb.NOGDClassifier(20, RBF(0.5)), rb.KernelOGDClassifier(RBF(0.5), 1.4)
     for x, y in stream:
         model.learn_one(x, y)
         twin.learn_one(x, y)

@@ -72,7 +72,7 @@ class BPAClassifier(BudgetClassifier):
         self,
         budget: int = 100,
         kernel: Kernel | None = None,
-        C: float = 0.4,
+        C: float = 0.45,
         update: str = "nearest",
         classes: tuple[Any, ...] | None = None,
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import nystroem as core
-from ..kernels import Kernel
+from ..kernels import RBF, Kernel
 from ..model.averaging import AveragingExpansion
 from ..model.shells import BudgetClassifier, BudgetRegressor
 from ..parameters import Mutable, not_negative, optional, positive
@@ -53,7 +53,7 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         The number of support vectors. Once the support is frozen, a smaller budget takes effect and a
         larger one does not.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
+        One of `river_budget.kernels`; None stands for `RBF("1.5/d")`.
     rank
         The number of features. None: a fifth of the budget.
     learning_rate
@@ -85,12 +85,14 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
 
     """
 
+    usual_kernel = RBF("1.5/d")
+
     def __init__(
         self,
         budget: int = 100,
         kernel: Kernel | None = None,
         rank: int | None = None,
-        learning_rate: float = 1.0,
+        learning_rate: float = 1.4,
         classes: tuple[Any, ...] | None = None,
         average: bool | float = False,
     ):

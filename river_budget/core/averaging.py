@@ -22,11 +22,10 @@ LATER = 3.0
 
 
 @compiled(always_inlined=True)
-def next_share(state):
-    """The weight of the iterate of this round."""
-    state.averaged += 1.0
-    share = (1.0 + LATER) / (state.averaged + LATER)
-    return max(share, 1.0 / state.average) if state.average > 1.0 else share
+def share_of(average, averaged):
+    """The weight of the last of so many iterates."""
+    share = (1.0 + LATER) / (averaged + LATER)
+    return max(share, 1.0 / average) if average > 1.0 else share
 
 
 @compiled(fastmath=REORDERED, always_inlined=True)
@@ -43,19 +42,19 @@ def first_mean(model):
 
 
 @compiled(always_inlined=True)
-def update_mean(model, state):
-    """The end of a round that has been learned."""
-    if state.average != 0.0:
-        share, first, n = next_share(state), first_mean(model), padded_count(model)
+def update_mean(model, average, averaged):
+    """The end of a round that has been learned: the iterate counts, as the last of so many."""
+    if average != 0.0:
+        share, first, n = share_of(average, averaged), first_mean(model), padded_count(model)
         for r in range(model.coefficients.shape[0]):
             mean = model.per_vector[first + r]
             move_towards(mean, model.coefficients[r], model.head.scale, share, n)
 
 
 @compiled(always_inlined=True)
-def score_mean(model, state, scores):
+def score_mean(model, average, scores):
     """The scores by the mean instead of those by the last iterate, with the kernel row at hand."""
-    if state.average != 0.0:
+    if average != 0.0:
         mean_scores(model, scores)
 
 

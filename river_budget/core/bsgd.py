@@ -93,11 +93,11 @@ def learn_rows(call, strategy):
         if norm < 0.0:
             return t
         if w == 0.0:
-            score_mean(model, state, f)
+            score_mean(model, state.average, f)
             continue
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         along = along_direction(f, sign, plus, minus)
-        score_mean(model, state, f)
+        score_mean(model, state.average, f)
         state.rounds += 1.0
         if math.isnan(state.learning_rate):
             step, decay = w / (state.l2 * state.rounds), 1.0 - 1.0 / state.rounds
@@ -119,7 +119,8 @@ def learn_rows(call, strategy):
             if excess > 1.0:
                 rescale(model, 1.0 / math.sqrt(excess))
                 state.norm2 = 1.0 / state.l2
-        update_mean(model, state)
+        state.averaged += 1.0
+        update_mean(model, state.average, state.averaged)
     return n
 
 

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from .averaging import move_towards, next_share
+from .averaging import move_towards, share_of
 from .calls import example, row_and_scores, unpack
 from .jit import REORDERED, compiled
 from .losses import clamp_step, clipped, loss_and_direction, step_length
@@ -73,7 +73,8 @@ def score_mean_waves(model, state, scores):
 @compiled(always_inlined=True)
 def update_mean_waves(model, state):
     if state.average != 0.0:
-        share, n = next_share(state), padded_count(model)
+        state.averaged += 1.0
+        share, n = share_of(state.average, state.averaged), padded_count(model)
         for r in range(model.coefficients.shape[0]):
             move_towards(model.per_vector[3 * r + 1], model.coefficients[r], 1.0, share, n)
             move_towards(model.per_vector[3 * r + 2], model.per_vector[3 * r], 1.0, share, n)

@@ -61,9 +61,10 @@ def learn(call):
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         if not (w > 0.0 and loss > 0.0):
-            score_mean(model, state, f)
+            score_mean(model, state.average, f)
             if w > 0.0:
-                update_mean(model, state)
+                state.averaged += 1.0
+                update_mean(model, state.average, state.averaged)
             continue
         step = (
             w
@@ -74,16 +75,18 @@ def learn(call):
         if state.stage == GATHERING:  # while |S| < B: regular gradient descent
             if head.count >= head.budget:  # construct K from S, and its eigenvectors: in Python
                 return t
-            score_mean(model, state, f)
+            score_mean(model, state.average, f)
             add_to(model, insert(model, x, norm), plus, minus, amount)
-            update_mean(model, state)
+            state.averaged += 1.0
+            update_mean(model, state.average, state.averaged)
             continue
-        score_mean(model, state, f)
+        score_mean(model, state.average, f)
         if state.stage == PREPARED:
             project_function(model, state.kept)  # initialise w from alpha
             state.stage = LINEAR
         linear_step(model, state.kept, plus, minus, amount)  # w <- w - eta times the gradient
-        update_mean(model, state)
+        state.averaged += 1.0
+        update_mean(model, state.average, state.averaged)
     return n
 
 

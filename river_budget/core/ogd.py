@@ -35,10 +35,11 @@ def learn(call):
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        score_mean(model, state, f)
+        score_mean(model, state.average, f)
         if w > 0.0 and loss > 0.0:
             step = w * state.learning_rate * step_length(model, loss, state.epsilon)
             add_to(model, insert(model, x, norm), plus, minus, clamp_step(step) * sign)
         if w > 0.0:
-            update_mean(model, state)
+            state.averaged += 1.0
+            update_mean(model, state.average, state.averaged)
     return n

@@ -40,11 +40,12 @@ def learn(call):
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         wrong = mistaken(model, f, loss, sign, plus, minus)
-        score_mean(model, state, f)
+        score_mean(model, state.average, f)
         if w > 0.0 and wrong:
             j = insert(model, x, norm)
             add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
             remove_to_budget(model)
         if w > 0.0:
-            update_mean(model, state)
+            state.averaged += 1.0
+            update_mean(model, state.average, state.averaged)
     return n

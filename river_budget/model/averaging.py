@@ -43,7 +43,7 @@ class Averaging(StreamModel):
     @property
     def averaged(self) -> int:
         """Over how many iterates the mean goes."""
-        return 0 if self.block is None else int(self.state_record().averaged)
+        return 0 if self.block is None or not self.average else int(self.state_record().averaged)
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """What `decision_function_one` would be without the mean."""

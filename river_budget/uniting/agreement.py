@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import layout as blocks
-from ..kernels import RBF, Kernel
+from ..kernels import Kernel
 from ..model.expansion import BudgetModel
 from ..model.shells import Transformer
 
