@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -25,13 +26,25 @@ class Kernel(Value):
         raise NotImplementedError
 
 
+PER_FEATURE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)/d", re.ASCII)
+
+
 def _check_width(gamma: float | str) -> None:
-    if gamma != "auto":
+    if not isinstance(gamma, str):
         positive("gamma", gamma)
+    elif gamma != "auto" and not (PER_FEATURE.fullmatch(gamma) and _multiple(gamma) > 0.0):
+        raise ValueError(
+            f"gamma must be a positive number, 'auto', or a text such as '2/d', not {gamma!r}"
+        )
+
+
+def _multiple(gamma: str) -> float:
+    """c of 'c/d'"""
+    return 1.0 if gamma == "auto" else float(gamma.removesuffix("/d"))
 
 
 def _width(gamma: float | str, n_features: int) -> float:
-    return 1.0 / max(n_features, 1) if isinstance(gamma, str) else float(gamma)
+    return _multiple(gamma) / max(n_features, 1) if isinstance(gamma, str) else float(gamma)
 
 
 class RBF(Kernel):
@@ -40,8 +53,8 @@ class RBF(Kernel):
     Parameters
     ----------
     gamma
-        How fast similarity falls with distance. `"auto"` is one divided by the number of features of
-        the first example learned.
+        How fast similarity falls with distance: a number, or a text such as `"2/d"`, where d is the number
+        of features of the first example learned. `"auto"` is `"1/d"`.
 
     Examples
     --------
@@ -50,6 +63,10 @@ class RBF(Kernel):
 
     >>> rb.kernels.RBF(0.5)
     RBF(gamma=0.5)
+
+    Scaled features that lie apart at random have a squared distance of 2 d, so widths are best thought of in
+    units of 1 / d. Left to themselves, our classifiers take `RBF("2/d")` and our regressors, whose targets are
+    mostly smoother, `RBF("0.5/d")`.
 
     Papers often give a width sigma instead:
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from river import base
-from streams import LABELS, emerging, smooth
+from streams import LABELS, PEGASOS, emerging, smooth
 
 import river_budget as rb
 from river_budget.core.layout import views
@@ -33,9 +33,15 @@ CLASSIFIERS = [
     pytest.param(rb.BSGDClassifier(10, Linear(), RemoveSmallest()), id="BSGD-linear"),
     pytest.param(rb.BSGDClassifier(10, project_to_ball=False), id="BSGD-no-ball"),
     pytest.param(rb.BSGDClassifier(10, classes=BINARY), id="BSGD-binary"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), average=True), id="BSGD-mean"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), Project(), average=20), id="BSGD-project-mean"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5), **PEGASOS), id="BSGD-Pegasos"),
+    pytest.param(rb.BSGDClassifier(15, Laplacian(0.5)), id="BSGD-laplacian-default"),
     pytest.param(rb.KernelPerceptronClassifier(RBF(0.5)), id="Perceptron"),
+    pytest.param(rb.KernelPerceptronClassifier(RBF(0.5), average=True), id="Perceptron-mean"),
     pytest.param(rb.KernelPerceptronClassifier(Linear()), id="Perceptron-linear"),
     pytest.param(rb.KernelOGDClassifier(RBF(0.5)), id="OGD"),
+    pytest.param(rb.KernelOGDClassifier(RBF(0.5), average=True), id="OGD-mean"),
     pytest.param(rb.RBPClassifier(15, RBF(0.5), seed=3), id="RBP"),
     pytest.param(rb.ForgetronClassifier(15, RBF(0.5)), id="Forgetron"),
     pytest.param(rb.ForgetronClassifier(15, Polynomial()), id="Forgetron-polynomial"),
@@ -61,6 +67,8 @@ CLASSIFIERS = [
     pytest.param(rb.FOGDClassifier(7, Laplacian(0.5), 0.5, seed=3), id="FOGD-laplacian"),
     pytest.param(rb.FOGDClassifier(20), id="FOGD-unseeded"),
     pytest.param(rb.NOGDClassifier(15, RBF(0.5)), id="NOGD"),
+    pytest.param(rb.NOGDClassifier(15, RBF(0.5), average=True), id="NOGD-mean"),
+    pytest.param(rb.FOGDClassifier(20, RBF(0.5), seed=3, average=True), id="FOGD-mean"),
     pytest.param(rb.NOGDClassifier(10, Polynomial(2)), id="NOGD-polynomial"),
     pytest.param(rb.AutoKernelClassifier(30, seed=3), id="AutoKernel"),
     pytest.param(rb.AutoKernelClassifier(15, classes=BINARY), id="AutoKernel-binary"),
@@ -88,6 +96,8 @@ REGRESSORS = [
     pytest.param(rb.NORMARegressor(15, RBF(0.5)), id="NORMA-R"),
     pytest.param(rb.NORMARegressor(None, RBF(0.5)), id="NORMA-R-no-budget"),
     pytest.param(rb.FOGDRegressor(50, RBF(0.5), seed=3), id="FOGD-R"),
+    pytest.param(rb.FOGDRegressor(20, RBF(0.5), seed=3, average=True), id="FOGD-R-mean"),
+    pytest.param(rb.BSGDRegressor(15, RBF(0.5), average=30), id="BSGD-R-mean"),
     pytest.param(rb.NOGDRegressor(15, Laplacian(0.5)), id="NOGD-R"),
     pytest.param(rb.AutoKernelRegressor(30, seed=3), id="AutoKernel-R"),
 ]
@@ -146,6 +156,7 @@ TRANSFORMERS = [
     pytest.param(rb.RBFSampler(seed=3), id="RBFSampler"),
     pytest.param(rb.Nystroem(15, kernel=RBF(0.5)), id="Nystroem"),
     pytest.param(rb.Nystroem(10, 4, Polynomial(2)), id="Nystroem-polynomial"),
+    pytest.param(rb.Nystroem(10, 4, RBF(0.5)), id="Nystroem-rank"),
 ]
 
 AUTO = [entry for entry in MODELS if entry.id.startswith("AutoKernel")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+PEGASOS = {"learning_rate": None, "l2": 1e-4}  # BSGD with the steps of the papers
 LABELS = ("blue", "amber", "coral", "dun")
 
 

@@ -18,7 +18,9 @@ from river_budget.kernels import RBF
 KERNEL = RBF.from_width(8.0)
 PLAIN, HALF = {"kernel": KERNEL}, {"kernel": KERNEL, "learning_rate": 0.5}
 B100, B200, B20, B30 = ({"kernel": KERNEL, "budget": budget} for budget in (100, 200, 20, 30))
-BOGD_GERMAN = B100 | {"l2": 1e-6, "max_coefficient": 10.0}
+BPA_S = {"C": 1.0, "update": "simple"}
+BOGD_GERMAN = B100 | {"learning_rate": 0.2, "l2": 1e-6, "max_coefficient": 10.0}
+BOGD_GERMAN |= {"removal": "random"}
 BOGD_DNA = B200 | {"learning_rate": 0.5, "l2": 1e-5, "removal": "oldest"}
 
 
@@ -29,28 +31,28 @@ def fogd(n, step):
 
 GERMAN = [
     (rb.KernelPerceptronClassifier, PLAIN, 35.22, 0.90),
-    (rb.KernelOGDClassifier, PLAIN, 29.58, 0.58),
+    (rb.KernelOGDClassifier, PLAIN | {"learning_rate": 0.2}, 29.58, 0.58),
     (rb.ForgetronClassifier, B100, 38.12, 0.91),
     (rb.ProjectronClassifier, B100, 35.62, 1.52),
     (rb.ProjectronPPClassifier, B100, 35.13, 1.13),
-    (rb.BPAClassifier, B100, 33.89, 0.93),
-    (rb.NOGDClassifier, B100, 30.40, 0.85),
+    (rb.BPAClassifier, B100 | BPA_S, 33.89, 0.93),
+    (rb.NOGDClassifier, B100 | {"learning_rate": 0.2}, 30.40, 0.85),
 ]
 DNA = [
     (rb.KernelPerceptronClassifier, PLAIN, 20.46, 0.77),
     (rb.KernelOGDClassifier, HALF, 16.10, 0.48),
-    (rb.BPAClassifier, B200, 25.27, 1.16),
+    (rb.BPAClassifier, B200 | BPA_S, 25.27, 1.16),
     (rb.BOGDClassifier, BOGD_DNA, 36.34, 0.93),
     (rb.NOGDClassifier, B200 | {"learning_rate": 0.5}, 20.67, 0.85),
 ]
 HOUSING = [
     (rb.KernelOGDRegressor, PLAIN | {"learning_rate": 0.3}, 0.04017, 0.00043),
-    (rb.KernelPerceptronRegressor, PLAIN, 0.04018, 0.00080),
-    (rb.NORMARegressor, PLAIN, 0.04329, 0.00065),
-    (rb.ForgetronRegressor, B20, 0.05848, 0.00216),
-    (rb.ProjectronRegressor, B20, 0.04023, 0.00080),
+    (rb.KernelPerceptronRegressor, PLAIN | {"learning_rate": 0.1}, 0.04018, 0.00080),
+    (rb.NORMARegressor, PLAIN | {"budget": None, "learning_rate": 0.03}, 0.04329, 0.00065),
+    (rb.ForgetronRegressor, B20 | {"learning_rate": 0.1}, 0.05848, 0.00216),
+    (rb.ProjectronRegressor, B20 | {"threshold": 0.0, "learning_rate": 0.1}, 0.04023, 0.00080),
     (rb.BOGDRegressor, B20 | {"learning_rate": 0.3, "l2": 0.03}, 0.05270, 0.00134),
-    (rb.NOGDRegressor, B30 | {"learning_rate": 0.3}, 0.04063, 0.00043),
+    (rb.NOGDRegressor, B30 | {"learning_rate": 0.3, "max_error": None}, 0.04063, 0.00043),
 ]
 RANDOM = [
     ("german", rb.RBPClassifier, B100, 37.5, 0.5),
@@ -58,7 +60,7 @@ RANDOM = [
     ("dna", rb.RBPClassifier, B200, 31.1, 0.6),
     ("german", rb.FOGDClassifier, fogd(400, 0.002), 30.1, 0.3),
     ("dna", rb.FOGDClassifier, fogd(800, 0.01), 20.5, 0.3),
-    ("housing", rb.FOGDRegressor, fogd(450, 6e-4), 0.0401, 0.0003),
+    ("housing", rb.FOGDRegressor, fogd(450, 6e-4) | {"max_error": None}, 0.0401, 0.0003),
 ]
 CLASSES = {"german": (-1, 1), "dna": (1, 2, 3), "housing": None}
 

@@ -356,7 +356,7 @@ def test_a_share_may_be_all(build):
 
 
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if not isinstance(k, RBF)], ids=repr)
-@pytest.mark.parametrize("maintenance", [None, Merge(), Merge(3)])
+@pytest.mark.parametrize("maintenance", [Merge(), Merge(3)])
 def test_merging_needs_a_gaussian_kernel(kernel, maintenance):
     for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):
         with pytest.raises(ValueError, match=r"Merge.*Gaussian.*kernel"):

@@ -115,7 +115,7 @@ def test_the_more_heirs_the_less_is_lost(seed):
     X, y = noisy(300, seed)
     lost = {}
     for update in ("simple", "nearest", "projection"):
-        model = rb.BPAClassifier(20, RBF(2.0), update=update, classes=(-1, 1))
+        model = rb.BPAClassifier(20, RBF(2.0), 1.0, update=update, classes=(-1, 1))
         for x, label in examples(X, y):
             score = model.decision_function_one(x)
             full = model.n_support_vectors == 20

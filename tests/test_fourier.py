@@ -98,7 +98,7 @@ def kernel_error(kernel, n, n_rows=150, seeds=12):
     off = ~np.eye(n_rows, dtype=bool)
     errors = []
     for seed in range(seeds):
-        Z = rb.RandomFourier(n, kernel, seed=seed).transform_many(X)
+        Z = rb.RandomFourier(n, kernel, seed=seed, scale=1.0).transform_many(X)
         errors.append((Z @ Z.T - K)[off])
     errors = np.array(errors)
     expected = np.sqrt(np.mean((1.0 + K2 - 2.0 * K**2)[off] / (2.0 * n)))
@@ -115,10 +115,11 @@ def test_inner_products_approximate_the_kernel_as_well_as_theory_says(kernel):
         assert 1.4 < a / b < 2.9  # four times the components, half the error
 
 
-def test_the_map_has_length_one_and_a_name_for_every_feature():
-    z = rb.RandomFourier(10, seed=1).transform_one({"a": 1.0, "b": -2.0})
+@pytest.mark.parametrize("scale", [1.0, 7.0])
+def test_the_map_has_the_length_that_was_asked_for_and_a_name_for_every_feature(scale):
+    z = rb.RandomFourier(10, seed=1, scale=scale).transform_one({"a": 1.0, "b": -2.0})
     assert list(z) == [f"cos_{j}" for j in range(10)] + [f"sin_{j}" for j in range(10)]
-    assert sum(value**2 for value in z.values()) == pytest.approx(1.0)
+    assert sum(value**2 for value in z.values()) == pytest.approx(scale**2)
 
 
 def test_order_of_arrival_and_learning_make_no_difference():
@@ -146,15 +147,31 @@ def test_the_sampler_is_the_map_for_one_kernel(gamma):
     x = {"a": 0.3, "b": -1.0}
     sampler = rb.RBFSampler(gamma, 30, 5)
     assert sampler.transform_one(x) == rb.RandomFourier(30, RBF(gamma), 5).transform_one(x)
-    assert sampler._get_params() == {"gamma": gamma, "n_components": 30, "seed": 5}
+    assert sampler._get_params() == {"gamma": gamma, "n_components": 30, "seed": 5, "scale": 7.0}
     theirs = feature_extraction.RBFSampler(gamma=gamma, n_components=30, seed=5)
-    assert sampler._get_params().keys() == theirs._get_params().keys()
+    names = list(theirs._get_params())
+    assert list(sampler._get_params())[: len(names)] == names
+    assert sampler.transform_one(x, True) == sampler.transform_one(x, y=None)  # River's signature
+
+
+def test_the_gamma_of_a_sampler_can_be_assigned():
+    x = {"a": 0.3, "b": -1.0}
+    model, other = rb.RBFSampler(0.5, 30, 5), rb.RBFSampler(2.0, 30, 5)
+    model.learn_one(x)
+    other.learn_one(x)
+    model.gamma = 2.0
+    assert model.transform_one(x) == other.transform_one(x)
+    model.learn_one(x | {"new": 1.0})
+    assert model.transform_one(x | {"new": 1.0}) == other.transform_one(x | {"new": 1.0})
+    assert repr(model) == repr(other)
+    with pytest.raises(ValueError, match="gamma"):
+        model.gamma = -1.0
 
 
 def test_huge_values_give_finite_features():
     model = rb.RandomFourier(50, Laplacian(1.0), seed=1)
     z = model.transform_one({"a": 1e308, "b": -1e308, "c": 1e15})
-    assert all(abs(value) <= 1.0 for value in z.values())
+    assert all(abs(value) <= 7.0 for value in z.values())
 
 
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if k not in STATIONARY], ids=repr)
@@ -183,14 +200,16 @@ def test_the_joint_map_learns_xor_where_single_waves_cannot():
 # FOGD
 
 
-def pair(estimator, task, kernel, order, outputs=1, n=40, rate=0.8, **further):
+def pair(estimator, task, kernel, order, outputs=1, n=40, rate=0.8, clip=np.inf, **further):
     """The model and its reference; `order` lists the features in the order of their columns."""
 
     def row(place):
         return plain_frequencies(order[place], kernel, n)
 
     model = estimator(n, kernel, rate, seed=SEED, **further)
-    return model, FOGD(task, outputs, n_components=n, learning_rate=rate, frequencies=row)
+    return model, FOGD(
+        task, outputs, n_components=n, learning_rate=rate, frequencies=row, clip=clip
+    )
 
 
 @pytest.mark.parametrize("kernel", [RBF(1 / 128), Laplacian(0.01)])
@@ -219,9 +238,12 @@ def test_emerging_features_and_classes_are_replayed(kernel, seed):
 
 
 @pytest.mark.parametrize("kernel", STATIONARY, ids=repr)
-def test_regression_is_replayed(kernel):
+@pytest.mark.parametrize("longest", [None, 0.5])
+def test_regression_is_replayed(kernel, longest):
     stream = smooth(400)
-    model, oracle = pair(rb.FOGDRegressor, "regression", kernel, names(stream), rate=0.3)
+    clip = np.inf if longest is None else longest
+    options = {"rate": 0.3, "clip": clip, "max_error": longest}
+    model, oracle = pair(rb.FOGDRegressor, "regression", kernel, names(stream), **options)
     weights = some_weights(stream)
     _, scores = run(model, stream, weights)
     assert_close(scores[:, 0], run_regression(oracle, stream, weights), CLOSE)

@@ -253,9 +253,11 @@ def test_learning_goes_on_after_a_third_and_a_fourth_label():
 
 
 def kernel_function(model, first):
-    kernel = RBF() if model.kernel is None else model.kernel
-    if getattr(kernel, "gamma", None) == "auto":
-        kernel = type(kernel)(1.0 / len(first))
+    kernel = model.kernel_in_use
+    gamma = getattr(kernel, "gamma", None)
+    if isinstance(gamma, str):
+        gamma = (1.0 if gamma == "auto" else float(gamma.removesuffix("/d"))) / len(first)
+        kernel = type(kernel)(**kernel._get_params() | {"gamma": gamma})
     return plain(kernel)
 
 
@@ -278,7 +280,8 @@ def test_scores_can_be_computed_from_the_support_vectors(model):
             values /= np.sqrt(np.diag(k(rows[1:], rows[1:])) * k(rows[:1], rows[:1])[0])
         found = model.decision_function_one(x)
         for label, score in found.items() if isinstance(found, dict) else [(None, found)]:
-            a = [v["coefficients"] if label is None else v["coefficients"][label] for v in vectors]
+            parts = [v.get("average", v["coefficients"]) for v in vectors]
+            a = [part if label is None else part[label] for part in parts]
             expected = a @ values + getattr(model, "bias", 0.0)
             assert abs(expected - score) <= 1e-12 * (np.abs(a) @ np.abs(values) + abs(score))
 
@@ -330,9 +333,12 @@ def test_a_weight_of_one_is_no_weight(model):
 def test_a_weight_multiplies_the_step(y):
     estimator = rb.BSGDClassifier if y is True else rb.BSGDRegressor
     for w in (0.25, 1.0, 3.0):
-        model = estimator(5, l2=0.1, project_to_ball=False)
+        model = estimator(5, l2=0.1, project_to_ball=False, learning_rate=None)
         model.learn_one(RIGHT, y, w=w)
         assert model.decision_function_one(RIGHT) == pytest.approx(10.0 * w)
+        model = estimator(5, learning_rate=0.3)
+        model.learn_one(RIGHT, y, w=w)
+        assert model.decision_function_one(RIGHT) == pytest.approx(0.3 * w)
 
 
 # features
@@ -534,7 +540,7 @@ def test_a_pipeline_learns_to_regress():
     ],
 )
 def test_wrappers_of_river_take_a_classifier(wrap):
-    model = preprocessing.StandardScaler() | wrap(rb.BSGDClassifier(20, RBF(1.0), l2=1e-2))
+    model = preprocessing.StandardScaler() | wrap(rb.BSGDClassifier(20, RBF(1.0)))
     metric = evaluate.progressive_val_score(datasets.Bananas().take(600), model, metrics.Accuracy())
     assert metric.get() > 0.75
 

@@ -174,7 +174,7 @@ def test_a_fresh_model_mutates_too(model):
 
 @pytest.mark.parametrize("estimator", [rb.BSGDClassifier, rb.BSGDRegressor])
 def test_l2_takes_effect_at_the_next_step(estimator):
-    model = estimator(None, l2=0.1, project_to_ball=False)
+    model = estimator(None, l2=0.1, project_to_ball=False, learning_rate=None)
     model.learn_one({"a": 0.0}, 1)
     model.mutate({"l2": 10.0})
     model.learn_one({"a": 1e3}, 1)

@@ -953,8 +953,8 @@ def test_parameters_that_differ_are_named(changes, named):
         (rb.FOGDClassifier(20, RBF(0.5), seed=1), {"n_components": 21}),
         (rb.FOGDClassifier(20, RBF(0.5), seed=1), {"kernel": RBF(0.6)}),
         (rb.NOGDClassifier(20, RBF(0.5)), {"rank": 5}),
-        (rb.BPAClassifier(20, RBF(0.5)), {"update": "nearest"}),
-        (rb.BOGDClassifier(20, RBF(0.5)), {"removal": "oldest"}),
+        (rb.BPAClassifier(20, RBF(0.5)), {"update": "simple"}),
+        (rb.BOGDClassifier(20, RBF(0.5)), {"removal": "random"}),
         (rb.SBPClassifier(20, RBF(0.5)), {"eviction": "oldest"}),
         (rb.SBPClassifier(20, Polynomial(2)), {"kernel": Polynomial(3)}),
     ],
@@ -972,15 +972,15 @@ def test_parameters_that_may_change_in_a_living_model_may_differ():
 
 
 def test_gamma_is_compared_as_it_is_in_use():
-    a, b, c = (rb.BSGDClassifier(9, kernel) for kernel in (None, RBF(0.5), RBF("auto")))
+    a, b, c = (rb.BSGDClassifier(9, kernel) for kernel in (None, RBF(1.0), RBF("4/d")))
     for model, x in ((a, {"f0": 1.0, "f1": 2.0}), (b, {"f0": 1.0}), (c, {"f0": 1.0})):
         model.learn_one(x, True)
-    merged = rb.merge([a, b])  # "auto" was 1 / 2
+    merged = rb.merge([a, b])  # None was 2 / 2
     assert merged.kernel is None
     assert merged.decision_function_one({}) == pytest.approx(
         (a.decision_function_one({}) + b.decision_function_one({})) / 2
     )
-    with pytest.raises(ValueError, match=r"kernel \(RBF\(gamma=0.5\) and RBF\(gamma=1.0\)\)"):
+    with pytest.raises(ValueError, match=r"kernel \(RBF\(gamma=1.0\) and RBF\(gamma=4.0\)\)"):
         rb.merge([a, c])
 
 

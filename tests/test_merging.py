@@ -16,7 +16,7 @@ from oracles.budgeted_sgd import (
     merge_points,
     weight_degradation,
 )
-from streams import emerging, examples, smooth
+from streams import PEGASOS, emerging, examples, smooth
 
 import river_budget as rb
 from river_budget.kernels import RBF
@@ -108,7 +108,7 @@ def loss_by_place(X, A, p, q, z, gamma):
 )
 def test_the_best_pair_is_merged_on_raw_data(data, n, budget):
     rows, targets = data("german.numer")
-    model = rb.BSGDClassifier(budget, RBF(1 / 128), Merge(), classes=(-1, 1))
+    model = rb.BSGDClassifier(budget, RBF(1 / 128), Merge(), classes=(-1, 1), **PEGASOS)
 
     assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 4)
 
@@ -119,7 +119,7 @@ def test_the_best_pair_is_merged_on_raw_data(data, n, budget):
 def test_the_best_pair_is_merged_under_a_wide_kernel(data, n, budget):
     rows, targets = data("german.numer")
     rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
-    model = rb.BSGDClassifier(budget, RBF(1 / 24), Merge(), classes=(-1, 1))
+    model = rb.BSGDClassifier(budget, RBF(1 / 24), Merge(), classes=(-1, 1), **PEGASOS)
 
     assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 4)
 
@@ -129,7 +129,7 @@ def test_the_best_pair_is_merged_under_a_wide_kernel(data, n, budget):
 )
 def test_the_best_pair_is_merged_for_three_classes(data, n, budget):
     rows, targets = data("dna.scale")
-    model = rb.BSGDClassifier(budget, RBF(1 / 128), Merge(), classes=(1, 2, 3))
+    model = rb.BSGDClassifier(budget, RBF(1 / 128), Merge(), classes=(1, 2, 3), **PEGASOS)
 
     assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 4)
 
@@ -150,7 +150,7 @@ def test_the_best_of_partners_that_differ_little_is_found(outputs):
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("gamma", [0.05, 0.5])
 def test_the_best_pair_is_merged_while_features_and_classes_appear(seed, gamma):
-    model = rb.BSGDClassifier(15, RBF(gamma), Merge())
+    model = rb.BSGDClassifier(15, RBF(gamma), Merge(), **PEGASOS)
 
     assert_best_pairs(model, emerging(250, seed=seed), at_least=80)
 
@@ -214,7 +214,7 @@ def test_the_squared_norm_is_kept_with_other_kernels(strategy, kernel):
 @pytest.mark.parametrize("l2", [1e-4, 1e-2])
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 def test_a_bound_on_the_norm_lies_above_it_and_the_model_in_the_ball(strategy, l2):
-    model = rb.BSGDClassifier(20, RBF(0.5), strategy, l2, seed=3)
+    model = rb.BSGDClassifier(20, RBF(0.5), strategy, l2, seed=3, learning_rate=None)
     seen = set()
 
     for x, y in emerging(3000, seed=9):

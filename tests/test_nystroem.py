@@ -28,7 +28,7 @@ def rows(n, d=4, seed=0):
 @pytest.mark.parametrize("kernel", POSITIVE, ids=repr)
 def test_the_map_gives_the_kernel_back_on_its_landmarks(kernel):
     X = rows(25)
-    model = rb.Nystroem(25, kernel=kernel)
+    model = rb.Nystroem(25, kernel=kernel, scale=1.0)
     model.learn_many(X)
     Z = model.transform_many(X)
     np.testing.assert_allclose(Z @ Z.T, plain(kernel)(X, X), rtol=1e-6, atol=1e-6)
@@ -36,7 +36,7 @@ def test_the_map_gives_the_kernel_back_on_its_landmarks(kernel):
 
 def test_the_map_is_the_best_of_its_rank():
     X, probes = rows(30), rows(10, seed=1)
-    model = rb.Nystroem(30, rank=8, kernel=RBF(0.3))
+    model = rb.Nystroem(30, rank=8, kernel=RBF(0.3), scale=1.0)
     model.learn_many(X)
     values, vectors = np.linalg.eigh(plain(RBF(0.3))(X, X))
     M = (vectors[:, -8:] / np.sqrt(values[-8:])).T
@@ -49,7 +49,7 @@ def test_the_map_is_the_best_of_its_rank():
 def test_nothing_comes_out_before_the_landmarks_are_there_and_nothing_changes_after():
     X = rows(40)
     stream = [dict(enumerate(x)) for x in X.tolist()]
-    model = rb.Nystroem(10, kernel=RBF(0.3))
+    model = rb.Nystroem(10, rank=10, kernel=RBF(0.3))
     for x in stream[:9]:
         model.learn_one(x)
         assert model.transform_one(x) == {}
@@ -60,6 +60,42 @@ def test_nothing_comes_out_before_the_landmarks_are_there_and_nothing_changes_af
     for x in stream[10:]:
         model.learn_one(x | {"new": 1.0})
     assert (model.transform_many(X) == before).all()
+
+
+def test_with_all_directions_each_landmark_brings_a_feature_that_stays_as_it_is():
+    X = rows(40)
+    model, before = rb.Nystroem(10, kernel=RBF(0.3), scale=2.0), np.zeros((40, 0))
+    for x in [dict(enumerate(x)) for x in X[:12].tolist()]:
+        model.learn_one(x)
+        model.learn_one(x)  # seen before: no landmark
+        Z = model.transform_many(X)
+        assert Z.shape[1] == model.n_support_vectors
+        np.testing.assert_array_equal(Z[:, : before.shape[1]], before)
+        before = Z
+    np.testing.assert_allclose(Z[:10] @ Z.T, 4.0 * plain(RBF(0.3))(X[:10], X), rtol=1e-9, atol=1e-9)
+
+
+def test_landmarks_that_others_span_bring_nothing():
+    model = rb.Nystroem(6, kernel=Linear(), scale=1.0)
+    X = rows(6)[:, :2]
+    model.learn_many(X)
+    Z = model.transform_many(X)
+    assert (Z[:, 2:] == 0.0).all()
+    np.testing.assert_allclose(Z @ Z.T, X @ X.T, atol=1e-9)
+
+
+@pytest.mark.parametrize("at", [3, 7])
+def test_a_smaller_budget_while_landmarks_come(at):
+    X = rows(30)
+    model = rb.Nystroem(10, kernel=RBF(0.3), scale=1.0)
+    model.learn_many(X[:at])
+    model.mutate({"budget": 5})
+    model.learn_many(X)
+    Z, kept = model.transform_many(X), [v["features"] for v in model.support_vectors()]
+    landmarks = np.array([[v.get(i, 0.0) for i in range(X.shape[1])] for v in kept])
+    K = plain(RBF(0.3))(X, landmarks)
+    expected = K @ np.linalg.solve(plain(RBF(0.3))(landmarks, landmarks), K.T)
+    np.testing.assert_allclose(Z @ Z.T, expected, atol=1e-8)
 
 
 def test_many_are_a_loop_of_one():
@@ -101,7 +137,7 @@ def stage(model):
 
 def test_it_is_gradient_descent_until_the_support_is_full():
     stream = emerging(100)
-    model, twin = rb.NOGDClassifier(20, RBF(0.5)), rb.KernelOGDClassifier(RBF(0.5))
+    model, twin = rb.NOGDClassifier(20, RBF(0.5)), rb.KernelOGDClassifier(RBF(0.5), 1.4)
     for x, y in stream:
         model.learn_one(x, y)
         twin.learn_one(x, y)
@@ -114,7 +150,10 @@ def test_it_is_gradient_descent_until_the_support_is_full():
 
 def test_with_all_of_the_rank_it_is_gradient_descent_still_at_the_first_step():
     stream = smooth(60)
-    model, twin = rb.NOGDRegressor(15, RBF(0.5), rank=15), rb.KernelOGDRegressor(RBF(0.5))
+    model, twin = (
+        rb.NOGDRegressor(15, RBF(0.5), 15, 0.2, max_error=None),
+        rb.KernelOGDRegressor(RBF(0.5), 0.2),
+    )
     t = 0
     while model.block is None or stage(model) == GATHERING:
         model.learn_one(*stream[t])

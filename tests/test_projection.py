@@ -7,6 +7,7 @@ import pytest
 from inside import holding, maintained, plain, squared_length, support
 from models import POSITIVE
 from oracles.budgeted_sgd import BudgetedSGD
+from streams import PEGASOS
 
 import river_budget as rb
 from river_budget.core.layout import views
@@ -46,21 +47,21 @@ def largest_deviation(model, rows, labels):
 
 @pytest.mark.parametrize("kernel", POSITIVE, ids=repr)
 def test_the_factor_survives_thousands_of_changes(kernel):
-    model = rb.BSGDClassifier(25, kernel, Project())
+    model = rb.BSGDClassifier(25, kernel, Project(), **PEGASOS)
 
     assert largest_deviation(model, *stream(4000, 8)) < CLOSE
 
 
 def test_the_factor_survives_a_crowded_plane():
     """Few features and a smooth kernel: every vector is nearly a combination of the others."""
-    model = rb.BSGDClassifier(25, KERNEL, Project())
+    model = rb.BSGDClassifier(25, KERNEL, Project(), **PEGASOS)
 
     assert largest_deviation(model, *stream(2000, 2)) < 1e-3
 
 
 def test_the_factor_survives_new_features_and_a_smaller_budget():
     rows, labels = stream(300, 8)
-    model = rb.BSGDClassifier(30, KERNEL, Project())
+    model = rb.BSGDClassifier(30, KERNEL, Project(), **PEGASOS)
     model.learn_many(rows[:150, :4], labels[:150])
     model.learn_many(rows[150:], labels[150:])
 
@@ -182,7 +183,7 @@ def test_duplicates_leave_the_scores_of_the_reference(apart):
     signs = np.where(labels, 1, -1)
     expected = np.array([oracle.step(x, y)[0] for x, y in zip(rows, signs, strict=True)])
 
-    model = rb.BSGDClassifier(20, KERNEL, Project(), classes=(False, True))
+    model = rb.BSGDClassifier(20, KERNEL, Project(), classes=(False, True), **PEGASOS)
     computed = []
     for x, y in zip(rows.tolist(), labels.tolist(), strict=True):
         x = dict(enumerate(x))
@@ -196,7 +197,7 @@ def test_duplicates_leave_the_scores_of_the_reference(apart):
 @pytest.mark.parametrize("apart", [0.0, 1e-7, 1e-5, 1e-4, 1e-3])
 def test_thousands_of_near_duplicates_leave_the_model_sane(apart):
     rows, labels = with_duplicates(3000, apart)
-    model = rb.BSGDClassifier(20, KERNEL, Project())
+    model = rb.BSGDClassifier(20, KERNEL, Project(), **PEGASOS)
 
     predictions = model.predict_then_learn_many(rows, labels)
 
@@ -206,7 +207,7 @@ def test_thousands_of_near_duplicates_leave_the_model_sane(apart):
 
 
 def test_one_example_again_and_again_stays_one_vector():
-    model = rb.BSGDClassifier(5, KERNEL, Project())
+    model = rb.BSGDClassifier(5, KERNEL, Project(), **PEGASOS)
     for t in range(50):
         model.learn_one({"a": 1.0}, t % 2 == 0)
 
@@ -217,7 +218,7 @@ def test_one_example_again_and_again_stays_one_vector():
 def test_a_linear_model_needs_no_more_vectors_than_features(n_features):
     rows, labels = np.random.default_rng(3).normal(size=(200, n_features)), np.arange(200) % 3 == 0
     rows[::10] = 0.0
-    model = rb.BSGDClassifier(20, Linear(), Project())
+    model = rb.BSGDClassifier(20, Linear(), Project(), **PEGASOS)
 
     model.learn_many(rows, labels)
 

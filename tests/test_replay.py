@@ -9,7 +9,7 @@ from models import POSITIVE
 from models import STRATEGIES as ALL_STRATEGIES
 from oracles.budgeted_sgd import BudgetedSGD
 from oracles.randoms import SplitMix
-from streams import emerging, examples, matrix, smooth
+from streams import PEGASOS, emerging, examples, matrix, smooth
 
 import river_budget as rb
 from river_budget.core.projection import TINY
@@ -29,11 +29,13 @@ OTHER_KERNELS = [kernel for kernel in POSITIVE if not isinstance(kernel, RBF)]
 
 
 def classifier(strategy="oldest", budget=50, kernel=KERNEL, **options):
+    options = PEGASOS | options
     return rb.BSGDClassifier(budget, kernel, STRATEGIES[strategy], seed=7, **options)
 
 
 def regressor(strategy="oldest", budget=30, **options):
-    return rb.BSGDRegressor(budget, KERNEL, STRATEGIES[strategy], l2=1e-2, seed=7, **options)
+    options = {"learning_rate": None, "l2": 1e-2} | options
+    return rb.BSGDRegressor(budget, KERNEL, STRATEGIES[strategy], seed=7, **options)
 
 
 def reference(strategy="oldest", budget=50, kernel=KERNEL, task="binary", l2=1e-4, **options):
@@ -194,6 +196,27 @@ def test_projection_replays_three_classes(data, n):
     computed = run(classifier("project", 30, kernel, classes=(1, 2, 3)), stream)
 
     assert_same(computed, expected, CLOSE_PROJECTED)
+
+
+@pytest.mark.parametrize("strategy", [*REMOVALS, "project"])
+def test_constant_steps_replay(strategy):
+    stream, options = emerging(600), {"learning_rate": 0.6, "l2": 1e-2}
+    weights = some_weights(stream)
+    expected = run_reference(reference(strategy, 30, **options), stream, weights=weights)
+
+    computed = run(classifier(strategy, 30, **options), stream, weights)
+
+    assert_same(computed, expected, closeness(strategy))
+
+
+@pytest.mark.parametrize("strategy", [*REMOVALS, "project"])
+def test_constant_steps_replay_in_regression(strategy):
+    stream = smooth(600)
+    expected = run_regression(regression_reference(strategy, learning_rate=0.2), stream)
+
+    _, computed = run(regressor(strategy, learning_rate=0.2), stream)
+
+    assert_close(computed[:, 0], expected, closeness(strategy))
 
 
 # Streams on which features and classes appear.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core import bpa as core
 from ..core import layout as blocks
-from ..kernels import Kernel
+from ..kernels import RBF, Kernel
 from ..model.shells import BudgetClassifier
 from ..parameters import Mutable, one_of, positive, whole
 
@@ -24,17 +24,17 @@ class BPAClassifier(BudgetClassifier):
     model gives up the vector whose part can best be handed over: to the newcomer alone (`"simple"`), also to
     its nearest neighbour (`"nearest"`), or to all that stay (`"projection"`).
 
-    "simple" costs as much as removing a vector and is the best of the cheap ones on most streams, "nearest"
-    costs a little more, "projection" the square of the budget.
+    "simple" costs as much as removing a vector and needs a `C` made for the stream, "nearest" costs a little more
+    and is good without, "projection" costs the square of the budget.
 
     Parameters
     ----------
     budget
         The largest number of support vectors.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("1.5/d")`.
     C
-        The longest step.
+        The longest step. The papers have 1, which follows noise.
     update
         Who inherits what a removed vector knew: "simple", "nearest" or "projection".
     classes
@@ -51,7 +51,7 @@ class BPAClassifier(BudgetClassifier):
     ...     budget=100, kernel=rb.kernels.RBF(4.0)
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 87...%
+    Accuracy: 89...%
 
     References
     ----------
@@ -63,6 +63,8 @@ class BPAClassifier(BudgetClassifier):
     shrinking_pass = staticmethod(core.shrink_to_budget)
     state_type = core.STATE
 
+    usual_kernel = RBF("1.5/d")
+
     budget = Mutable(whole(1))
     C = Mutable(positive)
 
@@ -70,8 +72,8 @@ class BPAClassifier(BudgetClassifier):
         self,
         budget: int = 100,
         kernel: Kernel | None = None,
-        C: float = 1.0,
-        update: str = "simple",
+        C: float = 0.45,
+        update: str = "nearest",
         classes: tuple[Any, ...] | None = None,
     ):
         super().__init__(kernel, classes)

@@ -8,9 +8,10 @@ from ..core import bsgd as core
 from ..core.codes import Strategy
 from ..kernels import Kernel
 from ..maintenance import Maintenance
+from ..model.averaging import AveragingExpansion
 from ..model.expansion import Maintained
 from ..model.shells import BudgetClassifier, BudgetRegressor
-from ..parameters import Mutable, boolean, not_negative, positive
+from ..parameters import Mutable, boolean, not_negative, optional, positive
 
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
 
@@ -23,14 +24,16 @@ class _Projecting:
     learning_pass = staticmethod(core.learn_projecting)
 
 
-class _BSGD(Maintained):
+class _BSGD(AveragingExpansion, Maintained):
     learning_pass = staticmethod(core.learn)
     shrinking_pass = staticmethod(core.shrink_to_budget)
     state_type = core.STATE
 
     l2 = Mutable(positive)
+    learning_rate = Mutable(optional(positive))
 
-    counters = ("rounds",)
+    counters = ("rounds", "averaged")
+    file_defaults = {"learning_rate": None, "average": False}
 
     checked_fields = (
         "unchecked",
@@ -53,10 +56,14 @@ class _BSGD(Maintained):
         maintenance: Maintenance | None,
         l2: float,
         project_to_ball: bool,
+        learning_rate: float | None,
+        average: bool | float,
     ) -> None:
+        self._set_average(average)
         boolean("project_to_ball", project_to_ball)
         self.project_to_ball = project_to_ball
         self.l2 = l2
+        self.learning_rate = learning_rate
         self._maintain(budget, maintenance)
 
     @property
@@ -94,19 +101,22 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     Crammer and Singer's. Every example inside the margin becomes a support vector. When there are more
     than `budget` of them, `maintenance` makes room.
 
-    This is the first one to try: with merging it is both fast and accurate. It needs features of
-    similar size, so put a `StandardScaler` or a `MinMaxScaler` in front.
+    This is the first one to try: with merging it is both fast and accurate, and without settings it follows
+    a target that moves. It needs features of similar size, so put a `StandardScaler` in front. With more than
+    some dozens of features, most of them noise, a linear model is hard to beat.
 
     Parameters
     ----------
     budget
         The largest number of support vectors. None: no limit (kernel Pegasos).
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     maintenance
-        One of `river_budget.maintenance`; None stands for `Merge()`.
+        One of `river_budget.maintenance`; None stands for `Merge()`, and where the kernel is not Gaussian for
+        `Project()`, which costs the square of the budget.
     l2
-        Strength of regularisation. The step at example t is 1 / (l2 t), so a smaller value learns longer.
+        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+        With it old vectors fade, so that a full model has room for what is new.
     project_to_ball
         Whether to keep the norm of the model in the ball where the optimum is known to lie. Its radius is
         1 / sqrt(l2), times the root of the mean weight if there are weights.
@@ -115,6 +125,15 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         in which ties are decided. Other labels are then an error.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
+    learning_rate
+        Size of a step: constant, so that the model follows a stream that moves. None stands for the step of the
+        papers, 1 / (l2 t) at example t. That one is for streams that stand still and are long: it begins with
+        1 / l2, which ruins short ones, and a full model no longer takes in what is new.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -123,7 +142,7 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     >>> import river_budget as rb
 
     >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier(
-    ...     budget=100, kernel=rb.kernels.RBF(4.0), l2=1e-3
+    ...     budget=100, kernel=rb.kernels.RBF(4.0), l2=1e-3, learning_rate=None
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88...%
@@ -140,15 +159,18 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         budget: int | None = 100,
         kernel: Kernel | None = None,
         maintenance: Maintenance | None = None,
-        l2: float = 1e-4,
+        l2: float = 3e-4,
         project_to_ball: bool = True,
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
+        learning_rate: float | None = 0.6,
+        average: bool | float = False,
     ):
         super().__init__(kernel, classes, seed)
-        self._set_parameters(budget, maintenance, l2, project_to_ball)
+        self._set_parameters(budget, maintenance, l2, project_to_ball, learning_rate, average)
 
     def after_promotion(self) -> None:
+        super().after_promotion()
         self.state_record().norm2 *= 0.5  # |-a/2|^2 + |a/2|^2
 
 
@@ -165,11 +187,12 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     budget
         The largest number of support vectors. None: no limit.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
     maintenance
-        One of `river_budget.maintenance`; None stands for `Merge()`.
+        One of `river_budget.maintenance`; None stands for `Merge()`, and where the kernel is not Gaussian for
+        `Project()`, which costs the square of the budget.
     l2
-        Strength of regularisation. The step at example t is 1 / (l2 t).
+        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
     project_to_ball
         Whether to keep the norm of the model in the ball where the optimum is known to lie. Its radius is
         sqrt(m / l2), with m the mean loss of a model that always says 0 on the examples so far.
@@ -177,6 +200,15 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         Errors up to this size cost nothing.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
+    learning_rate
+        Size of a step: constant, so that the model follows a stream that moves. None stands for the step of the
+        papers, 1 / (l2 t) at example t. That one is for streams that stand still and are long: it begins with
+        1 / l2, which ruins short ones, and a full model no longer takes in what is new.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -185,10 +217,10 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     >>> import river_budget as rb
 
     >>> model = preprocessing.TargetStandardScaler(
-    ...     preprocessing.StandardScaler() | rb.BSGDRegressor(budget=50, l2=1e-2)
+    ...     preprocessing.StandardScaler() | rb.BSGDRegressor(budget=50)
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
-    MAE: 0.4...
+    MAE: 0.3...
 
     """
 
@@ -201,9 +233,11 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         project_to_ball: bool = True,
         epsilon: float = 0.1,
         seed: int | None = None,
+        learning_rate: float | None = 0.175,
+        average: bool | float = False,
     ):
         super().__init__(kernel, seed)
-        self._set_parameters(budget, maintenance, l2, project_to_ball)
+        self._set_parameters(budget, maintenance, l2, project_to_ball, learning_rate, average)
         self.epsilon = epsilon
 
     epsilon = Mutable(not_negative)

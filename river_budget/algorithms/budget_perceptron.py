@@ -16,7 +16,7 @@ __all__ = ["BudgetPerceptronClassifier"]
 class BudgetPerceptronClassifier(BudgetClassifier):
     """The budget Perceptron of Crammer, Kandola and Singer (CKS): what is easy is forgotten.
 
-    A full model drops the vector that would be classified with the largest margin without itself. Good on
+    Kept for comparison: on noisy streams it is worse than a constant. A full model drops the vector that would be classified with the largest margin without itself. Good on
     clean data. On noisy data it collects the examples that cannot be learned, mislabelled ones among them:
     then take `Forgetron` or `BSGDClassifier`. Binary only.
 
@@ -25,7 +25,7 @@ class BudgetPerceptronClassifier(BudgetClassifier):
     budget
         The largest number of support vectors.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     margin
         Examples with a margin up to this size are learned; 0: only mistakes.
     classes

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..core import fourier as core
 from ..core import layout as blocks
 from ..kernels import Kernel
-from ..model.shells import Classifier, Regressor, split
-from ..parameters import Mutable, not_negative, positive
+from ..model.averaging import Averaging, split
+from ..model.calls import Call
+from ..model.shells import Classifier, Regressor
+from ..parameters import Mutable, not_negative, optional, positive
 from .fourier import Fourier
 
 __all__ = ["FOGDClassifier", "FOGDRegressor"]
 
 
-class _FOGD(Fourier):
+class _FOGD(Averaging, Fourier):
     learning_pass = staticmethod(core.learn)
     scoring_pass = staticmethod(core.decide)
+    counters = ("averaged",)
+    scores_with_per_vector = True
 
     learning_rate = Mutable(positive)
 
@@ -24,15 +30,31 @@ class _FOGD(Fourier):
         """The weights of the sines may be any numbers."""
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"per_vector": self.n_outputs}
+        rows = self.n_outputs * self._rows_of_output
+        return super().header_fields(n_features) | {"per_vector": rows}
+
+    @property
+    def _rows_of_output(self) -> int:
+        """Each has weights of cosines, and of sines: and a mean has both."""
+        return 3 if self.average else 1
 
     def resize_block(self, **sizes: int) -> None:
-        if "outputs" in sizes:  # each has weights of cosines, and of sines
-            sizes["per_vector"] = sizes["outputs"]
+        if "outputs" in sizes:
+            sizes["per_vector"] = sizes["outputs"] * self._rows_of_output
         super().resize_block(**sizes)
 
     def after_promotion(self) -> None:
-        split(blocks.views(self.block).per_vector)
+        rows, table = self._rows_of_output, blocks.views(self.block).per_vector
+        for kind in range(rows):
+            split(table[kind::rows])
+
+    def last_iterate_one(self, x: dict[Any, Any]) -> Any:
+        """What `decision_function_one` would be without the mean: the score by the last iterate."""
+        self.features.reject(x)
+        names = list(x)
+        rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
+        Call(self._block_for(names), rows, scores=scores).run(core.decide_last)
+        return self.named(scores[0].tolist())
 
 
 class FOGDClassifier(_FOGD, Classifier):
@@ -48,7 +70,7 @@ class FOGDClassifier(_FOGD, Classifier):
     n_components
         The number of frequencies; each gives a cosine and a sine.
     kernel
-        `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF()`.
+        `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF("2/d")`.
     learning_rate
         Size of a step, as for a kernel (the features of an example have length 1).
     classes
@@ -56,6 +78,11 @@ class FOGDClassifier(_FOGD, Classifier):
         in which ties are decided. Other labels are then an error.
     seed
         Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -80,8 +107,10 @@ class FOGDClassifier(_FOGD, Classifier):
         learning_rate: float = 0.8,
         classes: tuple[Any, ...] | None = None,
         seed: int | None = None,
+        average: bool | float = False,
     ):
         super().__init__(kernel, classes, seed)
+        self._set_average(average)
         self._set_components(n_components)
         self.learning_rate = learning_rate
 
@@ -97,13 +126,21 @@ class FOGDRegressor(_FOGD, Regressor):
     n_components
         The number of frequencies; each gives a cosine and a sine.
     kernel
-        `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF()`.
+        `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
     learning_rate
         Share of the error that a step removes.
     epsilon
         Errors up to this size cost nothing.
     seed
         Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
+    max_error
+        Larger errors count as this one (the loss of Huber), so that an outlier does not throw the model off its
+        course. None: all errors count in full, as in the paper.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -124,6 +161,8 @@ class FOGDRegressor(_FOGD, Regressor):
     """
 
     epsilon = Mutable(not_negative)
+    max_error = Mutable(optional(positive))
+    file_defaults = {"max_error": None, "average": False}
 
     def __init__(
         self,
@@ -132,8 +171,12 @@ class FOGDRegressor(_FOGD, Regressor):
         learning_rate: float = 0.3,
         epsilon: float = 0.1,
         seed: int | None = None,
+        max_error: float | None = 1.0,
+        average: bool | float = False,
     ):
         super().__init__(kernel, seed)
+        self._set_average(average)
         self._set_components(n_components)
         self.learning_rate = learning_rate
         self.epsilon = epsilon
+        self.max_error = max_error

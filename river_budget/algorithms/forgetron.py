@@ -28,7 +28,8 @@ class _Forgetron(BudgetModel):
 class ForgetronClassifier(_Forgetron, BudgetClassifier):
     """A kernel Perceptron that shrinks its hypothesis before it forgets the oldest vector.
 
-    Each time just so much that the damage done by forgetting stays within a bound: for a budget of 83 and
+    Kept for comparison, and for its guarantee: on a stream that stands still it is well behind `BSGDClassifier`.
+        Each time just so much that the damage done by forgetting stays within a bound: for a budget of 83 and
     more, the number of mistakes is bounded in terms of the best competitor of a limited norm. Choose it
     where old examples lose their value, and where such a guarantee counts; on a stream that stands
     still, merging or projecting (`BSGDClassifier`, `ProjectronPPClassifier`) is more accurate.
@@ -43,7 +44,7 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
     budget
         The largest number of support vectors.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
@@ -82,6 +83,8 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
 class ForgetronRegressor(_Forgetron, BudgetRegressor):
     """The rule of `ForgetronClassifier` for regression, where it is a heuristic.
 
+    Kept for comparison: forgetting whole vectors costs regression most. `BSGDRegressor` merges them.
+
     Every error above `epsilon` counts as a mistake, and the step is `learning_rate` up or down. Targets
     should be of order one: put a `TargetStandardScaler` around the pipeline.
 
@@ -90,7 +93,7 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
     budget
         The largest number of support vectors.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
     learning_rate
         Size of a step.
     epsilon

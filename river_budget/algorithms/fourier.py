@@ -20,7 +20,7 @@ from ..model.contract import Block, Rows
 from ..model.features import Batch
 from ..model.shells import Transformer
 from ..model.targets import plain
-from ..parameters import as_float, whole
+from ..parameters import Mutable, as_float, positive, whole
 
 __all__ = ["RBFSampler", "RandomFourier"]
 
@@ -60,7 +60,7 @@ class Fourier(StreamModel):
 
     def _set_components(self, n_components: int) -> None:
         whole(1)("n_components", n_components)
-        kernel = RBF() if self.kernel is None else self.kernel
+        kernel = self.kernel_in_use
         if kernel.header_fields(1)["kernel"] not in (Code.RBF, Code.LAPLACIAN):
             raise ValueError(
                 f"random Fourier features need kernel=RBF or Laplacian, not kernel={kernel!r}"
@@ -92,11 +92,14 @@ class Fourier(StreamModel):
         """
         if self.block is None:
             block = blocks.allocate(**self.header_fields(len(names)), width=len(names))
+            blocks.state_of(block, self.state_type).scale = getattr(self, "scale", 0.0)
         else:
             head = blocks.views(self.block).head
             fields = {name: head[name] for name in head.dtype.names} | {"width": len(names)}
             block = blocks.allocate(**fields)
             old, new = blocks.views(self.block), blocks.views(block)
+            own = slice(blocks.STATE_AT, blocks.TABLES_AT)
+            block[own] = self.block[own]
             new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
         self.draw(block, names)
         return block
@@ -142,24 +145,28 @@ class RandomFourier(Fourier, Transformer):
         `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF()`.
     seed
         Seed of the frequencies; None draws anew in every run.
+    scale
+        The length of what comes out. Linear models take steps in proportion to its square; 7, whose square is about
+        that of fifty scaled features, suits River's with their default rates. 1 makes inner products those of
+        the kernel.
 
     Examples
     --------
 
-    >>> from river import datasets, evaluate, linear_model, metrics, optim, preprocessing
+    >>> from river import datasets, evaluate, linear_model, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
     ...     preprocessing.StandardScaler()
     ...     | rb.RandomFourier(100, kernel=rb.kernels.RBF(1.0), seed=1)
-    ...     | linear_model.LogisticRegression(optim.SGD(1.0))
+    ...     | linear_model.LogisticRegression()
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
 
     The inner product of two examples is close to the kernel:
 
-    >>> features = rb.RandomFourier(1000, kernel=rb.kernels.RBF(0.5), seed=1)
+    >>> features = rb.RandomFourier(1000, kernel=rb.kernels.RBF(0.5), seed=1, scale=1.0)
     >>> a, b = features.transform_one({"x": 1.0, "y": 0.0}), features.transform_one({"x": 0.0, "y": 1.0})
     >>> sum(a[i] * b[i] for i in a)  # exp(-0.5 * 2) = 0.3679
     0.3...
@@ -171,12 +178,19 @@ class RandomFourier(Fourier, Transformer):
     """
 
     scoring_pass = staticmethod(core.transform)
+    file_defaults = {"scale": 1.0}
 
     def __init__(
-        self, n_components: int = 100, kernel: Kernel | None = None, seed: int | None = None
+        self,
+        n_components: int = 100,
+        kernel: Kernel | None = None,
+        seed: int | None = None,
+        scale: float = 7.0,
     ):
         super().__init__(kernel, seed)
         self._set_components(n_components)
+        positive("scale", scale)
+        self.scale = scale
 
     @property
     def n_outputs(self) -> int:
@@ -205,22 +219,29 @@ class RandomFourier(Fourier, Transformer):
         return super().transform_one(x)
 
 
+def _width_of_rbf(name: str, value: Any) -> None:
+    RBF(value)
+
+
 class RBFSampler(RandomFourier):
     """`RandomFourier` for the RBF kernel, with the signature of River's class of this name.
 
     Swapping the import is all it takes. What comes out differs: waves over the whole example, which
-    approximate exp(-gamma |x - z|^2), and not waves over single features; and two features for each
-    component, however many come in, of size 1 / sqrt(n_components). Linear models behind it like a larger
-    learning rate than 0.01.
+    approximate scale^2 exp(-gamma |x - z|^2), and not waves over single features; and two features for each
+    component, however many come in. They are named "cos_0", "sin_0" and so on, as they belong to no single feature.
+    A gamma that suits River's is d times too large here, so the default is `"auto"`, 1 / d.
 
     Parameters
     ----------
     gamma
-        How fast similarity falls with distance.
+        How fast similarity falls with distance: a number, `"auto"`, or a text such as `"2/d"`. It may be
+        assigned: the waves are stretched, and a linear model behind them has to learn anew.
     n_components
         The number of frequencies. Each gives two features, a cosine and a sine.
     seed
         Seed of the frequencies; None draws anew in every run.
+    scale
+        The length of what comes out: see `RandomFourier`.
 
     Examples
     --------
@@ -229,7 +250,7 @@ class RBFSampler(RandomFourier):
     >>> import river_budget as rb
 
     >>> X, Y = [[0, 0], [1, 1], [1, 0], [0, 1]], [False, False, True, True]
-    >>> model = rb.RBFSampler(seed=3) | linear_model.LogisticRegression(optim.SGD(1.0))
+    >>> model = rb.RBFSampler(seed=3) | linear_model.LogisticRegression(optim.SGD(0.1))
     >>> for _ in range(30):
     ...     for x, y in stream.iter_array(X, Y):
     ...         model.learn_one(x, y)
@@ -242,6 +263,26 @@ class RBFSampler(RandomFourier):
 
     """
 
-    def __init__(self, gamma: float | str = 1.0, n_components: int = 100, seed: int | None = None):
-        super().__init__(n_components, RBF(gamma), seed)
+    gamma = Mutable(_width_of_rbf)
+
+    def __init__(
+        self,
+        gamma: float | str = "auto",
+        n_components: int = 100,
+        seed: int | None = None,
+        scale: float = 7.0,
+    ):
+        super().__init__(n_components, RBF(gamma), seed, scale)
         self.gamma = gamma
+
+    def _change(self, name: str, value: Any) -> None:
+        """Another width: the same waves, stretched."""
+        super()._change(name, value)
+        self.kernel = RBF(value)
+        if self.block is not None:
+            head = blocks.views(self.block).head
+            head.gamma = self.kernel.header_fields(len(self.features))["gamma"]
+            self.draw(self.block, list(self.features))
+
+    def transform_one(self, x: dict[Any, Any], y: Any = None) -> dict[Any, Any]:
+        return super().transform_one(x)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import nystroem as core
-from ..kernels import Kernel
+from ..kernels import RBF, Kernel
+from ..model.averaging import AveragingExpansion
 from ..model.shells import BudgetClassifier, BudgetRegressor
 from ..parameters import Mutable, not_negative, optional, positive
 from .nystroem import NystroemBasis
@@ -13,8 +14,9 @@ from .nystroem import NystroemBasis
 __all__ = ["NOGDClassifier", "NOGDRegressor"]
 
 
-class _NOGD(NystroemBasis):
+class _NOGD(AveragingExpansion, NystroemBasis):
     learning_pass = staticmethod(core.learn)
+    counters = ("averaged",)
 
     learning_rate = Mutable(positive)
     eta_linear = Mutable(optional(positive))
@@ -54,7 +56,7 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         The number of support vectors. Once the support is frozen, a smaller budget takes effect and a
         larger one does not.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("1.5/d")`.
     rank
         The number of features. None: a fifth of the budget.
     learning_rate
@@ -65,6 +67,11 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -84,16 +91,20 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
 
     """
 
+    usual_kernel = RBF("1.5/d")
+
     def __init__(
         self,
         budget: int = 100,
         kernel: Kernel | None = None,
         rank: int | None = None,
-        learning_rate: float = 0.2,
+        learning_rate: float = 1.4,
         classes: tuple[Any, ...] | None = None,
         eta_linear: float | None = None,
+        average: bool | float = False,
     ):
         super().__init__(kernel, classes)
+        self._set_average(average)
         self._set_parameters(budget, rank)
         self.learning_rate = learning_rate
         self.eta_linear = eta_linear
@@ -111,7 +122,7 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
         The number of support vectors. Once the support is frozen, a smaller budget takes effect and a
         larger one does not.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
     rank
         The number of features. None: a fifth of the budget.
     learning_rate
@@ -121,6 +132,14 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
         authors. None: the learning rate, and the linear model starts with what was learned before.
     epsilon
         Errors up to this size cost nothing.
+    max_error
+        Larger errors count as this one (the loss of Huber), so that an outlier does not throw the model off its
+        course. None: all errors count in full, as in the paper.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -141,18 +160,24 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
     """
 
     epsilon = Mutable(not_negative)
+    max_error = Mutable(optional(positive))
+    file_defaults = {"max_error": None, "average": False}
 
     def __init__(
         self,
         budget: int = 100,
         kernel: Kernel | None = None,
         rank: int | None = None,
-        learning_rate: float = 0.2,
+        learning_rate: float = 0.35,
         epsilon: float = 0.1,
         eta_linear: float | None = None,
+        max_error: float | None = 1.0,
+        average: bool | float = False,
     ):
         super().__init__(kernel, None)
+        self._set_average(average)
         self._set_parameters(budget, rank)
         self.learning_rate = learning_rate
         self.eta_linear = eta_linear
         self.epsilon = epsilon
+        self.max_error = max_error

@@ -52,7 +52,7 @@ class _NORMA(BudgetModel):
 class NORMAClassifier(_NORMA, BudgetClassifier):
     """Gradient descent with decay and a margin that moves until a share `nu` of the examples lies inside.
 
-    The decay makes old examples fade, so dropping the oldest costs little: with a `budget`, NORMA is cheap
+    Kept for comparison: without a width made for the stream it is well behind `BSGDClassifier`.     The decay makes old examples fade, so dropping the oldest costs little: with a `budget`, NORMA is cheap
     and follows drift. Binary only.
 
     Parameters
@@ -60,7 +60,7 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
     budget
         The largest number of support vectors: the newest are kept. None: no limit.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     learning_rate
         Size of a step.
     l2
@@ -92,7 +92,7 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
 
     def __init__(
         self,
-        budget: int | None = None,
+        budget: int | None = 100,
         kernel: Kernel | None = None,
         learning_rate: float = 0.03,
         l2: float = 0.03,
@@ -115,7 +115,7 @@ class NORMARegressor(_NORMA, BudgetRegressor):
     budget
         The largest number of support vectors: the newest are kept. None: no limit.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
     learning_rate
         Size of a step.
     l2
@@ -145,9 +145,9 @@ class NORMARegressor(_NORMA, BudgetRegressor):
 
     def __init__(
         self,
-        budget: int | None = None,
+        budget: int | None = 100,
         kernel: Kernel | None = None,
-        learning_rate: float = 0.03,
+        learning_rate: float = 0.3,
         l2: float = 0.03,
         nu: float = 0.4,
         epsilon: float = 0.1,

@@ -15,11 +15,14 @@ from ..model.contract import Rows
 from ..model.expansion import BudgetModel
 from ..model.features import Batch
 from ..model.shells import Transformer
-from ..parameters import Mutable, optional, whole
+from ..parameters import Mutable, optional, positive, whole
 
 __all__ = ["Nystroem"]
 
 NEGLIGIBLE = 1e-12  # eigenvalues, relative to the largest
+DEPENDENT = (
+    1e-10  # squared distance of a landmark to the span of others, in units of its own length
+)
 TINIEST = 1e-60  # eigenvalue: a Gram matrix of less is one of zeros
 
 
@@ -61,13 +64,32 @@ class NystroemBasis(BudgetModel):
         """All at once: whoever fills it does not look whether there is room."""
         return blocks.columns_for(self.budget + 1)
 
+    @property
+    def _basis_rows(self) -> int:
+        return self._largest_rank + 1
+
+    def mean_rows(self) -> Any:
+        """The coefficients of a mean of iterates, behind the basis."""
+        return np.zeros((0, 0))
+
     def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {"per_vector": self._largest_rank + 1}
+        fields = super().header_fields(n_features)
+        return fields | {"per_vector": self._basis_rows + self.per_vector_rows}
+
+    def resize_block(self, **sizes: int) -> None:
+        means = self.mean_rows().copy()
+        outputs = sizes.get("outputs", len(means)) if len(means) else 0
+        super().resize_block(**sizes | {"per_vector": self._basis_rows + outputs})
+        if len(means):
+            moved = blocks.views(self.block).per_vector[self._basis_rows :]
+            moved[:] = 0.0
+            columns = min(means.shape[1], moved.shape[1])
+            moved[: len(means), :columns] = means[:, :columns]
 
     def _change(self, name: str, value: Any) -> None:
         super()._change(name, value)
         if name == "budget" and self.block is not None:
-            self.resize_block(per_vector=self._largest_rank + 1)
+            self.resize_block()
 
     checked_fields = ("kept", "stage")
 
@@ -83,11 +105,11 @@ class NystroemBasis(BudgetModel):
 
     def _learn_basis(self) -> None:
         """The orthogonal functions that the support spans best, as many as the rank allows."""
-        self.resize_block(per_vector=self._largest_rank + 1)
+        self.resize_block()
         gram = self.gram()
         n = len(gram)
         values, vectors = _spectrum(gram, self._largest_rank)
-        basis = blocks.views(self.block).per_vector
+        basis = blocks.views(self.block).per_vector[: self._basis_rows]
         basis[:] = 0.0
         basis[: len(values), :n] = (vectors / np.sqrt(values)).T
         basis[len(values), : len(values)] = values
@@ -101,12 +123,17 @@ class NystroemBasis(BudgetModel):
         weight = np.sum(model.coefficients[:, :n] ** 2, axis=0) * np.diag(gram)
         kept = np.sort(np.argsort(-weight, kind="stable")[:budget])
         values, vectors = _spectrum(gram[np.ix_(kept, kept)], budget)
-        inside = (model.coefficients[:, :n] @ gram[:, kept]) @ vectors
-        coefficients = (inside / values) @ vectors.T
+        tables = model.coefficients, self.mean_rows()
+        projected = []
+        for table in tables:
+            inside = (table[:, :n] @ gram[:, kept]) @ vectors if len(table) else table[:, :0]
+            projected.append((inside / values) @ vectors.T if len(table) else inside)
         for table in (model.vectors, model.norms, model.arrivals):
             table[..., :budget] = table[..., kept]
-        model.coefficients[:] = 0.0
-        model.coefficients[:, :budget] = coefficients
+        for table, coefficients in zip(tables, projected, strict=True):
+            table[:] = 0.0
+            if len(table):
+                table[:, :budget] = coefficients
         model.head.count = budget
         if self.state_record().stage != core.GATHERING:
             self._learn_basis()
@@ -116,8 +143,10 @@ class Nystroem(NystroemBasis, Transformer):
     """Nyström features: a linear model behind them becomes a kernel machine that knows the data.
 
     The first `budget` examples, each counted once, become landmarks; from then on an example is described by
-    how similar it is to them, in `rank` features whose inner products approximate the kernel. Until then
-    nothing comes out, and later nothing changes. Any kernel will do. For the same number of features it is
+    how similar it is to them, in features whose inner products approximate the kernel. Each landmark brings a
+    feature of its own, so that a linear model behind the map learns from the second example on; with a `rank`
+    the features are the most important directions, and nothing comes out before the last landmark is there.
+    Later nothing changes. Any kernel will do. For the same number of features it is
     closer to the kernel than random waves are (`RandomFourier`), as long as the first examples are typical.
 
     Parameters
@@ -128,17 +157,19 @@ class Nystroem(NystroemBasis, Transformer):
         The number of features: the most important directions only. None: as many as the landmarks span.
     kernel
         One of `river_budget.kernels`; None stands for `RBF()`.
+    scale
+        What comes out is at most so long: see `RandomFourier`.
 
     Examples
     --------
 
-    >>> from river import datasets, evaluate, linear_model, metrics, optim, preprocessing
+    >>> from river import datasets, evaluate, linear_model, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
     ...     preprocessing.StandardScaler()
     ...     | rb.Nystroem(100, kernel=rb.kernels.RBF(4.0))
-    ...     | linear_model.LogisticRegression(optim.SGD(1.0))
+    ...     | linear_model.LogisticRegression()
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
@@ -153,14 +184,24 @@ class Nystroem(NystroemBasis, Transformer):
     scoring_pass = staticmethod(core.transform)
     scores_with_per_vector = True
 
-    def __init__(self, budget: int = 100, rank: int | None = None, kernel: Kernel | None = None):
+    file_defaults = {"scale": 1.0}
+
+    def __init__(
+        self,
+        budget: int = 100,
+        rank: int | None = None,
+        kernel: Kernel | None = None,
+        scale: float = 7.0,
+    ):
         super().__init__(kernel, None)
+        positive("scale", scale)
+        self.scale = scale
         self._set_parameters(budget, rank)
         self._ready = False
 
     @property
     def n_outputs(self) -> int:
-        return int(self.state_record().kept) if self._ready else 0
+        return 0 if self.block is None else int(self.state_record().kept)
 
     def named(self, scores: Rows) -> None:
         """Landmarks have no coefficients."""
@@ -186,12 +227,52 @@ class Nystroem(NystroemBasis, Transformer):
             self._finish()
 
     def _finish(self) -> None:
-        """With the last landmark comes the basis."""
-        if self.n_support_vectors == self.budget:
+        """With all directions in use a landmark brings one more, and with the last the map is complete.
+
+        Otherwise the most important directions are only known with the last landmark.
+        """
+        complete = self.n_support_vectors == self.budget
+        if self.rank is None:
+            self._add_directions()
+        elif complete:
             self._learn_basis()
+        if complete:
+            self.state_record().stage = core.PREPARED
             self._ready = True
-            self.free_rows = FreeRows()
+        self.free_rows = FreeRows()
+
+    def _add_directions(self) -> None:
+        """For each new landmark the part of it that is orthogonal to those before it, of length 1.
+
+        The rows of the inverse of the Cholesky factor of K: none of them changes when others follow. A landmark
+        that is (nearly) a combination of those before it brings a row of zeros.
+        """
+        state, basis = self.state_record(), blocks.views(self.block).per_vector
+        first, n = int(state.kept), self.n_support_vectors
+        gram = self.gram() if first < n else np.zeros((0, 0))
+        for i in range(first, n):
+            above = basis[:i, :i]
+            inside = above @ gram[:i, i]
+            residual = gram[i, i] - inside @ inside
+            basis[i] = 0.0
+            if residual > DEPENDENT * gram[i, i]:
+                basis[i, :i], basis[i, i] = -(inside @ above), 1.0
+                basis[i] /= np.sqrt(residual)
+        state.kept = n
+
+    def fit_budget(self) -> None:
+        super().fit_budget()
+        if self.rank is None and not self._ready:
+            self.state_record().kept = 0
+            self._add_directions()
+        self.free_rows = FreeRows()
 
     def check_restored_state(self, count: int) -> None:
         super().check_restored_state(count)
         self._ready = bool(self.state_record().stage != core.GATHERING)
+
+    def check_restored_rows(self, count: int) -> None:
+        if (
+            self.rank is None and not self._ready
+        ):  # older files hold no directions before the last one
+            self._add_directions()

@@ -41,7 +41,7 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
     budget
         The largest number of support vectors. None: no limit but what `threshold` sets.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected.
     classes
@@ -94,7 +94,7 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
     budget
         The largest number of support vectors. None: no limit but what `threshold` sets.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected.
     learning_rate
@@ -124,8 +124,8 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
         self,
         budget: int | None = 100,
         kernel: Kernel | None = None,
-        threshold: float = 0.0,
-        learning_rate: float = 0.1,
+        threshold: float = 0.01,
+        learning_rate: float = 0.2,
         epsilon: float = 0.1,
     ):
         super().__init__(kernel, None)
@@ -147,7 +147,7 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
     budget
         The largest number of support vectors. None: no limit but what `threshold` sets.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected; it also says
         how much of a margin error is. None stands for the rule of 2016, which needs a budget: everything is

@@ -26,7 +26,7 @@ class _RBP(BudgetModel):
 class RBPClassifier(_RBP, ClassifierSteps):
     """The randomised budget Perceptron: a newcomer takes the place of a vector drawn at random.
 
-    The cheapest budget there is, and by its authors' proof not a bad one when the target moves. It loses
+    Kept for comparison: without settings made for the stream it is well behind `BSGDClassifier`.     The cheapest budget there is, and by its authors' proof not a bad one when the target moves. It loses
     more than `Forgetron` or the projecting ones where the target stands still.
 
     Parameters
@@ -34,7 +34,7 @@ class RBPClassifier(_RBP, ClassifierSteps):
     budget
         The largest number of support vectors.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
@@ -73,6 +73,8 @@ class RBPClassifier(_RBP, ClassifierSteps):
 class RBPRegressor(_RBP, RegressorSteps):
     """The randomised budget Perceptron for regression: see `RBPClassifier`.
 
+    Kept for comparison: forgetting whole vectors costs regression most. `BSGDRegressor` merges them.
+
     Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
 
     Parameters
@@ -80,7 +82,7 @@ class RBPRegressor(_RBP, RegressorSteps):
     budget
         The largest number of support vectors.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
     learning_rate
         Size of a step.
     epsilon

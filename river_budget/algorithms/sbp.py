@@ -53,7 +53,7 @@ class SBPClassifier(BudgetClassifier):
         The largest number of stored examples. Up to 1024 their kernel values are stored too, which takes
         8 window² bytes.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`.
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     slack
         How far the margin may be missed, on average over the window, by a model of length one. More slack
         is a smoother model.
@@ -110,7 +110,7 @@ class SBPClassifier(BudgetClassifier):
         self,
         window: int = 500,
         kernel: Kernel | None = None,
-        slack: float = 0.05,
+        slack: float = 0.03,
         steps: int = 4,
         fit_bias: bool = False,
         eviction: str = "reservoir",
@@ -278,7 +278,7 @@ class SBPClassifier(BudgetClassifier):
         positive("l2", l2)
         positive("tolerance", tolerance)
         if not self.n_support_vectors:
-            return self.slack
+            return float(self.slack)
         labels, gram = self._window_rows()[core.LABELS], self.gram()
         length, loss = _optimum(gram * np.outer(labels, labels), l2, tolerance)
         return float(loss / length) if length > 0.0 else 0.0

@@ -24,6 +24,7 @@ import math
 
 import numpy as np
 
+from .averaging import score_mean, update_mean
 from .calls import model_of, unpack
 from .codes import Task
 from .jit import compiled
@@ -40,8 +41,11 @@ STATE = np.dtype(
         np.record,
         [
             ("l2", "f8"),
+            ("learning_rate", "f8"),  # NaN: the step of the papers
             ("epsilon", "f8"),
             ("project_to_ball", "i8"),
+            ("average", "f8"),
+            ("averaged", "f8"),
             ("rounds", "f8"),
             ("norm2", "f8"),
             ("unchecked", "i8"),  # vectors given up since norm2 was computed from scratch
@@ -98,15 +102,21 @@ def learn_rows(call, strategy):
         if norm < 0.0:
             return t
         if w == 0.0:
+            score_mean(model, state.average, f)
             continue
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        along = along_direction(f, sign, plus, minus)
+        score_mean(model, state.average, f)
         state.rounds += 1.0
-        step = clamp_step(w / (state.l2 * state.rounds))
-        decay = 1.0 - 1.0 / state.rounds
+        if math.isnan(state.learning_rate):
+            step, decay = w / (state.l2 * state.rounds), 1.0 - 1.0 / state.rounds
+        else:
+            step, decay = w * state.learning_rate, 1.0 - state.learning_rate * state.l2
+        step = clamp_step(step)
         rescale(model, decay)  # line 3: w <- (1 - eta lambda) w ...
         state.norm2 *= decay * decay
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
-            inner = decay * along_direction(f, sign, plus, minus)
+            inner = decay * along
             length, lost = store(model, x, norm, plus, minus, step * sign, strategy)
             state.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
             state.norm2 -= lost
@@ -120,6 +130,8 @@ def learn_rows(call, strategy):
             if state.l2 * state.norm2 > size and size > 0.0:
                 rescale(model, 1.0 / math.sqrt(state.l2 * state.norm2 / size))
                 state.norm2 = size / state.l2
+        state.averaged += 1.0
+        update_mean(model, state.average, state.averaged)
     return n
 
 

@@ -17,15 +17,24 @@ import math
 
 import numpy as np
 
+from .averaging import move_towards, share_of
 from .calibration import calibrate
 from .calls import example, row_and_scores, unpack
 from .jit import REORDERED, compiled
-from .losses import clamp_step, loss_and_direction, step_length
+from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
 from .rows import dot, dot_products, is_finite, padded_count
 from .trigonometry import sines_and_cosines
 
-STATE = np.dtype((np.record, [("learning_rate", "f8"), ("epsilon", "f8")]))
+STATE = np.dtype(
+    (
+        np.record,
+        [
+            (name, "f8")
+            for name in ("learning_rate", "epsilon", "max_error", "scale", "average", "averaged")
+        ],
+    )
+)
 state_at = carver(STATE, 0)
 
 
@@ -39,16 +48,44 @@ def waves(model, x):
 @compiled(always_inlined=True)
 def score_waves(model, scores):
     """scores[r] = w_r . z(x); in the columns beyond D the weights are 0"""
-    n = padded_count(model)
+    n, rows = padded_count(model), rows_of_output(model)
     for r in range(scores.shape[0]):
         along_cosines = dot(model.row, model.coefficients[r], n)
-        scores[r] = along_cosines + dot(model.buffer, model.per_vector[r], n)
+        scores[r] = along_cosines + dot(model.buffer, model.per_vector[rows * r], n)
+
+
+@compiled(always_inlined=True)
+def rows_of_output(model):
+    """How many rows of per_vector belong to an output: the weights of the sines, and where a mean of the iterates
+    is kept, its weights of cosines and of sines."""
+    return model.per_vector.shape[0] // model.coefficients.shape[0]
+
+
+@compiled(always_inlined=True)
+def score_mean_waves(model, state, scores):
+    """The same by the mean of the iterates, if it is kept."""
+    if state.average != 0.0:
+        n = padded_count(model)
+        for r in range(scores.shape[0]):
+            along_cosines = dot(model.row, model.per_vector[3 * r + 1], n)
+            scores[r] = along_cosines + dot(model.buffer, model.per_vector[3 * r + 2], n)
+
+
+@compiled(always_inlined=True)
+def update_mean_waves(model, state):
+    if state.average != 0.0:
+        state.averaged += 1.0
+        share, n = share_of(state.average, state.averaged), padded_count(model)
+        for r in range(model.coefficients.shape[0]):
+            move_towards(model.per_vector[3 * r + 1], model.coefficients[r], 1.0, share, n)
+            move_towards(model.per_vector[3 * r + 2], model.per_vector[3 * r], 1.0, share, n)
 
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def add_waves(model, r, amount):
     """w_r += amount z(x)"""
-    n, cosines, sines = model.head.count, model.coefficients[r], model.per_vector[r]
+    n, cosines = model.head.count, model.coefficients[r]
+    sines = model.per_vector[rows_of_output(model) * r]
     for j in range(n):
         cosines[j] += amount * model.row[j]
         sines[j] += amount * model.buffer[j]
@@ -67,12 +104,19 @@ def learn(call):
         score_waves(model, f)  # predict
         calibrate(model, f, y, w)
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        score_mean_waves(model, state, f)
         if w > 0.0 and loss > 0.0:  # w <- w - eta times the gradient of the loss
-            step = w * state.learning_rate * step_length(model, loss, state.epsilon)
+            step = (
+                w
+                * state.learning_rate
+                * clipped(step_length(model, loss, state.epsilon), state.max_error)
+            )
             amount = clamp_step(step) * sign / model.head.count
             add_waves(model, plus, amount)
             if minus >= 0:
                 add_waves(model, minus, -amount)
+        if w > 0.0:
+            update_mean_waves(model, state)
     return n
 
 
@@ -86,15 +130,29 @@ def decide(call):
             return t
         waves(model, x)
         score_waves(model, f)
+        score_mean_waves(model, state_at(model.state), f)
+    return n
+
+
+@compiled(called_from_python=True)
+def decide_last(call):
+    """Scores by the last iterate, where the others are those of a mean."""
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, f = row_and_scores(stream, t)
+        if not is_finite(x):
+            return t
+        waves(model, x)
+        score_waves(model, f)
     return n
 
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = z(x_t), first the cosines and then the sines. Returns how many were done."""
+    """scores[t] = scale z(x_t), first the cosines and then the sines. Returns how many were done."""
     model, stream, n = unpack(call)
     d = model.head.count
-    size = 1.0 / math.sqrt(d)
+    size = state_at(model.state).scale / math.sqrt(d)
     for t in range(n):
         x, z = row_and_scores(stream, t)
         if not is_finite(x):

@@ -73,3 +73,9 @@ def clamp_step(step):
 def step_length(model, loss, epsilon):
     """How far a gradient step goes: in regression as far as the target (squared loss), else 1."""
     return loss + epsilon if model.head.task == REGRESSION else 1.0
+
+
+@compiled(always_inlined=True)
+def clipped(length, clip):
+    """A step that counts an error as at most `clip` (Huber's loss); where that is no positive number, as it is."""
+    return clip if 0.0 < clip < length else length

@@ -156,6 +156,7 @@ def merge(model, exact, strategy, observed):
     head.cost += head.scale * math.sqrt(loss)
     if exact:
         loss += 2.0 * gain_by_merging(model, search[S], points, members, shares, s, a_z, strategy)
+    merge_own_rows(model, members, shares, s)
     replace(model, points, members, shares, a_z)
     return loss if exact else math.sqrt(loss)
 
@@ -228,6 +229,20 @@ def replace(model, points, members, shares, a_z):
     stamp(model, place)
     for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
         remove(model, members[i])
+
+
+@compiled(inlined=True)
+def merge_own_rows(model, members, shares, s):
+    """What a model that merges keeps per vector are the coefficients of another function, a mean: they become
+    those of its projection on the new vector, sum_i k(x_i, z) c_i, in the place where that will be."""
+    place = members[0]
+    for i in range(1, members.shape[0]):
+        place = min(place, members[i])
+    for e in range(model.per_vector.shape[0]):
+        total = 0.0
+        for i in range(members.shape[0]):
+            total += math.exp(-distance_to(shares, s, i)) * model.per_vector[e, members[i]]
+        model.per_vector[e, place] = total
 
 
 @compiled

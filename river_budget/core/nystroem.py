@@ -7,7 +7,7 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
     B        head.budget
     K        the Gram matrix of the support, K = V diag(values) V' with the largest values only
     M        basis: the first state.kept rows of per_vector, M = diag(values)^(-1/2) V'
-    values   the next row of per_vector
+    values   the next row of per_vector; behind it are the means, if they are kept
     z(x)     M k(x), with k(x) = model.row
     W'z(x)   coefficients . k(x), as only coefficients = M'W are kept: a score costs no more than that of
              any expansion, and only a step needs z(x)
@@ -24,10 +24,11 @@ import math
 
 import numpy as np
 
+from .averaging import score_mean, update_mean
 from .calibration import calibrate
 from .calls import row_and_scores, unpack
 from .jit import REORDERED, compiled
-from .losses import clamp_step, loss_and_direction, step_length
+from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
 from .rounds import look_at
 from .rows import dot, kernel_row, norm_of, padded_count, self_kernel, usable
@@ -40,6 +41,10 @@ STATE = np.dtype(
         [
             ("learning_rate", "f8"),
             ("epsilon", "f8"),
+            ("max_error", "f8"),
+            ("scale", "f8"),
+            ("average", "f8"),
+            ("averaged", "f8"),
             ("kept", "i8"),
             ("stage", "i8"),
             ("eta_linear", "f8"),  # the step from then on; NaN: the learning rate
@@ -64,12 +69,18 @@ def learn(call):
         if active and state.stage == GATHERING and head.count >= head.budget:
             return t  # construct K from S, and its eigenvectors: in Python
         calibrate(model, f, y, w)
+        score_mean(model, state.average, f)
         if not active:
+            if w > 0.0:
+                state.averaged += 1.0
+                update_mean(model, state.average, state.averaged)
             continue
-        step = w * step_length(model, loss, state.epsilon)
+        step = w * clipped(step_length(model, loss, state.epsilon), state.max_error)
         if state.stage == GATHERING:  # while |S| < B: regular gradient descent
             amount = clamp_step(state.learning_rate * step) * sign
             add_to(model, insert(model, x, norm), plus, minus, amount)
+            state.averaged += 1.0
+            update_mean(model, state.average, state.averaged)
             continue
         if state.stage == PREPARED:
             project_function(model, state.kept)  # initialise w from alpha
@@ -79,6 +90,8 @@ def learn(call):
         rate = state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
         amount = clamp_step(rate * step) * sign
         linear_step(model, state.kept, plus, minus, amount)  # w <- w - eta times the gradient
+        state.averaged += 1.0
+        update_mean(model, state.average, state.averaged)
     return n
 
 
@@ -160,8 +173,9 @@ def is_new(model, norm):
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = z(x_t). Returns how many were done: it stops at a row that is not finite."""
+    """scores[t] = scale z(x_t). Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
+    scale = state_at(model.state).scale
     for t in range(n):
         x, z = row_and_scores(stream, t)
         norm = norm_of(model, x)
@@ -169,5 +183,5 @@ def transform(call):
             return t
         kernel_row(model, x, norm)
         for i in range(z.shape[0]):
-            z[i] = dot(model.per_vector[i], model.row, padded_count(model))
+            z[i] = scale * dot(model.per_vector[i], model.row, padded_count(model))
     return n

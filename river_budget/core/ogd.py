@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .averaging import score_mean, update_mean
 from .calls import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, step_length
@@ -18,7 +19,9 @@ from .numba_types import carver
 from .rounds import observe
 from .support import add_to, insert
 
-STATE = np.dtype((np.record, [("learning_rate", "f8"), ("epsilon", "f8")]))
+STATE = np.dtype(
+    (np.record, [(name, "f8") for name in ("learning_rate", "epsilon", "average", "averaged")])
+)
 state_at = carver(STATE, 0)
 
 
@@ -32,7 +35,11 @@ def learn(call):
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        score_mean(model, state.average, f)
         if w > 0.0 and loss > 0.0:
             step = w * state.learning_rate * step_length(model, loss, state.epsilon)
             add_to(model, insert(model, x, norm), plus, minus, clamp_step(step) * sign)
+        if w > 0.0:
+            state.averaged += 1.0
+            update_mean(model, state.average, state.averaged)
     return n

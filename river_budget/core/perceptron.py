@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .averaging import score_mean, update_mean
 from .calls import model_of, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
@@ -24,7 +25,9 @@ from .removal import remove_to_budget
 from .rounds import observe
 from .support import add_to, insert
 
-STATE = np.dtype((np.record, [("learning_rate", "f8"), ("epsilon", "f8")]))
+STATE = np.dtype(
+    (np.record, [(name, "f8") for name in ("learning_rate", "epsilon", "average", "averaged")])
+)
 state_at = carver(STATE, 0)
 
 
@@ -38,10 +41,15 @@ def learn(call):
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        if w > 0.0 and mistaken(model, f, loss, sign, plus, minus):
+        wrong = mistaken(model, f, loss, sign, plus, minus)
+        score_mean(model, state.average, f)
+        if w > 0.0 and wrong:
             j = insert(model, x, norm)
             add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
             remove_to_budget(model)
+        if w > 0.0:
+            state.averaged += 1.0
+            update_mean(model, state.average, state.averaged)
     return n
 
 
@@ -55,10 +63,15 @@ def learn_maintained(call):
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        if w > 0.0 and mistaken(model, f, loss, sign, plus, minus):
+        wrong = mistaken(model, f, loss, sign, plus, minus)
+        score_mean(model, state.average, f)
+        if w > 0.0 and wrong:
             step = clamp_step(w * state.learning_rate) * sign
             store(model, x, norm, plus, minus, step, strategy_of(model))
             keep_budget(model, False, strategy_of(model), model.head.count - 1)
+        if w > 0.0:
+            state.averaged += 1.0
+            update_mean(model, state.average, state.averaged)
     return n
 
 

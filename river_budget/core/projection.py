@@ -28,6 +28,7 @@ from .jit import REORDERED, compiled
 from .numba_types import f64
 from .rows import row_of_vector, self_kernel
 from .support import (
+    LARGEST,
     add_to,
     bounded,
     insert,
@@ -35,6 +36,7 @@ from .support import (
     remove_in_order,
     weight_of,
     weights_into,
+    within,
 )
 
 TINY = 1e-10  # relative to k(x, x)
@@ -116,6 +118,11 @@ def project_out(model, p):
         share = coefficients[p] * distance
         for j in range(n):
             coefficients[j] = bounded(model, coefficients[j] - share * column[j])
+    for e in range(model.per_vector.shape[0]):  # coefficients of a mean
+        mean = model.per_vector[e]
+        share = mean[p] * distance
+        for j in range(n):
+            mean[j] = within(mean[j] - share * column[j], LARGEST)
     remove_with_factor(model, p)
     return distance
 
@@ -209,6 +216,14 @@ def spread(model, r, amount, d):
 
 
 @compiled
+def spread_mean(model, e, amount, d):
+    """The same for the coefficients of a mean."""
+    mean = model.per_vector[e]
+    for j in range(model.head.count):
+        mean[j] = within(mean[j] + amount * d[j], LARGEST)
+
+
+@compiled
 def check_factor(model):
     """Every EVERY-th arrival: check the factor at one vector, and repair it if it has drifted."""
     head = model.head
@@ -256,6 +271,8 @@ def renew_factor(model):
             continue
         for r in range(model.coefficients.shape[0]):
             spread(model, r, model.coefficients[r, i], d)
+        for e in range(model.per_vector.shape[0]):
+            spread_mean(model, e, model.per_vector[e, i], d)
         head.count = n
         remove_in_order(model, i)
         n -= 1

@@ -93,6 +93,8 @@ def remove_in_order(model, j):
 def _leave_empty(model, last):
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, last] = 0.0
+    for e in range(model.per_vector.shape[0]):
+        model.per_vector[e, last] = 0.0
     model.head.count = last
 
 

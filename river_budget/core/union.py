@@ -6,10 +6,20 @@ the vectors of a sum have no newcomer among them, and their age says little.
 
 from __future__ import annotations
 
+from .averaging import first_mean
 from .calls import model_of, row_and_scores, unpack
 from .jit import compiled
 from .numba_types import f64
-from .projection import TINY, cheapest, extend, keep_apart, project, project_out, spread
+from .projection import (
+    TINY,
+    cheapest,
+    extend,
+    keep_apart,
+    project,
+    project_out,
+    spread,
+    spread_mean,
+)
 from .rows import kernel_row, norm_of, self_kernel
 from .support import insert, lightest, remove
 
@@ -17,7 +27,7 @@ from .support import insert, lightest, remove
 @compiled(called_from_python=True)
 def absorb(call):
     """Add the sum of a_t k(x_t, .) over the rows x_t to an empty model; the coefficients a_t are in the
-    place of scores."""
+    place of scores, followed by those of a mean if there is one."""
     model, stream, n = unpack(call)
     for t in range(n):
         x, a = row_and_scores(stream, t)
@@ -27,9 +37,12 @@ def absorb(call):
 @compiled
 def insert_with(model, x, norm, a):
     """Put x behind the others, with these coefficients, and return its place."""
-    j = insert(model, x, norm)
-    for r in range(a.shape[0]):
+    j, outputs = insert(model, x, norm), model.coefficients.shape[0]
+    for r in range(outputs):
         model.coefficients[r, j] = a[r]
+    first = first_mean(model)
+    for r in range(outputs, a.shape[0]):
+        model.per_vector[first + r - outputs, j] = a[r]
     return j
 
 
@@ -44,8 +57,11 @@ def absorb_projecting(call):
         d, length = f64(model.heap, model.head.count), self_kernel(model, norm)
         residual = length - project(model, model.row, d)
         if residual <= TINY * length:
-            for r in range(a.shape[0]):
+            outputs, first = model.coefficients.shape[0], first_mean(model)
+            for r in range(outputs):
                 spread(model, r, a[r], d)
+            for r in range(outputs, a.shape[0]):
+                spread_mean(model, first + r - outputs, a[r], d)
         else:
             extend(model, d, residual, insert_with(model, x, norm, a))
             keep_apart(model)

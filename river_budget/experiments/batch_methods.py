@@ -260,7 +260,7 @@ def descend(
     X: Array, y: Array, *, gamma: float, l2: float, iterations: Sequence[int], seed: int
 ) -> Iterator[Snapshot]:
     """Pegasos. Without the projection every step weighs 1 / (l2 T) after T of them."""
-    model = _Pegasos(None, RBF(gamma), l2=l2, project_to_ball=False)
+    model = _Pegasos(None, RBF(gamma), l2=l2, project_to_ball=False, learning_rate=None)
     order = np.random.default_rng(seed).integers(len(X), size=iterations[-1])
     stored = np.zeros(len(order), dtype=bool)
     for start, stop in spans(iterations):

@@ -40,6 +40,10 @@ def parser() -> argparse.ArgumentParser:
     race.add_argument("--examples", type=_whole, help="at most so many of each stream")
     race.add_argument("--seed", type=_seed, default=1)
     race.add_argument("--plot", metavar="PNG", help="draw the curves of errors")
+    race.add_argument(
+        "--defaults", action="store_true", help="every estimator without settings, on more streams"
+    )
+    race.add_argument("--grid", action="store_true", help="with --defaults: beside their best")
     _jobs(race)
     _formats(race)
 
@@ -129,13 +133,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_race(options: argparse.Namespace) -> int:
-    from .contestants import STREAMS
+    if options.defaults:
+        return run_defaults(options)
+    from .contestants import CAPTION, STREAMS
     from .race import race
     from .race import rows as rows_of
 
     _known(options.data or (), list(STREAMS), "stream")
     results = race(options.data, examples=options.examples, seed=options.seed, jobs=options.jobs)
     print(printing.FORMATS[options.format](*rows_of(results)))
+    if options.format == "text":
+        print(f"\n{CAPTION}")
     if options.plot:
         from .race import panels
 
@@ -162,6 +170,22 @@ def run_auto(options: argparse.Namespace) -> int:
     if options.plot:
         draw(options.plot, panels(results), "Error against time, nothing set")
     return GOOD if results else NO_DATA
+
+
+def run_defaults(options: argparse.Namespace) -> int:
+    """What `StandardScaler | model()` does, for every estimator."""
+    from . import defaults
+
+    _known(options.data or (), list(defaults.STREAMS), "stream")
+    for classification in (True, False):
+        header, lines = defaults.table(classification, options.grid, options.data, options.jobs)
+        if len(header) == 1:
+            continue
+        print(printing.FORMATS[options.format](header, lines))
+        if options.format == "text":
+            grid = f" {defaults.GRID_CAPTION}" if options.grid else ""
+            print(f"\n{defaults.CAPTION[classification]}{grid} A star: kept for comparison.\n")
+    return GOOD
 
 
 def run_list(options: argparse.Namespace) -> int:

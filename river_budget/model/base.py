@@ -61,8 +61,12 @@ class StreamModel(base.Estimator):
     file_limits: ClassVar[
         Mapping[str, int]
     ] = {}  # parameters that a file may not set to more than this
+    file_defaults: ClassVar[
+        Mapping[str, Any]
+    ] = {}  # what older files mean, which lack these parameters
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
     no_sum: ClassVar[str] = ""  # why models of this kind cannot be united, if so
+    usual_kernel: ClassVar[Kernel] = RBF()  # where the parameter is None
     factor_is_table: ClassVar[bool] = False  # the factor holds a whole table, which may be missing
 
     def __init__(self, kernel: Kernel | None, seed: int | None):
@@ -131,7 +135,7 @@ class StreamModel(base.Estimator):
 
     @property
     def kernel_in_use(self) -> Kernel:
-        return RBF() if self.kernel is None else self.kernel
+        return self.usual_kernel if self.kernel is None else self.kernel
 
     # the block
 

@@ -13,7 +13,7 @@ from ..core.rows import decide, kernel_rows
 from ..core.union import project_cheapest, remove_lightest
 from ..kernels import RBF
 from ..maintenance import Maintenance as Strategy
-from ..maintenance import Merge
+from ..maintenance import Merge, Project
 from ..parameters import Mutable, instance_of, optional, whole
 from .base import StreamModel, check_compiled
 from .calls import Call
@@ -183,14 +183,18 @@ class Maintained(BudgetModel):
         """Set them: the last thing that a constructor does."""
         optional(instance_of(Strategy))("maintenance", maintenance)
         self.maintenance = maintenance
+        self.strategy = self._usual_strategy(budget) if maintenance is None else maintenance
         check_compiled("maintenance", self.strategy, STRATEGIES)
         self.budget = budget
         self._check_together()
 
-    @property
-    def strategy(self) -> Strategy:
-        """The maintenance in use."""
-        return Merge() if self.maintenance is None else self.maintenance
+    strategy: Strategy  # the maintenance in use
+
+    def _usual_strategy(self, budget: int | None) -> Strategy:
+        """Merging where the kernel allows it; without a budget, one that keeps no table."""
+        if budget is None or isinstance(self.kernel_in_use, RBF):
+            return Merge()
+        return Project()
 
     def _check_together(self, **parameters: Any) -> None:
         budget = (self.__dict__ | parameters)["budget"]

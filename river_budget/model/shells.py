@@ -12,7 +12,8 @@ from river import base
 
 from ..core import layout as blocks
 from ..core.codes import Task
-from ..kernels import Kernel
+from ..kernels import RBF, Kernel
+from .averaging import split
 from .base import StreamModel, changes_the_model
 from .contract import Rows
 from .expansion import BudgetModel
@@ -23,6 +24,7 @@ from .targets import Labels, Targets, check_classes, plain, real, weight, weight
 class Classifier(StreamModel, base.MiniBatchClassifier):
     """Classifiers, binary and multi-class."""
 
+    usual_kernel = RBF("2/d")
     _binary: ClassVar[bool] = False  # whether the algorithm is made for two classes only
 
     def __init__(
@@ -155,11 +157,6 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         return slope or 1.0, lead
 
 
-def split(table: Any) -> None:
-    """The first row a of a table becomes the two rows -a/2 and a/2."""
-    table[:2] = 0.5 * table[0] * np.array([[-1.0], [1.0]])
-
-
 def _joined(predictions: list[Any]) -> Any:
     """One array; of mixed types, an array of objects."""
     if len({part.dtype.kind for part in predictions}) > 1:
@@ -169,6 +166,8 @@ def _joined(predictions: list[Any]) -> Any:
 
 class Regressor(StreamModel, base.MiniBatchRegressor):
     """Regressors."""
+
+    usual_kernel = RBF("0.5/d")
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {"task": Task.REGRESSION, "outputs": 1}

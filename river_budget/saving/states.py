@@ -103,7 +103,7 @@ def _number(value: Any) -> Any:
 
 
 def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
-    model = plain.built(kind, node.get("parameters"))
+    model = plain.built(kind, _with_older_meaning(kind, node.get("parameters")))
     trust.check_parameters(model)
     model.entropy = _whole(node.get("entropy"), "entropy", 2**64)
     model.target_name = plain.decoded(node.get("target_name"))
@@ -117,6 +117,13 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
             raise damaged("it knows features, and no more about them")
         source.take(trust.size_of(model.header_fields(1) | {"width": 1}))
     return model
+
+
+def _with_older_meaning(kind: Any, parameters: Any) -> Any:
+    """Parameters that a file does not know have the values that act as it remembers."""
+    if not isinstance(parameters, dict):
+        return parameters
+    return {name: plain.encoded(value) for name, value in kind.file_defaults.items()} | parameters
 
 
 def _whole(text: Any, what: str, limit: int = WHOLE) -> int:

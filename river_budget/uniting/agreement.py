@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core import layout as blocks
-from ..kernels import RBF, Kernel
+from ..kernels import Kernel
 from ..model.contract import Expansion
 from ..model.expansion import BudgetModel
 from ..model.shells import Transformer
@@ -53,8 +53,8 @@ def _has_drawn(model: Any) -> bool:
 
 
 def _kernel_in_use(model: Expansion) -> Kernel:
-    """Its gamma may be "auto" in a model that has not learned yet."""
-    kernel: Kernel = RBF() if model.kernel is None else model.kernel
+    """Its gamma may be a text such as "auto" in a model that has not learned yet."""
+    kernel: Kernel = model.kernel_in_use
     if model.block is None or not hasattr(kernel, "gamma"):
         return kernel
     gamma = float(blocks.views(model.block).head.gamma)
@@ -63,8 +63,8 @@ def _kernel_in_use(model: Expansion) -> Kernel:
 
 
 def _agree(a: Any, b: Any) -> bool:
-    either = type(a) is type(b) and "auto" in (getattr(a, "gamma", 0.0), getattr(b, "gamma", 0.0))
-    return bool(a == b) or either
+    open_widths = {isinstance(getattr(kernel, "gamma", 0.0), str) for kernel in (a, b)}
+    return bool(a == b) or (type(a) is type(b) and len(open_widths) == 2)
 
 
 # What is united

@@ -101,7 +101,10 @@ def _add_waves(result: Any, parts: list[Part]) -> None:
         for table, addend in zip(
             tables, (part.block.coefficients, part.block.per_vector), strict=True
         ):
-            table += part.weight * (part.columns.T @ addend)
+            own, of_output = len(part.columns), len(table) // result.n_outputs
+            rows = addend.reshape(own, of_output, -1)  # several rows of numbers for each output
+            united = np.einsum("or,okj->rkj", part.columns, rows)
+            table += part.weight * united.reshape(table.shape)
     _check_size(*tables)
 
 
@@ -117,6 +120,8 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     """All vectors with their coefficients, and then as many as the budget allows."""
     names = distinct(part.model.features for part in parts)
     rows, coefficients, marks = _folded(*_gathered(parts, names, result.n_outputs))
+    averaged = bool(getattr(result, "average", False))
+    coefficients = coefficients if averaged else coefficients[:, : result.n_outputs]
     _check_size(coefficients)
     marked = marks.shape[1] > 0
     # the one model with marks, SBP, has a table of kernel values as its factor, and fills it in after_uniting
@@ -164,9 +169,7 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
     if not used:
         return np.zeros((0, len(names))), np.zeros((0, outputs)), np.zeros((0, 0)), np.zeros(0)
     rows = np.vstack([_rows(part, names) for part in used])
-    coefficients = np.vstack(
-        [part.weight * (part.model.coefficient_columns().T @ part.columns) for part in used]
-    )
+    coefficients = np.vstack([_coefficients(part) for part in used])
     marks = np.vstack([part.model.window_labels(part.flipped).T for part in used])
     counts = [int(part.block.head.count) for part in used]
     owners = np.repeat(np.arange(len(used)), counts)
@@ -176,6 +179,14 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
     ]
     order = np.argsort(-np.concatenate(ages), kind="stable")
     return rows[order], coefficients[order], marks[order], owners[order]
+
+
+def _coefficients(part: Part) -> Any:
+    """Those of its function, and of the mean of its iterates if it keeps that."""
+    tables = [part.model.coefficient_columns()]
+    if getattr(part.model, "average", False):
+        tables.append(part.model.mean_rows()[:, : part.model.n_support_vectors])
+    return part.weight * np.hstack([table.T @ part.columns for table in tables])
 
 
 def _rows(part: Part, names: list[Any]) -> Rows:

@@ -252,7 +252,8 @@ class BudgetedSGD:
                  numbers, equation 2) or "regression" (epsilon-insensitive loss).
     budget       largest number of stored vectors, None for no limit.
     maintenance  "oldest", "random", "smallest", "project" or "merge".
-    l2           the factor lambda of the objective; the learning rate is 1 / (l2 t).
+    l2           the factor lambda of the objective.
+    learning_rate  a constant step; None: 1 / (l2 t) as in the paper.
     choose       choose(n) gives an index below n; only "random" uses it.
     gamma        width of the Gaussian kernel; only "merge" uses it.
     arity        how many vectors are merged at once; from 3 on `method` says how.
@@ -283,6 +284,7 @@ class BudgetedSGD:
         objective="degradation",
         min_residual=1e-10,
         choice="smallest",
+        learning_rate=None,
     ):
         if task not in ("binary", "multiclass", "regression"):
             raise ValueError(f"unknown task {task!r}")
@@ -308,6 +310,7 @@ class BudgetedSGD:
         self.min_residual = min_residual
         self.choice = choice
         self.gradient_errors = []
+        self.learning_rate = learning_rate
         self.X = []
         self.A = np.zeros((0, outputs))
         self.t = 0
@@ -359,9 +362,10 @@ class BudgetedSGD:
         self.t += 1
         self.losses_of_zero.append(weight * self._loss_of_zero(target))
         direction = self._direction(scores, target)
-        self.A = (1.0 - 1.0 / self.t) * self.A
+        rate = 1.0 / (self.l2 * self.t) if self.learning_rate is None else self.learning_rate
+        self.A = (1.0 - rate * self.l2) * self.A
         if direction is not None:
-            self._learn(x, weight / (self.l2 * self.t) * direction)
+            self._learn(x, weight * rate * direction)
         if self.project_to_ball:
             norm = math.sqrt(max(self.norm2(), 0.0))
             radius = math.sqrt(np.mean(self.losses_of_zero) / self.l2)

@@ -27,8 +27,9 @@ class NOGD(FeatureOGD):
         learning_rate=0.2,
         epsilon=0.1,
         eta_linear=None,
+        clip=np.inf,
     ):
-        super().__init__(kernel, task, outputs, learning_rate, epsilon)
+        super().__init__(kernel, task, outputs, learning_rate, epsilon, clip)
         self.budget = budget
         self.rank = max(1, round(0.2 * budget)) if rank is None else rank
         self.eta_linear = eta_linear  # phase 2 has a step of its own, and starts at 0

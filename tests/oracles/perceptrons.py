@@ -82,17 +82,22 @@ class BudgetPerceptron(OnlineKernelLearner):
 
 
 class KernelOGD(OnlineKernelLearner):
-    """Gradient descent with a constant step on the hinge loss, or the squared loss off a tube."""
+    """Gradient descent with a constant step on the hinge loss, or the squared loss off a tube.
 
-    def __init__(self, kernel, task, outputs=1, learning_rate=0.2, epsilon=0.1):
+    With `clip`, no residual counts as longer than that (Huber's loss).
+    """
+
+    def __init__(self, kernel, task, outputs=1, learning_rate=0.2, epsilon=0.1, clip=np.inf):
         super().__init__(kernel, task, outputs)
+        self.clip = clip
         self.learning_rate = learning_rate
         self.epsilon = epsilon
 
     def learn(self, x, target, scores, weight):
         verdict = judge(self.task, scores, target, self.epsilon)
         if self.task == REGRESSION:
-            active, gradient = verdict.mistake, np.array([verdict.residual])
+            active = verdict.mistake
+            gradient = np.array([np.clip(verdict.residual, -self.clip, self.clip)])
         else:
             active, gradient = verdict.margin < 1, verdict.direction
         if active:

@@ -17,8 +17,8 @@ class FeatureOGD(KernelOGD):
     While W is None the model is the kernel expansion; subclasses say when W begins and what z is.
     """
 
-    def __init__(self, kernel, task, outputs, learning_rate, epsilon):
-        super().__init__(kernel, task, outputs, learning_rate, epsilon)
+    def __init__(self, kernel, task, outputs, learning_rate, epsilon, clip=np.inf):
+        super().__init__(kernel, task, outputs, learning_rate, epsilon, clip)
         self.W = None  # features x outputs
 
     def features(self, x):
@@ -60,8 +60,9 @@ class FOGD(FeatureOGD):
         learning_rate=0.8,
         epsilon=0.1,
         frequencies=None,
+        clip=np.inf,
     ):
-        super().__init__(None, task, outputs, learning_rate, epsilon)
+        super().__init__(None, task, outputs, learning_rate, epsilon, clip)
         self.n_components = n_components
         self.frequencies = frequencies
         self.U = np.zeros((0, n_components))

@@ -56,7 +56,7 @@ def options(data: str, n: int, curve: bool = False) -> tuple[tuple[str, object],
 def model(data: str, budget: int | None, strategy: str | None, width: float) -> rb.BSGDClassifier:
     kernel = rb.kernels.RBF(width / FEATURES[data])
     maintenance = None if strategy is None else STRATEGIES[strategy]
-    return rb.BSGDClassifier(budget, kernel, maintenance, l2=1e-4)
+    return rb.BSGDClassifier(budget, kernel, maintenance, l2=1e-4, learning_rate=None)
 
 
 def size(data: str, budget: int, strategy: str) -> int:

@@ -22,7 +22,7 @@ TITLES = {False: "without a bias", True: "with a bias"}
 def cells() -> Iterator[Cell]:
     for bias in (False, True):
         options = (("bias", bias),)
-        model = rb.SBPClassifier(fit_bias=bias)
+        model = rb.SBPClassifier(slack=0.05, fit_bias=bias)
         tasks = tuple(Task("batch", "a9a", i, model, options) for i in range(REPEATS))
         printed = Printed("15.0") if bias else None
         yield Cell(f"SBP {TITLES[bias]}", "a9a", tasks, printed, 100.0)

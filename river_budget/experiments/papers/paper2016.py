@@ -74,11 +74,13 @@ def table(
 TABLE_3 = {
     "BSGD-merge": (
         Printed("84.21", "0.18"),
-        rb.BSGDClassifier(1000, rb.kernels.RBF(0.01), l2=3e-4),
+        rb.BSGDClassifier(1000, rb.kernels.RBF(0.01), l2=3e-4, learning_rate=None),
     ),
     "BSGD-remove": (
         Printed("81.96", "0.27"),
-        rb.BSGDClassifier(1000, rb.kernels.RBF(0.01), rb.maintenance.RemoveSmallest(), 1e-4),
+        rb.BSGDClassifier(
+            1000, rb.kernels.RBF(0.01), rb.maintenance.RemoveSmallest(), 1e-4, learning_rate=None
+        ),
     ),
     "FOGD": (
         Printed("84.93", "0.03"),

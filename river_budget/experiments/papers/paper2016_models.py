@@ -17,7 +17,8 @@ STEP = {"housing": 0.3, "mg": 0.4, "cpusmall": 0.4, "cadata": 0.4, "parkinsons":
 
 
 def fogd(kind: Any, n: int, step: float) -> Any:
-    return kind(n_components=n, kernel=KERNEL, learning_rate=n * step)
+    squared = {"max_error": None} if "max_error" in kind.parameters() else {}
+    return kind(n_components=n, kernel=KERNEL, learning_rate=n * step, **squared)
 
 
 def binary(data: str) -> dict[str, Any]:
@@ -25,15 +26,15 @@ def binary(data: str) -> dict[str, Any]:
     decay = {"l2": 1.0 / dataset(data).n_samples ** 2, "max_coefficient": 10.0}
     return {
         "Perceptron": rb.KernelPerceptronClassifier(KERNEL),
-        "OGD": rb.KernelOGDClassifier(KERNEL),
+        "OGD": rb.KernelOGDClassifier(KERNEL, 0.2),
         "RBP": rb.RBPClassifier(100, KERNEL),
         "Forgetron": rb.ForgetronClassifier(100, KERNEL),
         "Projectron": rb.ProjectronClassifier(100, KERNEL),
         "Projectron++": rb.ProjectronPPClassifier(100, KERNEL),
-        "BPA": rb.BPAClassifier(100, KERNEL),
-        "BOGD": rb.BOGDClassifier(100, KERNEL, **decay),
+        "BPA": rb.BPAClassifier(100, KERNEL, 1.0, "simple"),
+        "BOGD": rb.BOGDClassifier(100, KERNEL, 0.2, removal="random", **decay),
         "FOGD": fogd(rb.FOGDClassifier, 400, 0.002),
-        "NOGD": rb.NOGDClassifier(100, KERNEL),
+        "NOGD": rb.NOGDClassifier(100, KERNEL, learning_rate=0.2),
     }
 
 
@@ -47,7 +48,7 @@ def multiclass(data: str, budget: int | None = None) -> dict[str, Any]:
         "Forgetron": rb.ForgetronClassifier(b, KERNEL),
         "Projectron": rb.ProjectronClassifier(b, KERNEL),
         "Projectron++": rb.ProjectronPPClassifier(b, KERNEL),
-        "BPA": rb.BPAClassifier(b, KERNEL),
+        "BPA": rb.BPAClassifier(b, KERNEL, 1.0, "simple"),
         "BOGD": rb.BOGDClassifier(b, KERNEL, 0.5, 1e-5, "oldest"),
         "FOGD": fogd(rb.FOGDClassifier, 4 * b, FOGD_STEP.get(data, 0.005)),
         "NOGD": rb.NOGDClassifier(b, KERNEL, learning_rate=0.5),
@@ -59,12 +60,12 @@ def regression(data: str) -> dict[str, Any]:
     step = STEP.get(data, 0.2)
     return {
         "OGD": rb.KernelOGDRegressor(KERNEL, step),
-        "Perceptron": rb.KernelPerceptronRegressor(KERNEL),
-        "NORMA": rb.NORMARegressor(kernel=KERNEL),
-        "RBP": rb.RBPRegressor(20, KERNEL),
-        "Forgetron": rb.ForgetronRegressor(20, KERNEL),
-        "Projectron": rb.ProjectronRegressor(20, KERNEL),
+        "Perceptron": rb.KernelPerceptronRegressor(KERNEL, 0.1),
+        "NORMA": rb.NORMARegressor(None, KERNEL, 0.03, 0.03, 0.4),
+        "RBP": rb.RBPRegressor(20, KERNEL, 0.1),
+        "Forgetron": rb.ForgetronRegressor(20, KERNEL, 0.1),
+        "Projectron": rb.ProjectronRegressor(20, KERNEL, 0.0, 0.1),
         "BOGD": rb.BOGDRegressor(20, KERNEL, step, 0.03, "oldest"),
         "FOGD": fogd(rb.FOGDRegressor, 450, 6e-4),
-        "NOGD": rb.NOGDRegressor(30, KERNEL, learning_rate=step),
+        "NOGD": rb.NOGDRegressor(30, KERNEL, learning_rate=step, max_error=None),
     }

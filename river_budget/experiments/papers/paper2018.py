@@ -59,6 +59,7 @@ def tasks(
         rb.maintenance.Merge(arity, method),
         l2=1.0 / (setting.C * setting.n),
         project_to_ball=False,
+        learning_rate=None,
     )
     options = (("test", setting.test),)
     return tuple(Task("holdout", setting.data, i, model, options) for i in range(repeats))
@@ -183,6 +184,7 @@ def settings_of_phishing() -> Iterator[Cell]:
                     rb.maintenance.Merge(arity),
                     l2=1.0 / (PHISHING.C * PHISHING.n),
                     project_to_ball=False,
+                    learning_rate=None,
                 )
                 task = Task("holdout", "phishing", 0, model, (("held_out", 2740),))
                 column = f"phishing, gamma = {gamma:g}"

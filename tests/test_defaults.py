@@ -1,0 +1,143 @@
+"""What models do without settings, and that the table of `race --defaults` is what a pipeline gives."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+from models import learned
+from river import datasets, evaluate, linear_model, metrics, preprocessing
+from streams import emerging
+
+import river_budget as rb
+from river_budget.core.layout import views
+from river_budget.experiments import command, defaults
+from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.maintenance import Merge, Project
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("phishing", 89.0), ("bananas", 87.0), ("image-segments", 85.0)]
+)
+def test_the_first_model_of_the_readme_is_good_without_settings(name, least):
+    assert defaults.measure(rb.BSGDClassifier(), name) >= least
+
+
+@pytest.mark.parametrize("kind", defaults.REGRESSORS.values(), ids=list(defaults.REGRESSORS))
+def test_no_regressor_explodes_without_settings(kind):
+    for name in ("trump", "chick"):
+        assert defaults.measure(defaults._seeded(kind), name) > 0.3
+
+
+@pytest.mark.parametrize("name", ["BSGD", "FOGD", "NOGD", "Projectron"])
+def test_regressors_are_good_without_settings(name):
+    model = defaults._seeded(defaults.REGRESSORS[name])
+    assert defaults.measure(model, "trump") >= 0.94
+    assert defaults.measure(model, "chick") >= 0.69
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.RandomFourier(seed=1),
+        rb.Nystroem(),
+        rb.RBFSampler(seed=1),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_maps_in_front_of_rivers_linear_models_are_good_without_settings(model):
+    linear = linear_model.LogisticRegression()
+    pipeline = preprocessing.StandardScaler() | model | linear
+    metric = evaluate.progressive_val_score(datasets.Phishing(), pipeline, metrics.Accuracy())
+    assert metric.get() >= 0.88
+
+
+def test_a_model_follows_a_target_that_moves():
+    """XOR whose centre moves: a full model must take in what is new."""
+    rng = np.random.default_rng(0)
+    square = rng.uniform(-1, 1, (20_000, 2))
+    X, y = square + np.linspace(0, 20, len(square))[:, None], square[:, 0] * square[:, 1] > 0
+    predicted = rb.BSGDClassifier().predict_then_learn_many(X, y)
+    assert np.mean(predicted[-1000:] == y[-1000:]) >= 0.85
+
+
+@pytest.mark.parametrize(
+    ("kernel", "usual"),
+    [(None, Merge()), (RBF(), Merge()), (Laplacian(), Project()), (Linear(), Project())],
+)
+def test_maintenance_goes_with_the_kernel(kernel, usual):
+    model = rb.BSGDClassifier(10, kernel)
+    assert model.strategy == usual
+    for x, y in emerging(100):
+        model.learn_one(x, y)
+    assert model.n_support_vectors <= 10
+    model.budget = None
+    for x, y in emerging(100, seed=1):
+        model.learn_one(x, y)
+    assert model.n_support_vectors > 10 or kernel == Linear()  # spanned by the features
+
+
+def test_a_model_without_a_budget_that_merging_does_not_suit_needs_to_be_told_how_to_keep_one():
+    model = learned(rb.BSGDClassifier(None, Polynomial()))
+    with pytest.raises(ValueError, match="Gaussian"):
+        model.budget = 5
+
+
+@pytest.mark.parametrize(
+    ("model", "width"),
+    [
+        (rb.BSGDClassifier(), 2.0),
+        (rb.BPAClassifier(), 1.5),
+        (rb.BSGDRegressor(), 0.5),
+        (rb.BSGDClassifier(kernel=RBF()), 1.0),
+        (rb.BSGDClassifier(kernel=RBF("0.25/d")), 0.25),
+    ],
+)
+def test_widths_are_in_units_of_the_number_of_features(model, width):
+    model.learn_one({"a": 1.0, "b": 2.0, "c": 0.0, "d": 1.0}, 1)
+    assert views(model.block).head.gamma == width / 4
+
+
+@pytest.mark.parametrize(
+    "gamma", ["", "d", "/d", "0/d", "-1/d", "1/e", "1e5/d", "nan/d", "2/ d", "٣/d"]
+)
+def test_other_texts_are_no_widths(gamma):
+    with pytest.raises(ValueError, match="gamma"):
+        RBF(gamma)
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (rb.BSGDClassifier(), "phishing"),
+        (rb.FOGDClassifier(seed=1), "image-segments"),
+        (rb.BSGDRegressor(), "chick"),
+        (rb.NOGDRegressor(), "trump"),
+    ],
+)
+def test_the_table_is_what_a_pipeline_of_river_gives(model, name):
+    assert defaults.measure(model, name) == pytest.approx(
+        defaults.through_river(model, name), abs=0.2
+    )
+
+
+def test_what_is_kept_for_comparison_says_so_first():
+    marked = {
+        kind.__name__
+        for kind in (*defaults.CLASSIFIERS.values(), *defaults.REGRESSORS.values())
+        if "Kept for comparison" in inspect.getdoc(kind)
+    }
+    for name in marked:
+        assert "Kept for comparison" in inspect.getdoc(getattr(rb, name))[:260]
+    assert not marked & {f"{n}Classifier" for n in ("BSGD", "FOGD", "NOGD", "BPA", "SBP")}
+    assert not marked & {f"{n}Regressor" for n in ("BSGD", "FOGD", "NOGD", "Projectron", "NORMA")}
+
+
+def test_the_table_is_printed_with_a_caption(capsys):
+    assert command.main(["race", "--defaults", "--data", "chick", "--jobs", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "LinearRegression" in text
+    assert defaults.CAPTION[False] in text
+    assert len(text.splitlines()) > len(defaults.REGRESSORS)
+    assert command.main(["race", "--defaults", "--data", "nowhere"]) == 2
