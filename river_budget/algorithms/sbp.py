@@ -224,8 +224,9 @@ class SBPClassifier(BudgetClassifier):
         done, size = 0, self.n_support_vectors
         best = -math.inf
         while done < n:
-            self._iterate(min(max(size, done), n - done))
-            done += min(max(size, done), n - done)
+            count = min(max(size, done), n - done)
+            self._iterate(count)
+            done += count
             margin = self.margin
             if margin - best <= tolerance * abs(margin):
                 return

@@ -59,7 +59,7 @@ def shrink_to_budget(call):
 def remove_easiest(model):
     head, kept, coefficients = model.head, model.per_vector[0], model.coefficients[0]
     while head.count > head.budget:
-        margins, easiest = model.buffer, 0
+        margins, easiest = model.buffer, np.int64(0)
         for i in range(head.count):
             without = kept[i] - coefficients[i] * self_kernel(model, model.norms[i])
             margins[i] = without if coefficients[i] > 0.0 else -without

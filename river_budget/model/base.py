@@ -4,8 +4,8 @@ What reaches the compiled pass is always the same: rows, targets, weights. It re
 row was learned, so a learning pass is also a progressive validation.
 
 A pass stops at a row that it cannot learn and returns its number: either the row is not finite, which is an
-error, or the model must be prepared for it, as one without a budget that needs a larger block. So one
-example needs no check in Python.
+error, or the model must be prepared for it, as one without a budget that needs a larger block, or a warning is
+due. So one example needs no check in Python.
 """
 
 from __future__ import annotations
