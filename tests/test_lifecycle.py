@@ -95,7 +95,11 @@ def test_a_budget_can_be_given_to_a_model_without_one(model):
 def shrunk(maintenance):
     """The support vectors before and after, by arrival."""
     model = rb.BSGDRegressor(20, RBF(0.5), maintenance, epsilon=0.01, seed=1)
-    model = learned(model, 90)
+    stream = iter(stream_for(model, 300))
+    for n, (x, y) in enumerate(stream):  # merging many leaves room: wait until it is full again
+        model.learn_one(x, y)
+        if n >= 89 and model.n_support_vectors == 20:
+            break
     before = {v["arrival"]: v for v in model.support_vectors()}
     model.mutate({"budget": SMALL})
     after = {v["arrival"]: v for v in model.support_vectors()}

@@ -119,6 +119,7 @@ def test_a_duplicate_adds_to_the_coefficient_of_its_twin():
     rng = np.random.default_rng(2)
     X, A = rng.normal(size=(10, 3)), 1e-3 * rng.normal(size=(10, 1))
     model = holding(X, A, Project(), KERNEL)
+    model.mutate(PEGASOS)
     model.state_record().rounds = 99.0
 
     model.learn_one(dict(enumerate(X[4].tolist())), 1)

@@ -106,7 +106,7 @@ def test_a_vector_that_a_renewed_factor_finds_dependent_leaves():
 
 @pytest.mark.parametrize("strategy", [Merge(), Project(), RemoveRandom()])
 def test_a_length_that_has_drifted_is_computed_anew(strategy):
-    model = rb.BSGDClassifier(10, KERNEL, strategy, l2=1e-6, seed=1)
+    model = rb.BSGDClassifier(10, KERNEL, strategy, l2=1e-6, seed=1, learning_rate=None)
     model.learn_many(*rows_and_labels(500))
     own = model.state_record()
     assert own.bounded == 0  # near the surface of the ball, where the length counts

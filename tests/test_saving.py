@@ -705,7 +705,7 @@ def put(*place, value):
 BSGD = rb.BSGDClassifier(15, RBF(0.5))
 PROJECTING = rb.BSGDClassifier(15, RBF(0.5), Project())
 NEAREST = rb.BPAClassifier(15, RBF(0.5), update="nearest")
-SIMPLE = rb.BPAClassifier(15, RBF(0.5))
+SIMPLE = rb.BPAClassifier(15, RBF(0.5), update="simple")
 NOGD = rb.NOGDClassifier(15, RBF(0.5))
 SBP = rb.SBPClassifier(25, RBF(0.5), fit_bias=True, seed=3)
 FOGD = rb.FOGDClassifier(9, RBF(0.5), seed=1)
@@ -723,7 +723,7 @@ FOGD = rb.FOGDClassifier(9, RBF(0.5), seed=1)
         (BSGD, ("own", "bounded"), ["x", str(2**62), "-" + str(2**62), None], "bounded"),
         (BSGD, ("own", "norm2"), ["x", 1, {"RBF": {}}], "norm2|no value"),
         (BSGD, ("parameters", "budget"), [5, 0, {"RBF": {}}, 10**30], "vectors|budget|max_bytes"),
-        (BSGD, ("parameters", "kernel"), [{"Merge": {}}, {"Linear": {}}, {"os": {}}], "kernel|value"),
+        (BSGD, ("parameters", "kernel"), [{"Merge": {}}, {"Linear": {}}, {"os": {}}], "kernel|value|factor"),
         (BSGD, ("parameters", "nonsense"), [], ""),
         (BSGD, ("labels",), [["a"], [], None, ["a"] * 4, [None] * 4], "shape|labels"),
         (BSGD, ("features",), [[], None, ["f0"] * 8, [{"float": "1.0"}, 1], [[]] * 8], "."),

@@ -101,6 +101,8 @@ def _add_waves(result: Any, parts: list[Part]) -> None:
         for table, addend in zip(
             tables, (part.block.coefficients, part.block.per_vector), strict=True
         ):
+            if not table.size:  # a map has no weights
+                continue
             own, of_output = len(part.columns), len(table) // result.n_outputs
             rows = addend.reshape(own, of_output, -1)  # several rows of numbers for each output
             united = np.einsum("or,okj->rkj", part.columns, rows)
