@@ -25,13 +25,14 @@ import math
 import numpy as np
 
 from .averaging import score_mean, update_mean
+from .calibration import calibrate
 from .calls import model_of, unpack
 from .codes import Task
 from .jit import compiled
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length
 from .maintenance import FACTOR, MANY, PAIRS, keep_budget, store, strategy_of
 from .numba_types import carver
-from .rounds import observe
+from .rounds import look_at
 from .rows import dot, padded_count, row_of_vector
 from .support import rescale
 
@@ -98,7 +99,7 @@ def learn_rows(call, strategy):
     model, stream, n = unpack(call)
     state = state_of(model)
     for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
+        x, f, y, w, norm = look_at(model, stream, t)
         if norm < 0.0:
             return t
         if w == 0.0:
@@ -107,6 +108,7 @@ def learn_rows(call, strategy):
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         along = along_direction(f, sign, plus, minus)
         score_mean(model, state.average, f)
+        calibrate(model, f, y, w)
         state.rounds += 1.0
         if math.isnan(state.learning_rate):
             step, decay = w / (state.l2 * state.rounds), 1.0 - 1.0 / state.rounds

@@ -102,9 +102,9 @@ def learn(call):
             return t
         waves(model, x)  # construct the new representation z(x_t)
         score_waves(model, f)  # predict
-        calibrate(model, f, y, w)
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         score_mean_waves(model, state, f)
+        calibrate(model, f, y, w)
         if w > 0.0 and loss > 0.0:  # w <- w - eta times the gradient of the loss
             step = (
                 w

@@ -68,8 +68,8 @@ def learn(call):
         active = w > 0.0 and loss > 0.0
         if active and state.stage == GATHERING and head.count >= head.budget:
             return t  # construct K from S, and its eigenvectors: in Python
-        calibrate(model, f, y, w)
         score_mean(model, state.average, f)
+        calibrate(model, f, y, w)
         if not active:
             if w > 0.0:
                 state.averaged += 1.0

@@ -12,11 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from .averaging import score_mean, update_mean
+from .calibration import calibrate
 from .calls import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, step_length
 from .numba_types import carver
-from .rounds import observe
+from .rounds import look_at
 from .support import add_to, insert
 
 STATE = np.dtype(
@@ -31,11 +32,12 @@ def learn(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
+        x, f, y, w, norm = look_at(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         score_mean(model, state.average, f)
+        calibrate(model, f, y, w)
         if w > 0.0 and loss > 0.0:
             step = w * state.learning_rate * step_length(model, loss, state.epsilon)
             add_to(model, insert(model, x, norm), plus, minus, clamp_step(step) * sign)

@@ -16,13 +16,14 @@ from __future__ import annotations
 import numpy as np
 
 from .averaging import score_mean, update_mean
+from .calibration import calibrate
 from .calls import model_of, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
 from .maintenance import keep_budget, store, strategy_of
 from .numba_types import carver
 from .removal import remove_to_budget
-from .rounds import observe
+from .rounds import look_at
 from .support import add_to, insert
 
 STATE = np.dtype(
@@ -37,12 +38,13 @@ def learn(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
+        x, f, y, w, norm = look_at(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         wrong = mistaken(model, f, loss, sign, plus, minus)
         score_mean(model, state.average, f)
+        calibrate(model, f, y, w)
         if w > 0.0 and wrong:
             j = insert(model, x, norm)
             add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
@@ -59,12 +61,13 @@ def learn_maintained(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, y, w, norm = observe(model, stream, t)
+        x, f, y, w, norm = look_at(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         wrong = mistaken(model, f, loss, sign, plus, minus)
         score_mean(model, state.average, f)
+        calibrate(model, f, y, w)
         if w > 0.0 and wrong:
             step = clamp_step(w * state.learning_rate) * sign
             store(model, x, norm, plus, minus, step, strategy_of(model))
