@@ -152,7 +152,7 @@ CORE = [
         "listed = wanted if literal else min(wanted + SPARE, n - 1)",
         "listed = wanted",
         "merging",
-        "differ_little",
+        "best_pair",
     ),
     Mutant(
         "core/multimerge.py",
