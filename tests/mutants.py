@@ -86,8 +86,8 @@ CORE = [
     ),
     Mutant(
         "core/budget_perceptron.py",
-        "margin = without if coefficients[i] > 0.0 else -without",
-        "margin = without",
+        "margins[i] = without if coefficients[i] > 0.0 else -without",
+        "margins[i] = without",
         "replay_family",
         "CKS",
     ),
