@@ -86,8 +86,8 @@ CORE = [
     ),
     Mutant(
         "core/budget_perceptron.py",
-        "margin = without if coefficients[i] > 0.0 else -without",
-        "margin = without",
+        "margins[i] = without if coefficients[i] > 0.0 else -without",
+        "margins[i] = without",
         "replay_family",
         "CKS",
     ),
@@ -152,7 +152,7 @@ CORE = [
         "listed = wanted if literal else min(wanted + SPARE, n - 1)",
         "listed = wanted",
         "merging",
-        "best_pair and three",
+        "best_pair",
     ),
     Mutant(
         "core/multimerge.py",
@@ -215,7 +215,7 @@ CORE = [
         "return norm < HUGE or is_finite(x)",
         "return norm < HUGE",
         "numerics errors properties",
-        "huge or finite",
+        "finite or huge",
     ),
     Mutant(
         "core/sbp.py",
@@ -238,7 +238,7 @@ CORE = [
         "replay projection merge",
         "smallest or Smallest",
     ),
-    Mutant("core/trigonometry.py", "FAR = 1.5e6", "FAR = 1.5e10", "numerics", "sine"),
+    Mutant("core/trigonometry.py", "FAR = 1.5e6", "FAR = 1.5e10", "numerics", "quarter"),
     Mutant(
         "core/waterlevel.py",
         "room_v = room_above(v, n_v, covered, depth)",
@@ -310,7 +310,7 @@ SHELLS = [
         "if not (_is_number(value) and 0 < value <= 1):",
         "if not (_is_number(value) and 0 < value < 1):",
         "errors one_class lifecycle",
-        "nu or share or parameter or range",
+        "share_may",
     ),
     Mutant(
         "parameters.py",
@@ -428,7 +428,7 @@ SHELLS = [
         "disk or checkpoint",
     ),
     Mutant(
-        "distributed/keyed/store.py",
+        "distributed/keyed/storage.py",
         "WHERE key = ? ORDER BY checkpoint DESC LIMIT 1",
         "WHERE key = ? ORDER BY checkpoint LIMIT 1",
         "keyed_files",
@@ -442,7 +442,7 @@ SHELLS = [
         "before_the_next",
     ),
     Mutant(
-        "distributed/train/trainees.py",
+        "distributed/train/training.py",
         "            self.at = rows.stop\n",
         "            self.at = rows.stop + 1\n",
         "train_shards",
@@ -504,7 +504,7 @@ EARLIER = [
     ),
     Mutant(
         "distributed/keyed/coordinator.py",
-        "        for line, seal in zip(self.lines, seals, strict=True):\n            line.answer(seal)\n        self.folder",
+        "        for client, seal in zip(self.clients, seals, strict=True):\n            client.answer(seal)\n        self.folder",
         "        self.folder",
         "keyed_files",
     ),

@@ -19,6 +19,7 @@ from models import (
     learn,
     learned,
     list_of,
+    same,
     scores,
     stream_for,
     variant,
@@ -388,11 +389,15 @@ def test_the_order_of_a_dict_never_matters(model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_new_features_get_their_places_in_sorted_order(model):
-    model = model.clone()
+    model = variant(model, seed=1)
+    other = model.clone()
     y = stream_for(model, 1)[0][1]
-    for x in ({"d": 1.0, "b": 2.0}, {"c": 1.0, "b": 1.0, "a": 3.0}, {"e": 1.0}):
+    stream = [{"d": 1.0, "b": 2.0}, {"c": 1.0, "b": 1.0, "a": 3.0}, {"f": 0.5, "e": 1.0}]
+    for x in stream:
         model.learn_one(x, y)
-    assert list(model.features) == ["b", "d", "a", "c", "e"]
+        other.learn_one(dict(sorted(x.items())), y)
+    assert list(model.features) == ["b", "d", "a", "c", "e", "f"]
+    assert same(model, other, [(x, y) for x in stream])
 
 
 @pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.5)])

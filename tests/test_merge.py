@@ -395,11 +395,12 @@ def test_where_steps_of_merging_add_up_the_smallest_are_removed_instead(strategy
 @pytest.mark.parametrize("strategy", [Merge(5), Merge(5, "gradient")], ids=repr)
 def test_a_sum_gives_up_no_more_vectors_than_it_must(strategy):
     """A model of its own would merge five at once, and make room for four."""
-    models = apart(rb.BSGDClassifier(20, RBF(0.5), strategy))
+    models, pairs = (apart(rb.BSGDClassifier(ROOM, RBF(0.5), s)) for s in (strategy, Merge()))
     n = rb.merge(models, budget=ROOM).n_support_vectors
     for budget in (n - 1, n - 2, n - 7):
         merged = rb.merge(models, budget=budget)
         assert merged.n_support_vectors == budget
+        assert merged.support_vectors() == rb.merge(pairs, budget=budget).support_vectors()
         assert views(merged.block).head.arity == 5  # it learns on as before
         taught(merged, 5, 200)
         assert merged.n_support_vectors <= budget
