@@ -53,9 +53,9 @@ def progressive(model, stream, loss):
 GOOD = [
     rb.BSGDClassifier(l2=3e-3),
     rb.KernelOGDClassifier(),
-    rb.ProjectronPPClassifier(),
+    rb.ProjectronPPClassifier(kernel=rb.kernels.RBF()),
     rb.BPAClassifier(),
-    rb.NORMAClassifier(),
+    rb.NORMAClassifier(None, rb.kernels.RBF()),
     rb.FOGDClassifier(seed=1),
     rb.NOGDClassifier(),
     rb.SBPClassifier(seed=1),

@@ -30,7 +30,7 @@ def test_the_ball_is_large_enough_for_the_targets():
 
 
 def test_the_ball_is_large_enough_for_weights():
-    model = rb.BSGDClassifier(l2=1.0)
+    model = rb.BSGDClassifier(l2=1.0, learning_rate=None)
     for _ in range(3000):
         model.learn_one({"a": 1.0}, True, 25.0)
     free = model.clone({"project_to_ball": False})
@@ -73,7 +73,7 @@ def test_what_cannot_change_refuses_to(model):
 
 def test_the_projectron_does_not_blow_up_in_regression():
     """Old vectors that newcomers made dependent were kept, and coefficients grew to 1e7."""
-    model = rb.ProjectronRegressor()
+    model = rb.ProjectronRegressor(100, RBF(), threshold=0.0, learning_rate=0.1)
     pipeline = preprocessing.TargetStandardScaler(preprocessing.StandardScaler() | model)
     error = metrics.MAE()
     for x, y in datasets.ChickWeights():
@@ -261,7 +261,9 @@ def test_a_perceptron_keeps_its_budget_by_any_maintenance(strategy):
 def test_projection_replays_its_reference(choice, outputs):
     classes = tuple(LABELS[: max(outputs, 2)])
     stream = [pair for pair in emerging(500, seed=2) if pair[1] in classes][:250]
-    model = rb.BSGDClassifier(15, RBF(0.5), Project(choice), l2=1e-3, classes=classes)
+    model = rb.BSGDClassifier(
+        15, RBF(0.5), Project(choice), l2=1e-3, learning_rate=None, classes=classes
+    )
     oracle = BudgetedSGD(
         plain(RBF(0.5)),
         15,
@@ -287,7 +289,7 @@ def test_projection_replays_its_reference(choice, outputs):
 def test_the_gradient_error_is_that_of_its_reference(strategy):
     strategies = {"oldest": RemoveOldest(), "smallest": RemoveSmallest(), "merge": Merge()}
     stream = [(x, y == LABELS[0]) for x, y in emerging(250, seed=3)]
-    model = rb.BSGDClassifier(15, RBF(0.5), strategies[strategy], l2=1e-2)
+    model = rb.BSGDClassifier(15, RBF(0.5), strategies[strategy], l2=1e-2, learning_rate=None)
     oracle = BudgetedSGD(plain(RBF(0.5)), 15, strategy, 1e-2, "binary", gamma=0.5)
     for (x, y), row in zip(stream, matrix(stream), strict=True):
         oracle.step(row, 1 if y else -1)
@@ -317,7 +319,7 @@ def test_better_maintenance_costs_less():
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_a_linear_step_of_its_own_replays_its_reference(eta):
     stream = [(x, y == LABELS[0]) for x, y in emerging(400, seed=1)]
-    model = rb.NOGDClassifier(15, RBF(0.5), rank=8, eta_linear=eta)
+    model = rb.NOGDClassifier(15, RBF(0.5), rank=8, learning_rate=0.2, eta_linear=eta)
     oracle = NOGD(plain(RBF(0.5)), "binary", budget=15, rank=8, eta_linear=eta)
     for (x, y), row in zip(stream, matrix(stream), strict=True):
         expected = oracle.step(row, 1 if y else -1)[0]
@@ -332,7 +334,7 @@ def test_a_linear_step_of_its_own_replays_its_reference(eta):
 
 def test_a_linear_step_of_its_own_in_regression():
     stream = smooth(300, seed=1)
-    model = rb.NOGDRegressor(15, RBF(0.3), eta_linear=0.1)
+    model = rb.NOGDRegressor(15, RBF(0.3), learning_rate=0.2, eta_linear=0.1, max_error=None)
     oracle = NOGD(plain(RBF(0.3)), "regression", budget=15, eta_linear=0.1)
     for (x, y), row in zip(stream, matrix(stream), strict=True):
         assert model.predict_one(x) == pytest.approx(oracle.step(row, y)[0], abs=1e-8)

@@ -112,8 +112,10 @@ def learn_rows(call, strategy):
         state.rounds += 1.0
         if math.isnan(state.learning_rate):
             step, decay = w / (state.l2 * state.rounds), 1.0 - 1.0 / state.rounds
+            inverse = state.l2 * state.rounds  # 1 / eta
         else:
             step, decay = w * state.learning_rate, 1.0 - state.learning_rate * state.l2
+            inverse = 1.0 / state.learning_rate
         step = clamp_step(step)
         rescale(model, decay)  # line 3: w <- (1 - eta lambda) w ...
         state.norm2 *= decay * decay
@@ -123,7 +125,7 @@ def learn_rows(call, strategy):
             state.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
             state.norm2 -= lost
             fit_budget(model, state, strategy, model.head.count - 1)  # lines 5-7
-            state.errors += model.head.cost * state.l2 * state.rounds
+            state.errors += model.head.cost * inverse
         state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0
         if state.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda), where the loss of 0 is 1
             size = 1.0 + state.surplus / state.rounds
