@@ -61,12 +61,12 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         The number of features. None: a fifth of the budget.
     learning_rate
         Size of a step.
-    eta_linear
-        Size of a step once the support is frozen; the linear model then starts at 0, as in the program of the
-        authors. None: the learning rate, and the linear model starts with what was learned before.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error.
+    eta_linear
+        Size of a step once the support is frozen; the linear model then starts at 0, as in the program of the
+        authors. None: the learning rate, and the linear model starts with what was learned before.
     average
         Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
         one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
@@ -127,11 +127,11 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
         The number of features. None: a fifth of the budget.
     learning_rate
         Share of the error that a step removes.
+    epsilon
+        Errors up to this size cost nothing.
     eta_linear
         The same once the support is frozen; the linear model then starts at 0, as in the program of the
         authors. None: the learning rate, and the linear model starts with what was learned before.
-    epsilon
-        Errors up to this size cost nothing.
     max_error
         Larger errors count as this one (the loss of Huber), so that an outlier does not throw the model off its
         course. None: all errors count in full, as in the paper.
