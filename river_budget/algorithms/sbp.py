@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import layout as blocks
 from ..core import sbp as core
+from ..core import sbp_choice as choice
 from ..core.calibration import STEEPEST
 from ..core.losses import LONGEST
 from ..core.rows import BOUND
@@ -145,7 +146,7 @@ class SBPClassifier(BudgetClassifier):
     def check_restored_rows(self, count: int) -> None:
         """A search for a water level would not end among numbers that are not finite."""
         block, state = blocks.views(self.block), self.state_record()
-        labels, pulls = block.per_vector[[core.LABELS, core.PULLS], :count]
+        labels, pulls = block.per_vector[[choice.LABELS, choice.PULLS], :count]
         if not (np.abs(labels) == 1.0).all() or np.sum(labels > 0.0) != state.positives:
             raise ValueError("its window has other labels")
         if not ((pulls >= 0.0) & (pulls <= LONGEST)).all():
@@ -158,11 +159,11 @@ class SBPClassifier(BudgetClassifier):
 
     def window_labels(self, flipped: bool) -> Any:
         """The labels and the weights of the window."""
-        labels, pulls = self._window_rows()[[core.LABELS, core.PULLS]]
+        labels, pulls = self._window_rows()[[choice.LABELS, choice.PULLS]]
         return np.array([-labels if flipped else labels, pulls])
 
     def set_window_labels(self, marks: Rows) -> None:
-        self._window_rows()[[core.LABELS, core.PULLS]] = marks
+        self._window_rows()[[choice.LABELS, choice.PULLS]] = marks
 
     def _window_rows(self) -> Any:
         if blocks.views(self.block).head.per_vector == 0:
@@ -174,9 +175,9 @@ class SBPClassifier(BudgetClassifier):
         super().after_uniting(parts)
         self.resize_block(factored=self.header_fields(1)["factored"])
         state, rows, n = self.state_record(), self._window_rows(), self.n_support_vectors
-        rows[core.RESPONSES] = rows[core.LABELS] * self.scores_of_vectors()[:, 0]
+        rows[choice.RESPONSES] = rows[choice.LABELS] * self.scores_of_vectors()[:, 0]
         state.norm2, state.seen = self.squared_length(), max(state.seen, n)
-        state.positives = np.sum(rows[core.LABELS] > 0.0)
+        state.positives = np.sum(rows[choice.LABELS] > 0.0)
         state.bias = sum(
             (-part.weight if part.flipped else part.weight) * part.model.state_record().bias
             for part in parts
@@ -240,7 +241,7 @@ class SBPClassifier(BudgetClassifier):
 
     def _responses(self) -> Any:
         """y_i f(x_i) of the examples in the window, with the bias."""
-        return self._window_rows()[core.LABELS] * (self.scores_of_vectors()[:, 0] + self.bias)
+        return self._window_rows()[choice.LABELS] * (self.scores_of_vectors()[:, 0] + self.bias)
 
     @property
     def margin(self) -> float:
@@ -280,7 +281,7 @@ class SBPClassifier(BudgetClassifier):
         positive("tolerance", tolerance)
         if not self.n_support_vectors:
             return float(self.slack)
-        labels, gram = self._window_rows()[core.LABELS], self.gram()
+        labels, gram = self._window_rows()[choice.LABELS], self.gram()
         length, loss = _optimum(gram * np.outer(labels, labels), l2, tolerance)
         return float(loss / length) if length > 0.0 else 0.0
 
