@@ -120,7 +120,7 @@ def test_a_length_that_has_drifted_is_computed_anew(strategy):
 
 def test_a_length_is_looked_at_after_so_many_vectors_without_being_asked():
     """Near the surface of the ball, where no other reason computes it anew."""
-    model = rb.BSGDClassifier(10, KERNEL, RemoveRandom(), l2=1e-6, seed=1)
+    model = rb.BSGDClassifier(10, KERNEL, RemoveRandom(), l2=1e-6, learning_rate=None, seed=1)
     model.learn_many(*rows_and_labels(200))
     own, limit = model.state_record(), bsgd.CHECK * views(model.block).head.capacity
     own.unchecked, rows = 0, iter(zip(*rows_and_labels(5000, seed=1), strict=True))

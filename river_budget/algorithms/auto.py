@@ -103,7 +103,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         return bool(np.isin(targets, np.arange(labels)).all())
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """The probabilities of the mixture. They are calibrated as far as its log loss is low."""
+        """The probabilities of the mixture, calibrated on the stream by how often it was right."""
         return super().predict_proba_one(x, **kwargs)
 
     def add_label(self, label: Any) -> None:
