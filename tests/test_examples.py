@@ -65,7 +65,7 @@ def test_a_model_without_settings_follows_drift_and_finds_the_features_that_coun
 
 
 def test_ci_runs_the_test_command_of_the_readme():
-    pattern = r"^python3 -m venv .*pytest$"
+    pattern = r"^python3 -m venv .*pytest -n 2$"
     assert len(re.findall(pattern, (ROOT / "README.md").read_text(), re.M)) == 1
     script = ROOT / ".ci" / "run"
     if not script.exists():
