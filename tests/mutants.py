@@ -250,7 +250,7 @@ CORE = [
 SHELLS = [
     Mutant(
         "algorithms/bogd.py",
-        '(removal or self._usual_removal) != "random"',
+        'self.removal_in_use != "random"',
         'removal != "random"',
         "errors replay_family",
         "BOGD",
@@ -264,8 +264,8 @@ SHELLS = [
     ),
     Mutant(
         "algorithms/fogd.py",
-        "        split(blocks.views(self.block).per_vector)\n",
-        "        pass\n",
+        "            split(table[kind::rows])\n",
+        "            pass\n",
         "fourier",
         "FOGD or fourier",
     ),
