@@ -10,13 +10,15 @@ import re
 import signal
 import time
 from concurrent.futures.process import BrokenProcessPool
+from typing import ClassVar
 
 import numpy as np
 import pytest
-from river import base, multiclass
+from river import base, compose, multiclass, preprocessing
 
 import river_budget as rb
 from river_budget import progress
+from river_budget.distributed.precompile import precompile
 from river_budget.experiments.contestants import CONTESTANTS, RIVERS, STREAMS, build
 from river_budget.experiments.panels import Panel
 from river_budget.experiments.race import (
@@ -377,3 +379,24 @@ def test_the_race_shows_its_progress_on_the_error_stream(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert re.fullmatch(r"race 0/1, .*\nrace 1/1, .*\n", err)
+
+
+class Counting(base.Classifier):
+    """Notes what is asked of it and of its clones."""
+
+    calls: ClassVar[list[str]] = []
+
+    def learn_one(self, x, y):
+        self.calls.append("learn")
+
+    def predict_one(self, x):
+        self.calls.append("predict")
+        return True
+
+
+@pytest.mark.parametrize("first", [[], [preprocessing.StandardScaler()]], ids=["bare", "pipeline"])
+def test_what_clocks_measure_has_been_compiled_before(first):
+    model = compose.Pipeline(*first, Counting()) if first else Counting()
+    Counting.calls.clear()
+    precompile(model, [({"a": 1.0}, True)] * 3)
+    assert Counting.calls == ["predict", "learn"] * 3 + ["predict"]

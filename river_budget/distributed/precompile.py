@@ -10,14 +10,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from river import base
+from river import base, compose
 
 from ..model.features import Batch
 from ..model.inspection import all_ours
 from ..model.shells import Classifier
 
 EXAMPLE = {"a": 0.5, "b": -0.5}
-PREDICTORS = ("score_one", "predict_one", "transform_one")
 
 
 def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
@@ -43,9 +42,18 @@ def _target(model: Any) -> Any:
     return 0.0
 
 
+def _predictor(model: base.Estimator) -> Any:
+    """The method that predicts. A pipeline has the methods of all kinds of models, and can do what its last step can."""
+    last = list(model.steps.values())[-1] if isinstance(model, compose.Pipeline) else model
+    for name in ("score_one", "predict_one", "transform_one"):
+        if hasattr(last, name):
+            return getattr(model, name)
+    return None
+
+
 def _predict_and_learn(model: base.Estimator, examples: list[Any]) -> None:
     """Learn all examples, and predict each one before; the first one also afterwards."""
-    predict = next((getattr(model, name) for name in PREDICTORS if hasattr(model, name)), None)
+    predict = _predictor(model)
     learn: Any = model.learn_one  # type: ignore[attr-defined]
     for x, y, *more in examples:
         if predict is not None:
