@@ -302,3 +302,10 @@ def test_speed_prints_a_ratio_for_every_contest(capsys, monkeypatch):
     assert len(lines) == 15
     pattern = r" \d+\.\d\d +(scikit-learn|LogisticRegression|RBFSampler\(100\) \| linear)$"
     assert all(re.search(pattern, line) for line in lines)
+
+
+def test_the_command_says_its_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        command.main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.strip() == rb.__version__

@@ -11,6 +11,7 @@ import pathlib
 import sys
 from collections.abc import Sequence
 
+from .._version import __version__
 from ..progress import Progress
 from . import printing
 from .measure import measure
@@ -33,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         "river-budget", description="Kernel learning on streams, measured."
     )
+    top.add_argument("--version", action="version", version=__version__)
     commands = top.add_subparsers(dest="command", required=True)
 
     race = commands.add_parser("race", help="all algorithms on streams that ship with River")
