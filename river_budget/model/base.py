@@ -52,18 +52,14 @@ class StreamModel(base.Estimator):
     state_type: ClassVar[
         np.dtype[Any]
     ]  # the record of the pass; fields named as parameters follow them
-    counters: ClassVar[
-        tuple[str, ...]
-    ] = ()  # its fields that count up: a sum goes on from the largest
-    checked_fields: ClassVar[
-        tuple[str, ...]
-    ] = ()  # its whole numbers that check_restored_state answers for
-    file_limits: ClassVar[
-        Mapping[str, int]
-    ] = {}  # parameters that a file may not set to more than this
-    file_defaults: ClassVar[
-        Mapping[str, Any]
-    ] = {}  # what older files mean, which lack these parameters
+    # fields of the record that count up: a sum goes on from the largest
+    counters: ClassVar[tuple[str, ...]] = ()
+    # whole numbers of the record that check_restored_state answers for
+    checked_fields: ClassVar[tuple[str, ...]] = ()
+    # parameters that a file may not set to more than this
+    file_limits: ClassVar[Mapping[str, int]] = {}
+    # what older files mean that lack these parameters
+    file_defaults: ClassVar[Mapping[str, Any]] = {}
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
     no_sum: ClassVar[str] = ""  # why models of this kind cannot be united, if so
     usual_kernel: ClassVar[Kernel] = RBF()  # where the parameter is None
