@@ -65,8 +65,8 @@ class RBF(Kernel):
     RBF(gamma=0.5)
 
     Scaled features that lie apart at random have a squared distance of 2 d, so widths are best thought of in
-    units of 1 / d. Left to themselves, our classifiers take `RBF("2/d")` and our regressors, whose targets are
-    mostly smoother, `RBF("0.5/d")`.
+    units of 1 / d. Left to themselves, most classifiers take `RBF("2/d")` and most regressors, whose targets
+    are smoother as a rule, `RBF("0.5/d")`; each says so itself.
 
     Papers often give a width sigma instead:
 

@@ -53,7 +53,7 @@ def progressive(model, stream, loss):
 GOOD = [
     rb.BSGDClassifier(l2=3e-3),
     rb.KernelOGDClassifier(),
-    rb.ProjectronPPClassifier(kernel=rb.kernels.RBF()),
+    rb.ProjectronPPClassifier(),
     rb.BPAClassifier(),
     rb.NORMAClassifier(None, rb.kernels.RBF()),
     rb.FOGDClassifier(seed=1),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core import fourier as core
 from ..core import layout as blocks
-from ..kernels import Kernel
+from ..kernels import RBF, Kernel
 from ..model.averaging import Averaging, split
 from ..model.calls import Call
 from ..model.shells import Classifier, Regressor
@@ -126,7 +126,7 @@ class FOGDRegressor(_FOGD, Regressor):
     n_components
         The number of frequencies; each gives a cosine and a sine.
     kernel
-        `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
+        `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF("0.55/d")`.
     learning_rate
         Share of the error that a step removes.
     epsilon
@@ -160,6 +160,7 @@ class FOGDRegressor(_FOGD, Regressor):
 
     """
 
+    usual_kernel = RBF("0.55/d")
     epsilon = Mutable(not_negative)
     max_error = Mutable(optional(positive))
     file_defaults = {"max_error": None, "average": False}
@@ -168,7 +169,7 @@ class FOGDRegressor(_FOGD, Regressor):
         self,
         n_components: int = 400,
         kernel: Kernel | None = None,
-        learning_rate: float = 0.3,
+        learning_rate: float = 0.29,
         epsilon: float = 0.1,
         seed: int | None = None,
         max_error: float | None = 1.0,

@@ -122,7 +122,7 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
         The number of support vectors. Once the support is frozen, a smaller budget takes effect and a
         larger one does not.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
+        One of `river_budget.kernels`; None stands for `RBF("0.4/d")`.
     rank
         The number of features. None: a fifth of the budget.
     learning_rate
@@ -159,6 +159,7 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
 
     """
 
+    usual_kernel = RBF("0.4/d")
     epsilon = Mutable(not_negative)
     max_error = Mutable(optional(positive))
     file_defaults = {"max_error": None, "average": False}
@@ -168,7 +169,7 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
         budget: int = 100,
         kernel: Kernel | None = None,
         rank: int | None = None,
-        learning_rate: float = 0.35,
+        learning_rate: float = 0.28,
         epsilon: float = 0.1,
         eta_linear: float | None = None,
         max_error: float | None = 1.0,

@@ -52,7 +52,7 @@ class _NORMA(BudgetModel):
 class NORMAClassifier(_NORMA, BudgetClassifier):
     """Gradient descent with decay and a margin that moves until a share `nu` of the examples lies inside.
 
-    Kept for comparison: without a width made for the stream it is well behind `BSGDClassifier`.     The decay makes old examples fade, so dropping the oldest costs little: with a `budget`, NORMA is cheap
+    Kept for comparison: without a width made for the stream it is well behind `BSGDClassifier`. The decay makes old examples fade, so dropping the oldest costs little: with a `budget`, NORMA is cheap
     and follows drift. Binary only.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import projectron as core
-from ..kernels import Kernel
+from ..kernels import RBF, Kernel
 from ..model.expansion import BudgetModel
 from ..model.shells import BudgetClassifier, BudgetRegressor
 from ..parameters import Mutable, not_negative, optional, positive, whole
@@ -94,7 +94,7 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
     budget
         The largest number of support vectors. None: no limit but what `threshold` sets.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
+        One of `river_budget.kernels`; None stands for `RBF("0.7/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected.
     learning_rate
@@ -116,6 +116,7 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
 
     """
 
+    usual_kernel = RBF("0.7/d")
     threshold = Mutable(not_negative)
     learning_rate = Mutable(positive)
     epsilon = Mutable(not_negative)
@@ -147,7 +148,7 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
     budget
         The largest number of support vectors. None: no limit but what `threshold` sets.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
+        One of `river_budget.kernels`; None stands for `RBF()`, gamma = 1/d.
     threshold
         The squared distance to the span of the support up to which a mistake is projected; it also says
         how much of a margin error is. None stands for the rule of 2016, which needs a budget: everything is
@@ -175,6 +176,7 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
 
     """
 
+    usual_kernel = RBF()
     threshold = Mutable(optional(not_negative))
 
     def __init__(

@@ -111,7 +111,7 @@ class SBPClassifier(BudgetClassifier):
         self,
         window: int = 500,
         kernel: Kernel | None = None,
-        slack: float = 0.03,
+        slack: float = 0.02,
         steps: int = 4,
         fit_bias: bool = False,
         eviction: str = "reservoir",
