@@ -1,6 +1,7 @@
 """The nearest rows of the memory, and their votes.
 
-Distances are compared with that of the farthest neighbour, so their scale does not matter.
+Distances are compared with that of the farthest neighbour, so their scale does not matter. As they are at least 0,
+they are in the order of their bits, and whole numbers are compared faster.
 
     spec    here
     K       NEIGHBOURS; N  NEAR_PLACE, by distance; D_(k)  NEAR_DISTANCE
@@ -27,53 +28,84 @@ from .exponential import exp_of
 from .jit import compiled
 
 SHARPEST, SOFTEST = 8.0, 3.0  # votes; the second trains the metric
-GROUP = 16  # rows: the minima of groups bound the distance of the neighbours
+GROUPS = 32  # of rows, or up to twice as many: their minima bound the distance of the neighbours
+CROWD = 64  # rows within that bound, which are sorted all at once; usually there are about 25
+ROOM = CROWD + 8
+FEW = 2 * ROOM  # rows that need no bound; so many numbers fit into the scratch space
+FARTHEST = np.float64(np.inf).view(np.int64)
 NEAREST = 1e-9  # smallest scale of distances
 OUTSIDE = 0.3  # weight of what is known without the neighbours
 
 
 @compiled(always_inlined=True)
-def _nearest_of_groups(model, count):
-    """Minima of groups of rows, which lie side by side, go to model.buffer; returns the largest of the K least of
-    them: so many rows are no farther."""
-    far, minima, groups = model.row.view(np.int64), model.buffer.view(np.int64), count // GROUP
-    for g in range(groups):
-        least = far[GROUP * g]
-        for j in range(GROUP * g + 1, GROUP * (g + 1)):
-            least = min(least, far[j])  # distances >= 0 are in the order of their bits
-        minima[g] = least
-    least, n = noted(model, NEAR)[NEAR_DISTANCE], 0
-    for g in range(groups):
-        value = model.buffer[g]
-        if n < NEIGHBOURS or value < least[n - 1]:
-            n = min(n + 1, NEIGHBOURS)
-            i = n - 1
-            while i > 0 and least[i - 1] > value:
-                least[i] = least[i - 1]
-                i -= 1
-            least[i] = value
-    return least[n - 1]
-
-
-@compiled(always_inlined=True)
 def nearest(model):
     """The K nearest rows, by distance, of equals the first ones; returns how many there are."""
-    near, far, count = noted(model, NEAR), model.row, model.head.count
-    places, least = near[NEAR_PLACE].view(np.int64), near[NEAR_DISTANCE]
-    grouped, limit = 0, np.inf
-    if count >= NEIGHBOURS * GROUP:
-        grouped, limit = count // GROUP, _nearest_of_groups(model, count)
-    found = np.int64(0)
-    for g in range(grouped):
-        if model.buffer[g] <= limit:
-            found = _enter(far, places, least, found, GROUP * g, GROUP * (g + 1), limit)
-    return _enter(far, places, least, found, GROUP * grouped, count, limit)
+    near, far, count = noted(model, NEAR), model.row.view(np.int64), model.head.count
+    places, least = near[NEAR_PLACE].view(np.int64), near[NEAR_DISTANCE].view(np.int64)
+    if count < FEW:
+        return _enter(far, places, least, count, FARTHEST)
+    chosen = model.buffer.view(np.int64)
+    limit = _bound(far, chosen, count)
+    number = _choose(far, chosen, count, limit)
+    if number > CROWD:
+        return _enter(far, places, least, count, limit)
+    _put_in_order(chosen, places, least, number)
+    return np.int64(NEIGHBOURS)
 
 
 @compiled(always_inlined=True)
-def _enter(far, places, least, found, start, stop, limit):
-    """Enter the rows from `start` to `stop` into the nearest ones so far; returns how many they are then."""
-    for j in range(start, stop):
+def _bound(far, minima, count):
+    """The K-th least of the minima of groups of rows: so many rows are no farther."""
+    groups = count // 2
+    for g in range(groups):
+        minima[g] = min(far[g], far[groups + g])
+    while groups >= 2 * GROUPS:
+        groups //= 2
+        for g in range(groups):
+            minima[g] = min(minima[g], minima[groups + g])
+    limit = np.int64(0)
+    for g in range(groups):
+        value, nearer = minima[g], np.int64(0)
+        for h in range(groups):
+            nearer += np.int64(minima[h] < value)
+        limit = max(limit, value if nearer < NEIGHBOURS else np.int64(0))
+    return limit
+
+
+@compiled(always_inlined=True)
+def _choose(far, chosen, count, limit):
+    """Rows up to the limit, their places ROOM behind their distances; returns how many there are, or more than
+    CROWD. They are written in any case and stay if they count, as a jump that cannot be foreseen takes longer."""
+    n = np.int64(0)
+    for j in range(count):
+        chosen[n] = far[j]
+        chosen[ROOM + n] = j
+        n += np.int64(far[j] <= limit)
+        if n > CROWD:
+            break
+    return n
+
+
+@compiled(always_inlined=True)
+def _put_in_order(chosen, places, least, number):
+    """The K nearest of those that were chosen, each at its rank."""
+    for i in range(number):
+        value, rank, equals = chosen[i], np.int64(0), np.int64(0)
+        for j in range(number):
+            rank += np.int64(chosen[j] < value)
+        for j in range(i):
+            equals += np.int64(chosen[j] == value)
+        rank += equals
+        if rank < NEIGHBOURS:
+            least[rank] = value
+            places[rank] = chosen[ROOM + i]
+
+
+@compiled(always_inlined=True)
+def _enter(far, places, least, count, limit):
+    """The same, one after the other: for few rows, or where very many are equally far."""
+    found = np.int64(0)
+    for j in range(count):
         value = far[j]
         if value <= limit and (found < NEIGHBOURS or value < least[found - 1]):
             found = min(found + 1, NEIGHBOURS)
