@@ -15,9 +15,10 @@ import math
 
 from .auto_tables import WIDTHS
 from .exponential import exp_of
-from .jit import REORDERED, compiled
+from .jit import compiled
+from .lanes import dot
 from .randoms import below
-from .rows import dot, padded_count
+from .rows import padded_count
 
 WIDEST = 2.0  # gamma of the widest kernel is this over m
 MEMORY = 0.01  # rate of the mean of log D
@@ -42,7 +43,7 @@ def narrow(model):
         kernels[j] = square * square
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
+@compiled(always_inlined=True)
 def kernel_score(model, column, width):
     """sum_i alpha_qi,c k_qi"""
     return dot(model.logs, model.coefficients[WIDTHS * column + width], padded_count(model))

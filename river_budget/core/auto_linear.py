@@ -25,8 +25,8 @@ from .auto_tables import (
     kept,
     noted,
 )
-from .jit import REORDERED, compiled
-from .rows import dot
+from .jit import compiled
+from .lanes import dot
 
 QUICK, SLOW = 0.3, 0.05  # rates
 MEMORY = 0.9995  # of sums of squared gradients
@@ -57,19 +57,17 @@ def least_squares_score(model, state, column):
     return dot(noted(model, ROW)[0], kept(model, LEAST_SQUARES)[column], state.second_order + 1)
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
+@compiled(always_inlined=True)
 def gain(model, state, w):
     """GAIN: how weights answer to an error of 1. The covariance counts the row in, w times."""
     n, row, covariance = state.second_order + 1, noted(model, ROW)[0], kept(model, COVARIANCE)
-    direction, length = noted(model, GAIN)[1], 0.0
+    direction = noted(model, GAIN)[1]
     for i in range(n):
         direction[i] = dot(covariance[i], row, n)
-    for i in range(n):
-        length += direction[i] * row[i]
-    return w / (FORGETTING + w * length)
+    return w / (FORGETTING + w * dot(direction, row, n))
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
+@compiled(always_inlined=True)
 def learn_least_squares(model, state, column, error):
     """Weights go along the gain, times the error and what `gain` has returned."""
     weights, direction = kept(model, LEAST_SQUARES)[column], noted(model, GAIN)[1]

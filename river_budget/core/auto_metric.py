@@ -27,7 +27,7 @@ from .auto_tables import (
     noted,
 )
 from .exponential import exp_of
-from .jit import REORDERED, compiled
+from .jit import compiled
 from .rows import padded_count
 
 STEP = 0.02
@@ -48,7 +48,7 @@ def _choose_varying(model, state):
     return n
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
+@compiled(always_inlined=True)
 def distances(model, state):
     """D_i = sum_f a_f (x_f - s_if)^2, four features at a sweep."""
     n, features = padded_count(model), _choose_varying(model, state)

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from .calls import row_and_scores, unpack
 from .jit import REORDERED, compiled
-from .rows import dot, kernel_row, norm_of, padded_count, usable
+from .lanes import dot
+from .rows import kernel_row, norm_of, padded_count, usable
 
 LATER = 3.0
 

@@ -29,11 +29,12 @@ from .calibration import calibrate
 from .calls import model_of, unpack
 from .codes import Task
 from .jit import compiled
+from .lanes import dot
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length
 from .maintenance import FACTOR, MANY, PAIRS, keep_budget, store, strategy_of
 from .numba_types import carver
 from .rounds import look_at
-from .rows import dot, padded_count, row_of_vector
+from .rows import padded_count, row_of_vector
 from .support import rescale
 
 REGRESSION = int(Task.REGRESSION)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from .codes import Task
 from .exponential import exp_of
-from .jit import REORDERED, compiled
+from .jit import compiled
 from .support import within
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
@@ -80,7 +80,7 @@ def _calibrate_two(head, score, y, w):
     _multiply(head, w * error * z, curvature)
 
 
-@compiled(fastmath=REORDERED)
+@compiled
 def _sums(f, highest, slope, lead):
     """Sums of exp(z - lead), z exp(z - lead) and z^2 exp(z - lead), with z = slope (f_r - highest)"""
     total, first, second = 0.0, 0.0, 0.0

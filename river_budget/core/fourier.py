@@ -21,9 +21,10 @@ from .averaging import move_towards, share_of
 from .calibration import calibrate
 from .calls import example, row_and_scores, unpack
 from .jit import REORDERED, compiled
+from .lanes import dot
 from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
-from .rows import dot, dot_products, is_finite, padded_count
+from .rows import dot_products, is_finite, padded_count
 from .trigonometry import sines_and_cosines
 
 STATE = np.dtype(

@@ -16,6 +16,7 @@ import math
 from .codes import Choice, Maintenance, Strategy
 from .exponential import exp_of
 from .jit import compiled
+from .lanes import dot
 from .layout import SEARCH_ROWS
 from .merging import PLACE, S, best_partners, new_search
 from .multimerge import (
@@ -33,7 +34,6 @@ from .numba_types import f64, f64_matrix, i64
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
 from .rows import (
-    dot,
     dot_products,
     dot_products_of_two,
     norm_of,

@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 
 from .codes import Method
-from .jit import REORDERED, compiled
+from .jit import compiled
+from .lanes import dot
 from .merging import solve
 from .numba_types import f64
 from .rows import FARTHEST
@@ -24,7 +25,7 @@ STEPS = 100  # of gradient ascent
 GAIN = 1e-8  # relative gain below which the ascent ends
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
+@compiled(always_inlined=True)
 def member_distances(model, points, members, first, s):
     """s[i, j] = gamma |x_i - x_j|^2 between members; `first`: those from members[0] to all vectors"""
     for i in range(members.shape[0]):
@@ -177,9 +178,6 @@ def start_of_ascent(a, s, shares, a_z, trial, a_trial):
     return max(best, 1e-300)
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
+@compiled(always_inlined=True)
 def inner(a, b):
-    total = 0.0
-    for r in range(a.shape[0]):
-        total += a[r] * b[r]
-    return total
+    return dot(a, b, a.shape[0])

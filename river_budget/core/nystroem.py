@@ -28,10 +28,11 @@ from .averaging import score_mean, update_mean
 from .calibration import calibrate
 from .calls import row_and_scores, unpack
 from .jit import REORDERED, compiled
+from .lanes import dot
 from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
 from .rounds import look_at
-from .rows import dot, kernel_row, norm_of, padded_count, self_kernel, usable
+from .rows import kernel_row, norm_of, padded_count, self_kernel, usable
 from .support import add_to, insert, largest, within
 
 GATHERING, PREPARED, LINEAR, FRESH = range(4)

@@ -24,7 +24,8 @@ import math
 
 import numpy as np
 
-from .jit import REORDERED, compiled
+from .jit import compiled
+from .lanes import dot
 from .numba_types import f64
 from .rows import row_of_vector, self_kernel
 from .support import (
@@ -45,7 +46,7 @@ CURED = 10.0  # a factor that had drifted is so much better when it is computed 
 DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11
 
 
-@compiled(fastmath=REORDERED)
+@compiled
 def project(model, row, coefficients):
     """d = K^-1 row into coefficients; returns |W row|^2, the squared length of the projection."""
     factor, n = model.factor, model.head.count
@@ -54,9 +55,7 @@ def project(model, row, coefficients):
     length = 0.0
     for i in range(n):
         w = factor[i]
-        total = 0.0
-        for j in range(i + 1):
-            total += w[j] * row[j]
+        total = dot(w, row, i + 1)
         length += total * total
         for j in range(i + 1):
             coefficients[j] += total * w[j]
@@ -244,9 +243,7 @@ def error_at(model, p):
     factor, row, length, behind = model.factor, model.row, 0.0, 0.0
     row_of_vector(model, p)
     for i in range(model.head.count):
-        total = 0.0
-        for j in range(i + 1):
-            total += factor[i, j] * row[j]
+        total = dot(factor[i], row, i + 1)
         length += total * total
         if i > p:
             behind += total * total

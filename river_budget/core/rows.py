@@ -12,6 +12,7 @@ from .calls import row_and_scores, row_of, unpack
 from .codes import Kernel
 from .exponential import exp_of
 from .jit import REORDERED, compiled
+from .lanes import dot
 from .numba_types import address_of, f64_matrix
 
 RBF, LAPLACIAN = int(Kernel.RBF), int(Kernel.LAPLACIAN)
@@ -62,16 +63,14 @@ def usable(x, norm):
     return norm < HUGE or is_finite(x)
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
+@compiled(always_inlined=True)
 def norm_of(model, x):
     """|x|^2, or |x|_1 for the Laplacian kernel: what `norms` keeps of every vector."""
+    if model.head.kernel != LAPLACIAN:
+        return dot(x, x, x.shape[0])
     total = 0.0
-    if model.head.kernel == LAPLACIAN:
-        for i in range(x.shape[0]):
-            total += abs(x[i])
-    else:
-        for i in range(x.shape[0]):
-            total += x[i] * x[i]
+    for i in range(x.shape[0]):
+        total += abs(x[i])
     return total
 
 
@@ -261,14 +260,6 @@ def rbf_into(row, norms, norm, gamma, share, logs, n):
         log = log if log > -FARTHEST else -FARTHEST
         logs[j] += share * log
         row[j] = exp_of(log)
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def dot(a, b, n):
-    total = 0.0
-    for j in range(n):
-        total += a[j] * b[j]
-    return total
 
 
 @compiled(always_inlined=True)

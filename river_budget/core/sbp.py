@@ -27,12 +27,13 @@ import numpy as np
 from .calibration import STEEPEST, calibrate
 from .calls import example, model_of, row_and_scores, unpack
 from .jit import REORDERED, compiled
+from .lanes import dot
 from .losses import clamp_step
 from .numba_types import carver
 from .randoms import below
 from .rounds import REFUSED, far_from_all
 from .rows import decide as decide_without_bias
-from .rows import dot, kernel_row, norm_of, padded_count, row_of_vector, score, self_kernel, usable
+from .rows import kernel_row, norm_of, padded_count, row_of_vector, score, self_kernel, usable
 from .sbp_choice import (
     KEPT,
     LABELS,

@@ -1,0 +1,107 @@
+"""Sums whose order is the same on every processor.
+
+Left to itself a compiler adds in as many lanes as the processor has, and a stream that merges can turn on the last
+digit. Here the order is written down: lane l takes the products l, l + 8, l + 16 and so on, in four turns while
+there are 32 of them, each fused with its addition; then the turns are added, and the lanes in halves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.np import arrayobj
+
+from .numba_types import compiled_as
+
+LANES, TURNS = 8, 4
+_WORD, _NUMBER, _FLAG = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
+_VECTOR, _MASK = ir.VectorType(_NUMBER, LANES), ir.VectorType(_FLAG, LANES)
+_PLACES = ir.VectorType(_WORD, LANES)
+_ZERO, _ZEROS = ir.Constant(_WORD, 0), ir.Constant(_VECTOR, [0.0] * LANES)
+
+
+def dot(a, b, n):
+    """sum_j a[j] b[j] for j < n"""
+    return float(a[:n] @ b[:n])
+
+
+@compiled_as(dot, types.float64, types.Array, types.Array, types.Integer)
+def _dot(context, builder, signature, args):
+    a, b = (
+        arrayobj.make_array(kind)(context, builder, array).data
+        for kind, array in zip(signature.args[:2], args[:2], strict=True)
+    )
+    n = context.cast(builder, args[2], signature.args[2], types.intp)
+    turns = [cgutils.alloca_once(builder, _VECTOR) for _ in range(TURNS)]
+    for turn in turns:
+        builder.store(_ZEROS, turn)
+    rounds = builder.sdiv(n, ir.Constant(_WORD, LANES * TURNS))
+    with cgutils.for_range(builder, rounds) as loop:
+        start = builder.mul(loop.index, ir.Constant(_WORD, LANES * TURNS))
+        for k, turn in enumerate(turns):
+            _add(builder, turn, a, b, builder.add(start, ir.Constant(_WORD, LANES * k)))
+    groups = builder.sdiv(n, ir.Constant(_WORD, LANES))
+    done = builder.mul(rounds, ir.Constant(_WORD, TURNS))
+    with cgutils.for_range(builder, groups, start=done) as loop:
+        _add(builder, turns[0], a, b, builder.mul(loop.index, ir.Constant(_WORD, LANES)))
+    start = builder.mul(groups, ir.Constant(_WORD, LANES))
+    with builder.if_then(builder.icmp_signed("<", start, n)):
+        _add(builder, turns[1], a, b, start, _first_lanes(builder, builder.sub(n, start)))
+    first, second, third, fourth = (builder.load(turn) for turn in turns)
+    return _total(
+        builder, _sum(builder, _sum(builder, first, second), _sum(builder, third, fourth))
+    )
+
+
+def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
+    """turn += a b of eight places"""
+    fma = _declared(builder, "llvm.fma.v8f64", _VECTOR, _VECTOR, _VECTOR, _VECTOR)
+    factors = [_eight(builder, array, start, mask) for array in (a, b)]
+    builder.store(builder.call(fma, [*factors, builder.load(turn)]), turn)
+
+
+def _eight(builder: Any, array: Any, start: Any, mask: Any) -> Any:
+    """Eight numbers, or the first ones of them with zeros behind; nothing else is read."""
+    place = builder.bitcast(builder.gep(array, [start]), _VECTOR.as_pointer())
+    if mask is None:
+        numbers = builder.load(place)
+        numbers.align = 8
+        return numbers
+    load = _declared(
+        builder,
+        "llvm.masked.load.v8f64.p0",
+        _VECTOR,
+        _VECTOR.as_pointer(),
+        ir.IntType(32),
+        _MASK,
+        _VECTOR,
+    )
+    return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, _ZEROS])
+
+
+def _first_lanes(builder: Any, number: Any) -> Any:
+    """A mask of so many lanes."""
+    numbers = builder.insert_element(ir.Constant(_PLACES, ir.Undefined), number, _ZERO)
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    numbers = builder.shuffle_vector(numbers, ir.Constant(_PLACES, ir.Undefined), everywhere)
+    return builder.icmp_signed("<", ir.Constant(_PLACES, list(range(LANES))), numbers)
+
+
+def _sum(builder: Any, a: Any, b: Any) -> Any:
+    return builder.fadd(a, b)
+
+
+def _total(builder: Any, vector: Any) -> Any:
+    """The sum of the lanes: those of the second half to those of the first, and so on."""
+    lanes = [builder.extract_element(vector, ir.Constant(_WORD, i)) for i in range(LANES)]
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        lanes = [builder.fadd(lanes[i], lanes[half + i]) for i in range(half)]
+    return lanes[0]
+
+
+def _declared(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
+    kind = ir.FunctionType(result, list(arguments))
+    return cgutils.get_or_insert_function(builder.module, kind, name)

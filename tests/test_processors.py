@@ -1,0 +1,83 @@
+"""What is learned does not depend on how wide the processor's vectors are."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import river_budget as rb
+from river_budget.core.jit import compiled
+from river_budget.core.lanes import dot
+
+NARROW = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+bmi,+bmi2"}
+LEARN = """
+import sys
+import numpy as np, river_budget as rb
+rng = np.random.default_rng(0)
+X = rng.normal(size=(600, 9)) @ np.diag(np.linspace(0.2, 2, 9))
+late = [dict(enumerate(x)) for x in X[-20:].tolist()]
+for name in sys.argv[1:]:
+    kind = getattr(rb, name)
+    model = kind(**{"seed": 1} if "seed" in kind.parameters() else {})
+    target = np.sin(X[:, 0] * X[:, 1]) + 0.3 * X[:, 8]
+    model.learn_many(X, target > 0.3 if name.endswith("Classifier") else target)
+    if hasattr(model, "decision_function_one"):
+        found = [float(model.decision_function_one(x)) for x in late]
+    elif hasattr(model, "predict_proba_one"):
+        found = [share for x in late for share in model.predict_proba_one(x).values()]
+    else:
+        found = [model.predict_one(x) for x in late]
+    print(name, *(float(value).hex() for value in found))
+"""
+FEW = ["BSGDClassifier", "ProjectronRegressor"]
+ALL = [name for name in rb.__all__ if name.endswith(("Classifier", "Regressor"))]
+
+
+def learned(names, environment):
+    command = [sys.executable, "-W", "ignore", "-c", LEARN, *names]
+    run = subprocess.run(
+        command, env=os.environ | environment, capture_output=True, text=True, check=True
+    )
+    return run.stdout.splitlines()
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names a processor")
+@pytest.mark.parametrize(
+    "names", [FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=["few", "all"]
+)
+def test_narrow_vectors_learn_the_same_bits(names, tmp_path):
+    narrow = learned(names, NARROW | {"NUMBA_CACHE_DIR": str(tmp_path)})
+    assert len(narrow) == len(names)
+    assert narrow == learned(names, {})
+
+
+@compiled(called_from_python=True)
+def compiled_dot(a, b, n):
+    return dot(a, b, n)
+
+
+def in_the_stated_order(a, n):
+    turns, rounds = np.zeros((4, 8)), n // 32
+    for start in range(0, n, 8):
+        stop, turn = min(start + 8, n), start // 8 % 4 if start < 32 * rounds else 0
+        turns[turn if stop - start == 8 else 1, : stop - start] += a[start:stop]
+    lanes = (turns[0] + turns[1]) + (turns[2] + turns[3])
+    while len(lanes) > 1:
+        lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
+    return lanes[0]
+
+
+@settings(deadline=None)  # the first call compiles
+@given(st.integers(0, 150), st.integers(0, 2**32))
+def test_a_sum_has_its_stated_order(n, seed):
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=n) * 10.0 ** rng.integers(-8, 8, n)
+    b = np.ones(n)  # products are exact, so that only the order of the sum matters
+    assert compiled_dot(a, b, n) == in_the_stated_order(a, n)
