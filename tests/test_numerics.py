@@ -170,12 +170,22 @@ def test_the_exponential_never_grows_as_its_argument_falls():
 
 
 def test_the_rough_exponential_is_good_to_1e_6():
-    x = np.linspace(-86.0, 0.0, 20_001).astype(np.float32)
+    x = np.linspace(-40.0, 0.0, 20_001).astype(np.float32)
     result = np.empty_like(x)
 
     rough_exponentials(x, result)
 
     assert relative_errors(result.astype(float), x).max() < 1e-6
+
+
+def test_the_rough_exponential_of_what_is_far_leaves_no_denormal_product():
+    x = np.array([-41.0, -88.0, -700.0, -1e30], np.float32)
+    result = np.empty_like(x)
+
+    rough_exponentials(x, result)
+
+    assert (result == result[0]).all()
+    assert result[0] ** 2 * np.float32(1e-2) >= np.finfo(np.float32).tiny
 
 
 # Random numbers.
