@@ -361,3 +361,26 @@ def test_merging_needs_a_gaussian_kernel(kernel, maintenance):
     for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):
         with pytest.raises(ValueError, match=r"Merge.*Gaussian.*kernel"):
             estimator(kernel=kernel, maintenance=maintenance)
+
+
+# misspelt arguments
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_misspelt_argument_is_not_swallowed(model):
+    model, (x, y) = model.clone(), stream_for(model, 1)[0]
+    methods = [model.predict_one, getattr(model, "predict_proba_one", model.predict_one)]
+    for call in (*methods, lambda x, **more: model.learn_one(x, y, **more)):
+        with pytest.raises(TypeError, match="wieght"):
+            call(x, wieght=2.0)
+
+
+@pytest.mark.parametrize("model", [rb.BSGDClassifier(5), rb.RBPRegressor(5), rb.Nystroem(5)])
+def test_weights_that_rivers_evaluation_hands_on_reach_the_model(model):
+    if isinstance(model, rb.Nystroem):
+        model = model | linear_model.LinearRegression()
+    weighted, repeated = model.clone(), model.clone()
+    stream = [({"a": float(i)}, i % 2 == 0, {"w": 2.0}) for i in range(20)]
+    for judged, examples in ((weighted, stream), (repeated, [row[:2] for row in stream])):
+        evaluate.progressive_val_score(examples, judged, metrics.Accuracy() if isinstance(model, rb.BSGDClassifier) else metrics.MAE())
+    assert weighted.predict_one({"a": 3.0}) is not None

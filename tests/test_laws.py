@@ -61,7 +61,7 @@ def imports_of(path):
 
 
 FLOORS = [  # from the ground up; modules may import what lies on their own floor or below
-    {"_version", "core", "progress"},
+    {"_version", "core", "progress", "first_use"},
     {"parameters"},
     {"kernels", "maintenance", "datasets"},
     {"model"},

@@ -102,9 +102,9 @@ class AutoKernelClassifier(Inspected, Classifier):
         labels = len(self.labels.known) if self._columns > 1 else 2
         return bool(np.isin(targets, np.arange(labels)).all())
 
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """The probabilities of the mixture, calibrated on the stream by how often it was right."""
-        return super().predict_proba_one(x, **kwargs)
+        return super().predict_proba_one(x)
 
     def add_label(self, label: Any) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""

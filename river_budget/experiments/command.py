@@ -1,4 +1,4 @@
-"""The command line: race, auto, list, table, figure, speed, reproduce.
+"""The command line: race, auto, compile, list, table, figure, speed, reproduce.
 
 Exit codes: 0 all went well; 1 a figure falls short of what is known to be possible; 2 wrong usage; 3 data that
 is needed is not at hand; 130 interrupted, and what was finished is kept.
@@ -58,6 +58,9 @@ def parser() -> argparse.ArgumentParser:
     auto.add_argument("--seed", type=_seed, default=1)
     auto.add_argument("--plot", metavar="PNG", help="draw errors against times")
     _formats(auto)
+
+    ready = commands.add_parser("compile", help="compile now what the first use would")
+    ready.add_argument("names", nargs="*", help="of estimators, as BSGD AutoKernel; none: all")
 
     commands.add_parser("list", help="the tables and figures, and the datasets at hand")
     for kind in ("table", "figure"):
@@ -155,7 +158,7 @@ def run_race(options: argparse.Namespace) -> int:
 
 
 def run_auto(options: argparse.Namespace) -> int:
-    from .auto import MODELS, compare, panels, rows
+    from .auto import CAPTION, MODELS, compare, panels, rows
     from .auto_streams import STREAMS
 
     _known(options.data or (), list(STREAMS), "stream")
@@ -169,6 +172,8 @@ def run_auto(options: argparse.Namespace) -> int:
         header, lines = rows(results, regression)
         if lines:
             print(printing.FORMATS[options.format](header, lines))
+            if options.format == "text":
+                print(f"\n{CAPTION[regression]}\n")
     if options.plot:
         draw(options.plot, panels(results), "Error against time, nothing set")
     return GOOD if results else NO_DATA
@@ -187,6 +192,14 @@ def run_defaults(options: argparse.Namespace) -> int:
         if options.format == "text":
             grid = f" {defaults.GRID_CAPTION}" if options.grid else ""
             print(f"\n{defaults.CAPTION[classification]}{grid} A star: kept for comparison.\n")
+    return GOOD
+
+
+def run_compile(options: argparse.Namespace) -> int:
+    from . import compiling
+
+    _known(options.names, list(compiling.families()), "estimator")
+    print(compiling.compile_passes(options.names))
     return GOOD
 
 
@@ -300,6 +313,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
 COMMANDS = {
     "race": run_race,
     "auto": run_auto,
+    "compile": run_compile,
     "list": run_list,
     "table": run_record,
     "figure": run_record,

@@ -226,7 +226,7 @@ def _matrix(frame: Any) -> Any:
     return None
 
 
-def _number_or_zero(feature: Any, value: Any) -> float:
+def number_or_zero(feature: Any, value: Any) -> float:
     return 0.0 if is_missing(value) else number(feature, value)
 
 
@@ -235,7 +235,7 @@ def _numbers(values: Any, predicted: bool) -> Any:
     if np.ma.is_masked(values):
         raise ValueError("an array of examples must hold a number everywhere, not masked values")
     if values.dtype.kind not in "biuf":
-        read = _number_or_zero if predicted else number
+        read = number_or_zero if predicted else number
         checked = [[read(column, value) for column, value in enumerate(row)] for row in values]
         values = np.array(checked, float).reshape(values.shape)
     return np.require(values, np.float64, ["C", "A", "W"])
@@ -243,7 +243,7 @@ def _numbers(values: Any, predicted: bool) -> Any:
 
 def _checked_columns(frame: Any, predicted: bool) -> Any:
     """A frame with columns that are not numbers by type: look at every value."""
-    values, read = np.empty(frame.shape), _number_or_zero if predicted else number
+    values, read = np.empty(frame.shape), number_or_zero if predicted else number
     for column, name in enumerate(frame.columns):
         values[:, column] = [read(name, value) for value in frame[:, column].to_list()]
     return values

@@ -84,10 +84,11 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             target = self.labels.codes[label]
         self._learn_row(x, target, w if w == 1.0 else weight(w))
 
-    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+    # River's own signature has **kwargs, which would swallow misspelt arguments
+    def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
         return self.labels.label(self._score_row(x))
 
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
 
         How steep the link is follows from the scores that the last hundred or so examples had before they
