@@ -386,3 +386,25 @@ def test_weights_that_rivers_evaluation_hands_on_reach_the_model(kind, metric):
     for x, y, w in stream:
         alone.learn_one(x, y, **w)
     assert judged.support_vectors() == alone.support_vectors()
+
+
+@pytest.mark.parametrize(
+    ("model", "ask"),
+    [
+        (rb.AutoKernelClassifier(20, seed=1), lambda model, x: model.explain_one(x)),
+        (rb.AutoKernelRegressor(20, seed=1), lambda model, x: model.explain_one(x)),
+        (
+            rb.AutoKernelRegressor(20, seed=1),
+            lambda model, x: repr(model.predict_one(x, with_dist=True)),
+        ),
+        (rb.BSGDClassifier(5, average=True), lambda model, x: model.last_iterate_one(x)),
+        (rb.FOGDRegressor(5, average=True, seed=1), lambda model, x: model.last_iterate_one(x)),
+        (rb.NOGDClassifier(5, average=True), lambda model, x: model.last_iterate_one(x)),
+    ],
+)
+def test_what_is_missing_counts_as_absent_in_every_question(model, ask):
+    for known in (model.clone(), learned(model)):
+        x, _ = stream_for(model, 1)[0]
+        absent = dict(list(x.items())[1:])
+        for missing in (math.nan, None, math.inf):
+            assert ask(known, x | {next(iter(x)): missing}) == ask(known, absent)

@@ -204,7 +204,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         """The prediction, or with `with_dist=True` a normal distribution around it."""
         if not with_dist:
             return super().predict_one(x)
-        self.features.reject(x)
+        x = self.features.present(x)
         mean, spread = 0.0, 0.0
         if self.block is not None:
             (mean, spread), _, _ = self._look(x, 2)

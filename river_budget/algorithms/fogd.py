@@ -50,7 +50,7 @@ class _FOGD(Averaging, Fourier):
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """What `decision_function_one` would be without the mean: the score by the last iterate."""
-        self.features.reject(x)
+        x = self.features.present(x)
         names = list(x)
         rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
         Call(self._block_for(names), rows, scores=scores).run(core.decide_last)
