@@ -105,6 +105,7 @@ REGRESSION = {
         several_regressors(), metrics.MAE(), bandit.EpsilonGreedy(0.1, 0.01, seed=1)
     ),
     "GreedyRegressor": lambda: model_selection.GreedyRegressor(several_regressors(), metrics.MAE()),
+    "TargetMinMaxScaler": lambda: preprocessing.TargetMinMaxScaler(REGRESSOR.clone()),
     "PredClipper": lambda: preprocessing.PredClipper(REGRESSOR.clone(), -3.0, 3.0),
     "RegressionJackknife": lambda: conf.RegressionJackknife(REGRESSOR.clone()),
     "TargetTransform": lambda: compose.TargetTransformRegressor(
