@@ -31,13 +31,16 @@ class AutoKernelClassifier(Inspected, Classifier):
     features and the number of classes. A missing feature counts as 0, as everywhere in this package. A weight
     above 1000 counts as 1000.
 
+    While a model lives, `mutate` or assignment may change `budget`.
+
     Parameters
     ----------
     budget
         The largest number of stored examples, one half for recent ones and one for hard ones.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
     seed
         For the random binning, whose bins of a feature depend on its name and the seed only.
 
@@ -153,6 +156,8 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     `predict_one(x, with_dist=True)` returns a normal distribution. Its spread is that of the errors made on similar
     examples, stretched such that nine in ten targets lie in the interval of 90 %.
+
+    While a model lives, `mutate` or assignment may change `budget`.
 
     Parameters
     ----------

@@ -72,6 +72,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
     @changes_the_model
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn an example. `w` scales its step."""
         try:
             target = self.labels.codes[y]
         except (KeyError, TypeError):
@@ -86,6 +87,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
+        """The label with the highest score; None before the first label is known."""
         return self.labels.label(self._score_row(x))
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
@@ -175,10 +177,12 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
     @changes_the_model
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
+        """Learn an example. `w` scales its step."""
         target = real(y)
         self._learn_row(x, target, w if w == 1.0 else weight(w))
 
     def predict_one(self, x: dict[Any, Any]) -> float:
+        """The score, in the units of the targets that were learned."""
         score: float = self._score_row(x)[0]
         return score
 
