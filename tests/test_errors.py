@@ -408,3 +408,31 @@ def test_what_is_missing_counts_as_absent_in_every_question(model, ask):
         absent = dict(list(x.items())[1:])
         for missing in (math.nan, None, math.inf):
             assert ask(known, x | {next(iter(x)): missing}) == ask(known, absent)
+
+
+# what to write instead
+
+
+@pytest.mark.parametrize(
+    ("parameters", "advice"),
+    [
+        ({"kernel": "rbf"}, "rb.kernels.RBF()"),
+        ({"kernel": rb.kernels.Laplacian}, "rb.kernels.Laplacian()"),
+        ({"kernel": 2.0}, "rb.kernels.RBF()"),
+        ({"maintenance": "removeoldest"}, "rb.maintenance.RemoveOldest()"),
+        ({"maintenance": "smo"}, "rb.maintenance.Merge()"),
+    ],
+)
+def test_the_error_says_what_to_write(parameters, advice):
+    with pytest.raises(ValueError, match=f"such as {re.escape(advice)}, not"):
+        rb.BSGDClassifier(**parameters)
+    assert eval(advice, {"rb": rb}) is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [("red", "OneHotEncoder"), (b"red", "OneHotEncoder"), (None, "Guard"), (math.nan, "imputer")],
+)
+def test_the_error_about_a_feature_says_what_helps(value, advice):
+    with pytest.raises(ValueError, match=advice):
+        rb.BSGDClassifier().learn_one({"a": value}, True)

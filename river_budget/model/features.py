@@ -27,8 +27,18 @@ def number(feature: Any, value: Any) -> float:
     """The value of a feature as a float, or an error that names both."""
     result = as_float(value)
     if result is None:
-        raise ValueError(f"feature {feature!r} must be a finite number, not {value!r}")
+        raise ValueError(
+            f"feature {feature!r} must be a finite number, not {value!r}{_advice(value)}"
+        )
     return result
+
+
+def _advice(value: Any) -> str:
+    if isinstance(value, (str, bytes)):
+        return ": text needs an encoder in front, such as preprocessing.OneHotEncoder()"
+    if is_missing(value):
+        return ": rb.Guard('skip') in front leaves such examples out, an imputer fills gaps"
+    return ""
 
 
 def is_missing(value: Any) -> bool:
