@@ -15,8 +15,9 @@ from optional import pandas as pd
 from river import evaluate, metrics, preprocessing
 
 import river_budget as rb
+from river_budget.core import layout
 from river_budget.kernels import RBF, Laplacian, Polynomial
-from river_budget.maintenance import Merge
+from river_budget.maintenance import Merge, Project
 
 PANDAS = [] if isinstance(pd, Missing) else [pd.NA, pd.NaT]
 NO_NUMBERS = [
@@ -436,3 +437,29 @@ def test_the_error_says_what_to_write(parameters, advice):
 def test_the_error_about_a_feature_says_what_helps(value, advice):
     with pytest.raises(ValueError, match=advice):
         rb.BSGDClassifier().learn_one({"a": value}, True)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (rb.BSGDClassifier(None), "a smaller budget limits it"),
+        (
+            rb.BSGDClassifier(5000, maintenance=Project()),
+            "a table of their number squared: a smaller budget",
+        ),
+    ],
+)
+def test_a_model_that_memory_has_no_room_for_says_what_it_needs_and_stays_as_it_was(
+    model, says, monkeypatch
+):
+    def full(*arguments, **sizes):
+        raise MemoryError
+
+    model, X = model.clone(), np.random.default_rng(0).normal(size=(2000, 2)) * 50.0
+    monkeypatch.setattr(layout, "resized", full)
+    with pytest.raises(MemoryError) as caught:
+        model.learn_many(X, X[:, 0] > X[:, 1])
+    assert any(says in note for note in caught.value.__notes__)
+    monkeypatch.undo()
+    model.learn_one({0: 1.0, 1: 0.0}, True)
+    assert model.n_support_vectors > 50
