@@ -145,6 +145,7 @@ def run_race(options: argparse.Namespace) -> int:
     from .race import rows as rows_of
 
     _known(options.data or (), list(STREAMS), "stream")
+    _check_drawing(options.plot)
     results = race(options.data, examples=options.examples, seed=options.seed, jobs=options.jobs)
     print(printing.FORMATS[options.format](*rows_of(results)))
     if options.format == "text":
@@ -163,6 +164,7 @@ def run_auto(options: argparse.Namespace) -> int:
 
     _known(options.data or (), list(STREAMS), "stream")
     _known(options.models or (), MODELS, "model")
+    _check_drawing(options.plot)
     missing = [name for name in options.data or STREAMS if not STREAMS[name].ready]
     if missing:
         print(f"left out, as they are not at hand: {', '.join(missing)}", file=sys.stderr)
@@ -245,6 +247,8 @@ def run_record(options: argparse.Namespace) -> int:
     if not record.cells:
         print("none of the data is at hand: name it with --data to download it", file=sys.stderr)
         return NO_DATA
+    plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
+    _check_drawing(plot)
     tasks = [task for task in record.tasks() if task.key not in store]
     with Progress(len(tasks), record.name) as progress:
         measure(tasks, store, 1 if record.alone else options.jobs, progress)
@@ -257,7 +261,6 @@ def run_record(options: argparse.Namespace) -> int:
     print(printing.FORMATS[options.format](*shape))
     if options.format == "text":
         _remarks(record, found)
-    plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
     if plot and record.panels is not None:
         draw(plot, list(record.panels(record, store)), record.title)
     return SHORT if any(row.short for row in found) else GOOD
@@ -271,6 +274,14 @@ def _remarks(record: Record, found: list[Row]) -> None:
     for row in found:
         if row.short:
             print(f"{row.cell.row} on {row.cell.column} falls short of {row.cell.expected}")
+
+
+def _check_drawing(plot: str | None) -> None:
+    """Raise where a picture is wanted and cannot be drawn, before hours are spent on its numbers."""
+    if plot:
+        from .axes import load_matplotlib
+
+        load_matplotlib()
 
 
 def draw(path: str | pathlib.Path, panels: Sequence[object], title: str) -> None:

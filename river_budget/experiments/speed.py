@@ -34,9 +34,7 @@ def scikit_learn(name: str) -> Any:
     try:
         from sklearn import kernel_approximation, linear_model
     except ImportError:
-        raise RuntimeError(
-            "this comparison needs scikit-learn: pip install 'river-budget[test]'"
-        ) from None
+        raise RuntimeError("this comparison needs scikit-learn: pip install scikit-learn") from None
     return getattr(kernel_approximation, name, None) or getattr(linear_model, name)
 
 
