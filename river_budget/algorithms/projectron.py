@@ -156,7 +156,7 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
     budget
         The largest number of support vectors. None: no limit but what `threshold` sets.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`, gamma = 1/d.
+        One of `river_budget.kernels`; None stands for `RBF("1/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected; it also says
         how much of a margin error is. None stands for the rule of 2016, which needs a budget: everything is
