@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from . import kernels, maintenance
+from . import first_use, kernels, maintenance
 from ._version import __version__ as __version__
 from .algorithms.auto import AutoKernelClassifier, AutoKernelRegressor
 from .algorithms.bogd import BOGDClassifier, BOGDRegressor
@@ -77,6 +77,8 @@ __all__ = [
     "save",
     "support_vectors",
 ]
+
+first_use.announce()
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -120,11 +121,20 @@ def optional(check: Check) -> Check:
     return check_unless_none
 
 
+def _example(kind: type, value: Any) -> str:
+    """What to write: the class that a text or a class without brackets means, or the first of them."""
+    meant = value.__name__ if isinstance(value, type) else str(value)
+    names: list[str] = sys.modules[kind.__module__].__all__
+    name = next((name for name in names if name.lower() == meant.lower()), names[0])
+    return f"rb.{kind.__module__.rpartition('.')[2]}.{name}()"
+
+
 def instance_of(kind: type) -> Check:
     def check(name: str, value: Any) -> None:
         if not isinstance(value, kind):
             raise ValueError(
-                f"{name} must be an instance of river_budget's {kind.__name__}, not {value!r}"
+                f"{name} must be an instance of river_budget's {kind.__name__}, such as "
+                f"{_example(kind, value)}, not {value!r}"
             )
 
     return check

@@ -46,6 +46,8 @@ class Progress:
 
     """
 
+    drawing = 0  # how many bars are being drawn on a terminal
+
     def __init__(
         self, total: int, label: str, stream: TextIO | None = None, enabled: bool | None = None
     ):
@@ -55,6 +57,7 @@ class Progress:
         self.done = 0
         self._stream = None if enabled is False else found
         self._terminal = self._stream is not None and self._stream.isatty()
+        Progress.drawing += self._terminal
         self._text = ""
         self._began = time.monotonic()
         self._drawn = -PLAIN_PAUSE  # when, counted from the beginning
@@ -84,6 +87,7 @@ class Progress:
             if self._stream is not None and self._terminal:
                 self._stream.write("\n")
                 self._stream.flush()
+                Progress.drawing -= 1
             self._stream = None
 
     def __enter__(self) -> Self:

@@ -12,6 +12,8 @@ from river_budget.parameters import Mutable
 
 PLACE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "reference.md"
 SECTIONS = ("Parameters", "Examples", "References")
+COMMON = """learn_one predict_one predict_proba_one decision_function_one learn_many predict_many predict_proba_many
+predict_then_learn_many transform_one transform_many n_support_vectors support_vectors n_repairs memory_usage"""
 HEAD = """\
 # Reference
 
@@ -89,8 +91,17 @@ def described(name, kind):
     return "\n".join(lines)
 
 
+def in_common():
+    """What estimators can do, as far as it applies to them: the first paragraph about each."""
+    for name in COMMON.split():
+        kind = next(k for k in (rb.BSGDClassifier, rb.Nystroem) if hasattr(k, name))
+        first = inspect.getdoc(getattr(kind, name)).partition("\n\n")[0]
+        yield f"- `.{name}`: {' '.join(first.split())}"
+
+
 def reference():
-    return HEAD + "\n".join(described(name, kind) for name, kind in public())
+    head = HEAD + "## Every estimator\n\n" + "\n".join(in_common()) + "\n\n"
+    return head + "\n".join(described(name, kind) for name, kind in public())
 
 
 if __name__ == "__main__":

@@ -64,5 +64,7 @@ def test_the_command_prints_what_was_measured(capsys):
     assert command.main([*arguments, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["model"] == "AutoKernel"
+    assert command.main(arguments) == 0
+    assert auto.CAPTION[False] in capsys.readouterr().out
     assert command.main(["auto", "--data", "nothing"]) == command.USAGE
     assert command.main(["auto", "--models", "nothing"]) == command.USAGE

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import conftest
 import pytest
 
 from river_budget.distributed import WorkerLost
@@ -157,8 +158,7 @@ for start in backend.worker, backend.wired:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="folders of POSIX")
-def test_a_program_that_forgets_to_close_leaves_nothing_behind():
-    pytest.importorskip("ray")
+def test_a_program_that_forgets_to_close_leaves_nothing_behind(ray):
     home = pathlib.Path(tempfile.mkdtemp(prefix="h"))  # short: names of sockets are limited
     try:
         places = {"HOME": str(home), "TMPDIR": str(home)}
@@ -171,15 +171,36 @@ def test_a_program_that_forgets_to_close_leaves_nothing_behind():
         shutil.rmtree(home)
 
 
-def test_ray_may_have_been_imported_before():
+def test_ray_may_have_been_imported_before(ray):
     code = (
         "import ray, river_budget as rb\n"
         "with rb.distributed.backends.open('ray', 1) as backend:\n"
         "    print(backend.worker(int, 6).submit('__int__').result())"
     )
-    pytest.importorskip("ray", reason="Ray is not installed")
     command = [sys.executable, "-c", "import river_budget.distributed.workers.backends\n" + code]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "6\n"
+
+
+def test_where_ray_gives_up_its_tests_are_skipped_and_our_own_errors_are_not(monkeypatch):
+    def gives_up(name, workers):
+        namespace = {"__name__": "ray._private.node"}
+        exec("def start(): raise Exception('The node timed out')", namespace)
+        namespace["start"]()
+
+    def breaks(name, workers):
+        raise RuntimeError("ours")
+
+    monkeypatch.setattr(conftest, "NO_RAY", [])
+    monkeypatch.setattr(conftest.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(backends, "open", breaks)
+    with pytest.raises(RuntimeError, match="ours"):
+        conftest.opened_ray()
+    monkeypatch.setattr(backends, "open", gives_up)
+    with pytest.raises(pytest.skip.Exception, match="The node timed out"):
+        conftest.opened_ray()
+    monkeypatch.setattr(backends, "open", breaks)  # it is not tried again
+    with pytest.raises(pytest.skip.Exception, match="The node timed out"):
+        conftest.opened_ray()
 
 
 def test_the_package_is_at_hand_under_its_name():

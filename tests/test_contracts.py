@@ -155,6 +155,14 @@ def test_every_parameter_is_described(kind):
     assert tuple(parameter_texts(kind)) == tuple(kind().parameters())
 
 
+@pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=lambda kind: kind.__name__)
+def test_what_may_change_is_said_before_the_parameters(kind):
+    text = inspect.cleandoc(kind.__doc__).partition("Parameters\n----------\n")[0]
+    sentence = re.search(r"may change ([^.]*)\.", " ".join(text.split()))
+    said = re.findall(r"`(\w+)`", sentence[1]) if sentence else []
+    assert set(said) == kind()._mutable_attributes
+
+
 def all_texts():
     return {name: parameter_texts(kind) for name, kind in ESTIMATORS.items()}
 

@@ -12,11 +12,12 @@ import pytest
 from models import CLASSIFIERS, KERNELS, MODELS, REGRESSORS, learned, stream_for, variant
 from optional import Missing
 from optional import pandas as pd
-from river import preprocessing
+from river import evaluate, metrics, preprocessing
 
 import river_budget as rb
+from river_budget.core import layout
 from river_budget.kernels import RBF, Laplacian, Polynomial
-from river_budget.maintenance import Merge
+from river_budget.maintenance import Merge, Project
 
 PANDAS = [] if isinstance(pd, Missing) else [pd.NA, pd.NaT]
 NO_NUMBERS = [
@@ -361,3 +362,104 @@ def test_merging_needs_a_gaussian_kernel(kernel, maintenance):
     for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):
         with pytest.raises(ValueError, match=r"Merge.*Gaussian.*kernel"):
             estimator(kernel=kernel, maintenance=maintenance)
+
+
+# misspelt arguments
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_misspelt_argument_is_not_swallowed(model):
+    model, (x, y) = model.clone(), stream_for(model, 1)[0]
+    methods = [model.predict_one, getattr(model, "predict_proba_one", model.predict_one)]
+    for call in (*methods, lambda x, **more: model.learn_one(x, y, **more)):
+        with pytest.raises(TypeError, match="wieght"):
+            call(x, wieght=2.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric"),
+    [(rb.BSGDClassifier, metrics.Accuracy()), (rb.BSGDRegressor, metrics.MAE())],
+)
+def test_weights_that_rivers_evaluation_hands_on_reach_the_model(kind, metric):
+    judged, alone = kind(5), kind(5)
+    stream = [({"a": float(i)}, i % 2, {"w": 2.5}) for i in range(20)]
+    evaluate.progressive_val_score([(x, y, dict(w)) for x, y, w in stream], judged, metric)
+    for x, y, w in stream:
+        alone.learn_one(x, y, **w)
+    assert judged.support_vectors() == alone.support_vectors()
+
+
+@pytest.mark.parametrize(
+    ("model", "ask"),
+    [
+        (rb.AutoKernelClassifier(20, seed=1), lambda model, x: model.explain_one(x)),
+        (rb.AutoKernelRegressor(20, seed=1), lambda model, x: model.explain_one(x)),
+        (
+            rb.AutoKernelRegressor(20, seed=1),
+            lambda model, x: repr(model.predict_one(x, with_dist=True)),
+        ),
+        (rb.BSGDClassifier(5, average=True), lambda model, x: model.last_iterate_one(x)),
+        (rb.FOGDRegressor(5, average=True, seed=1), lambda model, x: model.last_iterate_one(x)),
+        (rb.NOGDClassifier(5, average=True), lambda model, x: model.last_iterate_one(x)),
+    ],
+)
+def test_what_is_missing_counts_as_absent_in_every_question(model, ask):
+    for known in (model.clone(), learned(model)):
+        x, _ = stream_for(model, 1)[0]
+        absent = dict(list(x.items())[1:])
+        for missing in (math.nan, None, math.inf):
+            assert ask(known, x | {next(iter(x)): missing}) == ask(known, absent)
+
+
+# what to write instead
+
+
+@pytest.mark.parametrize(
+    ("parameters", "advice"),
+    [
+        ({"kernel": "rbf"}, "rb.kernels.RBF()"),
+        ({"kernel": rb.kernels.Laplacian}, "rb.kernels.Laplacian()"),
+        ({"kernel": 2.0}, "rb.kernels.RBF()"),
+        ({"maintenance": "removeoldest"}, "rb.maintenance.RemoveOldest()"),
+        ({"maintenance": "smo"}, "rb.maintenance.Merge()"),
+    ],
+)
+def test_the_error_says_what_to_write(parameters, advice):
+    with pytest.raises(ValueError, match=f"such as {re.escape(advice)}, not"):
+        rb.BSGDClassifier(**parameters)
+    assert eval(advice, {"rb": rb}) is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [("red", "OneHotEncoder"), (b"red", "OneHotEncoder"), (None, "Guard"), (math.nan, "imputer")],
+)
+def test_the_error_about_a_feature_says_what_helps(value, advice):
+    with pytest.raises(ValueError, match=advice):
+        rb.BSGDClassifier().learn_one({"a": value}, True)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (rb.BSGDClassifier(None), "a smaller budget limits it"),
+        (
+            rb.BSGDClassifier(5000, maintenance=Project()),
+            "a table of their number squared: a smaller budget",
+        ),
+    ],
+)
+def test_a_model_that_memory_has_no_room_for_says_what_it_needs_and_stays_as_it_was(
+    model, says, monkeypatch
+):
+    def full(*arguments, **sizes):
+        raise MemoryError
+
+    model, X = model.clone(), np.random.default_rng(0).normal(size=(2000, 2)) * 50.0
+    monkeypatch.setattr(layout, "resized", full)
+    with pytest.raises(MemoryError) as caught:
+        model.learn_many(X, X[:, 0] > X[:, 1])
+    assert any(says in note for note in caught.value.__notes__)
+    monkeypatch.undo()
+    model.learn_one({0: 1.0, 1: 0.0}, True)
+    assert model.n_support_vectors > 50

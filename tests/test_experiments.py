@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
 from conftest import DATA
 
 import river_budget as rb
-from river_budget.experiments import command, printing, records, tasks, verdicts
+from river_budget.experiments import auto, command, printing, race, records, tasks, verdicts
 from river_budget.experiments.measure import measure
 from river_budget.experiments.papers import paper2016_printed
 from river_budget.experiments.records import Cell, Record, rows
@@ -257,6 +258,22 @@ def test_a_figure_is_drawn(capsys, tmp_path, monkeypatch):
     assert (tmp_path / "2010-figure-0.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["race", "--plot", "x.png"], ["auto", "--plot", "x.png"], ["figure", "2016-figure-1"]],
+)
+def test_without_matplotlib_a_picture_is_refused_before_anything_runs(
+    arguments, capsys, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setattr(command, "at_hand", lambda name: True)
+    for module, name in ((race, "race"), (auto, "compare"), (command, "measure")):
+        monkeypatch.setattr(module, name, lambda *anything, **named: pytest.fail("it ran"))
+    code, _, err = run(capsys, *arguments)
+    assert code == command.NO_DATA
+    assert "pip install matplotlib" in err
+
+
 def test_reproduce_writes_a_document(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "all_records", lambda: [small()])
     monkeypatch.chdir(tmp_path)
@@ -298,7 +315,9 @@ def test_speed_prints_a_ratio_for_every_contest(capsys, monkeypatch):
     monkeypatch.delenv("RIVER_BUDGET_DATA", raising=False)
     code, out, _ = run(capsys, "speed", "--examples", "400", "--repeats", "1")
     assert code == command.GOOD
-    lines = out.splitlines()[1:]
+    table, _, caption = out.partition("\n\n")
+    assert "Medians of 1 runs" in caption
+    lines = table.splitlines()[1:]
     assert len(lines) == 15
     pattern = r" \d+\.\d\d +(scikit-learn|LogisticRegression|RBFSampler\(100\) \| linear)$"
     assert all(re.search(pattern, line) for line in lines)

@@ -155,6 +155,29 @@ def test_the_model_of_a_key_is_a_copy_that_goes_on_alone():
             models.model("nobody")
 
 
+@pytest.mark.parametrize("kind", ["pandas", "dicts"])
+def test_what_is_missing_in_a_row_to_be_predicted_counts_as_absent(kind):
+    X, y = rows(200)
+    gaps = X.copy()
+    gaps.loc[::3, "f1"], gaps.loc[::5, "f2"] = np.nan, np.inf
+    zeros = X.copy()
+    zeros.loc[::3, "f1"], zeros.loc[::5, "f2"] = 0.0, 0.0
+    with keyed() as models:
+        models.learn_many(X, y)
+        predictions = models.predict_many(FRAMES[kind](gaps))
+        assert list(predictions) == list(models.predict_many(zeros))
+        lacking = FRAMES["dicts"](gaps)[:9]
+        for i, x in enumerate(lacking):
+            x["f0"] = None
+            x |= {f"new {i}": float("nan")}
+        zeros["f0"] = 0.0
+        assert models.predict_many(lacking) == list(models.predict_many(zeros[:9]))
+        with pytest.raises(ValueError, match="f3"):
+            models.predict_many([{"key": "k1", "f3": "text"}])
+        with pytest.raises(ValueError, match="f1"):
+            models.learn_many(gaps, y)
+
+
 def test_a_key_that_is_not_known_is_predicted_by_a_model_that_has_learned_nothing():
     with keyed() as models, keyed(REGRESSORS[0]) as numbers:
         assert models.predict_many([{"key": 1, "a": 2.0}]) == [None]

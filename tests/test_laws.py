@@ -10,10 +10,12 @@ import os
 import pathlib
 import pickle
 import pkgutil
+import platform
 import shutil
 import subprocess
 import sys
 
+import llvmlite.binding
 import numba
 import numpy as np
 import pytest
@@ -61,7 +63,7 @@ def imports_of(path):
 
 
 FLOORS = [  # from the ground up; modules may import what lies on their own floor or below
-    {"_version", "core", "progress"},
+    {"_version", "core", "progress", "first_use"},
     {"parameters"},
     {"kernels", "maintenance", "datasets"},
     {"model"},
@@ -344,3 +346,23 @@ def test_every_model_learns_the_same_where_passes_are_compiled_and_where_they_ar
         run(LEARNED, TESTS, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
     )
     assert compiling == loading
+
+
+# other processors
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="for x86")
+@pytest.mark.parametrize("processor", ["haswell", "skylake-avx512"])
+def test_the_numerical_tests_pass_with_and_without_wide_vectors(processor, tmp_path):
+    """In code for a processor without, and one with 512-bit vectors; the last digits differ."""
+    features = llvmlite.binding.get_host_cpu_features()
+    needed = ("avx2", "fma") if processor == "haswell" else ("avx512f", "avx512dq", "avx512vl")
+    if not all(features.get(name) for name in needed):
+        pytest.skip("this machine cannot run such code")
+    environment = os.environ | {"NUMBA_CPU_NAME": processor, "NUMBA_CACHE_DIR": str(tmp_path)}
+    files = ["test_numerics.py", "test_merging.py", "test_projection.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    result = subprocess.run(command, env=environment, cwd=TESTS, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout

@@ -31,13 +31,16 @@ class AutoKernelClassifier(Inspected, Classifier):
     features and the number of classes. A missing feature counts as 0, as everywhere in this package. A weight
     above 1000 counts as 1000.
 
+    While a model lives, `mutate` or assignment may change `budget`.
+
     Parameters
     ----------
     budget
         The largest number of stored examples, one half for recent ones and one for hard ones.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
     seed
         For the random binning, whose bins of a feature depend on its name and the seed only.
 
@@ -102,9 +105,9 @@ class AutoKernelClassifier(Inspected, Classifier):
         labels = len(self.labels.known) if self._columns > 1 else 2
         return bool(np.isin(targets, np.arange(labels)).all())
 
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """The probabilities of the mixture, calibrated on the stream by how often it was right."""
-        return super().predict_proba_one(x, **kwargs)
+        return super().predict_proba_one(x)
 
     def add_label(self, label: Any) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""
@@ -153,6 +156,8 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     `predict_one(x, with_dist=True)` returns a normal distribution. Its spread is that of the errors made on similar
     examples, stretched such that nine in ten targets lie in the interval of 90 %.
+
+    While a model lives, `mutate` or assignment may change `budget`.
 
     Parameters
     ----------
@@ -204,7 +209,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         """The prediction, or with `with_dist=True` a normal distribution around it."""
         if not with_dist:
             return super().predict_one(x)
-        self.features.reject(x)
+        x = self.features.present(x)
         mean, spread = 0.0, 0.0
         if self.block is not None:
             (mean, spread), _, _ = self._look(x, 2)

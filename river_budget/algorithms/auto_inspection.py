@@ -74,7 +74,7 @@ class Inspected(AutoTables):
         standard deviations, and those that were known when the example came.)
 
         """
-        self.features.reject(x)
+        x = self.features.present(x)
         predict = self.predict_one  # type: ignore[attr-defined]
         found: dict[str, Any] = {"prediction": predict(x), "examples": [], "features": {}}
         if self.block is None:

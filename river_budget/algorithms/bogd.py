@@ -76,6 +76,9 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
     classes are noisy; where they are not, its random growth costs more than it gains, and `BPAClassifier` or
     merging (`BSGDClassifier`) are better.
 
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and
+    `max_coefficient`.
+
     Parameters
     ----------
     budget
@@ -95,7 +98,8 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
         In a full model no coefficient grows beyond this multiple of the learning rate. None: no limit.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
     seed
         Seed of the random numbers; None draws anew in every run.
 
@@ -143,6 +147,9 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
     With `removal="random"` the others grow as in `BOGDClassifier`; with squared errors that can grow without
     bound, so set `max_coefficient` then. Targets should be of order one: put a `TargetStandardScaler`
     around the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2`,
+    `max_coefficient` and `epsilon`.
 
     Parameters
     ----------

@@ -27,6 +27,8 @@ class BPAClassifier(BudgetClassifier):
     "simple" costs as much as removing a vector and needs a `C` made for the stream, "nearest" costs a little more
     and is good without, "projection" costs the square of the budget.
 
+    While a model lives, `mutate` or assignment may change `budget` and `C`.
+
     Parameters
     ----------
     budget
@@ -39,7 +41,8 @@ class BPAClassifier(BudgetClassifier):
         Who inherits what a removed vector knew: "simple", "nearest" or "projection".
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
 
     Examples
     --------

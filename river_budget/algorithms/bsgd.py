@@ -105,6 +105,8 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     a target that moves. It needs features of similar size, so put a `StandardScaler` in front. With more than
     some dozens of features, most of them noise, a linear model is hard to beat.
 
+    While a model lives, `mutate` or assignment may change `budget`, `l2` and `learning_rate`.
+
     Parameters
     ----------
     budget
@@ -122,7 +124,8 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         1 / sqrt(l2), times the root of the mean weight if there are weights.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
     learning_rate
@@ -181,6 +184,8 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     nothing, larger ones in proportion. See `BSGDClassifier` for the budget.
 
     Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `l2`, `epsilon` and `learning_rate`.
 
     Parameters
     ----------

@@ -20,6 +20,8 @@ class BudgetPerceptronClassifier(BudgetClassifier):
     clean data. On noisy data it collects the examples that cannot be learned, mislabelled ones among them:
     then take `Forgetron` or `BSGDClassifier`. Binary only.
 
+    While a model lives, `mutate` or assignment may change `budget` and `margin`.
+
     Parameters
     ----------
     budget
@@ -29,7 +31,8 @@ class BudgetPerceptronClassifier(BudgetClassifier):
     margin
         Examples with a margin up to this size are learned; 0: only mistakes.
     classes
-        The two labels, if they are known in advance: the negative one first.
+        The two labels, if they are known in advance: the negative one first. None: of booleans True is the
+        positive one, of other labels the second that comes.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class _FOGD(Averaging, Fourier):
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """What `decision_function_one` would be without the mean: the score by the last iterate."""
-        self.features.reject(x)
+        x = self.features.present(x)
         names = list(x)
         rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
         Call(self._block_for(names), rows, scores=scores).run(core.decide_last)
@@ -65,6 +65,8 @@ class FOGDClassifier(_FOGD, Classifier):
     components than a budgeted model needs vectors; with many features, and where a few examples tell most of
     the story, `NOGDClassifier` or merging (`BSGDClassifier`) are more accurate for the same cost.
 
+    While a model lives, `mutate` or assignment may change `learning_rate`.
+
     Parameters
     ----------
     n_components
@@ -75,7 +77,8 @@ class FOGDClassifier(_FOGD, Classifier):
         Size of a step, as for a kernel (the features of an example have length 1).
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
     seed
         Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
     average
@@ -120,6 +123,8 @@ class FOGDRegressor(_FOGD, Regressor):
 
     Errors up to `epsilon` count nothing. Targets should be of order one: put a `TargetStandardScaler` around
     the pipeline.
+
+    While a model lives, `mutate` or assignment may change `learning_rate`, `epsilon` and `max_error`.
 
     Parameters
     ----------

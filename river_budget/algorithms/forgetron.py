@@ -39,6 +39,8 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
     The guarantee is for two classes; with more, the same rule is a heuristic. It asks for k(x, x) <= 1, so
     a kernel without that property is normalised: k(x, z) / sqrt(k(x, x) k(z, z)).
 
+    While a model lives, `mutate` or assignment may change `budget`.
+
     Parameters
     ----------
     budget
@@ -47,7 +49,8 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
 
     Examples
     --------
@@ -87,6 +90,8 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
 
     Every error above `epsilon` counts as a mistake, and the step is `learning_rate` up or down. Targets
     should be of order one: put a `TargetStandardScaler` around the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `epsilon`.
 
     Parameters
     ----------

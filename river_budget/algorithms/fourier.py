@@ -231,6 +231,8 @@ class RBFSampler(RandomFourier):
     component, however many come in. They are named "cos_0", "sin_0" and so on, as they belong to no single feature.
     A gamma that suits River's is d times too large here, so the default is `"auto"`, 1 / d.
 
+    While a model lives, `mutate` or assignment may change `gamma`.
+
     Parameters
     ----------
     gamma

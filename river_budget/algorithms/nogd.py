@@ -50,6 +50,8 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
     the first examples are typical of all; on a stream that drifts away from them prefer a model that replaces
     its vectors (`BSGDClassifier`, `ForgetronClassifier`).
 
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `eta_linear`.
+
     Parameters
     ----------
     budget
@@ -63,7 +65,8 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         Size of a step.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
     eta_linear
         Size of a step once the support is frozen; the linear model then starts at 0, as in the program of the
         authors. None: the learning rate, and the linear model starts with what was learned before.
@@ -115,6 +118,9 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
 
     Errors up to `epsilon` count nothing. Targets should be of order one: put a `TargetStandardScaler` around
     the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `epsilon`,
+    `eta_linear` and `max_error`.
 
     Parameters
     ----------

@@ -52,8 +52,11 @@ class _NORMA(BudgetModel):
 class NORMAClassifier(_NORMA, BudgetClassifier):
     """Gradient descent with decay and a margin that moves until a share `nu` of the examples lies inside.
 
-    Kept for comparison: without a width made for the stream it is well behind `BSGDClassifier`. The decay makes old examples fade, so dropping the oldest costs little: with a `budget`, NORMA is cheap
-    and follows drift. Binary only.
+    Kept for comparison: without a width made for the stream it is well behind `BSGDClassifier`.
+    The decay makes old examples fade, so dropping the oldest costs little: with a `budget`, NORMA is cheap and
+    follows drift. Binary only.
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and `nu`.
 
     Parameters
     ----------
@@ -68,7 +71,8 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
     nu
         The share of examples that end up inside the margin, and become support vectors.
     classes
-        The two labels, if they are known in advance: the negative one first.
+        The two labels, if they are known in advance: the negative one first. None: of booleans True is the
+        positive one, of other labels the second that comes.
 
     Examples
     --------
@@ -109,6 +113,8 @@ class NORMARegressor(_NORMA, BudgetRegressor):
     Steps have one size, whatever the error, so single outliers do little harm. The decay makes old
     examples fade, so dropping the oldest costs little. Targets should be of order one: put a
     `TargetStandardScaler` around the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and `nu`.
 
     Parameters
     ----------

@@ -149,6 +149,8 @@ class Nystroem(NystroemBasis, Transformer):
     Later nothing changes. Any kernel will do. For the same number of features it is
     closer to the kernel than random waves are (`RandomFourier`), as long as the first examples are typical.
 
+    While a model lives, `mutate` or assignment may change `budget`.
+
     Parameters
     ----------
     budget

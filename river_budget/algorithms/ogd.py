@@ -20,6 +20,8 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
     It never forgets, so memory and time grow with the stream. Choose it for short streams, or to see what
     a budget costs; `BOGDClassifier` is the same with one.
 
+    While a model lives, `mutate` or assignment may change `learning_rate`.
+
     Parameters
     ----------
     kernel
@@ -28,7 +30,8 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
         Size of a step.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
     average
         Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
         one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
@@ -74,6 +77,8 @@ class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
 
     Kept for comparison: it grows without limit. Errors up to `epsilon` count nothing. It never forgets, so memory and time grow with the stream. Targets
     should be of order one: put a `TargetStandardScaler` around the pipeline.
+
+    While a model lives, `mutate` or assignment may change `learning_rate` and `epsilon`.
 
     Parameters
     ----------

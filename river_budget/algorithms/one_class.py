@@ -35,6 +35,8 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     to .8), and as more than a share `nu` they become part of the model (River's HTTP or Shuttle data, where
     attacks are alike). There, tree-based detectors do better.
 
+    While a model lives, `mutate` or assignment may change `nu`, `budget`, `learning_rate` and `l2`.
+
     Parameters
     ----------
     nu

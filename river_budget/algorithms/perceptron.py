@@ -44,13 +44,16 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
     `maintenance` says; `RemoveRandom()` makes it an `RBPClassifier`, and with shrinking before each removal of
     the oldest it would be a `ForgetronClassifier`.
 
+    While a model lives, `mutate` or assignment may change `budget`.
+
     Parameters
     ----------
     kernel
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
     budget
         The largest number of support vectors. None: no limit.
     maintenance
@@ -108,6 +111,8 @@ class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
     Kept for comparison: it grows without limit. Every error above `epsilon` adds a support vector with
     coefficient `learning_rate`, up or down. Memory and time grow with their number. Targets should be of order one: put a `TargetStandardScaler` around
     the pipeline.
+
+    While a model lives, `mutate` or assignment may change `learning_rate` and `epsilon`.
 
     Parameters
     ----------

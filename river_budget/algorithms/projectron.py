@@ -36,6 +36,8 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
 
     An update costs the square of the budget, as the projection solves a linear system.
 
+    While a model lives, `mutate` or assignment may change `budget` and `threshold`.
+
     Parameters
     ----------
     budget
@@ -46,7 +48,8 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
         The squared distance to the span of the support up to which a mistake is projected.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
 
     Examples
     --------
@@ -88,6 +91,9 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
 
     Every error above `epsilon` counts as a mistake, and the step is `learning_rate` up or down. Targets
     should be of order one: put a `TargetStandardScaler` around the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `threshold`, `learning_rate` and
+    `epsilon`.
 
     Parameters
     ----------
@@ -143,19 +149,22 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
     most accurate of the Perceptrons here for the same budget. An update costs the square of the budget,
     and there are more of them than with `ProjectronClassifier`.
 
+    While a model lives, `mutate` or assignment may change `budget` and `threshold`.
+
     Parameters
     ----------
     budget
         The largest number of support vectors. None: no limit but what `threshold` sets.
     kernel
-        One of `river_budget.kernels`; None stands for `RBF()`, gamma = 1/d.
+        One of `river_budget.kernels`; None stands for `RBF("1/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected; it also says
         how much of a margin error is. None stands for the rule of 2016, which needs a budget: everything is
         stored until the budget is full.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
 
     Examples
     --------

@@ -29,6 +29,8 @@ class RBPClassifier(_RBP, ClassifierSteps):
     Kept for comparison: without settings made for the stream it is well behind `BSGDClassifier`.     The cheapest budget there is, and by its authors' proof not a bad one when the target moves. It loses
     more than `Forgetron` or the projecting ones where the target stands still.
 
+    While a model lives, `mutate` or assignment may change `budget`.
+
     Parameters
     ----------
     budget
@@ -37,7 +39,8 @@ class RBPClassifier(_RBP, ClassifierSteps):
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error.
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
     seed
         Seed of the random numbers; None draws anew in every run.
 
@@ -76,6 +79,8 @@ class RBPRegressor(_RBP, RegressorSteps):
     Kept for comparison: forgetting whole vectors costs regression most. `BSGDRegressor` merges them.
 
     Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `epsilon`.
 
     Parameters
     ----------

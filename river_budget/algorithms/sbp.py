@@ -48,6 +48,8 @@ class SBPClassifier(BudgetClassifier):
 
     Two classes only; for more, put it into river's `multiclass.OneVsRestClassifier`.
 
+    While a model lives, `mutate` or assignment may change `window`, `slack` and `steps`.
+
     Parameters
     ----------
     window
@@ -67,6 +69,7 @@ class SBPClassifier(BudgetClassifier):
         forgets what came first.
     classes
         The labels, if they are known in advance: the negative one first. Others are then an error.
+        None: of booleans True is the positive one, of other labels the second that comes.
     seed
         Seed of the random numbers; None draws anew in every run.
 

@@ -146,7 +146,7 @@ def load_matplotlib() -> Any:
         import matplotlib.style
         import matplotlib.ticker
     except ImportError as error:
-        raise RuntimeError("figures need matplotlib: pip install 'river-budget[plots]'") from error
+        raise RuntimeError("figures need matplotlib: pip install matplotlib") from error
     return matplotlib
 
 

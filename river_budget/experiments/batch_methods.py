@@ -234,7 +234,7 @@ def svc(X: Array, y: Array, X_test: Array, y_test: Array, *, gamma: float, C: fl
     try:
         from sklearn.svm import SVC  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
-        raise RuntimeError("SVC needs scikit-learn: pip install 'river-budget[test]'") from None
+        raise RuntimeError("SVC needs scikit-learn: pip install scikit-learn") from None
     if np.count_nonzero(X) < SPARSE * X.size:
         X, X_test = scipy.sparse.csr_matrix(X), scipy.sparse.csr_matrix(X_test)
     start = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The command line: race, auto, list, table, figure, speed, reproduce.
+"""The command line: race, auto, compile, list, table, figure, speed, reproduce.
 
 Exit codes: 0 all went well; 1 a figure falls short of what is known to be possible; 2 wrong usage; 3 data that
 is needed is not at hand; 130 interrupted, and what was finished is kept.
@@ -58,6 +58,9 @@ def parser() -> argparse.ArgumentParser:
     auto.add_argument("--seed", type=_seed, default=1)
     auto.add_argument("--plot", metavar="PNG", help="draw errors against times")
     _formats(auto)
+
+    ready = commands.add_parser("compile", help="compile now what the first use would")
+    ready.add_argument("names", nargs="*", help="of estimators, as BSGD AutoKernel; none: all")
 
     commands.add_parser("list", help="the tables and figures, and the datasets at hand")
     for kind in ("table", "figure"):
@@ -142,6 +145,7 @@ def run_race(options: argparse.Namespace) -> int:
     from .race import rows as rows_of
 
     _known(options.data or (), list(STREAMS), "stream")
+    _check_drawing(options.plot)
     results = race(options.data, examples=options.examples, seed=options.seed, jobs=options.jobs)
     print(printing.FORMATS[options.format](*rows_of(results)))
     if options.format == "text":
@@ -155,11 +159,12 @@ def run_race(options: argparse.Namespace) -> int:
 
 
 def run_auto(options: argparse.Namespace) -> int:
-    from .auto import MODELS, compare, panels, rows
+    from .auto import CAPTION, MODELS, compare, panels, rows
     from .auto_streams import STREAMS
 
     _known(options.data or (), list(STREAMS), "stream")
     _known(options.models or (), MODELS, "model")
+    _check_drawing(options.plot)
     missing = [name for name in options.data or STREAMS if not STREAMS[name].ready]
     if missing:
         print(f"left out, as they are not at hand: {', '.join(missing)}", file=sys.stderr)
@@ -169,6 +174,8 @@ def run_auto(options: argparse.Namespace) -> int:
         header, lines = rows(results, regression)
         if lines:
             print(printing.FORMATS[options.format](header, lines))
+            if options.format == "text":
+                print(f"\n{CAPTION[regression]}\n")
     if options.plot:
         draw(options.plot, panels(results), "Error against time, nothing set")
     return GOOD if results else NO_DATA
@@ -187,6 +194,14 @@ def run_defaults(options: argparse.Namespace) -> int:
         if options.format == "text":
             grid = f" {defaults.GRID_CAPTION}" if options.grid else ""
             print(f"\n{defaults.CAPTION[classification]}{grid} A star: kept for comparison.\n")
+    return GOOD
+
+
+def run_compile(options: argparse.Namespace) -> int:
+    from . import compiling
+
+    _known(options.names, list(compiling.families()), "estimator")
+    print(compiling.compile_passes(options.names))
     return GOOD
 
 
@@ -232,6 +247,8 @@ def run_record(options: argparse.Namespace) -> int:
     if not record.cells:
         print("none of the data is at hand: name it with --data to download it", file=sys.stderr)
         return NO_DATA
+    plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
+    _check_drawing(plot)
     tasks = [task for task in record.tasks() if task.key not in store]
     with Progress(len(tasks), record.name) as progress:
         measure(tasks, store, 1 if record.alone else options.jobs, progress)
@@ -244,7 +261,6 @@ def run_record(options: argparse.Namespace) -> int:
     print(printing.FORMATS[options.format](*shape))
     if options.format == "text":
         _remarks(record, found)
-    plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
     if plot and record.panels is not None:
         draw(plot, list(record.panels(record, store)), record.title)
     return SHORT if any(row.short for row in found) else GOOD
@@ -258,6 +274,14 @@ def _remarks(record: Record, found: list[Row]) -> None:
     for row in found:
         if row.short:
             print(f"{row.cell.row} on {row.cell.column} falls short of {row.cell.expected}")
+
+
+def _check_drawing(plot: str | None) -> None:
+    """Raise where a picture is wanted and cannot be drawn, before hours are spent on its numbers."""
+    if plot:
+        from .axes import load_matplotlib
+
+        load_matplotlib()
 
 
 def draw(path: str | pathlib.Path, panels: Sequence[object], title: str) -> None:
@@ -300,6 +324,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
 COMMANDS = {
     "race": run_race,
     "auto": run_auto,
+    "compile": run_compile,
     "list": run_list,
     "table": run_record,
     "figure": run_record,

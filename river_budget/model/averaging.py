@@ -82,7 +82,7 @@ class AveragingExpansion(Averaging, BudgetModel):
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """What `decision_function_one` would be without the mean: the score by the last iterate."""
-        self.features.reject(x)
+        x = self.features.present(x)
         if self.block is None:
             return self.named(np.zeros(self.n_outputs))
         rows = self.features.row(x)

@@ -59,7 +59,15 @@ class BudgetModel(StreamModel):
         grown = GROWTH * int(blocks.views(self.block).head.capacity)
         if self.budget_in_use is not None:
             grown = min(grown, self.budget_in_use + 1)
-        self.resize_block(capacity=blocks.columns_for(grown))
+        try:
+            self.resize_block(capacity=blocks.columns_for(grown))
+        except MemoryError as error:
+            error.add_note(
+                f"{type(self).__name__} needs room for {grown} support vectors of {len(self.features)} features"
+                f"{' and a table of their number squared' if self.header_fields(1).get('factored') else ''}: "
+                f"a smaller {self.budget_name} limits it"
+            )
+            raise
 
     def _change(self, name: str, value: Any) -> None:
         super()._change(name, value)

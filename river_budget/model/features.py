@@ -27,8 +27,18 @@ def number(feature: Any, value: Any) -> float:
     """The value of a feature as a float, or an error that names both."""
     result = as_float(value)
     if result is None:
-        raise ValueError(f"feature {feature!r} must be a finite number, not {value!r}")
+        raise ValueError(
+            f"feature {feature!r} must be a finite number, not {value!r}{_advice(value)}"
+        )
     return result
+
+
+def _advice(value: Any) -> str:
+    if isinstance(value, (str, bytes)):
+        return ": text needs an encoder in front, such as preprocessing.OneHotEncoder()"
+    if is_missing(value):
+        return ": rb.Guard('skip') in front leaves such examples out, an imputer fills gaps"
+    return ""
 
 
 def is_missing(value: Any) -> bool:
@@ -226,7 +236,7 @@ def _matrix(frame: Any) -> Any:
     return None
 
 
-def _number_or_zero(feature: Any, value: Any) -> float:
+def number_or_zero(feature: Any, value: Any) -> float:
     return 0.0 if is_missing(value) else number(feature, value)
 
 
@@ -235,7 +245,7 @@ def _numbers(values: Any, predicted: bool) -> Any:
     if np.ma.is_masked(values):
         raise ValueError("an array of examples must hold a number everywhere, not masked values")
     if values.dtype.kind not in "biuf":
-        read = _number_or_zero if predicted else number
+        read = number_or_zero if predicted else number
         checked = [[read(column, value) for column, value in enumerate(row)] for row in values]
         values = np.array(checked, float).reshape(values.shape)
     return np.require(values, np.float64, ["C", "A", "W"])
@@ -243,7 +253,7 @@ def _numbers(values: Any, predicted: bool) -> Any:
 
 def _checked_columns(frame: Any, predicted: bool) -> Any:
     """A frame with columns that are not numbers by type: look at every value."""
-    values, read = np.empty(frame.shape), _number_or_zero if predicted else number
+    values, read = np.empty(frame.shape), number_or_zero if predicted else number
     for column, name in enumerate(frame.columns):
         values[:, column] = [read(name, value) for value in frame[:, column].to_list()]
     return values

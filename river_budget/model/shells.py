@@ -72,6 +72,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
     @changes_the_model
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn an example. `w` scales its step."""
         try:
             target = self.labels.codes[y]
         except (KeyError, TypeError):
@@ -84,10 +85,12 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             target = self.labels.codes[label]
         self._learn_row(x, target, w if w == 1.0 else weight(w))
 
-    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+    # River's own signature has **kwargs, which would swallow misspelt arguments
+    def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
+        """The label with the highest score; None before the first label is known."""
         return self.labels.label(self._score_row(x))
 
-    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
 
         How steep the link is follows from the scores that the last hundred or so examples had before they
@@ -174,10 +177,12 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
     @changes_the_model
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
+        """Learn an example. `w` scales its step."""
         target = real(y)
         self._learn_row(x, target, w if w == 1.0 else weight(w))
 
     def predict_one(self, x: dict[Any, Any]) -> float:
+        """The score, in the units of the targets that were learned."""
         score: float = self._score_row(x)[0]
         return score
 

@@ -72,7 +72,8 @@ def encoded(model: Any, inner: Inner) -> Node:
     raise SavedModelError(
         f"{kind.__name__} cannot be saved: the models of river_budget can, and River's pipelines of them with "
         "its StandardScaler and MinMaxScaler (without window_size), TargetStandardScaler, OneVsRestClassifier, "
-        "LinearRegression, LogisticRegression and SoftmaxRegression"
+        "LinearRegression, LogisticRegression and SoftmaxRegression. For all else there is pickle, between equal "
+        "versions"
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from river.utils import dataframe
 
-from ...model.features import Batch, FeatureIndex, number
+from ...model.features import Batch, FeatureIndex, number, number_or_zero
 from ...model.inspection import is_bare
 from ...model.targets import Targets, array_of, weights
 from .keys import packed, shard_of
@@ -46,10 +46,13 @@ class ShardRows:
 
 
 class Chunk:
-    """Rows, their keys, their targets and their weights."""
+    """Rows, their keys, their targets and their weights.
 
-    def __init__(self, X: Any, y: Any, w: Any, key: Any, template: Any):
-        self.numeric = is_bare(template)
+    `predicted`: they are not learned, and what is missing in them counts as 0.
+    """
+
+    def __init__(self, X: Any, y: Any, w: Any, key: Any, template: Any, predicted: bool = False):
+        self.numeric, self.predicted = is_bare(template), predicted
         self.frame: Any = None
         self.names: list[Any] | None = None
         self.rows: Any = None
@@ -77,7 +80,7 @@ class Chunk:
         self.keys = frame.get_column(key).to_list()
         features = frame[:, _others(len(names), names.index(key))]
         if self.numeric:
-            batch = Batch(features)
+            batch = Batch(features, self.predicted)
             self.names, self.rows = batch.names, batch.values
         else:
             self.rows = features.rows(named=True)
@@ -92,11 +95,14 @@ class Chunk:
             return
         if X and all(x.keys() == self.rows[0].keys() for x in self.rows):
             self.names = list(self.rows[0])
-            self.rows = matrix(self.rows, self.names)
+            self.rows = matrix(self.rows, self.names, self.predicted)
         else:
             index = FeatureIndex()
             for x in self.rows:
-                index.check(x)
+                if self.predicted:
+                    index.present(x)
+                else:
+                    index.check(x)
 
     # targets
 
@@ -193,9 +199,10 @@ def as_list(targets: Targets) -> list[Any]:
     return values.tolist() if isinstance(values, np.ndarray) else values  # type: ignore[no-any-return]
 
 
-def matrix(rows: list[dict[Any, Any]], names: list[Any]) -> Any:
+def matrix(rows: list[dict[Any, Any]], names: list[Any], predicted: bool = False) -> Any:
     """Examples of the same features as a matrix of finite numbers."""
     values = np.array([[x[name] for name in names] for x in rows])
     if values.dtype.kind not in "biuf" or not np.isfinite(values).all():
-        values = np.array([[number(name, x[name]) for name in names] for x in rows])
+        read = number_or_zero if predicted else number
+        values = np.array([[read(name, x[name]) for name in names] for x in rows])
     return np.require(values, np.float64, ["C", "A", "W"]).reshape(len(rows), len(names))

@@ -198,8 +198,11 @@ class KeyedModels:
         return chunk.series(self._shards.gather(len(chunk), sent))
 
     def predict_many(self, X: Any) -> Any:
-        """Predict rows. Keys without a model get the prediction of one that has learned nothing."""
-        chunk = Chunk(X, None, 1.0, self.key, self._template)
+        """Predict rows. Keys without a model get the prediction of one that has learned nothing.
+
+        What is missing in a row (None, NaN, an infinity) counts as absent, where the models are of this package.
+        """
+        chunk = Chunk(X, None, 1.0, self.key, self._template, predicted=True)
         return self._gathered(chunk, self._shards.predict(chunk))
 
     def _chunk(self, X: Any, y: Any, w: Any = 1.0) -> Chunk:

@@ -25,7 +25,7 @@ def imported() -> Any:
             import ray
     except ImportError as error:
         raise ImportError(
-            'backend="ray" needs Ray: pip install "river-budget[ray]", or use backend="serial"'
+            'backend="ray" needs Ray: pip install ray, or use backend="serial"'
         ) from error
     return ray
 

@@ -1,0 +1,81 @@
+"""Compile ahead what a first use would compile: a step of an image's build, for example."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+import numba
+from numba.core.dispatcher import Dispatcher
+
+import river_budget as rb
+
+from .. import core
+from ..core.rows import first_bad_row
+from ..model.base import StreamModel
+from ..progress import Progress
+
+CALL = (numba.int64[::1],)  # what passes take: addresses and sizes
+ROWS = (numba.float64[:, ::1],)
+
+
+def families() -> dict[str, list[Any]]:
+    """{name: its classes}, under the name of each class and under what sisters have in common."""
+    found: dict[str, list[Any]] = {}
+    for name in rb.__all__:
+        kind = getattr(rb, name)
+        if inspect.isclass(kind) and issubclass(kind, StreamModel):
+            short = name.removesuffix("Classifier").removesuffix("Regressor")
+            for key in dict.fromkeys((short, name)):
+                found.setdefault(key, []).append(kind)
+    return found
+
+
+def passes_in(module: ModuleType) -> Iterator[Any]:
+    """The functions of a module of core that Python calls."""
+    for function in vars(module).values():
+        if (
+            isinstance(function, Dispatcher)
+            and function.py_func.__module__ == module.__name__
+            and not function.targetoptions.get("no_cpython_wrapper")
+        ):
+            yield function
+
+
+def passes_of(kind: Any) -> Iterator[Any]:
+    """Those that a class uses: its own, and all in the module of its learning pass."""
+    models = [kind(), *([kind(average=True)] if "average" in kind.parameters() else [])]
+    found = [model.scoring_pass for model in models]
+    found += [getattr(kind, name, None) for name in ("learning_pass", "shrinking_pass")]
+    yield from (function for function in found if function is not None)
+    if kind.learning_pass is not None:
+        yield from passes_in(importlib.import_module(kind.learning_pass.__module__))
+
+
+def all_passes() -> Iterator[Any]:
+    for info in pkgutil.iter_modules(core.__path__, f"{core.__name__}."):
+        yield from passes_in(importlib.import_module(info.name))
+
+
+def compile_passes(names: Sequence[str] = ()) -> str:
+    """Compile, or load, the passes of these estimators, of all if there are none. Returns what was done."""
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        raise RuntimeError("NUMBA_DISABLE_JIT is set: nothing is compiled")
+    known = families()
+    passes = [p for name in names for kind in known[name] for p in passes_of(kind)]
+    passes = list(dict.fromkeys([first_bad_row, *(passes if names else all_passes())]))
+    anew = 0
+    with Progress(len(passes), "compile") as bar:
+        for function in passes:
+            name = f"{function.py_func.__module__.rpartition('.')[2]}.{function.py_func.__name__}"
+            bar.show(name)
+            function.compile(ROWS if function is first_bad_row else CALL)
+            anew += bool(function.stats.cache_misses)
+            bar.advance(name)
+    folder = passes[0].stats.cache_path
+    kept = "not kept: no folder can be written" if folder is None else f"kept in {folder}"
+    return f"{len(passes)} passes, {anew} compiled anew; {kept}"

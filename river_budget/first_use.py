@@ -1,0 +1,58 @@
+"""Says on a terminal that code is being compiled, so that the first call of a model does not look like a hang."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+from numba.core import event
+
+from .progress import Progress
+
+SLOW = 1.0  # seconds until something is said
+PACKAGE = __name__.partition(".")[0]
+
+
+class FirstUse(event.Listener):  # type: ignore[misc]
+    """Hears when numba compiles. It says so once in a process, and never in a log file or a notebook."""
+
+    def __init__(self, slow: float = SLOW):
+        self.slow = slow
+        self.said = False
+        self.depth = 0  # functions are compiled while their callers are
+        self.timer: threading.Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        function = event.data["dispatcher"].py_func
+        self.depth += 1
+        if self.depth > 1 or self.said or function.__module__.partition(".")[0] != PACKAGE:
+            return
+        if sys.stderr is None or not sys.stderr.isatty():
+            return
+        name = function.__module__.rpartition(".")[2]
+        self.timer = threading.Timer(self.slow, self._say, [name])
+        self.timer.daemon = True
+        self.timer.start()
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if self.depth == 0 and self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+
+    def _say(self, name: str) -> None:
+        if self.said or Progress.drawing:  # a progress bar says enough, and would be torn
+            return
+        self.said = True
+        print(
+            f"{PACKAGE}: the code of {name} is compiled for its first use. This takes some seconds for each "
+            "algorithm, once: the result is kept on disk.",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def announce() -> None:
+    """From now on, say it."""
+    event.register("numba:compile", FirstUse())  # type: ignore[no-untyped-call]
