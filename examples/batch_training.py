@@ -15,7 +15,8 @@ import numpy as np
 
 from river_budget import datasets
 from river_budget.experiments.batch_methods import Point, Split, adult, lines
-from river_budget.experiments.plotting import Line, Panel, draw
+from river_budget.plots.figures import draw
+from river_budget.plots.panels import Line, Panel
 
 
 def questionnaires(n: int, n_test: int, seed: int = 0) -> Split:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
@@ -41,6 +42,13 @@ def test_the_table_has_a_line_for_each_and_a_star_for_the_best(results):
 def test_the_picture_has_a_point_for_every_model(results):
     panels = auto.panels(results)
     assert [len(panel.lines) for panel in panels] == [len(auto.CLASSIFIERS), len(auto.REGRESSORS)]
+
+
+def test_what_is_worse_than_the_mean_counts_as_the_mean(results):
+    calm = dataclasses.replace(results[-1], error=0.5)
+    wild = dataclasses.replace(results[-1], data="other", error=40.0)
+    (panel,) = auto.panels([calm, wild])
+    assert panel.lines[0].y[0] == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize("name", [name for name, s in STREAMS.items() if s.needs is None])

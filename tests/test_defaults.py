@@ -27,12 +27,12 @@ def test_the_first_model_of_the_readme_is_good_without_settings(name, least):
 @pytest.mark.parametrize("kind", defaults.REGRESSORS.values(), ids=list(defaults.REGRESSORS))
 def test_no_regressor_explodes_without_settings(kind):
     for name in ("trump", "chick"):
-        assert defaults.measure(defaults._seeded(kind), name) > 0.3
+        assert defaults.measure(defaults.seeded(kind), name) > 0.3
 
 
 @pytest.mark.parametrize("name", ["BSGD", "FOGD", "NOGD", "Projectron"])
 def test_regressors_are_good_without_settings(name):
-    model = defaults._seeded(defaults.REGRESSORS[name])
+    model = defaults.seeded(defaults.REGRESSORS[name])
     assert defaults.measure(model, "trump") >= 0.94
     assert defaults.measure(model, "chick") >= 0.69
 

@@ -72,7 +72,7 @@ FLOORS = [  # from the ground up; modules may import what lies on their own floo
     {"uniting"},
     {"saving"},
     {""},  # the package itself, with the public names
-    {"distributed", "experiments"},  # these use the package as its users do
+    {"distributed", "experiments", "plots"},  # these use the package as its users do
 ]
 
 

@@ -9,10 +9,10 @@ import sys
 import numpy as np
 import pytest
 
-from river_budget.experiments import plotting
-from river_budget.experiments.axes import short
-from river_budget.experiments.line_styles import KNOWN
-from river_budget.experiments.plotting import Line, Panel, draw, figure_of
+from river_budget.plots import figures
+from river_budget.plots.axes import short
+from river_budget.plots.figures import Line, Panel, draw, figure_of
+from river_budget.plots.line_styles import KNOWN
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")
 
@@ -82,7 +82,7 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, tmp_path
 def test_the_module_itself_loads_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.warns(RuntimeWarning, match="found in sys.modules"):  # as it is loaded already
-        assert "draw" in runpy.run_module(plotting.__name__)
+        assert "draw" in runpy.run_module(figures.__name__)
 
 
 # Legend and line styles
@@ -200,7 +200,7 @@ def test_points_have_markers_and_no_line():
 def test_a_long_line_has_few_markers():
     (line,) = axes_of(curve()).lines
     assert line.get_marker() == KNOWN["Forgetron"].marker
-    assert len(line.get_markevery()) == plotting.MARKS
+    assert len(line.get_markevery()) == figures.MARKS
 
 
 @pytest.mark.parametrize("shape", ["line", "points", "level"])

@@ -20,7 +20,6 @@ import river_budget as rb
 from river_budget import progress
 from river_budget.distributed.precompile import precompile
 from river_budget.experiments.contestants import CONTESTANTS, RIVERS, STREAMS, build
-from river_budget.experiments.panels import Panel
 from river_budget.experiments.race import (
     LEADERS,
     POINTS,
@@ -32,6 +31,7 @@ from river_budget.experiments.race import (
     race,
     rows,
 )
+from river_budget.plots.panels import Panel
 from river_budget.progress import Progress
 
 SOME = ["LogisticRegression", "KNN", "BSGD-merge", "RBP"]

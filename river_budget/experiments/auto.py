@@ -7,7 +7,6 @@ nearest-neighbour regression a TargetStandardScaler around; KNN stores 1000 rows
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,10 +16,11 @@ from river import forest, linear_model, naive_bayes, neighbors, preprocessing, t
 
 import river_budget as rb
 
+from ..plots.costs import TIME, cost_panel
+from ..plots.panels import Panel
+from ..plots.running import memory, predict_and_learn
 from ..progress import Progress
 from .auto_streams import STREAMS, Examples, examples_of
-from .plotting import Line, Panel
-from .race import memory
 
 EXAMPLES = 3000
 FIRST = 50  # examples of regression that do not count yet
@@ -29,12 +29,12 @@ BINS = 10  # of the expected calibration error
 ROWS = 1000  # that KNN stores
 
 
-def _scaled(model: Any) -> Any:
+def scaled(model: Any) -> Any:
     return preprocessing.StandardScaler() | model
 
 
-def _both_scaled(model: Any) -> Any:
-    return preprocessing.TargetStandardScaler(_scaled(model))
+def both_scaled(model: Any) -> Any:
+    return preprocessing.TargetStandardScaler(scaled(model))
 
 
 def _knn(kind: Any) -> Any:
@@ -45,20 +45,20 @@ Makers = dict[str, Callable[[int, bool], Any]]  # from a seed, and whether there
 
 CLASSIFIERS: Makers = {
     "AutoKernel": lambda seed, two: rb.AutoKernelClassifier(seed=seed),
-    "LogisticRegression": lambda seed, two: _scaled(
+    "LogisticRegression": lambda seed, two: scaled(
         linear_model.LogisticRegression() if two else linear_model.SoftmaxRegression()
     ),
-    "NaiveBayes": lambda seed, two: _scaled(naive_bayes.GaussianNB()),  # type: ignore[no-untyped-call]
-    "HAT": lambda seed, two: _scaled(tree.HoeffdingAdaptiveTreeClassifier(seed=seed)),
-    "KNN": lambda seed, two: _scaled(_knn(neighbors.KNNClassifier)),
-    "ARF": lambda seed, two: _scaled(forest.ARFClassifier(seed=seed)),
+    "NaiveBayes": lambda seed, two: scaled(naive_bayes.GaussianNB()),  # type: ignore[no-untyped-call]
+    "HAT": lambda seed, two: scaled(tree.HoeffdingAdaptiveTreeClassifier(seed=seed)),
+    "KNN": lambda seed, two: scaled(_knn(neighbors.KNNClassifier)),
+    "ARF": lambda seed, two: scaled(forest.ARFClassifier(seed=seed)),
 }
 REGRESSORS: Makers = {
     "AutoKernel": lambda seed, two: rb.AutoKernelRegressor(seed=seed),
-    "LinearRegression": lambda seed, two: _both_scaled(linear_model.LinearRegression()),
-    "HAT": lambda seed, two: _scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=seed)),
-    "KNN": lambda seed, two: _both_scaled(_knn(neighbors.KNNRegressor)),
-    "ARF": lambda seed, two: _scaled(forest.ARFRegressor(seed=seed)),
+    "LinearRegression": lambda seed, two: both_scaled(linear_model.LinearRegression()),
+    "HAT": lambda seed, two: scaled(tree.HoeffdingAdaptiveTreeRegressor(seed=seed)),
+    "KNN": lambda seed, two: both_scaled(_knn(neighbors.KNNRegressor)),
+    "ARF": lambda seed, two: scaled(forest.ARFRegressor(seed=seed)),
 }
 CAPTION = {
     False: (
@@ -98,24 +98,11 @@ def measure(data: str, model: str, examples: int | None, seed: int) -> Result:
     two = len({y for _, y in stream[:500]}) <= 2
     made = (REGRESSORS if regression else CLASSIFIERS)[model](seed, two)
     if model == "AutoKernel":  # compile it, or load it
-        run_pass(made.clone(), stream[:5], regression)
-    seconds, found = run_pass(made, stream, regression)
+        predict_and_learn(made.clone(), stream[:5], probabilities=not regression)
+    seconds, found = predict_and_learn(made, stream, probabilities=not regression)
     outcome = (_numbers if regression else _classes)(stream, found)
     microseconds = 1e6 * seconds / len(stream)
     return Result(data, model, regression, *outcome, microseconds, memory(made))
-
-
-def run_pass(model: Any, stream: Examples, regression: bool) -> tuple[float, list[Any]]:
-    """(seconds in the model, predictions); of classes, probabilities."""
-    predict = model.predict_one if regression else model.predict_proba_one
-    seconds, found, clock = 0.0, [], time.perf_counter
-    for x, y in stream:
-        begin = clock()
-        guess = predict(x)
-        model.learn_one(x, y)
-        seconds += clock() - begin
-        found.append(guess)
-    return seconds, found
 
 
 def _classes(stream: Examples, found: list[dict[Any, float]]) -> tuple[float, float, float]:
@@ -193,19 +180,21 @@ def rows(results: Sequence[Result], regression: bool) -> tuple[list[str], list[l
 
 
 def panels(results: Sequence[Result]) -> list[Panel]:
-    """Mean error against mean time: a point for every model."""
+    """Mean error against mean time: a point for every model.
+
+    What is worse than the mean of the targets counts as the mean: one stream would hide all others.
+    """
     found = []
     for regression, label in ((False, "wrong"), (True, "unexplained variance")):
         chosen = [result for result in results if result.regression == regression]
-        lines = []
+        costs: dict[str, list[float]] = {}
+        errors: dict[str, list[float]] = {}
         for model in dict.fromkeys(result.model for result in chosen):
             own = [result for result in chosen if result.model == model]
-            spent = float(np.mean([result.microseconds for result in own]))
-            lines.append(
-                Line(model, [spent], [float(np.mean([r.error for r in own]))], shape="points")
-            )
-        if lines:
+            costs[model] = [float(np.mean([result.microseconds for result in own]))]
+            errors[model] = [float(np.mean([min(result.error, 1.0) for result in own]))]
+        if errors:
             streams = len({result.data for result in chosen})
             title = f"mean over {streams} streams"
-            found.append(Panel(title, "µs per example", label, lines, log_x=True, percent=True))
+            found.append(cost_panel(title, TIME, costs, label, errors))
     return found

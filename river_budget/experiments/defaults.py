@@ -207,17 +207,17 @@ def through_river(model: Any, name: str) -> float:
     return 1.0 - float(np.sum((late - y) ** 2) / np.sum((y - y.mean()) ** 2))
 
 
-def _seeded(kind: Any, **parameters: Any) -> Any:
+def seeded(kind: Any, **parameters: Any) -> Any:
     return kind(**parameters | ({"seed": 1} if "seed" in kind.parameters() else {}))
 
 
 def settings(kind: Any) -> list[Any]:
     """The model with every setting of the grid."""
-    usual, names = _seeded(kind), kind.parameters()
+    usual, names = seeded(kind), kind.parameters()
     step = next((name for name in STEPS if name in names and getattr(usual, name)), None)
     rates = [{step: factor * getattr(usual, step)} for factor in FACTORS] if step else [{}]
     return [
-        _seeded(kind, kernel=rb.kernels.RBF(width), **rate) for width in WIDTHS for rate in rates
+        seeded(kind, kernel=rb.kernels.RBF(width), **rate) for width in WIDTHS for rate in rates
     ]
 
 
@@ -240,7 +240,7 @@ def table(
     with Progress(len(kinds), "defaults") as bar, ThreadPoolExecutor(jobs) as pool:
         for name, kind in kinds.items():
             mark = " *" if "Kept for comparison" in (kind.__doc__ or "") else ""
-            found = list(pool.map(lambda s, kind=kind: measure(_seeded(kind), s), streams))
+            found = list(pool.map(lambda s, kind=kind: measure(seeded(kind), s), streams))
             texts = [_text(value, classification) for value in found]
             if grid:
                 texts = [

@@ -53,7 +53,7 @@ def section(folder: pathlib.Path, record: Record, store: Store) -> str:
 
 def draw(folder: pathlib.Path, record: Record, store: Store) -> bool:
     """Whether there is a picture: matplotlib is an extra."""
-    from .plotting import draw as draw_panels
+    from ..plots.figures import draw as draw_panels
 
     assert record.panels is not None
     panels = list(record.panels(record, store))

@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import gc
 import multiprocessing
 import signal
-import sys
-import time
-import types
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
@@ -22,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from ..distributed.precompile import precompile
+from ..plots.panels import Line, Panel
+from ..plots.running import memory, predict_and_learn
 from ..progress import Progress
-from .contestants import BUDGET, CONTESTANTS, RIVERS, STREAMS, Examples, build, examples_of
-from .panels import Line, Panel
+from .contestants import BUDGET, CONTESTANTS, RIVERS, STREAMS, build, examples_of
 
 Entry = tuple[str, str]  # names of a stream and of a contestant
 
@@ -67,8 +64,8 @@ def play(data: str, model: str, examples: int | None, seed: int) -> Result:
     """One model on one stream."""
     stream = examples_of(data, examples, seed)
     pipeline = build(model, data, seed)
-    seconds, wrong = predict_and_learn(pipeline, stream)
-    total = np.cumsum(wrong)
+    seconds, guesses = predict_and_learn(pipeline, stream)
+    total = np.cumsum([guess != y for guess, (_, y) in zip(guesses, stream, strict=True)])
     at = np.unique(len(stream) * np.arange(1, POINTS + 1) // POINTS)
     at = at[at > 0]
     return Result(
@@ -81,39 +78,6 @@ def play(data: str, model: str, examples: int | None, seed: int) -> Result:
         at=tuple(at.tolist()),
         errors=tuple((total[at - 1] / at).tolist()),
     )
-
-
-def predict_and_learn(model: Any, stream: Examples) -> tuple[float, list[bool]]:
-    """Seconds spent in the model, and which predictions were wrong."""
-    predict, learn, clock = model.predict_one, model.learn_one, time.perf_counter
-    seconds = 0.0
-    wrong = []
-    for x, y in stream:
-        begin = clock()
-        guess = predict(x)
-        learn(x, y)
-        seconds += clock() - begin
-        wrong.append(guess != y)
-    return seconds, wrong
-
-
-def memory(model: Any) -> int:
-    """Bytes of all objects that a model holds, directly or through others, scratch space included.
-
-    The same walk as River's `_raw_memory_usage`, but that one counts the numbers of an array twice if the
-    array owns them, and not at all if it is a view of another array, which is our case.
-    """
-    seen: dict[int, Any] = {}
-    waiting = [model]
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen or isinstance(one, (type, types.ModuleType, types.FunctionType)):
-            continue
-        seen[id(one)] = one
-        if isinstance(one, np.ndarray) and one.base is not None:
-            waiting.append(one.base)
-        waiting.extend(gc.get_referents(one))
-    return sum(map(sys.getsizeof, seen.values()))
 
 
 # all models on all streams

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .panels import Line, Panel
+from ..plots.panels import Line, Panel
 from .store import Measurement, Store
 from .tasks import Task, dataset
 from .verdicts import Printed, verdict, worse

@@ -12,7 +12,7 @@ import numpy as np
 
 import river_budget as rb
 
-from ..panels import Panel
+from ...plots.panels import Panel
 from ..records import Cell, Record, by_column, last_value, sweep
 from ..store import Store
 from ..tasks import Task

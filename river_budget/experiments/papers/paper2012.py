@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import river_budget as rb
 
-from ..panels import Line, Panel
+from ...plots.panels import Line, Panel
 from ..records import Cell, Record, measurements
 from ..store import Store
 from ..tasks import Task

@@ -7,7 +7,7 @@ from typing import Any
 
 import river_budget as rb
 
-from ..panels import Panel
+from ...plots.panels import Panel
 from ..records import Cell, Record, by_column, last_seconds, last_value, sweep
 from ..store import Store
 from ..tasks import Task

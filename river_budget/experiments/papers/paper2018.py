@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import river_budget as rb
 
-from ..panels import Panel
+from ...plots.panels import Panel
 from ..records import Cell, Record, by_column, last_seconds, last_value, measurements, sweep
 from ..store import Store
 from ..tasks import Task

@@ -73,6 +73,7 @@ KNOWN = {
     "RandomFourier": LineStyle(ORANGE, DASHED, "o"),
     "RBFSampler": LineStyle(ORANGE, DOTTED, "h"),
     "Nystroem": LineStyle(SKY, DOTTED, "v"),
+    "as sure as right": LineStyle(GREY, DASH_DOT_DOT, ""),
 }
 
 
@@ -86,8 +87,8 @@ def _spare_styles(taken: Iterable[LineStyle]) -> Iterator[LineStyle]:
 
 
 def line_styles_of(names: Iterable[str]) -> dict[str, LineStyle]:
-    """The style of each name, in the order of first appearance."""
-    names = dict.fromkeys(names)
+    """The style of each name, in the order of first appearance. Behind a comma a name may say more."""
+    known = {name: KNOWN.get(name.partition(",")[0]) for name in names}
     # A figure of other things, such as datasets, may use the styles of algorithms elsewhere.
-    spare = _spare_styles(KNOWN.values() if KNOWN.keys() & names else ())
-    return {name: KNOWN.get(name) or next(spare) for name in names}
+    spare = _spare_styles(KNOWN.values() if any(known.values()) else ())
+    return {name: style or next(spare) for name, style in known.items()}

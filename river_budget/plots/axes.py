@@ -150,6 +150,14 @@ def load_matplotlib() -> Any:
     return matplotlib
 
 
+def pyplot() -> Any:
+    """The module that shows figures in notebooks, and chooses a backend."""
+    load_matplotlib()
+    import matplotlib.pyplot
+
+    return matplotlib.pyplot
+
+
 def set_axes(axes: Any, panel: Panel, curves: Sequence[Curve]) -> None:
     _set_axis(axes.xaxis, _x_limits(panel, curves), panel.log_x, short)
     number = percent_of if panel.percent else short

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .axes import load_matplotlib, scaled, set_axes
+from .axes import load_matplotlib, pyplot, scaled, set_axes
 from .line_styles import LineStyle, line_styles_of
 from .panels import Curve, Line, Panel, curve_of
 
@@ -76,30 +76,67 @@ EVERY_POINT = 12  # a line of up to so many points has a marker on each
 def figure_of(panels: Sequence[Panel], *, title: str = "", columns: int | None = None) -> Any:
     """The figure that `draw` writes, as an object of matplotlib."""
     matplotlib = load_matplotlib()
+    figure = matplotlib.figure.Figure(dpi=DPI)
+    matplotlib.backends.backend_agg.FigureCanvasAgg(figure)
+    fill(figure, panels, title=title, columns=columns)
+    return figure
+
+
+def fill(
+    figure: Any, panels: Sequence[Panel], *, title: str = "", columns: int | None = None
+) -> None:
+    """Draw panels into an empty figure, which gets the size that they need."""
     panels = list(panels) or [Panel("", "", "", [])]
     columns = min(columns or _columns(len(panels)), len(panels))
     rows = math.ceil(len(panels) / columns)
     size = ONLY_PANEL if len(panels) == 1 else PANEL
     width, height = size[0] * columns, size[1] * rows
-    figure = matplotlib.figure.Figure(figsize=(width, height), dpi=DPI, layout="constrained")
-    matplotlib.backends.backend_agg.FigureCanvasAgg(figure)
+    figure.set_size_inches(width, height)
+    figure.set_layout_engine("constrained")
     figure.get_layout_engine().set(w_pad=0.06, h_pad=0.06, wspace=0.04, hspace=0.04)
 
     curves = [[curve_of(line, panel) for line in panel.lines] for panel in panels]
     shapes = _shapes(chain.from_iterable(panel.lines for panel in panels), chain(*curves))
     line_styles = line_styles_of(shapes)
     for i, panel in enumerate(panels):
-        axes = figure.add_subplot(rows, columns, i + 1)
-        _label(axes, panel, size)
-        set_axes(axes, panel, curves[i])
-        _draw_lines(axes, panel, curves[i], line_styles)
+        _draw_panel(figure.add_subplot(rows, columns, i + 1), panel, curves[i], line_styles, size)
 
     beside = _add_legend(figure, line_styles, shapes)
     figure.set_size_inches(width + beside, height)
     if title:
         middle = 0.5 * width / (width + beside)
         figure.suptitle(_wrapped(title, width, TITLE), x=middle, fontsize=TITLE)
-    return figure
+
+
+def on_axes(panel: Panel, axes: Any) -> Any:
+    """Draw one panel on the axes of a reader, or without any on those of a new figure of pyplot."""
+    if axes is None:
+        figure = pyplot().figure(dpi=DPI)
+        fill(figure, [panel])
+        return figure.axes[0]
+    curves = [curve_of(line, panel) for line in panel.lines]
+    shapes = _shapes(panel.lines, curves)
+    line_styles = line_styles_of(shapes)
+    place = axes.get_position()
+    inches = axes.figure.get_size_inches()
+    _draw_panel(
+        axes, panel, curves, line_styles, (place.width * inches[0], place.height * inches[1])
+    )
+    if line_styles:
+        axes.legend(handles=_handles(line_styles, shapes), fontsize=SMALL, frameon=False)
+    return axes
+
+
+def _draw_panel(
+    axes: Any,
+    panel: Panel,
+    curves: Sequence[Curve],
+    line_styles: dict[str, LineStyle],
+    size: tuple[float, float],
+) -> None:
+    _label(axes, panel, size)
+    set_axes(axes, panel, curves)
+    _draw_lines(axes, panel, curves, line_styles)
 
 
 def _columns(n_panels: int) -> int:
@@ -189,16 +226,21 @@ def _drawn(line_style: LineStyle, shapes: set[str]) -> dict[str, Any]:
     }
 
 
+def _handles(line_styles: dict[str, LineStyle], shapes: dict[str, set[str]]) -> list[Any]:
+    """What a legend shows for each name."""
+    line = load_matplotlib().lines.Line2D
+    return [
+        line([], [], label=name, **_drawn(line_styles[name], shapes[name])) for name in line_styles
+    ]
+
+
 def _add_legend(
     figure: Any, line_styles: dict[str, LineStyle], shapes: dict[str, set[str]]
 ) -> float:
     """One legend on the right, each name once. Returns the width to add to the figure."""
     if not line_styles:
         return 0.0
-    line = load_matplotlib().lines.Line2D
-    handles = [
-        line([], [], label=name, **_drawn(line_styles[name], shapes[name])) for name in line_styles
-    ]
+    handles = _handles(line_styles, shapes)
     per_column = int(figure.get_figheight() / LEGEND_LINE) - 2
     legend = figure.legend(
         handles=handles,

@@ -1,0 +1,175 @@
+"""Error against what it costs: time, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..distributed.precompile import precompile
+from .figures import on_axes
+from .panels import Line, Panel
+from .running import (
+    Example,
+    Models,
+    error_label,
+    errors_of,
+    in_orders,
+    is_regressor,
+    memory,
+    named,
+    predict_and_learn,
+)
+
+FIRST = 300  # examples that are learned before the clock runs, so that all code is compiled
+TIME, MEMORY = "µs per example", "kB"
+
+
+def error_against_time(
+    models: Models,
+    stream: Iterable[Example],
+    *,
+    orders: int = 1,
+    examples: int | None = None,
+    ax: Any = None,
+) -> Any:
+    """What a lower error costs in time: a point for each model, its microseconds per example against its error.
+
+    Time is that of `predict_one` and `learn_one` together, measured after code has been compiled. A model with
+    another one to the lower left of it is not worth its time on this stream.
+
+    Not for small differences: other work on the machine changes times by a tenth and more. And whole frames
+    (`learn_many`) take a fraction of this time.
+
+    Parameters
+    ----------
+    models
+        River models, as `mistake_curve` takes them.
+    stream
+        A River dataset or another iterable of (x, y). It must end.
+    orders
+        How often the examples are shuffled; 1: once, as they come. More give bands of errors.
+    examples
+        At most so many of each order; None: all.
+    ax
+        Axes to draw on; None: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Examples
+    --------
+
+    >>> from river import datasets, neighbors, preprocessing
+    >>> import river_budget as rb
+
+    >>> models = {
+    ...     "KNN": preprocessing.StandardScaler() | neighbors.KNNClassifier(),
+    ...     "BSGD": preprocessing.StandardScaler() | rb.BSGDClassifier(),
+    ... }
+    >>> ax = rb.plots.error_against_time(models, datasets.Phishing(), examples=300)
+    >>> ax.get_xlabel()
+    'µs per example'
+
+    References
+    ----------
+    [^1]: The guide, [choosing a model](guide/choosing_a_model.md).
+
+    """
+    return _draw(models, stream, TIME, orders, examples, ax)
+
+
+def error_against_memory(
+    models: Models,
+    stream: Iterable[Example],
+    *,
+    orders: int = 1,
+    examples: int | None = None,
+    ax: Any = None,
+) -> Any:
+    """What a lower error costs in memory: a point for each model, its kilobytes against its error.
+
+    Memory is all that the model holds after the stream, with everything that it refers to.
+
+    Not for what a process needs: Python, River and compiled code come to far more than most models.
+
+    Parameters
+    ----------
+    models
+        River models, as `mistake_curve` takes them.
+    stream
+        A River dataset or another iterable of (x, y). It must end.
+    orders
+        How often the examples are shuffled; 1: once, as they come. More give bands of errors.
+    examples
+        At most so many of each order; None: all.
+    ax
+        Axes to draw on; None: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> import river_budget as rb
+
+    >>> models = {f"budget {b}": rb.BSGDClassifier(budget=b) for b in (10, 100)}
+    >>> ax = rb.plots.error_against_memory(models, datasets.Phishing(), examples=300)
+    >>> small, large = (line.get_xdata()[0] for line in ax.lines)
+    >>> bool(small < large)
+    True
+
+    References
+    ----------
+    [^1]: The guide, [choosing a model](guide/choosing_a_model.md).
+
+    """
+    return _draw(models, stream, MEMORY, orders, examples, ax)
+
+
+def _draw(
+    models: Models,
+    stream: Iterable[Example],
+    cost: str,
+    orders: int,
+    examples: int | None,
+    ax: Any,
+) -> Any:
+    entries = named(models)
+    regression = is_regressor(entries)
+    costs: dict[str, list[float]] = {name: [] for name in entries}
+    errors: dict[str, list[float]] = {name: [] for name in entries}
+    for k, rows in enumerate(in_orders(stream, orders, examples)):
+        for name, model in entries.items():
+            if k == 0:
+                precompile(model, rows[:FIRST])
+            clone = model.clone()
+            seconds, guesses = predict_and_learn(clone, rows)
+            costs[name].append(1e6 * seconds / len(rows) if cost == TIME else memory(clone) / 1000)
+            errors[name].append(float(errors_of(guesses, rows, regression).mean()))
+    label = error_label(regression)
+    return on_axes(cost_panel("", cost, costs, label, errors, not regression), ax)
+
+
+def cost_panel(
+    title: str,
+    cost: str,
+    costs: Mapping[str, Sequence[float]],
+    label: str,
+    errors: Mapping[str, Sequence[float]],
+    percent: bool = True,
+) -> Panel:
+    """A point for every name: the median of its costs, and the mean of its errors."""
+    lines = []
+    for name, values in errors.items():
+        x, mean = [float(np.median(costs[name]))], float(np.mean(values))
+        spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        band: dict[str, Any] = {"low": [mean - spread], "high": [mean + spread]} if spread else {}
+        lines.append(Line(name, x, [mean], shape="points", **band))
+    log_y = min(line.y[0] for line in lines) > 0.0
+    return Panel(title, cost, label, lines, log_x=True, log_y=log_y, percent=percent)

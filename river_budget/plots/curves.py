@@ -1,0 +1,209 @@
+"""Error along a stream, and error against the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from river import compose
+
+from .figures import on_axes
+from .panels import Line, Panel
+from .running import (
+    Example,
+    Floats,
+    Models,
+    error_label,
+    errors_of,
+    in_orders,
+    is_regressor,
+    is_target_scaler,
+    named,
+    predict_and_learn,
+)
+
+POINTS = 40  # of a curve
+SIZES = ("budget", "window", "n_components")  # parameters that say how large a model may become
+
+
+def mistake_curve(
+    models: Models,
+    stream: Iterable[Example],
+    *,
+    orders: int = 5,
+    examples: int | None = None,
+    log_y: bool = False,
+    ax: Any = None,
+) -> Any:
+    """How often models have been wrong so far, along a stream.
+
+    Every example is predicted before it is learned. The line is the mean over several orders of the examples,
+    and the band around it one standard deviation on both sides: models whose bands lie on each other have not
+    been told apart. In regression the mean absolute error takes the place of mistakes.
+
+    Not for streams that come in an order of time: shuffling takes their drift away, so set `orders=1` there.
+    And a mean over all of the past hides what a model has learned lately.
+
+    Parameters
+    ----------
+    models
+        A River model, several, or a dict from names to models. Clones of them learn.
+    stream
+        A River dataset or another iterable of (x, y). It must end.
+    orders
+        How often the examples are shuffled. 1: they are learned once, as they come, and there is no band. A
+        dataset of `river_budget.datasets` has orders of its own, those of the papers.
+    examples
+        At most so many of each order; None: all.
+    log_y
+        Whether errors are shown on a logarithmic axis, where the best are easier to tell apart.
+    ax
+        Axes to draw on; None: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Examples
+    --------
+
+    >>> from river import datasets, linear_model, preprocessing
+    >>> import river_budget as rb
+
+    >>> models = [
+    ...     preprocessing.StandardScaler() | model
+    ...     for model in (linear_model.LogisticRegression(), rb.BSGDClassifier())
+    ... ]
+    >>> ax = rb.plots.mistake_curve(models, datasets.Bananas(), orders=2, examples=500)
+    >>> linear, kernel = (line.get_ydata()[-1] for line in ax.lines)
+    >>> bool(kernel < linear - 0.1)
+    True
+
+    References
+    ----------
+    [^1]: The guide, [choosing a model](guide/choosing_a_model.md).
+
+    """
+    return on_axes(curve_panel(models, stream, orders, examples, log_y), ax)
+
+
+def curve_panel(
+    models: Models,
+    stream: Iterable[Example],
+    orders: int,
+    examples: int | None,
+    log_y: bool = False,
+    title: str = "",
+) -> Panel:
+    """What `mistake_curve` draws."""
+    entries = named(models)
+    regression = is_regressor(entries)
+    tables: dict[str, list[Floats]] = {name: [] for name in entries}
+    at = np.empty(0, int)
+    for rows in in_orders(stream, orders, examples):
+        at = np.unique(len(rows) * np.arange(1, POINTS + 1) // POINTS)
+        at = at[at > 0]
+        for name, model in entries.items():
+            _, guesses = predict_and_learn(model.clone(), rows)
+            total = np.cumsum(errors_of(guesses, rows, regression))
+            tables[name].append(total[at - 1] / at)
+    label = f"{error_label(regression)} so far"
+    lines = [banded(name, at.tolist(), np.array(table)) for name, table in tables.items()]
+    return Panel(title, "examples", label, lines, log_y=log_y, percent=not regression)
+
+
+def banded(name: str, x: Sequence[float], table: Floats) -> Line:
+    """The mean of the rows of a table, with one standard deviation on both sides if there are several."""
+    mean = table.mean(axis=0)
+    if len(table) == 1:
+        return Line(name, x, mean.tolist())
+    deviation = table.std(axis=0, ddof=1)
+    return Line(name, x, mean.tolist(), (mean - deviation).tolist(), (mean + deviation).tolist())
+
+
+def budget_sweep(
+    models: Models,
+    stream: Iterable[Example],
+    *,
+    budgets: Sequence[int] = (10, 20, 50, 100, 200),
+    orders: int = 5,
+    examples: int | None = None,
+    ax: Any = None,
+) -> Any:
+    """What more memory would bring: the error over the whole stream for several budgets.
+
+    Where the line is flat, a smaller budget is as good and cheaper. Bands are one standard deviation over the
+    orders of the examples.
+
+    Not for choosing the budget of a model that is then measured on the same stream: it would look better than it is.
+
+    Parameters
+    ----------
+    models
+        River models, as `mistake_curve` takes them, that have a `budget`, a `window` or `n_components`; alone
+        or at the end of a pipeline.
+    stream
+        A River dataset or another iterable of (x, y). It must end.
+    budgets
+        The sizes to be tried.
+    orders
+        How often the examples are shuffled. 1: they are learned once, as they come, and there is no band.
+    examples
+        At most so many of each order; None: all.
+    ax
+        Axes to draw on; None: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Examples
+    --------
+
+    >>> from river import datasets, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier(kernel=rb.kernels.RBF(2.0))
+    >>> ax = rb.plots.budget_sweep(
+    ...     model, datasets.Bananas(), budgets=[5, 100], orders=2, examples=500
+    ... )
+    >>> few, many = ax.lines[0].get_ydata()
+    >>> bool(many < few)
+    True
+
+    References
+    ----------
+    [^1]: The guide, [choosing a model](guide/choosing_a_model.md).
+
+    """
+    entries = named(models)
+    regression, budgets = is_regressor(entries), sorted(set(budgets))
+    found: dict[str, list[list[float]]] = {name: [] for name in entries}
+    for rows in in_orders(stream, orders, examples):
+        for name, model in entries.items():
+            means = []
+            for budget in budgets:
+                _, guesses = predict_and_learn(resized(model, name, budget), rows)
+                means.append(float(errors_of(guesses, rows, regression).mean()))
+            found[name].append(means)
+    lines = [banded(name, budgets, np.array(table)) for name, table in found.items()]
+    label = error_label(regression)
+    return on_axes(
+        Panel("", "budget", label, lines, log_x=len(budgets) > 1, percent=not regression), ax
+    )
+
+
+def resized(model: Any, name: str, size: int) -> Any:
+    """A clone of a model whose last step has another budget."""
+    if type(model) is compose.Pipeline:
+        clone = model.clone()
+        step = list(clone.steps)[-1]
+        clone.steps[step] = resized(clone.steps[step], name, size)
+        return clone
+    if is_target_scaler(model):
+        return model.clone({"regressor": resized(model.regressor, name, size)})
+    parameter = next((p for p in SIZES if p in model._get_params()), None)
+    if parameter is None:
+        raise ValueError(f"models: {name} has no {', '.join(SIZES[:-1])} or {SIZES[-1]}")
+    return model.clone({parameter: size})

@@ -1,0 +1,106 @@
+"""Whether probabilities are what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from river import base
+
+from .figures import on_axes
+from .panels import Line, Panel
+from .running import Example, Floats, Models, in_orders, named, predict_and_learn
+
+FEWEST = 10  # examples of a bin that is shown
+
+
+def reliability(
+    models: Models,
+    stream: Iterable[Example],
+    *,
+    bins: int = 10,
+    examples: int | None = None,
+    ax: Any = None,
+) -> Any:
+    """Whether probabilities can be taken at their word: how often what was predicted came true.
+
+    Every example is predicted, in its order, before it is learned. Predictions go into bins by the probability
+    of the predicted label; a point says how sure a model was in a bin, and how often it was right. On the
+    diagonal both are the same; below it, the model is too sure of itself. The legend says by how much it is off
+    on average (the expected calibration error).
+
+    Not for judging accuracy: a model that always says how frequent the classes are lies on the diagonal too. Bins
+    of fewer than ten predictions are left out.
+
+    Parameters
+    ----------
+    models
+        River classifiers, as `mistake_curve` takes them.
+    stream
+        A River dataset or another iterable of (x, y). It must end.
+    bins
+        Into how many parts the probabilities are divided.
+    examples
+        At most so many; None: all.
+    ax
+        Axes to draw on; None: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Examples
+    --------
+
+    >>> from river import datasets, naive_bayes
+    >>> import river_budget as rb
+
+    >>> models = [naive_bayes.GaussianNB(), rb.AutoKernelClassifier(seed=1)]
+    >>> ax = rb.plots.reliability(models, datasets.Phishing())
+    >>> [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    ['GaussianNB, off by ... %', 'AutoKernel, off by ... %', 'as sure as right']
+
+    References
+    ----------
+    [^1]: The guide, [choosing a model](guide/choosing_a_model.md).
+
+    """
+    entries = named(models)
+    for name, model in entries.items():
+        if not isinstance(model, base.Classifier):
+            raise ValueError(f"models: {name} is no classifier, so it has no probabilities")
+    if bins < 1:
+        raise ValueError(f"bins must be at least 1, not {bins}")
+    (rows,) = in_orders(stream, 1, examples)
+    lines = []
+    for name, model in entries.items():
+        _, found = predict_and_learn(model.clone(), rows, probabilities=True)
+        sure, right = confidence(found, [y for _, y in rows])
+        counts, gaps, x, y = binned(sure, right, bins)
+        shown = counts >= FEWEST
+        off = 100.0 * float(np.abs(gaps).sum() / max(len(sure), 1))
+        lines.append(Line(f"{name}, off by {off:.1f} %", x[shown].tolist(), y[shown].tolist()))
+    low = min((min(line.x, default=1.0) for line in lines), default=0.0)
+    lines.append(Line("as sure as right", [low, 1.0], [low, 1.0]))
+    return on_axes(Panel("", "how sure", "how often right", lines), ax)
+
+
+def confidence(found: Sequence[dict[Any, float]], targets: Sequence[Any]) -> tuple[Floats, Floats]:
+    """The probability of every predicted label, and whether it was right. A model that knows no label yet says
+    nothing."""
+    sure, right = [], []
+    for shares, y in zip(found, targets, strict=True):
+        if shares:
+            label = max(shares, key=lambda key: shares[key])
+            sure.append(shares[label])
+            right.append(float(label == y))
+    return np.array(sure), np.array(right)
+
+
+def binned(sure: Floats, right: Floats, bins: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """Of each bin that is not empty: how many, the sum of right minus sure, and the means of both."""
+    place = np.minimum((sure * bins).astype(int), bins - 1)
+    table = np.array([np.bincount(place, w, bins) for w in (np.ones(len(sure)), sure, right)])
+    counts, total, hits = table[:, table[0] > 0.0]
+    return counts, hits - total, total / counts, hits / counts

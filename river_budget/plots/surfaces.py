@@ -1,0 +1,265 @@
+"""What a model of two features says everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from river import base, compose
+
+from ..model.features import in_order
+from ..model.inspection import is_ours
+from ..model.targets import Labels
+from .axes import load_matplotlib, pyplot
+from .figures import DPI, ONLY_PANEL, SMALL, TEXT
+from .line_styles import BLUE, COLOURS, GREY, VERMILLION
+from .running import Example, Floats, is_target_scaler, last_step
+
+POINTS = 1000  # of the stream that are shown
+MARGIN = 0.05  # of the range of the points
+PALETTE = (BLUE, VERMILLION, *COLOURS[2:])
+LARGEST = 90.0  # area of the vector with the largest coefficient, in square points
+TINT = 0.25  # opacity of a region
+SMOOTH = 24  # levels of a colour map
+COLUMNS = 4  # of the legend
+PROBES = (0.0, 1.0, 2.0)  # values whose images say whether a feature is scaled by itself
+
+
+def decision_surface(
+    model: Any,
+    stream: Iterable[Example] = (),
+    *,
+    features: Sequence[Any] | None = None,
+    limits: tuple[float, float, float, float] | None = None,
+    resolution: int = 120,
+    vectors: bool = True,
+    ax: Any = None,
+) -> Any:
+    """What a model that has learned says at every point of a plane, and the stored examples that it says it by.
+
+    Regions have the colour of the predicted class; of a regressor, and of a detector of anomalies, the colour
+    is the number that it predicts. Rings are support vectors: the larger, the larger their coefficient, in the
+    colour of the class that they speak for. Small dots are the examples of `stream`.
+
+    Not for more than two features: a cut through many dimensions shows next to nothing of them. Support vectors
+    are shown if what stands in front of the model scales each feature by itself, as River's scalers do.
+
+    Parameters
+    ----------
+    model
+        A River model or pipeline that has learned examples of two features. It is asked for predictions only.
+    stream
+        Examples (x, y) to be shown, of which at most 1000 are taken. They also say how large the picture is.
+    features
+        The names of the two features, that of the horizontal axis first. None: those of the first example of
+        `stream`, or of the model if it is one of this package.
+    limits
+        Where the picture begins and ends: left, right, bottom, top. None: around the examples and vectors.
+    resolution
+        How many points are asked for along each axis.
+    vectors
+        Whether support vectors are shown.
+    ax
+        Axes to draw on; None: those of a new figure.
+
+    Returns
+    -------
+    The axes.
+
+    Examples
+    --------
+
+    >>> from river import datasets, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier(20, rb.kernels.RBF(2.0))
+    >>> examples = list(datasets.Bananas())[:500]
+    >>> for x, y in examples:
+    ...     model.learn_one(x, y)
+    >>> ax = rb.plots.decision_surface(model, examples, resolution=20)
+    >>> sum(len(part.get_offsets()) for part in ax.collections if part.get_label() == "vectors")
+    20
+
+    References
+    ----------
+    [^1]: The guide, [choosing a kernel](guide/choosing_a_kernel.md).
+
+    """
+    points = list(islice(stream, POINTS))
+    names = _two_features(model, points, features)
+    stored = _vectors(model, names) if vectors else []
+    if ax is None:
+        ax = pyplot().figure(figsize=ONLY_PANEL, dpi=DPI, layout="constrained").add_subplot()
+    places = [[x.get(name, 0.0) for name in names] for x, _ in points]
+    box = limits or _around(np.array([*places, *(place for place, _ in stored)], float))
+    x, y = (np.linspace(*ends, resolution) for ends in (box[:2], box[2:]))
+    if isinstance(model, base.Classifier):
+        colours = _draw_regions(ax, model, names, x, y, [label for _, label in points])
+    else:
+        colours = {}
+        _draw_levels(ax, model, names, x, y)
+    _draw_points(ax, points, places, colours)
+    _draw_vectors(ax, stored, colours, getattr(last_step(model), "labels", None))
+    _add_legend(ax, colours, bool(stored))
+    ax.set(xlim=box[:2], ylim=box[2:])
+    ax.set_xlabel(str(names[0]), fontsize=TEXT)
+    ax.set_ylabel(str(names[1]), fontsize=TEXT)
+    ax.tick_params(labelsize=SMALL, color="0.6")
+    ax.spines[:].set_color("0.6")
+    return ax
+
+
+# the plane
+
+
+def _two_features(
+    model: Any, points: Sequence[Example], features: Sequence[Any] | None
+) -> list[Any]:
+    if features is None:
+        last = last_step(model)
+        known = list(points[0][0]) if points else list(last.features) if is_ours(last) else []
+        if len(known) != 2:
+            raise ValueError(
+                f"there must be two features to show, not {len(known)}: features=(...) names them"
+            )
+        return known
+    if len(features) != 2:
+        raise ValueError(f"features must be two names, not {features!r}")
+    return list(features)
+
+
+def _around(places: Floats) -> tuple[float, float, float, float]:
+    if not len(places):
+        raise ValueError("limits must be given where there are no examples and no support vectors")
+    low, high = places.min(axis=0), places.max(axis=0)
+    extra = MARGIN * (high - low) + (high == low)
+    left, bottom = (low - extra).tolist()
+    right, top = (high + extra).tolist()
+    return left, right, bottom, top
+
+
+def _plane(ask: Callable[[dict[Any, Any]], Any], names: Sequence[Any], x: Floats, y: Floats) -> Any:
+    """The answers at every point of the plane, a row for each y."""
+    found = np.empty((len(y), len(x)), object)
+    for i, b in enumerate(y.tolist()):
+        for j, a in enumerate(x.tolist()):
+            found[i, j] = ask({names[0]: a, names[1]: b})
+    return found
+
+
+def _draw_regions(
+    ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats, labels: Iterable[Any]
+) -> dict[Any, str]:
+    """Colour the predicted classes. Returns the colour of each."""
+    found = _plane(model.predict_one, names, x, y)
+    order = in_order({*found.flat, *labels})
+    colours = {label: PALETTE[i % len(PALETTE)] for i, label in enumerate(order)}
+    numbers = _numbers(found, order.index)
+    if len(order) == 2 and is_ours(last_step(model)):  # the border between grid points too
+        sure = _plane(model.predict_proba_one, names, x, y)
+        numbers = _numbers(sure, lambda shares: shares.get(order[1], 0.0))
+    edges = np.arange(len(order) + 1) - 0.5
+    ax.contourf(x, y, numbers, edges, colors=[*colours.values()], alpha=TINT)
+    for border in edges[1:-1]:
+        sides = numbers if len(order) == 2 else np.where(numbers < border, border - 1, border + 1)
+        ax.contour(x, y, sides, [border], colors=GREY, linewidths=0.8)
+    return colours
+
+
+def _numbers(found: Any, number: Callable[[Any], float]) -> Floats:
+    return np.array([number(each) for each in found.flat], float).reshape(found.shape)
+
+
+def _draw_levels(ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats) -> None:
+    detector = hasattr(last_step(model), "score_one")
+    values = _plane(model.score_one if detector else model.predict_one, names, x, y).astype(float)
+    shades = ax.contourf(x, y, values, SMOOTH, cmap="cividis")
+    ticks = load_matplotlib().ticker.MaxNLocator(6)
+    ax.figure.colorbar(shades, ax=ax, ticks=ticks)
+
+
+def _draw_points(
+    ax: Any, points: Sequence[Example], places: Sequence[Any], colours: dict[Any, str]
+) -> None:
+    if points:
+        columns = np.array(places, float).T
+        of_points = [colours.get(label, "white") for _, label in points]
+        ax.scatter(*columns, s=3, c=of_points, alpha=0.6, linewidths=0, label="examples")
+
+
+# support vectors
+
+Stored = list[tuple[list[float], Any]]  # places in the units of the user, and coefficients
+
+
+def _vectors(model: Any, names: Sequence[Any]) -> Stored:
+    last = last_step(model)
+    if not hasattr(last, "support_vectors"):
+        return []
+    images = [_before(model, dict.fromkeys(names, value)) for value in PROBES]
+    lines = []
+    for name in names:
+        if any(name not in image for image in images):
+            return []
+        zero, one, two = (image[name] for image in images)
+        if one == zero or abs(two - 2.0 * one + zero) > 1e-9 * abs(one - zero):
+            return []
+        lines.append((zero, one - zero))
+    return [
+        (
+            [
+                (vector["features"].get(name, 0.0) - shift) / slope
+                for name, (shift, slope) in zip(names, lines, strict=True)
+            ],
+            vector["coefficients"],
+        )
+        for vector in last.support_vectors()
+    ]
+
+
+def _before(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
+    """An example as it reaches the last step."""
+    while True:
+        if type(model) is compose.Pipeline:
+            *steps, last = model.steps.values()
+            for step in steps:
+                x = step.transform_one(x)
+            model = last
+        elif is_target_scaler(model):
+            model = model.regressor
+        else:
+            return x
+
+
+def _draw_vectors(ax: Any, stored: Stored, colours: dict[Any, str], labels: Labels | None) -> None:
+    if not stored:
+        return
+    known = labels.known if labels is not None and len(labels.known) == 2 else [None, None]
+    signs = [colours.get(label, "black") for label in known]  # of negative and positive ones
+    sizes, edges = [], []
+    for _, coefficients in stored:
+        if isinstance(coefficients, dict):
+            label = max(coefficients, key=lambda key: coefficients[key])
+            sizes.append(abs(coefficients[label]))
+            edges.append(colours.get(label, "black"))
+        else:
+            sizes.append(abs(coefficients))
+            edges.append(signs[coefficients > 0.0])
+    areas = LARGEST * np.array(sizes) / (max(sizes) or 1.0)
+    columns = np.array([place for place, _ in stored], float).T
+    options = {"facecolors": "none", "linewidths": 1.4, "label": "vectors"}
+    ax.scatter(*columns, s=np.maximum(areas, 6.0), edgecolors=edges, **options)
+
+
+def _add_legend(ax: Any, colours: dict[Any, str], rings: bool) -> None:
+    line = load_matplotlib().lines.Line2D
+    dot = {"marker": "s", "linestyle": "", "alpha": 2.0 * TINT}
+    handles = [line([], [], color=c, label=str(name), **dot) for name, c in colours.items()]
+    if rings:
+        ring = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
+        handles.append(line([], [], color="black", label="support vector", **ring))
+    if handles:
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "frameon": False}
+        ax.legend(handles=handles, fontsize=SMALL, ncols=COLUMNS, columnspacing=1.2, **below)
