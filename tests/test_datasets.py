@@ -18,13 +18,13 @@ import zipfile
 
 import numpy as np
 import pytest
-from conftest import DATA
 from optional import sklearn_datasets
 from river import evaluate, metrics
 from river.datasets import base
 from scipy import io as matlab
 
 import river_budget as rb
+from conftest import DATA
 from river_budget import datasets
 from river_budget.datasets import digests, fetching, preparing, reading
 from river_budget.datasets.definitions import Definition, File, collection
@@ -293,6 +293,49 @@ def test_a_stream_in_time_is_never_shuffled():
     assert np.array_equal(order, np.arange(45_312))
     assert "Order  time" in repr(dataset)
     assert [kind for kind in STORED if kind.definition.time_order] == [datasets.Electricity]
+
+
+@needs_data
+def test_examples_come_in_the_order_of_a_repetition_as_a_river_dataset():
+    dataset = datasets.German()
+    for k in (0, 20):
+        X, y = dataset.arrays()
+        order = dataset.orders(k + 1)[k]
+        stream = dataset.in_order(k)
+        rows, targets = stream.arrays()
+        assert np.array_equal(rows, X[order])
+        assert np.array_equal(targets, y[order])
+        examples = list(stream)
+        assert examples[3] == (dict(enumerate(X[order[3]].tolist())), y[order[3]])
+        assert len(examples) == stream.n_samples == 1000
+    assert (stream.task, stream.n_features, stream.n_classes) == (dataset.task, 24, 2)
+    assert "Order  20" in repr(stream)
+
+
+@needs_data
+def test_a_sparse_set_is_sparse_in_every_order():
+    dataset = datasets.A9a()
+    x, _ = next(iter(dataset.in_order(1)))
+    assert dataset.in_order(1).sparse
+    assert len(x) < 20
+
+
+@pytest.mark.parametrize("kind", [datasets.Checkerboard, datasets.Waveform])
+def test_a_generator_draws_anew_for_every_repetition(kind):
+    stream = kind(50, seed=7)
+    for k in (0, 3):
+        X, y = stream.in_order(k).arrays()
+        expected, targets = kind(50, seed=100 + k).arrays()
+        assert np.array_equal(X, expected)
+        assert np.array_equal(y, targets)
+
+
+def test_an_order_that_does_not_exist_is_named():
+    with pytest.raises(ValueError, match="elec2 is a stream in time, with order 0 only, not 1"):
+        datasets.Electricity().in_order(1)
+    assert np.array_equal(datasets.Electricity().in_order(0).order, np.arange(45_312))
+    with pytest.raises(ValueError, match="k must be a whole number of at least 0"):
+        datasets.German().in_order(-1)
 
 
 @needs_data

@@ -64,6 +64,18 @@ def test_a_model_without_settings_follows_drift_and_finds_the_features_that_coun
     assert 85 < float(re.search(r"held (\d+) %", out)[1]) < 95
 
 
+def test_a_curve_of_rivers_own_evaluation_ends_in_the_digits_of_the_paper(capsys, data, tmp_path):
+    data("german.numer")
+    pytest.importorskip("matplotlib")
+    load("paper_curve").main(plot=str(tmp_path / "curve.png"))
+    rows = re.findall(r"([\d.]+) ± ([\d.]+) +([\d.]+) ± ([\d.]+)$", capsys.readouterr().out, re.M)
+    assert len(rows) == 4
+    for here, spread, printed, printed_spread in rows:
+        assert abs(float(here) - float(printed)) < 0.0501
+        assert abs(float(spread) - float(printed_spread)) < 0.0501
+    assert (tmp_path / "curve.png").exists()
+
+
 def test_ci_runs_the_test_command_of_the_readme():
     pattern = r"^python3 -m venv .*pytest -n 2$"
     assert len(re.findall(pattern, (ROOT / "README.md").read_text(), re.M)) == 1

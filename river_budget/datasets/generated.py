@@ -5,15 +5,16 @@ from __future__ import annotations
 import abc
 import itertools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from river.datasets import base
 
 from ..parameters import optional, whole
+from .ordered import Arrays
+from .orders import FIRST_SEED
 from .reading import Floats
-from .stored import Arrays
 
 BLOCK = 4096  # examples drawn at once: the same numbers whether one or a million are asked for
 
@@ -30,6 +31,11 @@ class _Generated(base.SyntheticDataset):
     def at_hand(self) -> bool:
         """True: there is nothing to fetch."""
         return True
+
+    def in_order(self, k: int) -> Self:
+        """The stream of repetition k, counted from 0: as many examples, drawn anew."""
+        whole(0)("k", k)
+        return type(self)(self.n_samples, FIRST_SEED + k)
 
     @abc.abstractmethod
     def _draw(self, rng: np.random.Generator) -> Arrays:

@@ -1,4 +1,4 @@
-"""The command line: race, auto, compile, list, table, figure, speed, reproduce.
+"""The command line: race, auto, compile, curve, list, table, figure, speed, reproduce.
 
 Exit codes: 0 all went well; 1 a figure falls short of what is known to be possible; 2 wrong usage; 3 data that
 is needed is not at hand; 130 interrupted, and what was finished is kept.
@@ -61,6 +61,16 @@ def parser() -> argparse.ArgumentParser:
 
     ready = commands.add_parser("compile", help="compile now what the first use would")
     ready.add_argument("names", nargs="*", help="of estimators, as BSGD AutoKernel; none: all")
+
+    curve = commands.add_parser("curve", help="mistakes along a stream, with bands over its orders")
+    curve.add_argument("data", help="a dataset at hand, or a stream of `auto`: german, phishing")
+    curve.add_argument("--models", nargs="+", help="only these models, as BSGD FOGD KNN")
+    curve.add_argument("--orders", type=_whole, default=5, help="how often it is shuffled")
+    curve.add_argument(
+        "--examples", type=_whole, default=5000, help="at most so many of each order"
+    )
+    curve.add_argument("--plot", metavar="PNG", help="where it is drawn, by default curve-DATA.png")
+    _formats(curve)
 
     commands.add_parser("list", help="the tables and figures, and the datasets at hand")
     for kind in ("table", "figure"):
@@ -181,6 +191,22 @@ def run_auto(options: argparse.Namespace) -> int:
     return GOOD if results else NO_DATA
 
 
+def run_curve(options: argparse.Namespace) -> int:
+    from . import curve
+
+    _known([options.data], curve.data_names(), "stream")
+    stream = curve.stream_of(options.data)
+    models = curve.models_for(stream)
+    _known(options.models or (), list(models), "model")
+    chosen = {name: models[name] for name in options.models or curve.usual(models)}
+    panel = curve.measure(options.data, stream, chosen, options.orders, options.examples)
+    print(printing.FORMATS[options.format](*curve.rows(panel)))
+    if options.format == "text":
+        print(f"\n{curve.CAPTION}")
+    draw(options.plot or f"curve-{options.data}.png", [panel], "")
+    return GOOD
+
+
 def run_defaults(options: argparse.Namespace) -> int:
     """What `StandardScaler | model()` does, for every estimator."""
     from . import defaults
@@ -279,13 +305,13 @@ def _remarks(record: Record, found: list[Row]) -> None:
 def _check_drawing(plot: str | None) -> None:
     """Raise where a picture is wanted and cannot be drawn, before hours are spent on its numbers."""
     if plot:
-        from .axes import load_matplotlib
+        from ..plots.axes import load_matplotlib
 
         load_matplotlib()
 
 
 def draw(path: str | pathlib.Path, panels: Sequence[object], title: str) -> None:
-    from .plotting import draw
+    from ..plots.figures import draw
 
     draw(path, panels, title=title)  # type: ignore[arg-type]
     print(f"drawn: {path}", file=sys.stderr)
@@ -325,6 +351,7 @@ COMMANDS = {
     "race": run_race,
     "auto": run_auto,
     "compile": run_compile,
+    "curve": run_curve,
     "list": run_list,
     "table": run_record,
     "figure": run_record,

@@ -61,20 +61,12 @@ def dataset(name: str) -> Any:
         return _dataset(name)
 
 
-@functools.cache
-def _orders(name: str, repeats: int) -> list[Any]:
-    return list(dataset(name).orders(repeats))
-
-
 def in_order(name: str, repeat: int) -> tuple[Any, Any]:
     """The examples in the order of this repeat."""
     with _lock:
         data = dataset(name)
-        X, y = data.arrays()
-        if data.time_order:
-            return X, y
-        order = _orders(name, 20 * (1 + repeat // 20))[repeat]
-    return X[order], y[order]
+        arrays: tuple[Any, Any] = data.in_order(0 if data.time_order else repeat).arrays()
+    return arrays
 
 
 def fresh(task: Task, y: Any) -> Any:
