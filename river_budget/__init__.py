@@ -29,6 +29,7 @@ from .pipelines import (
     decision_function_one,
     memory_usage,
     predict_then_learn_many,
+    summary,
     support_vectors,
 )
 from .saving import SavedModelError, load, save
@@ -75,6 +76,7 @@ __all__ = [
     "merge",
     "predict_then_learn_many",
     "save",
+    "summary",
     "support_vectors",
 ]
 
@@ -82,6 +84,6 @@ first_use.announce()
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "distributed"):  # loaded when asked for: few need them
+    if name in ("datasets", "distributed", "plots"):  # loaded when asked for: few need them
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

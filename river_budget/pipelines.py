@@ -10,7 +10,13 @@ from river import compose
 from .model.base import StreamModel
 from .model.features import Batch
 
-__all__ = ["decision_function_one", "memory_usage", "predict_then_learn_many", "support_vectors"]
+__all__ = [
+    "decision_function_one",
+    "memory_usage",
+    "predict_then_learn_many",
+    "summary",
+    "support_vectors",
+]
 
 
 def _is_ours(model: Any) -> bool:
@@ -39,12 +45,30 @@ def _before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
 def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
     """The raw score of an example behind the transformers of a pipeline.
 
+    Not for comparing models: scores of different models have different units. Probabilities have not.
+
     Parameters
     ----------
     model
         A pipeline that ends in a model of river_budget, or such a model.
     x
         The example as the pipeline takes it.
+
+    Examples
+    --------
+
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier()
+    >>> for i in range(100):
+    ...     model.learn_one({"a": i % 7, "b": i % 3}, i % 7 > 3)
+    >>> rb.decision_function_one(model, {"a": 6, "b": 1}) > 0 > rb.decision_function_one(model, {"a": 0, "b": 1})
+    True
+
+    References
+    ----------
+    [^1]: The guide, [what a kernel learner does](guide/README.md).
 
     """
     return _last(model).decision_function_one(_before_last(model, x))
@@ -53,23 +77,100 @@ def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
 def support_vectors(model: Any) -> list[dict[str, Any]]:
     """The support vectors of the model at the end of a pipeline, in units of what reaches it.
 
+    Not for models without any, as `FOGDClassifier`.
+
     Parameters
     ----------
     model
         A pipeline that ends in a model of river_budget, or such a model.
+
+    Examples
+    --------
+
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier()
+    >>> model.learn_one({"a": 1.0}, False)
+    >>> model.learn_one({"a": 3.0}, True)
+    >>> [vector["features"] for vector in rb.support_vectors(model)]  # 3.0 lies one deviation above the mean
+    [{}, {'a': 1.0}]
+
+    References
+    ----------
+    [^1]: The guide, [what a kernel learner does](guide/README.md).
 
     """
     vectors: list[dict[str, Any]] = _last(model).support_vectors()
     return vectors
 
 
-def memory_usage(model: Any) -> int:
-    """Bytes of a pipeline: of our models as they count themselves, of River's steps as River does.
+def summary(model: Any) -> str:
+    """The state of a pipeline as text: River's steps with their parameters, our models with what they hold.
+
+    Not for programs: the text is for readers and may change. Each of its figures is an attribute too.
 
     Parameters
     ----------
     model
         A pipeline, or any River estimator.
+
+    Examples
+    --------
+
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.MinMaxScaler() | rb.RBPClassifier(budget=10, seed=1)
+    >>> for i in range(100):
+    ...     model.learn_one({"a": i % 7, "b": i % 3}, i % 7 > 3)
+    >>> print(rb.summary(model))
+    MinMaxScaler (
+      window_size=None
+    )
+    RBPClassifier
+      examples       100
+      features       2
+      classes        False, True
+      kernel         RBF(gamma='2/d'), here gamma = 1
+      vectors        10 of 10
+      memory         ... kB
+      best features  a (...), b (...)
+
+    References
+    ----------
+    [^1]: The guide, [what a kernel learner does](guide/README.md).
+
+    """
+    if type(model) is compose.Pipeline:
+        return "\n".join(summary(step) for step in model.steps.values())
+    return str(model.summary() if _is_ours(model) else repr(model))
+
+
+def memory_usage(model: Any) -> int:
+    """Bytes of a pipeline: of our models as they count themselves, of River's steps as River does.
+
+    Not for the memory of a process: Python and compiled code come to far more than most models.
+
+    Parameters
+    ----------
+    model
+        A pipeline, or any River estimator.
+
+    Examples
+    --------
+
+    >>> import river_budget as rb
+
+    >>> small, large = rb.FOGDClassifier(10, seed=1), rb.FOGDClassifier(1000, seed=1)
+    >>> for model in (small, large):
+    ...     model.learn_one({"a": 1.0}, True)
+    >>> rb.memory_usage(small) < 0.1 * rb.memory_usage(large)
+    True
+
+    References
+    ----------
+    [^1]: The guide, [saving and serving](guide/saving.md).
 
     """
     if type(model) is compose.Pipeline:
@@ -83,6 +184,8 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
 
     The model ends exactly as after a loop of `predict_one` and `learn_one`, also behind scalers, whose
     statistics change from row to row (mini-batches of River's pipelines use those of the whole batch).
+
+    Not for streams where labels come late: here every label is known before the next prediction.
 
     Parameters
     ----------
@@ -108,6 +211,10 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     >>> predictions = rb.predict_then_learn_many(model, X, y)
     >>> bool(np.mean(predictions == y) > 0.8)
     True
+
+    References
+    ----------
+    [^1]: The guide, [choosing a model](guide/choosing_a_model.md).
 
     """
     if _is_ours(model):

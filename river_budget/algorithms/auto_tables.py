@@ -55,6 +55,7 @@ class AutoTables(StreamModel):
 
     state_type = core.STATE
     scores_with_per_vector = True
+    shows_kernel = False
 
     budget = Mutable(whole(1))
 
@@ -73,6 +74,11 @@ class AutoTables(StreamModel):
     def _first_weight(self, experts: int) -> float:
         """Of every expert, before anything is learned."""
         raise NotImplementedError
+
+    @property
+    def n_examples(self) -> int:
+        """How many examples the model has learned."""
+        return 0 if self.block is None else int(self.state_record().rounds)
 
     @property
     def n_support_vectors(self) -> int:

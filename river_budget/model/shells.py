@@ -228,6 +228,8 @@ class BudgetRegressor(BudgetModel, Regressor):
 class Transformer(StreamModel, base.MiniBatchTransformer):
     """Transformers that learn without targets."""
 
+    counts_examples = False
+
     def _feature_names(self) -> list[str]:
         """The names of the features that come out."""
         raise NotImplementedError
