@@ -1,0 +1,85 @@
+"""Every page of the guide: all its code runs and says what it prints, its pictures are drawn, its links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+
+import guide
+import pytest
+from conftest import DATA
+from optional import package
+
+from river_budget.experiments import command
+
+PAGES = pytest.mark.parametrize("page", guide.PAGES, ids=lambda page: page.stem)
+MADE_ELSEWHERE = {"auto.png": "river-budget auto --plot", "paper_curve.png": "paper_curve.py"}
+
+
+@PAGES
+def test_a_page_runs_as_it_stands(page, tmp_path, monkeypatch):
+    text = page.read_text()
+    if "rb.plots" in text:
+        package("matplotlib").use("Agg")
+    if "datasets.German()" in text and not DATA.is_dir():
+        pytest.skip("no real datasets here: RIVER_BUDGET_DATA names the folder that holds them")
+    monkeypatch.setenv("RIVER_BUDGET_DATA", str(DATA))
+    monkeypatch.chdir(tmp_path)
+    assert guide.run(page) == ""
+    drawn = {path.name for path in tmp_path.glob("*.png")}
+    assert drawn == set(guide.pictures(page)) - set(MADE_ELSEWHERE)
+
+
+@PAGES
+def test_all_python_of_a_page_is_run(page):
+    """A line that is no prompt and no output would be shown and not tried."""
+    for code in guide.blocks(page, "python"):
+        assert code.startswith(">>> ")
+        assert code.endswith("\n\n"), "an empty line ends the last output"
+        assert "\n\n\n" not in code
+    assert not {name for name, _ in guide.FENCE.findall(page.read_text())} - {"python", "sh", ""}
+
+
+@PAGES
+def test_commands_of_a_page_exist(page):
+    for code in guide.blocks(page, "sh"):
+        for line in code.splitlines():
+            words = line.partition("#")[0].split()
+            assert words[0] == "river-budget"
+            command.parser().parse_args(words[1:])
+
+
+@PAGES
+def test_links_and_pictures_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)]*)\)", page.read_text()):
+        if not target.startswith("https://"):
+            assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+def test_the_first_page_leads_to_all_others():
+    first = (guide.FOLDER / "README.md").read_text()
+    for page in guide.PAGES:
+        assert page.name == "README.md" or f"]({page.name})" in first
+
+
+def test_pages_are_short():
+    for page in guide.PAGES:
+        assert len(page.read_text().splitlines()) <= 150, page.name
+
+
+def test_every_picture_is_shown():
+    shown = {name for page in guide.PAGES for name in guide.pictures(page)}
+    assert {path.name for path in guide.FOLDER.glob("*.png")} == shown
+
+
+def test_the_script_that_compares_widths_runs(capsys):
+    spec = importlib.util.spec_from_file_location(
+        "example_kernel_width", guide.FOLDER.parent / "kernel_width.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(["chick"], ["FOGD"])
+    out = capsys.readouterr().out
+    rows = re.findall(r"^(c / d|2 c / median of \d+) +all +([-\d. ]+)$", out, re.M)
+    assert len(rows) == 4
+    assert all(len(values.split()) == 8 for _, values in rows)
