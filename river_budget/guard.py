@@ -30,6 +30,8 @@ class Guard(base.Transformer):
 
     In prediction a bad value counts as absent, or as the last good one; only "raise" refuses there too.
 
+    Not for gaps that mean something: a value that is missing on purpose deserves a feature of its own.
+
     Parameters
     ----------
     on_bad
@@ -51,6 +53,10 @@ class Guard(base.Transformer):
     99
     >>> model.predict_one({"a": None, "b": 1}) in (False, True)
     True
+
+    References
+    ----------
+    [^1]: The guide, [saving and serving](guide/saving.md).
 
     """
 

@@ -50,6 +50,9 @@ def _width(gamma: float | str, n_features: int) -> float:
 class RBF(Kernel):
     """The Gaussian kernel, exp(-gamma |x - z|^2).
 
+    Not for features of different size without a scaler, nor for thousands of sparse ones, which are all
+    equally far apart.
+
     Parameters
     ----------
     gamma
@@ -73,6 +76,10 @@ class RBF(Kernel):
     >>> rb.kernels.RBF.from_width(8)
     RBF(gamma=0.0078125)
 
+    References
+    ----------
+    [^1]: The guide, [choosing a kernel](guide/choosing_a_kernel.md).
+
     """
 
     def __init__(self, gamma: float | str = "auto"):
@@ -95,10 +102,28 @@ class RBF(Kernel):
 class Laplacian(Kernel):
     """exp(-gamma |x - z|_1), with the sum of absolute differences. Rougher than RBF.
 
+    Not for smooth targets: its peak makes every border ragged. And vectors cannot merge with it.
+
     Parameters
     ----------
     gamma
         How fast similarity falls with distance; `"auto"` as for `RBF`.
+
+    Examples
+    --------
+
+    >>> import river_budget as rb
+
+    >>> model = rb.KernelOGDClassifier(rb.kernels.Laplacian(0.5), learning_rate=1.0)
+    >>> model.learn_one({"a": 0.0, "b": 0.0}, True)
+    >>> score = model.decision_function_one({"a": 1.0, "b": -1.0})
+    >>> round(score, 4)  # exp(-0.5 * (1 + 1))
+    0.3679
+
+    References
+    ----------
+    [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf)
+    [^2]: The guide, [choosing a kernel](guide/choosing_a_kernel.md).
 
     """
 
@@ -113,6 +138,8 @@ class Laplacian(Kernel):
 class Polynomial(Kernel):
     """(gamma x.z + coef0)^degree.
 
+    Not for features that are not scaled: a value of 10 becomes 1000. And vectors cannot merge with it.
+
     Parameters
     ----------
     degree
@@ -121,6 +148,27 @@ class Polynomial(Kernel):
         Factor of the inner product.
     coef0
         What is added to it; with 0, only products of exactly `degree` features count.
+
+    Examples
+    --------
+
+    Whether two numbers have the same sign depends on their product, which a linear model cannot see:
+
+    >>> import random
+    >>> import river_budget as rb
+
+    >>> rng, right = random.Random(1), 0
+    >>> model = rb.ProjectronClassifier(20, rb.kernels.Polynomial(2, coef0=0.0))
+    >>> for _ in range(1000):
+    ...     x = {"a": rng.uniform(-1, 1), "b": rng.uniform(-1, 1)}
+    ...     right += model.predict_one(x) == (x["a"] * x["b"] > 0)
+    ...     model.learn_one(x, x["a"] * x["b"] > 0)
+    >>> right > 950
+    True
+
+    References
+    ----------
+    [^1]: The guide, [choosing a kernel](guide/choosing_a_kernel.md).
 
     """
 
@@ -144,7 +192,25 @@ class Polynomial(Kernel):
 
 
 class Linear(Kernel):
-    """x.z, for comparison: River's own linear models are faster and need no budget."""
+    """x.z, for comparison: River's own linear models are faster and need no budget.
+
+    Not for bent borders, nor for streams of few features: River's linear models do the same for less.
+
+    Examples
+    --------
+
+    >>> import river_budget as rb
+
+    >>> model = rb.KernelOGDClassifier(rb.kernels.Linear(), learning_rate=1.0)
+    >>> model.learn_one({"goal": 1, "match": 1}, True)
+    >>> model.decision_function_one({"goal": 2, "bank": 1})
+    2.0
+
+    References
+    ----------
+    [^1]: The guide, [choosing a kernel](guide/choosing_a_kernel.md).
+
+    """
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return {"kernel": Code.LINEAR}

@@ -31,19 +31,83 @@ class Maintenance(Value):
 
 
 class RemoveOldest(Maintenance):
-    """Forget the vector that came first."""
+    """Forget the vector that came first.
+
+    Not for streams that stand still: what is old may still be right.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier(
+    ...     budget=30, kernel=rb.kernels.RBF(4.0), maintenance=rb.maintenance.RemoveOldest()
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 79...%
+
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+    [^2]: The guide, [drift](guide/drift.md).
+
+    """
 
     _code = codes.Maintenance.REMOVE_OLDEST
 
 
 class RemoveRandom(Maintenance):
-    """Forget any of the old vectors, all equally likely."""
+    """Forget any of the old vectors, all equally likely.
+
+    Not for streams that stand still: chance throws away what is still needed.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier(
+    ...     budget=30, kernel=rb.kernels.RBF(4.0), maintenance=rb.maintenance.RemoveRandom(), seed=1
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 7...%
+
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+    [^2]: The guide, [drift](guide/drift.md).
+
+    """
 
     _code = codes.Maintenance.REMOVE_RANDOM
 
 
 class RemoveSmallest(Maintenance):
-    """Forget the vector with the smallest contribution; among equals, the oldest."""
+    """Forget the vector with the smallest contribution; among equals, the oldest.
+
+    Not for streams that stand still: what goes takes all that it knew with it. With decay, as in
+    `BSGDClassifier`, the smallest is mostly the oldest.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier(
+    ...     budget=30, kernel=rb.kernels.RBF(4.0), maintenance=rb.maintenance.RemoveSmallest()
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 79...%
+
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+    [^2]: The guide, [drift](guide/drift.md).
+
+    """
 
     _code = codes.Maintenance.REMOVE_SMALLEST
 
@@ -53,11 +117,27 @@ class Project(Maintenance):
 
     The exact optimum for a fixed set of vectors. Time and memory grow with the square of the budget.
 
+    Not for large budgets: with 1000 vectors a table of 8 MB, and a million steps for each update.
+
     Parameters
     ----------
     choice
         Which vector goes: `"smallest"` is the one with the smallest contribution, `"best"` the one whose
         projection changes the model least (equation 17 of the paper), which is seldom much better.
+
+    Examples
+    --------
+
+    Nearly as good as merging, with any kernel:
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier(
+    ...     budget=30, kernel=rb.kernels.Laplacian(2.0), maintenance=rb.maintenance.Project()
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 8...%
 
     References
     ----------
@@ -82,6 +162,8 @@ class Merge(Maintenance):
 
     Needs the Gaussian kernel (`RBF`).
 
+    Not for kernels other than `RBF`.
+
     Parameters
     ----------
     arity
@@ -95,6 +177,18 @@ class Merge(Maintenance):
         What the new vector optimises: `"degradation"` is the change of the model, `"eq21"` the criterion
         printed in the paper of 2010, which differs with more than one class and is kept to repeat its
         figures (pairs only).
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier(
+    ...     budget=30, kernel=rb.kernels.RBF(4.0), maintenance=rb.maintenance.Merge()
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 88...%
 
     References
     ----------

@@ -30,7 +30,7 @@ def public():
     names = [name for name in rb.__all__ if not inspect.ismodule(getattr(rb, name))]
     for name in sorted(names, key=str.lower):
         yield f"rb.{name}", getattr(rb, name)
-    for module in ("kernels", "maintenance", "distributed"):
+    for module in ("kernels", "maintenance", "plots", "distributed"):
         for name in getattr(rb, module).__all__:
             yield f"rb.{module}.{name}", getattr(getattr(rb, module), name)
 
@@ -88,6 +88,10 @@ def described(name, kind):
     lines += [""] if methods else []
     if "Examples" in parts:
         lines += ["```python", parts["Examples"].strip(), "```", ""]
+    if "References" in parts:
+        lines += [
+            re.sub(r"^\[\^\d+\]:", "-", line) for line in parts["References"].splitlines()
+        ] + [""]
     return "\n".join(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import pytest
 import reference
@@ -24,3 +25,27 @@ def test_every_public_name_describes_each_of_its_parameters(name, kind):
     parameters = [p for p in inspect.signature(kind).parameters if p not in ("args", "kwargs")]
     described = [entry for entry, _ in reference.entries_of(parts.get("Parameters", ""))]
     assert not set(parameters).difference(described), f"{name} does not describe all parameters"
+
+
+@pytest.mark.parametrize(("name", "kind"), PUBLIC, ids=[name for name, _ in PUBLIC])
+def test_every_public_name_says_when_it_is_bad_shows_its_point_and_names_its_sources(name, kind):
+    parts = reference.parts_of(kind.__doc__ or "")
+    paragraphs = parts[""].split("\n\n")
+    assert len(paragraphs[0]) > 10, f"{name} does not say what it is for"
+    assert any(p.startswith("Not for ") for p in paragraphs), f'{name}: a paragraph "Not for ..."'
+    assert ">>> " in parts.get("Examples", ""), f"{name} has no example"
+    assert re.search(r"^\[\^1\]: .", parts.get("References", ""), re.M), f"{name} has no reference"
+
+
+@pytest.mark.parametrize(("name", "kind"), PUBLIC, ids=[name for name, _ in PUBLIC])
+def test_references_to_the_guide_lead_somewhere(name, kind):
+    text = reference.parts_of(kind.__doc__ or "").get("References", "")
+    for target in re.findall(r"\]\((guide/[^)#]*)", text):
+        assert (reference.PLACE.parent / target).exists(), target
+
+
+def test_sections_are_those_of_numpydoc_in_their_order():
+    known = ["", "Parameters", "Returns", "Examples", "References"]
+    for name, kind in PUBLIC:
+        sections = list(reference.parts_of(kind.__doc__ or ""))
+        assert sections == [title for title in known if title in sections], name

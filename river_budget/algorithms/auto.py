@@ -22,14 +22,17 @@ class AutoKernelClassifier(Inspected, Classifier):
     """A kernel classifier without settings: for the end of a pipeline, and with nothing in front of it.
 
     It takes features in any unit, learns which of them matter, follows drift, and its probabilities can be
-    used as they are. A memory holds the recent examples and older ones that were hard to predict. Votes of the
-    nearest and kernels of three widths work on this memory, with a weight for each feature that is learned from
-    every example. Linear models and random binning need no memory. A mixer weighs the opinions of all of these by a
-    Newton step.
+    used as they are. A memory holds the recent examples and older ones that were hard to predict. Votes of
+    the nearest and kernels of three widths work on this memory, with a weight for each feature that is
+    learned from every example. Linear models and random binning need no memory. A mixer weighs the opinions
+    of all of these by a Newton step.
 
-    Time and memory for an example are the same from the first to the last. Both grow with `budget`, the number of
-    features and the number of classes. A missing feature counts as 0, as everywhere in this package. A weight
-    above 1000 counts as 1000.
+    Time and memory for an example are the same from the first to the last. Both grow with `budget`, the
+    number of features and the number of classes. A missing feature counts as 0, as everywhere in this
+    package. A weight above 1000 counts as 1000.
+
+    Not for a small memory (a megabyte and more, and thirteen with 26 classes), nor for thousands of features:
+    then take `BSGDClassifier`, or a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
@@ -59,6 +62,11 @@ class AutoKernelClassifier(Inspected, Classifier):
     >>> weights = model.importances()
     >>> max(weights, key=weights.get)
     'exgreen-mean'
+
+    References
+    ----------
+    [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf)
+    [^2]: The guide, [choosing a model](guide/choosing_a_model.md).
 
     """
 
@@ -151,11 +159,14 @@ class AutoKernelClassifier(Inspected, Classifier):
 class AutoKernelRegressor(Inspected, Regressor):
     """A kernel regressor without settings: for features and targets in any unit.
 
-    The same memory, metric and mixer as in `AutoKernelClassifier`, with experts that predict numbers. There is no
-    need to scale features or targets.
+    The same memory, metric and mixer as in `AutoKernelClassifier`, with experts that predict numbers. There
+    is no need to scale features or targets.
 
-    `predict_one(x, with_dist=True)` returns a normal distribution. Its spread is that of the errors made on similar
-    examples, stretched such that nine in ten targets lie in the interval of 90 %.
+    `predict_one(x, with_dist=True)` returns a normal distribution. Its spread is that of the errors made on
+    similar examples, stretched such that nine in ten targets lie in the interval of 90 %.
+
+    Not for a small memory (it takes most of a megabyte), nor for thousands of features: then take
+    `BSGDRegressor`.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
@@ -179,6 +190,11 @@ class AutoKernelRegressor(Inspected, Regressor):
     >>> x, y = next(iter(datasets.TrumpApproval()))
     >>> model.predict_one(x, with_dist=True)
     𝒩(μ=..., σ=...)
+
+    References
+    ----------
+    [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf)
+    [^2]: The guide, [regression](guide/regression.md).
 
     """
 

@@ -71,13 +71,15 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
     Kept for comparison: forgetting whole vectors costs much, so it is well behind `BSGDClassifier`. With
     `removal="random"`, the rule of the paper, it is poor on most streams without settings made for them.
 
-        As the others grow, the model stays the same on average, and an update is as cheap as a removal. With
+    As the others grow, the model stays the same on average, and an update is as cheap as a removal. With
     `sampling="nonuniform"` (BOGD++) vectors with large coefficients are kept for longer. It does well where
     classes are noisy; where they are not, its random growth costs more than it gains, and `BPAClassifier` or
     merging (`BSGDClassifier`) are better.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and
     `max_coefficient`.
+
+    Not for small budgets: each vector that goes takes all it knew with it. `BSGDClassifier` merges instead.
 
     Parameters
     ----------
@@ -115,6 +117,11 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 86...%
 
+    The old ones have gone for good: none of the first two thousand vectors is left.
+
+    >>> min(vector["arrival"] for vector in rb.support_vectors(model)) > 2000
+    True
+
     References
     ----------
     [^1]: [Zhao, P., Wang, J., Wu, P., Jin, R. and Hoi, S., 2012. Fast bounded online gradient descent algorithms for scalable kernel-based online learning. ICML.](https://arxiv.org/abs/1206.4633)
@@ -151,6 +158,8 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2`,
     `max_coefficient` and `epsilon`.
 
+    Not for streams without a `TargetStandardScaler`, nor for small budgets.
+
     Parameters
     ----------
     budget
@@ -183,6 +192,19 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
+
+    Vectors that merge keep what these forget:
+
+    >>> merging = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.BSGDRegressor(budget=50)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), merging, metrics.MAE())
+    MAE: 0.30...
+
+    References
+    ----------
+    [^1]: [Zhao, P., Wang, J., Wu, P., Jin, R. and Hoi, S., 2012. Fast bounded online gradient descent algorithms for scalable kernel-based online learning. ICML.](https://arxiv.org/abs/1206.4633)
+    [^2]: The guide, [regression](guide/regression.md).
 
     """
 

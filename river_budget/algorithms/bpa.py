@@ -29,6 +29,8 @@ class BPAClassifier(BudgetClassifier):
 
     While a model lives, `mutate` or assignment may change `budget` and `C`.
 
+    Not for noisy streams with a large `C`: a step that corrects every mistake in full learns the noise.
+
     Parameters
     ----------
     budget
@@ -55,6 +57,14 @@ class BPAClassifier(BudgetClassifier):
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 89...%
+
+    The rule of the papers, handing over to the newcomer alone and steps of up to 1, is simpler and a little worse:
+
+    >>> model = preprocessing.StandardScaler() | rb.BPAClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0), C=1.0, update="simple"
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 87...%
 
     References
     ----------

@@ -107,6 +107,9 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
 
     While a model lives, `mutate` or assignment may change `budget`, `l2` and `learning_rate`.
 
+    Not for features of different size without a scaler in front, nor for streams where a straight border is
+    the truth.
+
     Parameters
     ----------
     budget
@@ -150,6 +153,16 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88...%
 
+    What merging is worth shows with few vectors. 30 that merge, and 30 of which the smallest is forgotten:
+
+    >>> for maintenance in (rb.maintenance.Merge(), rb.maintenance.RemoveSmallest()):
+    ...     model = preprocessing.StandardScaler() | rb.BSGDClassifier(
+    ...         budget=30, kernel=rb.kernels.RBF(4.0), maintenance=maintenance
+    ...     )
+    ...     evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 88...%
+    Accuracy: 79...%
+
     References
     ----------
     [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
@@ -186,6 +199,8 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `l2`, `epsilon` and `learning_rate`.
+
+    Not for targets in their own units: without a `TargetStandardScaler` it crawls or overshoots.
 
     Parameters
     ----------
@@ -226,6 +241,21 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0.3...
+
+    A wider tube stores fewer examples, and is less exact:
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.BSGDRegressor(budget=500, epsilon=0.5)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.4...
+    >>> model.regressor["BSGDRegressor"].n_support_vectors < 150
+    True
+
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+    [^2]: The guide, [regression](guide/regression.md).
 
     """
 

@@ -16,9 +16,12 @@ __all__ = ["BudgetPerceptronClassifier"]
 class BudgetPerceptronClassifier(BudgetClassifier):
     """The budget Perceptron of Crammer, Kandola and Singer (CKS): what is easy is forgotten.
 
-    Kept for comparison: on noisy streams it is worse than a constant. A full model drops the vector that would be classified with the largest margin without itself. Good on
-    clean data. On noisy data it collects the examples that cannot be learned, mislabelled ones among them:
-    then take `Forgetron` or `BSGDClassifier`. Binary only.
+    Kept for comparison: on noisy streams it is worse than a constant. A full model drops the vector that
+    would be classified with the largest margin without itself. Good on clean data. On noisy data it collects
+    the examples that cannot be learned, mislabelled ones among them: then take `Forgetron` or
+    `BSGDClassifier`. Binary only.
+
+    Not for noise, and more than two classes.
 
     While a model lives, `mutate` or assignment may change `budget` and `margin`.
 
@@ -45,6 +48,14 @@ class BudgetPerceptronClassifier(BudgetClassifier):
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 61...%
+
+    Where no label is wrong it does better:
+
+    >>> from river.datasets import synth
+
+    >>> sine = synth.Sine(classification_function=2, seed=1).take(2000)
+    >>> evaluate.progressive_val_score(sine, model.clone(), metrics.Accuracy())
+    Accuracy: 9...%
 
     References
     ----------

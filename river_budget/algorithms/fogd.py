@@ -67,6 +67,8 @@ class FOGDClassifier(_FOGD, Classifier):
 
     While a model lives, `mutate` or assignment may change `learning_rate`.
 
+    Not for many features with few waves: the error of the kernel falls with the root of their number only.
+
     Parameters
     ----------
     n_components
@@ -97,6 +99,13 @@ class FOGDClassifier(_FOGD, Classifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
 
+    What it holds does not depend on what it has seen:
+
+    >>> fresh = rb.FOGDClassifier(kernel=rb.kernels.RBF(4.0), seed=1)
+    >>> fresh.learn_one({"1": 0.0, "2": 0.0}, True)
+    >>> fresh.memory_usage == model["FOGDClassifier"].memory_usage
+    True
+
     References
     ----------
     [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
@@ -125,6 +134,8 @@ class FOGDRegressor(_FOGD, Regressor):
     the pipeline.
 
     While a model lives, `mutate` or assignment may change `learning_rate`, `epsilon` and `max_error`.
+
+    Not for targets in their own units, nor for many features with few waves.
 
     Parameters
     ----------
@@ -158,6 +169,16 @@ class FOGDRegressor(_FOGD, Regressor):
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
+
+    More waves come closer to the kernel:
+
+    >>> for n_components in (10, 1000):
+    ...     model = preprocessing.TargetStandardScaler(
+    ...         preprocessing.StandardScaler() | rb.FOGDRegressor(n_components, seed=1)
+    ...     )
+    ...     evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.38...
+    MAE: 0.35...
 
     References
     ----------

@@ -137,6 +137,8 @@ class RandomFourier(Fourier, Transformer):
     The frequencies of a feature depend on its name and the seed only: a map with the same seed is the
     same map, whatever the order in which features appear.
 
+    Not for kernels other than `RBF` and `Laplacian`, nor in front of models that need sparse features.
+
     Parameters
     ----------
     n_components
@@ -228,8 +230,10 @@ class RBFSampler(RandomFourier):
 
     Swapping the import is all it takes. What comes out differs: waves over the whole example, which
     approximate scale^2 exp(-gamma |x - z|^2), and not waves over single features; and two features for each
-    component, however many come in. They are named "cos_0", "sin_0" and so on, as they belong to no single feature.
-    A gamma that suits River's is d times too large here, so the default is `"auto"`, 1 / d.
+    component, however many come in. They are named "cos_0", "sin_0" and so on, as they belong to no single
+    feature. A gamma that suits River's is d times too large here, so the default is `"auto"`, 1 / d.
+
+    Not for features that act one by one, where River's sampler learns faster.
 
     While a model lives, `mutate` or assignment may change `gamma`.
 

@@ -52,6 +52,8 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `eta_linear`.
 
+    Not for streams whose examples move away from the first ones: what it compares with is frozen.
+
     Parameters
     ----------
     budget
@@ -88,6 +90,11 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
 
+    All vectors come from the beginning, and none has gone since:
+
+    >>> max(vector["arrival"] for vector in rb.support_vectors(model)) < 100
+    True
+
     References
     ----------
     [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
@@ -121,6 +128,8 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `epsilon`,
     `eta_linear` and `max_error`.
+
+    Not for streams whose examples move away from the first ones, nor for targets in their own units.
 
     Parameters
     ----------
@@ -157,6 +166,16 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
     ...     preprocessing.StandardScaler() | rb.NOGDRegressor(budget=50)
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+
+    A higher rank keeps more of what the vectors span:
+
+    >>> for rank in (5, 50):
+    ...     model = preprocessing.TargetStandardScaler(
+    ...         preprocessing.StandardScaler() | rb.NOGDRegressor(budget=50, rank=rank)
+    ...     )
+    ...     print(evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE()))
+    MAE: 0...
     MAE: 0...
 
     References

@@ -58,6 +58,8 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and `nu`.
 
+    Not for more than two classes, nor for streams whose old examples still count.
+
     Parameters
     ----------
     budget
@@ -85,6 +87,12 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
+
+    Only the newest are kept:
+
+    >>> arrivals = sorted(vector["arrival"] for vector in rb.support_vectors(model))
+    >>> arrivals[-1] - arrivals[0]
+    99
 
     References
     ----------
@@ -116,6 +124,8 @@ class NORMARegressor(_NORMA, BudgetRegressor):
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and `nu`.
 
+    Not for fine differences: steps of one size leave a noise of that size.
+
     Parameters
     ----------
     budget
@@ -142,6 +152,15 @@ class NORMARegressor(_NORMA, BudgetRegressor):
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
+
+    One target gone wrong does little harm:
+
+    >>> x, y = next(iter(datasets.TrumpApproval()))
+    >>> inside = model.regressor["NORMARegressor"]
+    >>> before = inside.predict_one(x)
+    >>> inside.learn_one(x, 1e6)
+    >>> abs(inside.predict_one(x) - before) < 1.0
+    True
 
     References
     ----------

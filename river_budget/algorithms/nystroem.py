@@ -151,6 +151,8 @@ class Nystroem(NystroemBasis, Transformer):
 
     While a model lives, `mutate` or assignment may change `budget`.
 
+    Not for streams whose examples move away from the first ones: landmarks never change.
+
     Parameters
     ----------
     budget
@@ -175,6 +177,16 @@ class Nystroem(NystroemBasis, Transformer):
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
+
+    The inner product of two landmarks is their kernel:
+
+    >>> features = rb.Nystroem(2, kernel=rb.kernels.RBF(0.5), scale=1.0)
+    >>> a, b = {"x": 1.0, "y": 0.0}, {"x": 0.0, "y": 1.0}
+    >>> for x in (a, b):
+    ...     features.learn_one(x)
+    >>> a, b = features.transform_one(a), features.transform_one(b)
+    >>> round(sum(a[i] * b[i] for i in a), 4)  # exp(-0.5 * 2)
+    0.3679
 
     References
     ----------

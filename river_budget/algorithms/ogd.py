@@ -16,9 +16,11 @@ __all__ = ["KernelOGDClassifier", "KernelOGDRegressor"]
 class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
     """Gradient descent on the hinge loss with a constant step, without a budget.
 
-    Kept for comparison: it grows without limit.     Every example inside the margin becomes a support vector: more accurate than the Perceptron, and larger.
-    It never forgets, so memory and time grow with the stream. Choose it for short streams, or to see what
-    a budget costs; `BOGDClassifier` is the same with one.
+    Kept for comparison: it grows without limit. Every example inside the margin becomes a support vector:
+    more accurate than the Perceptron, and larger. It never forgets, so memory and time grow with the stream.
+    Choose it for short streams, or to see what a budget costs; `BOGDClassifier` is the same with one.
+
+    Not for streams without end: it stores every example inside the margin.
 
     While a model lives, `mutate` or assignment may change `learning_rate`.
 
@@ -48,6 +50,11 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 89...%
 
+    How many it has stored by now:
+
+    >>> model["KernelOGDClassifier"].n_support_vectors > 1000
+    True
+
     References
     ----------
     [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
@@ -75,8 +82,11 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
 class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
     """Gradient descent on the squared error with a constant step, without a budget.
 
-    Kept for comparison: it grows without limit. Errors up to `epsilon` count nothing. It never forgets, so memory and time grow with the stream. Targets
-    should be of order one: put a `TargetStandardScaler` around the pipeline.
+    Kept for comparison: it grows without limit. Errors up to `epsilon` count nothing. It never forgets, so
+    memory and time grow with the stream. Targets should be of order one: put a `TargetStandardScaler` around
+    the pipeline.
+
+    Not for streams without end: it stores every example with an error above `epsilon`.
 
     While a model lives, `mutate` or assignment may change `learning_rate` and `epsilon`.
 
@@ -105,6 +115,16 @@ class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
+
+    How many it has stored by now, of 1001:
+
+    >>> model.regressor["KernelOGDRegressor"].n_support_vectors > 500
+    True
+
+    References
+    ----------
+    [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
+    [^2]: The guide, [regression](guide/regression.md).
 
     """
 

@@ -37,6 +37,8 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
 
     While a model lives, `mutate` or assignment may change `nu`, `budget`, `learning_rate` and `l2`.
 
+    Not for anomalies that come in dense clusters, nor for features of different size without a scaler.
+
     Parameters
     ----------
     nu
@@ -80,6 +82,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     """
 
     learning_pass = staticmethod(core.learn_novelty)
+    counts_examples = False
     scoring_pass = staticmethod(core.score_novelty)
     shrinking_pass = staticmethod(core.shrink_to_budget)
     state_type = core.STATE

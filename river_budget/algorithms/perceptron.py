@@ -38,11 +38,13 @@ class _Maintaining:
 class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps):
     """The kernel Perceptron: every mistake becomes a support vector, by default for ever.
 
-    Kept for comparison: the baseline that all budgets are measured against. Without a budget it never forgets, so memory and time
-    grow with the number of mistakes: on a noisy stream without limit. Choose it for short streams, or to see
-    what a budget costs; otherwise one of the others. With a budget it forgets the oldest vector, or does what
-    `maintenance` says; `RemoveRandom()` makes it an `RBPClassifier`, and with shrinking before each removal of
-    the oldest it would be a `ForgetronClassifier`.
+    Kept for comparison: the baseline that all budgets are measured against. Without a budget it never
+    forgets, so memory and time grow with the number of mistakes: on a noisy stream without limit. Choose it
+    for short streams, or to see what a budget costs; otherwise one of the others. With a budget it forgets
+    the oldest vector, or does what `maintenance` says; `RemoveRandom()` makes it an `RBPClassifier`, and with
+    shrinking before each removal of the oldest it would be a `ForgetronClassifier`.
+
+    Not for noisy streams without a `budget`: it stores every mistake.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
@@ -75,6 +77,11 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
     >>> model = preprocessing.StandardScaler() | rb.KernelPerceptronClassifier(rb.kernels.RBF(4.0))
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 86...%
+
+    How many mistakes it has stored by now:
+
+    >>> model["KernelPerceptronClassifier"].n_support_vectors > 600
+    True
 
     References
     ----------
@@ -109,8 +116,10 @@ class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
     """The kernel Perceptron for regression: steps of one size towards the target, without a budget.
 
     Kept for comparison: it grows without limit. Every error above `epsilon` adds a support vector with
-    coefficient `learning_rate`, up or down. Memory and time grow with their number. Targets should be of order one: put a `TargetStandardScaler` around
-    the pipeline.
+    coefficient `learning_rate`, up or down. Memory and time grow with their number. Targets should be of
+    order one: put a `TargetStandardScaler` around the pipeline.
+
+    Not for streams without end: it stores every example with an error above `epsilon`.
 
     While a model lives, `mutate` or assignment may change `learning_rate` and `epsilon`.
 
@@ -139,6 +148,16 @@ class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0.33...
+
+    How many it has stored by now, of 1001:
+
+    >>> model.regressor["KernelPerceptronRegressor"].n_support_vectors > 400
+    True
+
+    References
+    ----------
+    [^1]: [Freund, Y. and Schapire, R., 1999. Large margin classification using the Perceptron algorithm. Machine Learning 37.](https://doi.org/10.1023/A:1007662407062)
+    [^2]: The guide, [regression](guide/regression.md).
 
     """
 

@@ -38,6 +38,8 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
 
     While a model lives, `mutate` or assignment may change `budget` and `threshold`.
 
+    Not for drift, nor for budgets of thousands: every update costs their square.
+
     Parameters
     ----------
     budget
@@ -62,6 +64,16 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 86...%
+
+    With a threshold and no budget the support grows by what is new, and stops by itself:
+
+    >>> model = preprocessing.StandardScaler() | rb.ProjectronClassifier(
+    ...     budget=None, kernel=rb.kernels.RBF(4.0), threshold=0.1
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 86...%
+    >>> model["ProjectronClassifier"].n_support_vectors < 100
+    True
 
     References
     ----------
@@ -95,6 +107,8 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
     While a model lives, `mutate` or assignment may change `budget`, `threshold`, `learning_rate` and
     `epsilon`.
 
+    Not for drift, nor for budgets of thousands: every update costs their square.
+
     Parameters
     ----------
     budget
@@ -119,6 +133,21 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
+
+    With a threshold it needs few vectors:
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.ProjectronRegressor(budget=None, threshold=0.1)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+    >>> model.regressor["ProjectronRegressor"].n_support_vectors < 100
+    True
+
+    References
+    ----------
+    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2009. Bounded kernel-based online learning. JMLR 10.](https://jmlr.org/papers/v10/orabona09a.html)
+    [^2]: The guide, [regression](guide/regression.md).
 
     """
 
@@ -151,6 +180,8 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
 
     While a model lives, `mutate` or assignment may change `budget` and `threshold`.
 
+    Not for drift, nor for budgets of thousands: every update costs their square.
+
     Parameters
     ----------
     budget
@@ -177,6 +208,14 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88...%
+
+    What margin errors teach; `ProjectronClassifier` passes them by:
+
+    >>> model = preprocessing.StandardScaler() | rb.ProjectronClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 86...%
 
     References
     ----------

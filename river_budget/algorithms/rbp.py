@@ -26,10 +26,13 @@ class _RBP(BudgetModel):
 class RBPClassifier(_RBP, ClassifierSteps):
     """The randomised budget Perceptron: a newcomer takes the place of a vector drawn at random.
 
-    Kept for comparison: without settings made for the stream it is well behind `BSGDClassifier`.     The cheapest budget there is, and by its authors' proof not a bad one when the target moves. It loses
-    more than `Forgetron` or the projecting ones where the target stands still.
+    Kept for comparison: without settings made for the stream it is well behind `BSGDClassifier`. The cheapest
+    budget there is, and by its authors' proof not a bad one when the target moves. It loses more than
+    `Forgetron` or the projecting ones where the target stands still.
 
     While a model lives, `mutate` or assignment may change `budget`.
+
+    Not for streams that stand still: chance throws away what is still needed.
 
     Parameters
     ----------
@@ -55,6 +58,11 @@ class RBPClassifier(_RBP, ClassifierSteps):
     ... )
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
+
+    Any vector may have to go, so some of the first are still there:
+
+    >>> len(rb.support_vectors(model)), min(v["arrival"] for v in rb.support_vectors(model)) < 900
+    (100, True)
 
     References
     ----------
@@ -82,6 +90,8 @@ class RBPRegressor(_RBP, RegressorSteps):
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `epsilon`.
 
+    Not for smooth targets, where forgetting costs most.
+
     Parameters
     ----------
     budget
@@ -106,6 +116,16 @@ class RBPRegressor(_RBP, RegressorSteps):
     ... )
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
+
+    The budget is kept whatever comes:
+
+    >>> model.regressor["RBPRegressor"].n_support_vectors
+    50
+
+    References
+    ----------
+    [^1]: [Cavallanti, G., Cesa-Bianchi, N. and Gentile, C., 2007. Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69.](https://doi.org/10.1007/s10994-007-5003-0)
+    [^2]: The guide, [regression](guide/regression.md).
 
     """
 

@@ -50,6 +50,9 @@ class SBPClassifier(BudgetClassifier):
 
     While a model lives, `mutate` or assignment may change `window`, `slack` and `steps`.
 
+    Not for drift as it comes (`eviction="oldest"` follows slowly), nor where a row may take some microseconds
+    only: each arrival trains on the window.
+
     Parameters
     ----------
     window

@@ -23,6 +23,8 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
     Whoever is interrupted keeps the file of before. What cannot be read again is not written: it raises
     `SavedModelError`.
 
+    Not for models of other packages: what is not known is refused (`rb.saving.register` makes classes known).
+
     Parameters
     ----------
     model
@@ -50,6 +52,10 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
     >>> same.predict_one({"a": 6, "b": 0}) == model.predict_one({"a": 6, "b": 0})
     True
 
+    References
+    ----------
+    [^1]: The guide, [saving and serving](guide/saving.md).
+
     """
     arrays: list[Any] = []
     node = nodes.encoded(model, arrays)
@@ -71,6 +77,9 @@ def load(path: str | os.PathLike[str], predict_only: bool = False, max_bytes: in
     A file that is damaged, cut off, forged or of a later version raises `SavedModelError`; one that cannot
     be read at all an `OSError`, as usual.
 
+    Not for files that others may have changed on purpose to mislead: a file is checked to be safe, not to be
+    right.
+
     Parameters
     ----------
     path
@@ -79,6 +88,30 @@ def load(path: str | os.PathLike[str], predict_only: bool = False, max_bytes: in
         Leave out what only learning needs: a smaller model that cannot learn.
     max_bytes
         A file or a model larger than this is refused, so that a forged file cannot fill the memory.
+
+    Examples
+    --------
+
+    >>> import pathlib, tempfile
+    >>> import river_budget as rb
+
+    >>> model = rb.BSGDClassifier(budget=10)
+    >>> for i in range(100):
+    ...     model.learn_one({"a": i % 7}, i % 7 > 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.rb"
+    ...     rb.save(model, path)
+    ...     server = rb.load(path, predict_only=True)
+    >>> server.predict_one({"a": 6})
+    True
+    >>> server.learn_one({"a": 6}, False)
+    Traceback (most recent call last):
+    ...
+    RuntimeError: this model was loaded with predict_only=True: it does not learn or change
+
+    References
+    ----------
+    [^1]: The guide, [saving and serving](guide/saving.md).
 
     """
     return opened(container.read(path, max_bytes), path, predict_only, max_bytes)

@@ -46,6 +46,9 @@ def merge(
     examples together. (The score of a pipeline is the weighted sum only where its scalers agree.)
     Transformers of other kinds must be equal.
 
+    Not for models that have learned different things under the same name: a mean of two opinions is no third
+    one.
+
     Parameters
     ----------
     models
@@ -77,6 +80,10 @@ def merge(
     >>> expected = 0.25 * a.decision_function_one(x) + 0.75 * b.decision_function_one(x)
     >>> abs(both.decision_function_one(x) - expected) < 1e-12
     True
+
+    References
+    ----------
+    [^1]: The guide, [many models](guide/many_models.md).
 
     """
     if isinstance(models, base.Base):

@@ -44,6 +44,9 @@ class KeyedModels:
     Clones of a model with `seed=None` draw random numbers of their own, so for results that can be
     reproduced give the model a seed.
 
+    Not for few keys or rows: every chunk is a message to each process. And keys learn nothing from each
+    other.
+
     Parameters
     ----------
     model
@@ -83,6 +86,10 @@ class KeyedModels:
     True
     >>> ann.predict_one({"x": 6}), ann.predict_one({"x": 0})
     (True, False)
+
+    References
+    ----------
+    [^1]: The guide, [many models](guide/many_models.md).
 
     """
 

@@ -15,6 +15,8 @@ BEGINNING = '{"key": "'  # of every line of a checkpoint
 class Outcome:
     """The outcome of one setting.
 
+    Not for making by hand: `sweep` does.
+
     Parameters
     ----------
     number
@@ -33,6 +35,19 @@ class Outcome:
         Why the setting failed, or None.
     seconds
         How long the setting took. Two outcomes may differ in this and still be equal.
+
+    Examples
+    --------
+
+    >>> from river_budget.distributed import Outcome
+
+    >>> outcome = Outcome(0, "budget=10", {"budget": 10}).measured(value=0.9, examples=100)
+    >>> outcome.name, outcome.value, outcome.error
+    ('budget=10', 0.9, None)
+
+    References
+    ----------
+    [^1]: The guide, [many models](guide/many_models.md).
 
     """
 

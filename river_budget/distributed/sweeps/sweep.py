@@ -44,6 +44,8 @@ def sweep(
     A setting whose model raises is an outcome too, with the error and without a value. If a worker is lost, as
     when it runs out of memory, another one tries its setting again, three times in all.
 
+    Not for choosing a setting and then quoting its figure: the best of many looks better than it is.
+
     Parameters
     ----------
     model
@@ -89,6 +91,10 @@ def sweep(
     >>> best.budget
     50
 
+    References
+    ----------
+    [^1]: The guide, [many models](guide/many_models.md).
+
     """
     optional(whole(1))("workers", workers)
     one_of(*backends.NAMES)("backend", backend)
@@ -107,8 +113,31 @@ def _cores() -> int:
 class Sweep:
     """The outcomes of a sweep, as they come: an iterator. What `sweep` returns.
 
-    Nothing runs before the first outcome is asked for. Workers stop after the last outcome, by `close`, and at the
-    end of a `with` block.
+    Nothing runs before the first outcome is asked for. Workers stop after the last outcome, by `close`, and
+    at the end of a `with` block.
+
+    Not for making by hand: `sweep` does.
+
+    Examples
+    --------
+
+    >>> from river import datasets, metrics
+    >>> import river_budget as rb
+    >>> from river_budget.distributed import sweep
+
+    >>> grid = {"budget": [5, 50]}
+    >>> stream = datasets.Bananas().take(300)
+    >>> with sweep(
+    ...     rb.BSGDClassifier(), grid, stream, metrics.Accuracy(), backend="serial", progress=False
+    ... ) as found:
+    ...     best = found.best()
+    >>> best.setting
+    {'budget': 50}
+
+    References
+    ----------
+    [^1]: The guide, [many models](guide/many_models.md).
+
     """
 
     def __init__(

@@ -13,7 +13,23 @@ Returned = tuple[Any, Exception | None]  # what a call returns, or its error
 
 
 class WorkerLost(RuntimeError):
-    """The process of a worker is gone, with everything that it held in memory."""
+    """The process of a worker is gone, with everything that it held in memory.
+
+    Not for errors of a model: they come as they are.
+
+    Examples
+    --------
+
+    >>> from river_budget.distributed import WorkerLost
+
+    >>> issubclass(WorkerLost, RuntimeError)
+    True
+
+    References
+    ----------
+    [^1]: The guide, [many models](guide/many_models.md).
+
+    """
 
 
 class Ticket(Protocol):
