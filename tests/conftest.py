@@ -77,3 +77,17 @@ def ray():
 @pytest.fixture
 def file(tmp_path):
     return tmp_path / "file"
+
+
+NEEDED_BY = {"matplotlib": "rb.plots.", "pandas": "import pandas"}
+
+
+def pytest_collection_modifyitems(items):
+    """Examples of docstrings that need an extra are skipped where it is not installed."""
+    missing = [name for name in NEEDED_BY if importlib.util.find_spec(name) is None]
+    for item in items:
+        if isinstance(item, pytest.DoctestItem):
+            source = "".join(example.source for example in item.dtest.examples)
+            for name in missing:
+                if NEEDED_BY[name] in source:
+                    item.add_marker(pytest.mark.skip(reason=f"{name} is not installed"))

@@ -66,6 +66,16 @@ def test_several_orders_give_a_band_of_one_standard_deviation():
     assert np.ptp(at_end) == pytest.approx(2 * np.std(ends, ddof=1))
 
 
+def test_a_window_shows_the_last_examples_only():
+    model = rb.BSGDClassifier(20, classes=(False, True))
+    ax = rb.plots.mistake_curve(model, PHISHING, orders=1, window=30)
+    _, guesses = running.predict_and_learn(model.clone(), PHISHING)
+    wrong = running.errors_of(guesses, PHISHING, False)
+    x, y = ax.lines[0].get_data()
+    assert y.tolist() == pytest.approx([wrong[max(t - 30, 0) : t].mean() for t in x.astype(int)])
+    assert ax.get_ylabel() == "wrong predictions in the last 30 examples"
+
+
 def test_models_that_are_handed_in_learn_nothing():
     model = rb.FOGDClassifier(10, seed=1)
     rb.plots.mistake_curve(model, PHISHING, examples=20)
@@ -106,6 +116,8 @@ def test_what_cannot_be_drawn_is_named():
         rb.plots.mistake_curve({"a": 3}, PHISHING)
     with pytest.raises(ValueError, match="orders must be at least 1, not 0"):
         rb.plots.mistake_curve(classifier, PHISHING, orders=0)
+    with pytest.raises(ValueError, match="window must be a whole number of at least 1"):
+        rb.plots.mistake_curve(classifier, PHISHING, window=0)
     with pytest.raises(ValueError, match="no examples"):
         rb.plots.mistake_curve(classifier, [])
     with pytest.raises(ValueError, match="models: FOGD is no classifier"):

@@ -117,6 +117,13 @@ def test_no_two_known_names_look_alike():
     assert len(pairs) == len(KNOWN)
 
 
+def test_a_name_may_say_more_behind_a_comma_but_never_looks_like_another():
+    alone = line_styles(axes_of(curve("FOGD, off by 3 %")))
+    assert alone == line_styles(axes_of(curve("FOGD")))
+    both = line_styles(axes_of(curve("FOGD"), curve("FOGD, twice as large")))
+    assert both[0] == alone[0] != both[1]
+
+
 def test_a_known_name_looks_the_same_in_every_figure():
     first = axes_of(curve("SBP"), curve("other"), curve("FOGD"))
     second = axes_of(curve("FOGD"), curve("another"))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from river import compose
 
+from ..parameters import optional, whole
 from .figures import on_axes
 from .panels import Line, Panel
 from .running import (
@@ -33,17 +34,18 @@ def mistake_curve(
     *,
     orders: int = 5,
     examples: int | None = None,
+    window: int | None = None,
     log_y: bool = False,
     ax: Any = None,
 ) -> Any:
-    """How often models have been wrong so far, along a stream.
+    """How often models have been wrong so far, or lately, along a stream.
 
     Every example is predicted before it is learned. The line is the mean over several orders of the examples,
     and the band around it one standard deviation on both sides: models whose bands lie on each other have not
     been told apart. In regression the mean absolute error takes the place of mistakes.
 
-    Not for streams that come in an order of time: shuffling takes their drift away, so set `orders=1` there.
-    And a mean over all of the past hides what a model has learned lately.
+    Not for streams that come in an order of time, as it is: shuffling takes their drift away, so set `orders=1`
+    there, and a `window`, as a mean over all of the past hides what a model has learned lately.
 
     Parameters
     ----------
@@ -56,6 +58,8 @@ def mistake_curve(
         dataset of `river_budget.datasets` has orders of its own, those of the papers.
     examples
         At most so many of each order; None: all.
+    window
+        Count the last so many examples only; None: all so far.
     log_y
         Whether errors are shown on a logarithmic axis, where the best are easier to tell apart.
     ax
@@ -85,7 +89,7 @@ def mistake_curve(
     [^1]: The guide, [choosing a model](guide/choosing_a_model.md).
 
     """
-    return on_axes(curve_panel(models, stream, orders, examples, log_y), ax)
+    return on_axes(curve_panel(models, stream, orders, examples, log_y, window=window), ax)
 
 
 def curve_panel(
@@ -95,8 +99,10 @@ def curve_panel(
     examples: int | None,
     log_y: bool = False,
     title: str = "",
+    window: int | None = None,
 ) -> Panel:
     """What `mistake_curve` draws."""
+    optional(whole(1))("window", window)
     entries = named(models)
     regression = is_regressor(entries)
     tables: dict[str, list[Floats]] = {name: [] for name in entries}
@@ -106,11 +112,19 @@ def curve_panel(
         at = at[at > 0]
         for name, model in entries.items():
             _, guesses = predict_and_learn(model.clone(), rows)
-            total = np.cumsum(errors_of(guesses, rows, regression))
-            tables[name].append(total[at - 1] / at)
-    label = f"{error_label(regression)} so far"
+            tables[name].append(means_at(at, errors_of(guesses, rows, regression), window))
+    past = "so far" if window is None else f"in the last {window:,} examples"
+    label = f"{error_label(regression)} {past}"
     lines = [banded(name, at.tolist(), np.array(table)) for name, table in tables.items()]
     return Panel(title, "examples", label, lines, log_y=log_y, percent=not regression)
+
+
+def means_at(at: Any, errors: Floats, window: int | None) -> Floats:
+    """The mean error of the examples before each place, or of the last ones."""
+    total = np.concatenate([[0.0], np.cumsum(errors)])
+    start = np.zeros_like(at) if window is None else np.maximum(at - window, 0)
+    means: Floats = (total[at] - total[start]) / (at - start)
+    return means
 
 
 def banded(name: str, x: Sequence[float], table: Floats) -> Line:

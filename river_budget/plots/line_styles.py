@@ -88,7 +88,10 @@ def _spare_styles(taken: Iterable[LineStyle]) -> Iterator[LineStyle]:
 
 def line_styles_of(names: Iterable[str]) -> dict[str, LineStyle]:
     """The style of each name, in the order of first appearance. Behind a comma a name may say more."""
-    known = {name: KNOWN.get(name.partition(",")[0]) for name in names}
+    known: dict[str, LineStyle | None] = {}
+    for name in names:
+        style = KNOWN.get(name) or KNOWN.get(name.partition(",")[0])
+        known.setdefault(name, None if style in known.values() else style)
     # A figure of other things, such as datasets, may use the styles of algorithms elsewhere.
     spare = _spare_styles(KNOWN.values() if any(known.values()) else ())
     return {name: style or next(spare) for name, style in known.items()}
