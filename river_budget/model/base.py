@@ -27,7 +27,7 @@ from ..kernels import RBF, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
 from .calls import Call, FreeRows, PreparedRow
 from .contract import Rows
-from .describing import html_of, text_of
+from .describing import Described
 from .features import Batch, FeatureIndex
 
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
@@ -45,7 +45,7 @@ def changes_the_model(method: Any) -> Any:
     return method
 
 
-class StreamModel(base.Estimator):
+class StreamModel(Described, base.Estimator):
     """A model in a block. Subclasses name their passes and answer the hooks (examples/extending.md)."""
 
     learning_pass: ClassVar[Any] = None  # compiled; None: there is nothing to learn
@@ -64,8 +64,6 @@ class StreamModel(base.Estimator):
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
     no_sum: ClassVar[str] = ""  # why models of this kind cannot be united, if so
     usual_kernel: ClassVar[Kernel] = RBF()  # where the parameter is None
-    counts_examples: ClassVar[bool] = True  # whether `n_examples` says how many were learned
-    shows_kernel: ClassVar[bool] = True  # whether the kernel is a choice of the user
     factor_is_table: ClassVar[bool] = False  # the factor holds a whole table, which may be missing
 
     def __init__(self, kernel: Kernel | None, seed: int | None):
@@ -332,18 +330,6 @@ class StreamModel(base.Estimator):
     def memory_usage(self) -> int:
         """Bytes that the model occupies: its block and its indexes."""
         return (0 if self.block is None else self.block.nbytes) + self.features.memory_usage
-
-    @property
-    def n_examples(self) -> int:
-        """How many examples the model has learned, without those of weight 0; of merged models the largest number."""
-        return 0 if self.block is None else int(blocks.views(self.block).head.judged)
-
-    def summary(self) -> str:
-        """The state of the model as text: what it has seen, what it holds, what counts most."""
-        return text_of(self)
-
-    def _repr_html_(self) -> str:
-        return html_of(self)
 
     # copies
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,26 @@ CSS = """
 .river-estimator-state { border-collapse: collapse; margin-top: 1em; font-size: 110%; }
 .river-estimator-state td { padding: 0.1em 1em 0.1em 0; text-align: left; }
 """
+
+
+class Described:
+    """A model that can say what it holds."""
+
+    counts_examples: ClassVar[bool] = True  # whether `n_examples` says how many were learned
+    shows_kernel: ClassVar[bool] = True  # whether the kernel is a choice of the user
+    block: Any
+
+    @property
+    def n_examples(self) -> int:
+        """How many examples the model has learned, without those of weight 0; of merged models the largest number."""
+        return 0 if self.block is None else int(blocks.views(self.block).head.judged)
+
+    def summary(self) -> str:
+        """The state of the model as text: what it has seen, what it holds, what counts most."""
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
 
 def facts(model: Any) -> dict[str, str]:
