@@ -18,13 +18,13 @@ import zipfile
 
 import numpy as np
 import pytest
+from conftest import DATA
 from optional import sklearn_datasets
 from river import evaluate, metrics
 from river.datasets import base
 from scipy import io as matlab
 
 import river_budget as rb
-from conftest import DATA
 from river_budget import datasets
 from river_budget.datasets import digests, fetching, preparing, reading
 from river_budget.datasets.definitions import Definition, File, collection
