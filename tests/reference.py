@@ -13,7 +13,8 @@ from river_budget.parameters import Mutable
 PLACE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "reference.md"
 SECTIONS = ("Parameters", "Examples", "References")
 COMMON = """learn_one predict_one predict_proba_one decision_function_one learn_many predict_many predict_proba_many
-predict_then_learn_many transform_one transform_many n_support_vectors support_vectors n_repairs memory_usage"""
+predict_then_learn_many transform_one transform_many n_support_vectors support_vectors n_repairs n_examples summary
+memory_usage"""
 HEAD = """\
 # Reference
 
