@@ -1,4 +1,4 @@
-"""Pictures of River models: `pip install 'river-budget[plots]'`.
+"""Pictures of River models: `pip install '.[plots]'`.
 
 Every function takes River models, of this package or not, lets them predict and then learn a stream, and returns
 the axes of matplotlib. Models are cloned: those that are handed in stay as they are, except that
