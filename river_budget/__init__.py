@@ -24,6 +24,7 @@ from .algorithms.perceptron import KernelPerceptronClassifier, KernelPerceptronR
 from .algorithms.projectron import ProjectronClassifier, ProjectronPPClassifier, ProjectronRegressor
 from .algorithms.rbp import RBPClassifier, RBPRegressor
 from .algorithms.sbp import SBPClassifier
+from .feature_budget import FeatureBudget
 from .guard import Guard
 from .pipelines import (
     decision_function_one,
@@ -46,6 +47,7 @@ __all__ = [
     "BudgetPerceptronClassifier",
     "FOGDClassifier",
     "FOGDRegressor",
+    "FeatureBudget",
     "ForgetronClassifier",
     "ForgetronRegressor",
     "Guard",

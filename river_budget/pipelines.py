@@ -8,7 +8,7 @@ import numpy as np
 from river import compose
 
 from .model.base import StreamModel
-from .model.features import Batch
+from .model.batches import Batch
 
 __all__ = [
     "decision_function_one",
@@ -226,8 +226,7 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     if not len(batch) == len(targets) == len(weights):
         raise ValueError(f"there must be {len(batch)} targets and weights, one for each example")
     predictions = []
-    for row, target, weight in zip(batch.values.tolist(), targets, weights, strict=True):
-        x = dict(zip(batch.names, row, strict=True))
+    for x, target, weight in zip(batch.dicts(), targets, weights, strict=True):
         predictions.append(model.predict_one(x))
         model.learn_one(x, target, **({} if weight is None else {"w": weight}))
     return batch.series(_as_array(predictions), getattr(y, "name", None))

@@ -83,3 +83,13 @@ def test_ci_runs_the_test_command_of_the_readme():
     if not script.exists():
         pytest.skip("the CI script is not part of this copy")
     assert "grep -m 1 -E '^python3 -m venv .*pytest' README.md" in script.read_text()
+
+
+def test_models_on_a_budget_forget_words_that_are_gone(capsys):
+    load("text").main(n=900)
+    names = r"^(\S.*?)  .*?(\d+) names.*?(\d+) names.*?(\d+) names"
+    rows = re.findall(names, capsys.readouterr().out, re.M)
+    remembered = {name: [int(number) for number in found] for name, *found in rows}
+    assert len(remembered) == 7
+    assert remembered["LogisticRegression"][2] > 2 * remembered["LogisticRegression"][0]
+    assert remembered["RBP"][2] < remembered["LogisticRegression"][2] / 2

@@ -16,15 +16,17 @@ from models import KERNELS
 from oracles.randoms import SplitMix
 
 import river_budget as rb
-from river_budget.core.calls import model_of, row_of
+from river_budget.core.calls import model_of, unpack
+from river_budget.core.examples import example_and_scores
 from river_budget.core.exponential import exp_of, rough_exp_of
-from river_budget.core.numba_types import address_of, f64, f64_matrix
+from river_budget.core.numba_types import f64
 from river_budget.core.randoms import below, uniform
 from river_budget.core.rows import first_bad_row, kernel_row, norm_of, self_kernel
 from river_budget.core.trigonometry import FAR, PART_1, PART_2, sines_and_cosines
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveOldest
 from river_budget.model.calls import Call
+from river_budget.model.lists import Lists
 
 
 @numba.njit
@@ -59,10 +61,10 @@ def draw_below(call, n, result):
 
 
 @numba.njit
-def kernel_rows(call, rows, result, own):
-    model = model_of(call)
-    for t in range(rows.shape[0]):
-        x = row_of(f64_matrix(address_of(rows), rows.shape[0], rows.shape[1]), t)
+def kernel_rows(call, result, own):
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, _ = example_and_scores(model, stream, t)
         norm = norm_of(model, x)
         kernel_row(model, x, norm)
         own[t] = self_kernel(model, norm)
@@ -228,8 +230,13 @@ def rows_of(kernel, vectors, rows):
     """(k(row t, vector j), k(row t, row t)) by the core."""
     model = holding(vectors, np.ones((len(vectors), 1)), RemoveOldest(), kernel)
     computed, own = np.empty((len(rows), len(vectors))), np.empty(len(rows))
-    call = Call(model.block)
-    kernel_rows(call.addresses, rows, computed, own)
+    d = len(model.features)
+    if rows.shape[1] > d:
+        lists = Lists.of_table(rows)
+        keys = lists.places.astype(float)
+        rows = Lists(lists.starts, np.where(lists.places < d, lists.places, -1), lists.values, keys)
+    call = Call(model.block, rows)
+    kernel_rows(call.addresses, computed, own)
     return computed, own
 
 

@@ -70,14 +70,8 @@ TRICKS = {
     ),
     "four-features": Trick(
         "core/rows.py",
-        "    i = 0\n    while i + 4 <= features:\n        a, b, c, d = nonzero[i], nonzero[i + 1], "
-        "nonzero[i + 2], nonzero[i + 3]\n        x_a, x_b, x_c, x_d = x[a], x[b], x[c], x[d]\n"
-        "        v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]\n"
-        "        for j in range(n):\n            row[j] += (x_a",
-        "    i = 0\n    while i + 4 <= 0:\n        a, b, c, d = nonzero[i], nonzero[i + 1], "
-        "nonzero[i + 2], nonzero[i + 3]\n        x_a, x_b, x_c, x_d = x[a], x[b], x[c], x[d]\n"
-        "        v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]\n"
-        "        for j in range(n):\n            row[j] += (x_a",
+        "    while i + 4 <= features:\n        x_a, x_b, x_c, x_d = values[i]",
+        "    while i + 4 <= 0:\n        x_a, x_b, x_c, x_d = values[i]",
         "RBPClassifier(100)",
     ),
     "odd-columns": Trick(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ class AutoTables(StreamModel):
     state_type = core.STATE
     scores_with_per_vector = True
     shows_kernel = False
+    takes_lists = False
 
     budget = Mutable(whole(1))
 
@@ -147,9 +149,9 @@ class AutoTables(StreamModel):
 
     # features and their bins
 
-    def add_features(self, names: list[Any]) -> None:
+    def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         before, fresh = len(self.features), self.block is None
-        super().add_features(names)
+        super().add_features(names, beside)
         if fresh:
             self._set_parameters()
         self._introduce(before)

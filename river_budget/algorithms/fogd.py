@@ -11,6 +11,7 @@ from ..core import layout as blocks
 from ..kernels import RBF, Kernel
 from ..model.averaging import Averaging, split
 from ..model.calls import Call
+from ..model.lists import by_key
 from ..model.shells import Classifier, Regressor
 from ..parameters import Mutable, not_negative, optional, positive
 from .fourier import Fourier
@@ -51,7 +52,7 @@ class _FOGD(Averaging, Fourier):
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """What `decision_function_one` would be without the mean: the score by the last iterate."""
         x = self.features.present(x)
-        names = list(x)
+        names = by_key(x)
         rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
         Call(self._block_for(names), rows, scores=scores).run(core.decide_last)
         return self.named(scores[0].tolist())

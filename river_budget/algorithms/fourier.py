@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
+import threading
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,14 +17,21 @@ from ..core.codes import Kernel as Code
 from ..core.randoms import uniforms
 from ..kernels import RBF, Kernel
 from ..model.base import StreamModel, changes_the_model
+from ..model.batches import Batch
 from ..model.calls import Call
 from ..model.contract import Block, Rows
-from ..model.features import Batch
+from ..model.lists import Lists, by_key
+from ..model.lists import key_of as key_of_feature
 from ..model.shells import Transformer
 from ..model.targets import plain
 from ..parameters import Mutable, as_float, positive, whole
 
 __all__ = ["RBFSampler", "RandomFourier"]
+
+
+AT_HAND = 2**22  # bytes of frequencies that a model keeps, however many names it has seen
+FEWEST = 256  # features whose frequencies are kept
+FILLING = threading.Lock()  # predictions, in threads, may add frequencies, and do not take any away
 
 
 def key_of(name: Any, entropy: int) -> int:
@@ -38,7 +47,13 @@ def frequencies(name: Any, entropy: int, n: int, header: dict[str, Any]) -> Any:
 
     More of them begin with the same ones. Their distribution is the Fourier transform of the kernel.
     """
-    uniform: Any = uniforms(key_of(name, entropy), n)  # type: ignore[no-untyped-call]
+    return frequencies_of([name], entropy, n, header)[0]
+
+
+def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[str, Any]) -> Any:
+    """Those of several features, one row each."""
+    keys = np.array([key_of(name, entropy) for name in names], np.uint64)
+    uniform: Any = uniforms(keys[:, None], n)  # type: ignore[no-untyped-call]
     if header["kernel"] == Code.RBF:  # normal
         from scipy.special import ndtri  # here, as only these models need it
 
@@ -56,6 +71,8 @@ class Fourier(StreamModel):
 
     state_type = core.STATE
     scores_with_per_vector = True
+    draws_features = True
+    most_entries = 2**12
     n_components: int
 
     def _set_components(self, n_components: int) -> None:
@@ -73,17 +90,52 @@ class Fourier(StreamModel):
             "count": self.n_components,
         }
 
-    def add_features(self, names: list[Any]) -> None:
+    def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
+        if self.block is not None and self.features.loose:
+            self._remember(names, beside)
+            return
         before = len(self.features)
-        super().add_features(names)
-        self.draw(self.block, list(self.features)[before:], before)
+        if self.block is not None and before + len(names) > self._most_names:
+            self.resize_block(width=max(self._most_names, before))
+            self.features.loosen(blocks.width_in(self.block))
+            blocks.views(self.block).head.shuffled = 1
+            self._remember(names, beside)
+            return
+        super().add_features(names, beside)
+        new = list(self.features)[before:]
+        self.draw(self.block, new, range(before, before + len(new)))
 
-    def draw(self, block: Block, names: list[Any], first: int = 0) -> None:
+    @property
+    def _most_names(self) -> int:
+        """How many features have their frequencies at hand. Those of others are drawn again when they come back."""
+        return max(AT_HAND // (8 * self.n_components), FEWEST)
+
+    def _remember(self, names: Collection[Any], beside: Collection[Any]) -> None:
+        """Draw the frequencies of names; where there is no room all others are forgotten, as they cost no memory."""
+        features = self.features
+        if len(features.vacant) < len(names):
+            features.forget(range(blocks.width_in(self.block)), {*beside, *names})
+        if len(features.vacant) < len(names):  # an example that is larger than the room
+            width = 2 * (len(features) + len(names))
+            self.resize_block(width=width)
+            features.loosen(width)
+        self._fill(names)
+
+    def _fill(self, names: Collection[Any]) -> None:
+        """Vacant places are there: other names stay where they are, so that threads may go on."""
+        features, keys = self.features, blocks.views(self.block).keys
+        offered = features.vacant[-len(names) :]
+        self.draw(self.block, names, offered)
+        for place, name in zip(offered, names, strict=True):
+            keys[place] = key_of_feature(name)
+        features.take(names, offered, [True] * len(names))
+
+    def draw(self, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
         """The frequencies of these features into the rows of a block."""
         model, n = blocks.views(block), self.n_components
         header = {name: model.head[name] for name in ("kernel", "gamma")}
-        for i, name in enumerate(names, first):
-            model.vectors[i, :n] = frequencies(name, self.entropy, n, header)
+        if names:
+            model.vectors[list(places), :n] = frequencies_of(names, self.entropy, n, header)
 
     def _block_for(self, names: list[Any]) -> Any:
         """The same model of just these features, known or not.
@@ -101,26 +153,52 @@ class Fourier(StreamModel):
             own = slice(blocks.STATE_AT, blocks.TABLES_AT)
             block[own] = self.block[own]
             new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
-        self.draw(block, names)
+        self.draw(block, names, range(len(names)))
         return block
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
         self.features.reject(x)
-        names = [name for name in self.features if name in x] + self.features.unknown(x)
+        names = by_key(x)
         rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
         Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
         return scores[0].tolist()
 
+    def _score_list(self, x: dict[Any, Any]) -> Any:
+        features = self.features
+        if features.loose and not x.keys() <= features.places.keys():
+            features.check(x)
+            with FILLING:
+                new = features.unknown(x)
+                if len(new) <= len(features.vacant):
+                    self._fill(new)
+        return super()._score_list(x)
+
     def _score_batch(self, batch: Batch) -> Rows:
+        if batch.lists is not None:
+            parts = [batch.part(*ends) for ends in batch.parts(self.most_entries)]
+            return np.vstack([np.zeros((0, self.n_outputs)), *map(self._score_lists, parts)])
         unknown = set(batch.names).difference(self.features)
         if self.block is not None and not unknown:
             return super()._score_batch(batch)
         places = {name: place for place, name in enumerate(batch.names)}
-        known = [name for name in self.features if name in places]
-        names = known + self.features.unknown(places)
+        names = by_key(places)
         rows = np.ascontiguousarray(batch.values[:, [places[name] for name in names]])
         scores = np.zeros((len(rows), self.n_outputs))
         Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
+        return scores
+
+    def _score_lists(self, batch: Batch) -> Rows:
+        """The scores of a few examples, by a model of just the features that occur in them."""
+        names, lists = batch.names_in_use(), batch.lists
+        places = {name: place for place, name in enumerate(by_key(names))}
+        found = np.zeros(len(batch.names), np.int64)
+        columns = {name: column for column, name in enumerate(batch.names)}
+        for name in names:
+            found[columns[name]] = places[name]
+        assert lists is not None
+        rows = Lists(lists.starts, found[lists.places], lists.values)
+        scores = np.zeros((len(rows), self.n_outputs))
+        Call(self._block_for(list(places)), rows, scores=scores).run(self.scoring_pass)
         return scores
 
 
@@ -288,7 +366,7 @@ class RBFSampler(RandomFourier):
         if self.block is not None:
             head = blocks.views(self.block).head
             head.gamma = self.kernel.header_fields(len(self.features))["gamma"]
-            self.draw(self.block, list(self.features))
+            self.draw(self.block, list(self.features), self.features.places.values())
 
     def transform_one(self, x: dict[Any, Any], y: Any = None) -> dict[Any, Any]:
         return super().transform_one(x)

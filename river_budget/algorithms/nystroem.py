@@ -10,10 +10,10 @@ from ..core import layout as blocks
 from ..core import nystroem as core
 from ..kernels import Kernel
 from ..model.base import changes_the_model
-from ..model.calls import FreeRows
+from ..model.batches import Batch
 from ..model.contract import Rows
 from ..model.expansion import BudgetModel
-from ..model.features import Batch
+from ..model.lists import set_vectors, vectors_of
 from ..model.shells import Transformer
 from ..parameters import Mutable, optional, positive, whole
 
@@ -128,8 +128,9 @@ class NystroemBasis(BudgetModel):
         for table in tables:
             inside = (table[:, :n] @ gram[:, kept]) @ vectors if len(table) else table[:, :0]
             projected.append((inside / values) @ vectors.T if len(table) else inside)
-        for table in (model.vectors, model.norms, model.arrivals):
-            table[..., :budget] = table[..., kept]
+        set_vectors(self.block, vectors_of(self.block).copies_of(kept))
+        for row in (model.norms, model.arrivals):
+            row[:budget] = row[kept]
         for table, coefficients in zip(tables, projected, strict=True):
             table[:] = 0.0
             if len(table):
@@ -253,7 +254,7 @@ class Nystroem(NystroemBasis, Transformer):
         if complete:
             self.state_record().stage = core.PREPARED
             self._ready = True
-        self.free_rows = FreeRows()
+        self.forget_prepared()
 
     def _add_directions(self) -> None:
         """For each new landmark the part of it that is orthogonal to those before it, of length 1.
@@ -279,7 +280,7 @@ class Nystroem(NystroemBasis, Transformer):
         if self.rank is None and not self._ready:
             self.state_record().kept = 0
             self._add_directions()
-        self.free_rows = FreeRows()
+        self.forget_prepared()
 
     def check_restored_state(self, count: int) -> None:
         super().check_restored_state(count)

@@ -12,8 +12,8 @@ from ..core.codes import Task
 from ..kernels import Kernel
 from ..maintenance import Maintenance
 from ..model.base import changes_the_model
+from ..model.batches import Batch
 from ..model.expansion import Maintained
-from ..model.features import Batch
 from ..parameters import Mutable, check_decay, not_negative, positive, share
 
 __all__ = ["KernelOneClassSVM"]
@@ -152,8 +152,9 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
         """
         batch = Batch(X)
         scores, levels = np.empty((len(batch), 1)), np.zeros(len(batch))
-        if len(batch):
-            self.run_pass(self.rows_of(batch), levels, np.ones(len(batch)), scores)
+        for first, last, rows in self.parts_of(batch):
+            some = slice(first, last)
+            self.run_pass(rows, levels[some], np.ones(last - first), scores[some])
         return batch.series(_strangeness(scores[:, 0], levels), None)
 
     def score_many(self, X: Any) -> Any:

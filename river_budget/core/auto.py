@@ -67,7 +67,7 @@ from .auto_votes import (
     neighbour_slopes,
     share_out,
 )
-from .calls import example, row_and_scores, unpack
+from .calls import row_of, scores_of, unpack, whole_row
 from .exponential import exp_of
 from .jit import compiled
 from .rows import is_finite
@@ -92,7 +92,7 @@ def learn(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, y, w = example(stream, t)
+        x, f, y, w = whole_row(stream, t)
         if not is_finite(x):
             return t
         foresee(model, state, x)
@@ -108,7 +108,7 @@ def decide(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f = row_and_scores(stream, t)
+        x, f = row_of(stream[0], t), scores_of(stream, t)
         if not is_finite(x):
             return t
         foresee(model, state, x)

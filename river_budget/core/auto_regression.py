@@ -59,7 +59,7 @@ from .auto_tables import (
     state_at,
 )
 from .auto_votes import NEAREST, SHARPEST, SOFTEST, nearest, neighbour_slopes, share_out
-from .calls import example, row_and_scores, unpack
+from .calls import row_of, scores_of, unpack, whole_row
 from .jit import compiled
 from .rows import is_finite
 from .support import within
@@ -90,7 +90,7 @@ def learn(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, y, w = example(stream, t)
+        x, f, y, w = whole_row(stream, t)
         if not is_finite(x):
             return t
         foresee(model, state, x)
@@ -107,7 +107,7 @@ def decide(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f = row_and_scores(stream, t)
+        x, f = row_of(stream[0], t), scores_of(stream, t)
         if not is_finite(x):
             return t
         foresee(model, state, x)

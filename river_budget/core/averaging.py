@@ -14,7 +14,8 @@ state.average: 0 none, 1 all of the past, otherwise the horizon; state.averaged:
 
 from __future__ import annotations
 
-from .calls import row_and_scores, unpack
+from .calls import unpack
+from .examples import example_and_scores
 from .jit import REORDERED, compiled
 from .lanes import dot
 from .rows import kernel_row, norm_of, padded_count, usable
@@ -71,7 +72,7 @@ def decide_mean(call):
     """Scores of all rows by the mean. Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
     for t in range(n):
-        x, f = row_and_scores(stream, t)
+        x, f = example_and_scores(model, stream, t)
         norm = norm_of(model, x)
         if not usable(x, norm):
             return t

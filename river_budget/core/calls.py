@@ -1,6 +1,10 @@
 """A call of a pass: everything it needs as one array of addresses and sizes.
 
 Each array that numba receives from Python costs as much as forty support vectors, so a pass receives one.
+
+Examples come as rows of a matrix, a number for every known feature in the order of the places; or each as a list of
+the features that are present, with their places: those of example t from STARTS[t] to STARTS[t + 1]. A place below 0
+is that of a feature which the model does not know; KEYS says where it belongs in the order of summation, if that makes a difference.
 """
 
 from __future__ import annotations
@@ -10,6 +14,9 @@ from .layout import model_at
 from .numba_types import address_of, f64, f64_matrix
 
 BLOCK, SCRATCH, ROWS, TARGETS, WEIGHTS, SCORES, SIZE, WIDTH, OUTPUTS = range(9)
+STARTS, PLACES, KEYS, DESK, LONGEST = range(9, 14)
+CALL = 4  # where the call itself is in a stream
+DESK_ROWS = 5  # of LONGEST numbers each, for one example at a time
 
 
 @compiled(always_inlined=True)
@@ -24,7 +31,7 @@ def unpack(call):
     n = call[SIZE]
     rows = f64_matrix(call[ROWS], n, call[WIDTH])
     scores = f64_matrix(call[SCORES], n, call[OUTPUTS])
-    return model_of(call), (rows, f64(call[TARGETS], n), f64(call[WEIGHTS], n), scores), n
+    return model_of(call), (rows, f64(call[TARGETS], n), f64(call[WEIGHTS], n), scores, call), n
 
 
 @compiled(always_inlined=True)
@@ -34,14 +41,13 @@ def row_of(matrix, t):
 
 
 @compiled(always_inlined=True)
-def row_and_scores(stream, t):
-    """(x, f): a row, and the place of its scores"""
-    rows, _, _, scores = stream
-    return row_of(rows, t), row_of(scores, t)
+def scores_of(stream, t):
+    """The place of the scores of example t."""
+    return row_of(stream[3], t)
 
 
 @compiled(always_inlined=True)
-def example(stream, t):
-    """(x, f, y, w): a row, the place of its scores, its target and its weight"""
-    x, f = row_and_scores(stream, t)
-    return x, f, stream[1][t], stream[2][t]
+def whole_row(stream, t):
+    """(row, f, y, w): a row of the matrix, the place of its scores, its target and its weight. For passes over models
+    that take no lists."""
+    return row_of(stream[0], t), scores_of(stream, t), stream[1][t], stream[2][t]

@@ -21,10 +21,11 @@ import numpy as np
 from .calls import model_of, unpack
 from .codes import Task
 from .jit import compiled
+from .linked import vector
 from .losses import clamp_step, loss_and_direction, mistaken
 from .numba_types import carver, f64
 from .rounds import observe
-from .rows import score, vector
+from .rows import score
 from .support import add_to, insert, oldest, remove, rescale
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
@@ -77,8 +78,7 @@ def shrink_to_budget(call):
 @compiled
 def shrink_and_remove_oldest(model, state):
     r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
-    vector(model, r, model.x)
-    score(model, model.x, model.norms[r], f)
+    score(model, vector(model, r), model.norms[r], f)
     weight, margin = speaks_for(model, r, f)
     factor = largest_factor(weight, margin, state.damage, state.mistakes)
     rescale(model, factor)  # (2)

@@ -19,7 +19,8 @@ import numpy as np
 
 from .averaging import move_towards, share_of
 from .calibration import calibrate
-from .calls import example, row_and_scores, unpack
+from .calls import unpack
+from .examples import all_of, example, example_and_scores
 from .jit import REORDERED, compiled
 from .lanes import dot
 from .losses import clamp_step, clipped, loss_and_direction, step_length
@@ -98,8 +99,8 @@ def learn(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, y, w = example(stream, t)
-        if not is_finite(x):
+        x, f, y, w = example(model, stream, t)
+        if not is_finite(all_of(x)):
             return t
         waves(model, x)  # construct the new representation z(x_t)
         score_waves(model, f)  # predict
@@ -126,8 +127,8 @@ def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
     for t in range(n):
-        x, f = row_and_scores(stream, t)
-        if not is_finite(x):
+        x, f = example_and_scores(model, stream, t)
+        if not is_finite(all_of(x)):
             return t
         waves(model, x)
         score_waves(model, f)
@@ -140,8 +141,8 @@ def decide_last(call):
     """Scores by the last iterate, where the others are those of a mean."""
     model, stream, n = unpack(call)
     for t in range(n):
-        x, f = row_and_scores(stream, t)
-        if not is_finite(x):
+        x, f = example_and_scores(model, stream, t)
+        if not is_finite(all_of(x)):
             return t
         waves(model, x)
         score_waves(model, f)
@@ -155,8 +156,8 @@ def transform(call):
     d = model.head.count
     size = state_at(model.state).scale / math.sqrt(d)
     for t in range(n):
-        x, z = row_and_scores(stream, t)
-        if not is_finite(x):
+        x, z = example_and_scores(model, stream, t)
+        if not is_finite(all_of(x)):
             return t
         waves(model, x)
         for j in range(d):

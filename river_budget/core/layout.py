@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,11 +20,12 @@ import numpy as np
 
 from .numba_types import carver, f64, f64_matrix, give_attributes, give_constructor, i64, intp
 
-_SIZES = "capacity width outputs per_vector factored room desk"  # of tables
+_SIZES = "capacity width slots outputs per_vector factored room desk"  # of tables
+_DERIVED = "dense linked heads"  # sizes that follow from these
 _INTEGERS = (
-    f"stamp scratch {_SIZES} count budget arrived task kernel bounded degree normalised maintenance arity "
-    "method objective choice repairs vanished judged at_coefficients at_norms at_arrivals at_per_vector "
-    "at_factor at_room"
+    f"stamp scratch {_SIZES} {_DERIVED} count budget arrived task kernel bounded degree normalised maintenance arity "
+    "method objective choice repairs vanished judged shuffled fresh freed free_node wanted at_coefficients "
+    "at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts at_nodes at_room"
 )
 _REALS = "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature"
 HEADER = np.dtype(
@@ -43,16 +45,39 @@ UNLIMITED = 2**62  # the budget of a model without one
 SEARCH_ROWS = 9  # rows of heap that a search for merge partners needs; nothing else needs as many
 
 header_at = carver(HEADER, 0)
+
+# A number of a vector that is kept with its place, in the list of its vector and in that of its feature. Number 0 is
+# none.
+NODE = np.dtype(
+    (
+        np.record,
+        [
+            ("value", "f8"),
+            ("vector", "i4"),
+            ("feature", "i4"),  # -1: the node is free
+            ("after", "i4"),  # the next of the vector, or of the free ones
+            ("below", "i4"),  # the next of the feature
+            ("above", "i4"),  # the one before it
+            ("unused", "i4"),
+        ],
+    )
+)
+nodes_at = carver(NODE)
 NOTE_SIZE = 64  # bytes of the first row of scratch space
 
 # Every table: its kind, and its shape from the header. The first one has its place right behind the record.
 BLOCK_TABLES: dict[str, Any] = {
-    "vectors": (f64_matrix, lambda h: (h.width, h.capacity)),  # a row per feature
+    # A row per feature; or, in a model with slots, lists of the numbers that are not 0 (core/linked.py).
+    "vectors": (f64_matrix, lambda h: (h.dense, h.capacity)),
     "coefficients": (f64_matrix, lambda h: (h.outputs, h.capacity)),  # times head.scale
     "norms": (f64, lambda h: (h.capacity,)),  # |x|^2, or |x|_1 for the Laplacian kernel
     "arrivals": (i64, lambda h: (h.capacity,)),  # the order in which vectors came
     "per_vector": (f64_matrix, lambda h: (h.per_vector, h.capacity)),  # the algorithm's own rows
     "factor": (f64_matrix, lambda h: (h.factored * h.capacity, h.capacity)),  # of K^-1
+    "keys": (f64, lambda h: (h.width,)),  # the order in which features are summed up
+    "columns": (i64, lambda h: (h.linked,)),  # the first node of every feature
+    "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
+    "nodes": (nodes_at, lambda h: (h.slots,)),
     "room": (f64, lambda h: (h.room,)),  # numbers that the algorithm carves for itself
 }
 SCRATCH_ROWS: dict[str, Any] = {
@@ -63,8 +88,8 @@ SCRATCH_ROWS: dict[str, Any] = {
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
     "buffer": (f64, lambda h: (h.capacity,)),
-    "nonzero": (i64, lambda h: (h.width + 1,)),  # places of the features that are not 0
-    "x": (f64, lambda h: (h.width,)),  # a vector, taken out of the table
+    "nonzero": (i64, lambda h: (h.width + 1,)),  # of a vector that was taken out: where it is not 0
+    "x": (f64, lambda h: (h.width + 1,)),  # and what stands there
 }
 ADDRESSES = (
     "state",
@@ -75,7 +100,7 @@ ADDRESSES = (
 
 def _heap_numbers(h: Any) -> Any:
     """How many numbers the heap holds: rows for a search, and the members of a merging."""
-    merging = h.arity * (h.arity + h.outputs + h.width + 8) + 2 * h.outputs
+    merging = h.arity * (h.arity + h.outputs + h.width + 10) + 2 * h.outputs + h.width + 1
     return SEARCH_ROWS * h.capacity + merging + h.desk  # what an algorithm asks for besides
 
 
@@ -169,18 +194,29 @@ class _Fields:
     """Header fields of a block that need not exist yet."""
 
     def __init__(self, fields: Mapping[str, Any]):
-        self.fields = fields
+        self.fields = {**fields, **_derived(fields)}
 
     def __getattr__(self, name: str) -> int:
         return int(self.fields.get(name, 0))
 
 
+def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes that follow from the others: a block with slots keeps no table of vectors, but lists."""
+    width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
+    listed = int(fields.get("slots", 0)) > 0
+    return {
+        "dense": 0 if listed else width,
+        "linked": width if listed else 0,
+        "heads": capacity if listed else 0,
+    }
+
+
 def places_for(fields: Mapping[str, Any]) -> tuple[dict[str, int], int]:
     """Where the tables of a block with these header fields begin, and where it ends."""
     h, end, places = _Fields(fields), TABLES_AT, {}
-    for name, (_, shape) in BLOCK_TABLES.items():
+    for name, (kind, shape) in BLOCK_TABLES.items():
         places[name] = end
-        end += -(-8 * math.prod(shape(h)) // 64) * 64
+        end += -(-kind.size * math.prod(shape(h)) // 64) * 64
     return places, end
 
 
@@ -198,9 +234,8 @@ def scratch_size(fields: Mapping[str, Any]) -> int:
 
 def stamp_of(record: Any) -> int:
     """A number for this layout of a block whose algorithm keeps such a record."""
-    described = repr(
-        (HEADER.descr, STATE_AT, STATE_SIZE, list(BLOCK_TABLES), np.dtype(record).descr)
-    )
+    tables = list(BLOCK_TABLES), NODE.descr
+    described = repr((HEADER.descr, STATE_AT, STATE_SIZE, tables, np.dtype(record).descr))
     return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
 
 
@@ -208,7 +243,7 @@ def allocate(**fields: Any) -> Any:
     """A new block with these header fields, of which SIZES set its size."""
     places, end = places_for(fields)
     head = np.zeros(1, HEADER)
-    for name, value in fields.items():
+    for name, value in {**fields, **_derived(fields)}.items():
         head[name] = value
     head["scratch"] = scratch_size(fields)
     for name, place in places.items():
@@ -245,15 +280,29 @@ def aligned(block: Any) -> Any:
     return copy
 
 
+_whole_at = struct.Struct("=q").unpack_from
+_AT = {name: place[1] for name, place in (HEADER.fields or {}).items()}
+
+
 def _whole(block: Any, field: str) -> int:
     """A field of the header, read at once: this is done at every call."""
-    at = HEADER.fields[field][1]  # type: ignore[index]
-    return int(block[at : at + 8].view(np.int64)[0])
+    found: int = _whole_at(block, _AT[field])[0]
+    return found
+
+
+def field_of(block: Any, field: str) -> Any:
+    """A whole number of the header as an array."""
+    return block[_AT[field] : _AT[field] + 8].view(np.int64)
 
 
 def stamp_in(block: Any) -> int:
     """The number of the layout in which a block was made."""
     return _whole(block, "stamp") if len(block) >= TABLES_AT else 0
+
+
+def width_in(block: Any) -> int:
+    """Features that a block has room for."""
+    return _whole(block, "width")
 
 
 def scratch_in(block: Any) -> int:

@@ -14,26 +14,28 @@ from __future__ import annotations
 import math
 
 from .codes import Choice, Maintenance, Strategy
+from .examples import present
 from .exponential import exp_of
-from .jit import compiled
+from .jit import FUSED, compiled
 from .lanes import dot
 from .layout import SEARCH_ROWS
+from .linked import vectors_side_by_side
 from .merging import PLACE, S, best_partners, new_search
 from .multimerge import (
     CASCADE,
     ascend,
     cascade,
-    copy,
     distance_to,
     inner,
     inner_term,
     member_distances,
     merge_pair,
 )
-from .numba_types import f64, f64_matrix, i64
+from .numba_types import address_of, f64, f64_matrix, i64
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
 from .rows import (
+    HUGE,
     dot_products,
     dot_products_of_two,
     norm_of,
@@ -41,12 +43,12 @@ from .rows import (
     rbf_into,
     row_of_vector,
     self_kernel,
-    vector,
 )
-from .support import add_to, insert, lightest, remove, stamp, weight_of
+from .support import add_to, insert, lightest, overwrite, remove, weight_of
 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
 BEST = int(Choice.BEST)
+UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance
 PAIRS, MANY, FACTOR = map(int, (Strategy.PAIRS, Strategy.MANY, Strategy.FACTOR))
 STRATEGIES = (
     *REMOVALS,
@@ -134,18 +136,17 @@ def merge(model, exact, strategy, observed):
     heap += 8 * m * (m + 2)
     a, a_z = f64_matrix(heap, m, outputs), f64(heap + 8 * m * outputs, outputs)
     heap += 8 * (m + 1) * outputs
-    points = f64_matrix(heap, m, model.vectors.shape[0])
-    room = heap + 8 * m * model.vectors.shape[0]
+    width = model.head.width + 1
+    points, places = f64_matrix(heap, m, width), i64(heap + 8 * m * width, width)
+    room = heap + 8 * (m + 1) * width
     search = new_search(model)
     best_partners(model, lightest(model, model.buffer), observed, search, members)
-    for i in range(m):  # side by side: in the model, every feature is in another place of memory
-        if i > 0 or members[0] == observed:
-            vector(model, members[i], points[i])
-        else:  # the search has fetched it
-            copy(model.x, points[i])
+    u = vectors_side_by_side(model, members, i64(room, m), places, points)
+    places = i64(address_of(places), u)
+    for i in range(m):
         for r in range(outputs):
             a[i, r] = model.coefficients[r, members[i]]
-    member_distances(model, points, members, search[S], s)
+    member_distances(model, points, u, members, search[S], s)
     if strategy == MANY and head.method != CASCADE and m > 2:
         ascend(a, s, shares, a_z, room)
     else:
@@ -155,9 +156,10 @@ def merge(model, exact, strategy, observed):
     loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
     head.cost += head.scale * math.sqrt(loss)
     if exact:
-        loss += 2.0 * gain_by_merging(model, search[S], points, members, shares, s, a_z, strategy)
+        gain = gain_by_merging(model, search[S], places, points, members, shares, s, a_z, strategy)
+        loss += 2.0 * gain
     merge_own_rows(model, members, shares, s)
-    replace(model, points, members, shares, a_z)
+    replace(model, places, points, members, shares, a_z)
     return loss if exact else math.sqrt(loss)
 
 
@@ -173,7 +175,7 @@ def loss_by_merging(shares, s, a, a_z):
 
 
 @compiled(inlined=True)
-def gain_by_merging(model, first, points, members, shares, s, a_z, strategy):
+def gain_by_merging(model, first, places, points, members, shares, s, a_z, strategy):
     """a_z . f(z) - sum_i a_i . f(x_i)
 
     `first`: the distances s of the first member to all vectors. The row of z needs no distances:
@@ -190,11 +192,11 @@ def gain_by_merging(model, first, points, members, shares, s, a_z, strategy):
     if strategy == MANY:  # two rows at a time, as long as there are two
         single = 1 + 2 * ((m - 1) // 2)
         for i in range(1, single, 2):
-            dot_products_of_two(model, points[i], points[i + 1], row, second)
+            dot_products_of_two(model, places, points[i], points[i + 1], row, second)
             gain -= gain_of_member(model, row, members[i], shares[i], z_row)
             gain -= gain_of_member(model, second, members[i + 1], shares[i + 1], z_row)
     for i in range(single, m):
-        dot_products(model, points[i])
+        dot_products(model, present(places, points[i], places.shape[0]))
         gain -= gain_of_member(model, row, members[i], shares[i], z_row)
     for j in range(n):
         z_row[j] = exp_of(min(z_row[j], 0.0))
@@ -211,24 +213,38 @@ def gain_of_member(model, row, p, share, z_row):
 
 
 @compiled(inlined=True)
-def replace(model, points, members, shares, a_z):
+def replace(model, places, points, members, shares, a_z):
     """The combination of the members takes the place of one of them; the others leave."""
-    x = model.x
-    for f in range(x.shape[0]):
-        x[f] = shares[0] * points[0, f]
-    for i in range(1, members.shape[0]):
-        for f in range(x.shape[0]):
-            x[f] += shares[i] * points[i, f]
+    z, norm = combination(model, places, points, shares)
     sort(members)
     place = members[0]
-    for f in range(x.shape[0]):
-        model.vectors[f, place] = x[f]
-    for r in range(a_z.shape[0]):
-        model.coefficients[r, place] = a_z[r]
-    model.norms[place] = norm_of(model, x)
-    stamp(model, place)
     for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
         remove(model, members[i])
+    overwrite(model, place, z, norm)
+    for r in range(a_z.shape[0]):
+        model.coefficients[r, place] = a_z[r]
+
+
+@compiled(fastmath=FUSED)
+def combination(model, places, points, shares):
+    """z = sum_i share_i x_i and its norm, without what no distance can feel any more."""
+    kept, z, n = model.nonzero, model.x, places.shape[0]
+    for f in range(n):
+        z[f] = shares[0] * points[0, f]
+    for i in range(1, shares.shape[0]):
+        for f in range(n):
+            z[f] += shares[i] * points[i, f]
+    norm, unfelt = norm_of(model, present(places, z, n)), 0
+    least = UNFELT * norm if norm < HUGE else 0.0
+    for f in range(n):
+        unfelt += z[f] * z[f] <= least
+    if unfelt == 0:
+        return present(places, z, n), norm
+    n = 0
+    for f in range(places.shape[0]):
+        kept[n], z[n] = places[f], z[f]
+        n += z[f] * z[f] > least
+    return present(kept, z, n), norm_of(model, present(kept, z, n))
 
 
 @compiled(inlined=True)

@@ -26,8 +26,9 @@ from .codes import Objective
 from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
 from .layout import SEARCH_ROWS
+from .linked import vector
 from .numba_types import address_of, f32, f64_matrix
-from .rows import FARTHEST, distances_into, padded_count, vector
+from .rows import FARTHEST, distances_into, padded_count
 from .support import least_tagged, tag_with_index, weights_into
 
 EQ21 = int(Objective.EQ21)
@@ -257,8 +258,7 @@ def rank_partners(model, m, observed, search):
     if m == observed:
         _observed_distances(model.logs, search[S], padded_count(model))
     else:
-        vector(model, m, model.x)
-        distances_into(model, model.x, model.norms[m], search[S])
+        distances_into(model, vector(model, m), model.norms[m], search[S])
     search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
     n = padded_count(model)
     _products(model, m, search[NN], search[MN])

@@ -26,7 +26,7 @@ GAIN = 1e-8  # relative gain below which the ascent ends
 
 
 @compiled(always_inlined=True)
-def member_distances(model, points, members, first, s):
+def member_distances(model, points, features, members, first, s):
     """s[i, j] = gamma |x_i - x_j|^2 between members; `first`: those from members[0] to all vectors"""
     for i in range(members.shape[0]):
         s[i, i] = 0.0
@@ -35,7 +35,7 @@ def member_distances(model, points, members, first, s):
                 s[i, j] = first[members[i]]
             else:
                 total = 0.0
-                for f in range(points.shape[1]):
+                for f in range(features):
                     difference = points[i, f] - points[j, f]
                     total += difference * difference
                 total *= model.head.gamma

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .calls import model_of, row_and_scores, unpack
+from .calls import model_of, scores_of, unpack
 from .codes import Task
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction
@@ -89,7 +89,7 @@ def score_novelty(call):
     done = decide(call)
     model, stream, _ = unpack(call)
     for t in range(done):
-        _, f = row_and_scores(stream, t)
+        f = scores_of(stream, t)
         f[0] = state_at(model.state).level - f[0]
     return done
 

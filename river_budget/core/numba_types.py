@@ -113,6 +113,7 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
         return array if ndim else array.reshape(1)[0]
 
     carver.kind = View(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
+    carver.size = np.dtype(dtype).itemsize  # type: ignore[attr-defined]
 
     @compiled_as(carver, carver.kind, *[types.Integer] * (1 + ndim))  # type: ignore[attr-defined]
     def generate(context, builder, signature, args):

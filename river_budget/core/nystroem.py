@@ -26,9 +26,11 @@ import numpy as np
 
 from .averaging import score_mean, update_mean
 from .calibration import calibrate
-from .calls import row_and_scores, unpack
+from .calls import unpack
+from .examples import example_and_scores
 from .jit import REORDERED, compiled
 from .lanes import dot
+from .linked import has_slots
 from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
 from .rounds import look_at
@@ -150,11 +152,13 @@ def gather(call):
     """Store rows until the support is full, each example once. Returns how many rows were seen."""
     model, stream, n = unpack(call)
     for t in range(n):
-        x, _ = row_and_scores(stream, t)
+        x, _ = example_and_scores(model, stream, t)
         norm = norm_of(model, x)
         if not usable(x, norm):
             return t
         if model.head.count < model.head.budget:
+            if not has_slots(model, x):
+                return t
             kernel_row(model, x, norm)
             if is_new(model, norm):
                 insert(model, x, norm)
@@ -178,7 +182,7 @@ def transform(call):
     model, stream, n = unpack(call)
     scale = state_at(model.state).scale
     for t in range(n):
-        x, z = row_and_scores(stream, t)
+        x, z = example_and_scores(model, stream, t)
         norm = norm_of(model, x)
         if not usable(x, norm):
             return t

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .calibration import calibrate
-from .calls import example
+from .examples import example
 from .jit import compiled
 from .rows import norm_of, score, usable
 from .support import has_room
@@ -30,9 +30,9 @@ def observe(model, stream, t):
 @compiled(always_inlined=True)
 def look_at(model, stream, t):
     """The same without learning what scores are worth."""
-    x, f, y, w = example(stream, t)
+    x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
-    if not (usable(x, norm) and has_room(model)):
+    if not (usable(x, norm) and has_room(model, x)):
         return x, f, y, w, REFUSED
     score(model, x, norm, f)
     if f[0] != 0.0:

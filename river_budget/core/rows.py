@@ -1,18 +1,20 @@
 """Rows of kernel values between one example and all support vectors, and the scores they give.
 
-The inner loops run over support vectors, which lie side by side in memory, and skip features whose
-value is zero. An example may have more features than the model knows: these meet only zeros.
+The inner loops run over support vectors, which lie side by side in memory, and over the features that are
+present in an example, whatever else the model knows (core/examples.py).
 """
 
 from __future__ import annotations
 
 import math
 
-from .calls import row_and_scores, row_of, unpack
+from .calls import row_of, unpack
 from .codes import Kernel
+from .examples import all_of, example_and_scores, places_of, values_of
 from .exponential import exp_of
-from .jit import REORDERED, compiled
+from .jit import FUSED, REORDERED, compiled
 from .lanes import dot
+from .linked import add_listed_products, vector
 from .numba_types import address_of, f64_matrix
 
 RBF, LAPLACIAN = int(Kernel.RBF), int(Kernel.LAPLACIAN)
@@ -60,17 +62,18 @@ def first_bad_row(rows):
 @compiled(always_inlined=True)
 def usable(x, norm):
     """Whether x is finite. A norm that is not huge is proof enough."""
-    return norm < HUGE or is_finite(x)
+    return norm < HUGE or is_finite(all_of(x))
 
 
 @compiled(always_inlined=True)
 def norm_of(model, x):
     """|x|^2, or |x|_1 for the Laplacian kernel: what `norms` keeps of every vector."""
+    values = all_of(x)
     if model.head.kernel != LAPLACIAN:
-        return dot(x, x, x.shape[0])
+        return dot(values, values, values.shape[0])
     total = 0.0
-    for i in range(x.shape[0]):
-        total += abs(x[i])
+    for i in range(values.shape[0]):
+        total += abs(values[i])
     return total
 
 
@@ -103,68 +106,61 @@ def _normalise(model, norm):
         row[j] = row[j] / both if both > 0.0 else 0.0
 
 
-@compiled(always_inlined=True)
-def _choose_nonzero(model, x):
-    """How many known features of x are not zero; their places go to `nonzero`."""
-    nonzero, n = model.nonzero, 0
-    for i in range(min(x.shape[0], model.vectors.shape[0])):
-        nonzero[n] = i
-        n += x[i] != 0.0
-    return n
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
+@compiled(fastmath=FUSED, always_inlined=True)
 def dot_products(model, x):
-    """row[j] = <vector j, x>, four features at a sweep."""
-    n, row, nonzero, vectors = padded_count(model), model.row, model.nonzero, model.vectors
-    features = _choose_nonzero(model, x)
+    """row[j] = <vector j, x>, four features at a sweep.
+
+    One product is added after the other, so that it makes no difference where zeros stand between them.
+    """
+    n, row, places, values = padded_count(model), model.row, places_of(x), values_of(x)
     for j in range(n):
         row[j] = 0.0
-    i = 0
+    if model.head.slots:
+        add_listed_products(model, places, values, row)
+        return
+    features, vectors, i = places.shape[0], model.vectors, 0
     while i + 4 <= features:
-        a, b, c, d = nonzero[i], nonzero[i + 1], nonzero[i + 2], nonzero[i + 3]
-        x_a, x_b, x_c, x_d = x[a], x[b], x[c], x[d]
-        v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]
+        x_a, x_b, x_c, x_d = values[i], values[i + 1], values[i + 2], values[i + 3]
+        v_a, v_b = vectors[places[i]], vectors[places[i + 1]]
+        v_c, v_d = vectors[places[i + 2]], vectors[places[i + 3]]
         for j in range(n):
-            row[j] += (x_a * v_a[j] + x_b * v_b[j]) + (x_c * v_c[j] + x_d * v_d[j])
+            total = row[j] + x_a * v_a[j]
+            total = total + x_b * v_b[j]
+            total = total + x_c * v_c[j]
+            row[j] = total + x_d * v_d[j]
         i += 4
     while i < features:
-        x_a, v_a = x[nonzero[i]], vectors[nonzero[i]]
+        x_a, v_a = values[i], vectors[places[i]]
         for j in range(n):
             row[j] += x_a * v_a[j]
         i += 1
 
 
-@compiled
-def _choose_nonzero_of_two(model, x, y):
-    """The same for the features that are not zero in x or in y, of equal length."""
-    nonzero, n = model.nonzero, 0
-    for i in range(x.shape[0]):
-        nonzero[n] = i
-        n += (x[i] != 0.0) | (y[i] != 0.0)
-    return n
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def dot_products_of_two(model, x, y, row_x, row_y):
+@compiled(fastmath=FUSED, always_inlined=True)
+def dot_products_of_two(model, places, x, y, row_x, row_y):
     """The same for two stored vectors in one sweep, as fetching the features takes longer than using them."""
-    n, nonzero, vectors = padded_count(model), model.nonzero, model.vectors
-    features = _choose_nonzero_of_two(model, x, y)
+    n, vectors, features = padded_count(model), model.vectors, places.shape[0]
     for j in range(n):
         row_x[j] = 0.0
         row_y[j] = 0.0
+    if model.head.slots:
+        add_listed_products(model, places, x, row_x)
+        add_listed_products(model, places, y, row_y)
+        return
     i = 0
     while i + 4 <= features:
-        a, b, c, d = nonzero[i], nonzero[i + 1], nonzero[i + 2], nonzero[i + 3]
-        x_a, x_b, x_c, x_d = x[a], x[b], x[c], x[d]
-        y_a, y_b, y_c, y_d = y[a], y[b], y[c], y[d]
-        v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]
+        x_a, x_b, x_c, x_d = x[i], x[i + 1], x[i + 2], x[i + 3]
+        y_a, y_b, y_c, y_d = y[i], y[i + 1], y[i + 2], y[i + 3]
+        v_a, v_b = vectors[places[i]], vectors[places[i + 1]]
+        v_c, v_d = vectors[places[i + 2]], vectors[places[i + 3]]
         for j in range(n):
-            row_x[j] += (x_a * v_a[j] + x_b * v_b[j]) + (x_c * v_c[j] + x_d * v_d[j])
-            row_y[j] += (y_a * v_a[j] + y_b * v_b[j]) + (y_c * v_c[j] + y_d * v_d[j])
+            total, other = row_x[j] + x_a * v_a[j], row_y[j] + y_a * v_a[j]
+            total, other = total + x_b * v_b[j], other + y_b * v_b[j]
+            total, other = total + x_c * v_c[j], other + y_c * v_c[j]
+            row_x[j], row_y[j] = total + x_d * v_d[j], other + y_d * v_d[j]
         i += 4
     while i < features:
-        x_a, y_a, v_a = x[nonzero[i]], y[nonzero[i]], vectors[nonzero[i]]
+        x_a, y_a, v_a = x[i], y[i], vectors[places[i]]
         for j in range(n):
             row_x[j] += x_a * v_a[j]
             row_y[j] += y_a * v_a[j]
@@ -186,23 +182,43 @@ def _rbf(row, logs, norms, norm, gamma, n):
         row[j] = exp_of(logs[j])
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
+@compiled(fastmath=FUSED, always_inlined=True)
 def _laplacian(model, x):
     """row[j] = exp(-gamma |vector j - x|_1); where x is 0 it is |vector j|, which the norm has already"""
     n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
-    known = min(x.shape[0], model.vectors.shape[0])
+    places, values = places_of(x), values_of(x)
     for j in range(n):
         row[j] = norms[j]
-    for i in range(known):
-        if x[i] != 0.0:
-            x_i, feature = x[i], model.vectors[i]
+    for i in range(places.shape[0]):
+        x_i = values[i]
+        if places[i] < 0:  # the model does not know it
+            for j in range(n):
+                row[j] += abs(x_i)
+        elif model.head.slots:
+            _add_listed_differences(model, places[i], x_i, row)
+        else:
+            feature = model.vectors[places[i]]
             for j in range(n):
                 row[j] += abs(feature[j] - x_i) - abs(feature[j])
-    for i in range(known, x.shape[0]):
-        for j in range(n):
-            row[j] += abs(x[i])
     for j in range(n):
         row[j] = exp_of(_log_of_distance(row[j], gamma))
+
+
+@compiled
+def _add_listed_differences(model, place, x_i, row):
+    """The same from lists: what a feature adds where a vector lacks it, except where it does not."""
+    n, nodes, first, before = padded_count(model), model.nodes, model.columns[place], model.logs
+    node = first
+    while node != 0:
+        j = nodes[node].vector
+        before[j] = row[j] + (abs(nodes[node].value - x_i) - abs(nodes[node].value))
+        node = nodes[node].below
+    for j in range(n):
+        row[j] += abs(x_i)
+    node = first
+    while node != 0:
+        row[nodes[node].vector] = before[nodes[node].vector]
+        node = nodes[node].below
 
 
 @compiled(fastmath=REORDERED)
@@ -278,17 +294,9 @@ def score(model, x, norm, scores):
 
 
 @compiled
-def vector(model, j, x):
-    """x = vector j"""
-    for i in range(x.shape[0]):
-        x[i] = model.vectors[i, j]
-
-
-@compiled
 def row_of_vector(model, j):
-    """Vector j into model.x, and its kernel row into model.row."""
-    vector(model, j, model.x)
-    kernel_row(model, model.x, model.norms[j])
+    """The kernel row of vector j into model.row."""
+    kernel_row(model, vector(model, j), model.norms[j])
 
 
 @compiled(called_from_python=True)
@@ -296,7 +304,7 @@ def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
     for t in range(n):
-        x, f = row_and_scores(stream, t)
+        x, f = example_and_scores(model, stream, t)
         norm = norm_of(model, x)
         if not usable(x, norm):
             return t
@@ -309,7 +317,7 @@ def kernel_rows(call):
     """scores[t, j] = k(vector j, x_t)"""
     model, stream, n = unpack(call)
     for t in range(n):
-        x, values = row_and_scores(stream, t)
+        x, values = example_and_scores(model, stream, t)
         kernel_row(model, x, norm_of(model, x))
         for j in range(values.shape[0]):
             values[j] = model.row[j]

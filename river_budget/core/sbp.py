@@ -25,7 +25,8 @@ import math
 import numpy as np
 
 from .calibration import STEEPEST, calibrate
-from .calls import example, model_of, row_and_scores, unpack
+from .calls import model_of, scores_of, unpack
+from .examples import example
 from .jit import REORDERED, compiled
 from .lanes import dot
 from .losses import clamp_step
@@ -98,9 +99,9 @@ def learn(call):
 @compiled
 def observe_window(model, state, stream, t):
     """As rounds.observe; but a model of zeros needs no kernel row, unless it is to be kept."""
-    x, f, y, w = example(stream, t)
+    x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
-    if not (usable(x, norm) and has_room(model)):
+    if not (usable(x, norm) and has_room(model, x)):
         return x, y, w, REFUSED
     f[0] = 0.0
     if state.norm2 > 0.0 or model.head.factored:
@@ -333,7 +334,7 @@ def decide(call):
     done = decide_without_bias(call)
     model, stream, _ = unpack(call)
     for t in range(done):
-        _, f = row_and_scores(stream, t)
+        f = scores_of(stream, t)
         f[0] += state_at(model.state).bias
     return done
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import REORDERED, compiled
+from .linked import forget_vector, has_slots, move_vector, set_vector
 from .rows import padded_count, self_kernel
 
 TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
@@ -14,9 +15,9 @@ LARGEST = 1e140  # coefficient, scale included: a sum of such, times kernel valu
 
 
 @compiled(always_inlined=True)
-def has_room(model):
-    """Whether one more vector fits. A model without a budget is given more room outside."""
-    return model.head.count < model.head.capacity
+def has_room(model, x):
+    """Whether one more vector, x, fits. A model is given more room outside."""
+    return model.head.count < model.head.capacity and has_slots(model, x)
 
 
 @compiled
@@ -41,11 +42,7 @@ def place(model, j, x, norm):
 @compiled
 def overwrite(model, j, x, norm):
     """Overwrite vector j with x and keep j's coefficients."""
-    known = min(x.shape[0], model.vectors.shape[0])
-    for i in range(known):
-        model.vectors[i, j] = x[i]
-    for i in range(known, model.vectors.shape[0]):
-        model.vectors[i, j] = 0.0
+    set_vector(model, j, x)
     model.norms[j] = norm
     stamp(model, j)
 
@@ -61,8 +58,7 @@ def stamp(model, j):
 @compiled
 def move(model, source, target):
     """Vector `source` takes the place of vector `target`."""
-    for i in range(model.vectors.shape[0]):
-        model.vectors[i, target] = model.vectors[i, source]
+    move_vector(model, source, target)
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, target] = model.coefficients[r, source]
     for e in range(model.per_vector.shape[0]):
@@ -91,6 +87,7 @@ def remove_in_order(model, j):
 
 @compiled
 def _leave_empty(model, last):
+    forget_vector(model, last)
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, last] = 0.0
     for e in range(model.per_vector.shape[0]):

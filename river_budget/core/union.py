@@ -7,7 +7,8 @@ the vectors of a sum have no newcomer among them, and their age says little.
 from __future__ import annotations
 
 from .averaging import first_mean
-from .calls import model_of, row_and_scores, unpack
+from .calls import model_of, unpack
+from .examples import example_and_scores
 from .jit import compiled
 from .numba_types import f64
 from .projection import (
@@ -30,7 +31,7 @@ def absorb(call):
     place of scores, followed by those of a mean if there is one."""
     model, stream, n = unpack(call)
     for t in range(n):
-        x, a = row_and_scores(stream, t)
+        x, a = example_and_scores(model, stream, t)
         insert_with(model, x, norm_of(model, x), a)
 
 
@@ -51,7 +52,7 @@ def absorb_projecting(call):
     """The same for a model with a factor: what is a combination of the others becomes one."""
     model, stream, n = unpack(call)
     for t in range(n):
-        x, a = row_and_scores(stream, t)
+        x, a = example_and_scores(model, stream, t)
         norm = norm_of(model, x)
         kernel_row(model, x, norm)
         d, length = f64(model.heap, model.head.count), self_kernel(model, norm)

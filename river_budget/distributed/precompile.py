@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ..model.features import Batch
+from ..model.batches import Batch
 from ..model.inspection import all_ours
 from ..model.shells import Classifier
 

@@ -24,7 +24,7 @@ from river.datasets import synth
 import river_budget as rb
 
 from .. import datasets
-from ..model.features import Batch
+from ..model.batches import Batch
 from ..progress import Progress
 
 Stream = tuple[Any, Any]

@@ -11,10 +11,12 @@ due. So one example needs no check in Python.
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import secrets
+import struct
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,11 +27,15 @@ from ..core.rounds import MANY_FAR, WARNED
 from ..core.rows import KERNELS
 from ..kernels import RBF, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
-from .calls import Call, FreeRows, PreparedRow
+from .batches import Batch
+from .calls import Call, FreeRows, PreparedList, PreparedRow
 from .contract import Rows
 from .describing import Described
-from .features import Batch, FeatureIndex
+from .features import FeatureIndex, in_order
+from .lists import by_key, key_of
 
+SHORT_LIST = 32  # features of an example
+STRANGE = itertools.repeat(-1)  # the place of a name that is not known
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
 
 
@@ -62,6 +68,9 @@ class StreamModel(Described, base.Estimator):
     # what older files mean that lack these parameters
     file_defaults: ClassVar[Mapping[str, Any]] = {}
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
+    takes_lists: ClassVar[bool] = True  # examples as lists of what is present; else as rows only
+    most_entries: ClassVar[int] = 2**18  # of a sparse matrix that are looked at together
+    draws_features: ClassVar[bool] = False  # those that are not known count too
     no_sum: ClassVar[str] = ""  # why models of this kind cannot be united, if so
     usual_kernel: ClassVar[Kernel] = RBF()  # where the parameter is None
     factor_is_table: ClassVar[bool] = False  # the factor holds a whole table, which may be missing
@@ -77,6 +86,7 @@ class StreamModel(Described, base.Estimator):
         self.features = FeatureIndex()
         self.block: Any = None
         self.free_rows = FreeRows()
+        self.free_lists = FreeRows()
         self.target_name: str | None = None
 
     # parameters
@@ -190,22 +200,50 @@ class StreamModel(Described, base.Estimator):
             state[name] = max(part.model.state_record()[name] for part in parts)
 
     def resize_block(self, **sizes: int) -> None:
-        self.block = blocks.resized(self.block, **sizes)
-        self.free_rows = FreeRows()
+        self.use_block(blocks.resized(self.block, **sizes))
 
-    def add_features(self, names: list[Any]) -> None:
-        """Give new features their places."""
-        first = self.block is None
+    def use_block(self, block: Any) -> None:
+        """Another block takes the place of the model's."""
+        self.block = block
+        self.forget_prepared()
+
+    def forget_prepared(self) -> None:
+        """Give back what is kept for the next single example."""
+        self.free_rows, self.free_lists = FreeRows(), FreeRows()
+
+    def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
+        """Give new features their places. `beside`: names that must stay known."""
+        if self.block is None:
+            self.features.rename(by_key(names) if self.takes_lists else in_order(names))
+            self.create_block(len(self.features))
+            self.write_keys(self.features.places)
+        else:
+            self._add_to_others(names, beside)
+        self.forget_prepared()
+
+    def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
+        """New features behind those that the model knows."""
         self.features.add(names)
         n = len(self.features)
-        if first:
-            self.create_block(n)
-        elif n > blocks.views(self.block).head.width:
+        if n > blocks.views(self.block).head.width:
             self.resize_block(width=n + int(SPARE_FEATURES * n))
-        self.free_rows = FreeRows()
+        self.write_keys({name: self.features.places[name] for name in names})
+
+    def write_keys(self, places: Mapping[Any, int]) -> None:
+        """Where these features stand in the order of summation; and whether that is the order of all places."""
+        model = blocks.views(self.block)
+        keys = model.keys
+        for name, place in places.items():
+            keys[place] = key_of(name)
+        known = keys[: len(self.features)]
+        model.head.shuffled = bool(self.features.loose or (known[1:] < known[:-1]).any())
 
     def _new_row(self) -> PreparedRow:
         return PreparedRow(self.pass_holder, self.block, len(self.features), self.n_outputs)
+
+    def _new_list(self, x: dict[Any, Any]) -> PreparedList:
+        room = max(SHORT_LIST, 2 * len(x))
+        return PreparedList(self.pass_holder, self.block, room, self.n_outputs)
 
     @property
     def n_outputs(self) -> int:
@@ -226,7 +264,7 @@ class StreamModel(Described, base.Estimator):
             done += call.run(self.pass_holder.learning_pass)
             if done == len(rows):
                 return
-            if not self._warn_of_far_examples():
+            if not (self._warn_of_far_examples() or self.add_slots()):
                 self.prepare()
             call.move(self.block, done, len(rows))
 
@@ -245,6 +283,13 @@ class StreamModel(Described, base.Estimator):
         )
         return True
 
+    def add_slots(self) -> bool:
+        """Room for the numbers of an example, where a pass has stopped because there is none."""
+        return False
+
+    def choose_storage(self) -> None:
+        """The storage that suits what is stored now."""
+
     def prepare(self) -> None:
         """Give a pass what it waits for."""
         raise NotImplementedError
@@ -254,23 +299,68 @@ class StreamModel(Described, base.Estimator):
         if self.block is None:
             self.features.reject(x)
             self.add_features(list(x))
+        features = self.features
+        if features.loose:
+            self._learn_list(x, target, w)
+            return
         try:  # popped and appended: each thread has a row of its own
             prepared = self.free_rows.pop()
         except IndexError:
             prepared = self._new_row()
-        features = self.features
-        if not (features.pack(x, prepared.values) or features.pack_some(x, prepared.values)):
-            row = features.row(x)
-            self.add_features(features.unknown(x))
-            prepared = self._new_row()
-            prepared.values[:] = memoryview(row[0])
+        if not features.pack(x, prepared.values):
+            if self.takes_lists:
+                self.free_rows.append(prepared)
+                self._learn_list(x, target, w)
+                return
+            if not features.pack_some(x, prepared.values):
+                features.reject(x)
+                self.add_features(features.unknown(x))
+                prepared = self._new_row()
+                features.pack_some(x, prepared.values)
         prepared.target[0] = target
         prepared.weight[0] = w
         if prepared.pass_holder.learning_pass(prepared.addresses):
             self.free_rows.append(prepared)
         else:
-            self.features.reject(x)
+            features.reject(x)
             self.run_pass(*prepared.arrays[2:])
+
+    def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
+        """Learn an example that has other features than those known, or lacks some of them."""
+        places = self.features.places
+        if not x.keys() <= places.keys():
+            self.features.check(x)
+            self.add_features(self.features.unknown(x), x)
+            places = self.features.places
+        prepared = self._list_for(x)
+        if not self._learn_prepared(prepared, list(map(places.__getitem__, x)), x, target, w):
+            self.choose_storage()
+
+    def _learn_prepared(
+        self, prepared: PreparedList, places: list[Any], x: dict[Any, Any], target: float, w: float
+    ) -> bool:
+        """Learn an example whose features have these places. Whether it could be learned at once."""
+        try:
+            prepared.fill(places, x.values())
+        except (struct.error, TypeError, OverflowError):
+            self.features.reject(x)
+            raise
+        prepared.target[0] = target
+        prepared.weight[0] = w
+        if prepared.pass_holder.learning_pass(prepared.addresses):
+            self.free_lists.append(prepared)
+            return True
+        self.features.reject(x)
+        self.run_pass(*prepared.arrays[2:])
+        return False
+
+    def _list_for(self, x: dict[Any, Any]) -> PreparedList:
+        """A call for one example."""
+        try:
+            prepared: PreparedList = self.free_lists.pop()
+            return prepared if len(x) <= prepared.room else self._new_list(x)
+        except IndexError:
+            return self._new_list(x)
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
         """f(x), a list with one number per output. What is missing in x counts as absent.
@@ -286,39 +376,82 @@ class StreamModel(Described, base.Estimator):
         if self.block is None:
             self.features.reject(x)
             return [0.0] * self.n_outputs
+        features = self.features
+        if features.loose:
+            return self._score_list(x)
         try:
             prepared = self.free_rows.pop()
         except IndexError:
             prepared = self._new_row()
-        features = self.features
-        if not (features.pack(x, prepared.values) or features.pack_some(x, prepared.values)):
-            return self._score_with_unknown(x)
+        if not features.pack(x, prepared.values):
+            if self.takes_lists:
+                self.free_rows.append(prepared)
+                return self._score_list(x)
+            if not features.pack_some(x, prepared.values):
+                features.reject(x)
+                features.pack_some(
+                    {name: x[name] for name in x if name in features.places}, prepared.values
+                )
         if not self.scoring_pass(prepared.addresses):
             self.features.reject(x)
         scores = prepared.scores.tolist()  # before another thread may take the row
         self.free_rows.append(prepared)
         return scores
 
+    def _score_list(self, x: dict[Any, Any]) -> Any:
+        """f(x) of an example that has other features than those known, or lacks some of them."""
+        found = list(map(self.features.places.get, x, STRANGE))
+        if -1 in found and self.draws_features:
+            return self._score_with_unknown(x)
+        prepared = self._list_for(x)
+        try:
+            prepared.fill(found, x.values())
+        except (struct.error, TypeError, OverflowError):
+            self.features.reject(x)
+            raise
+        strange = -1 in found
+        if strange and prepared.keyed:
+            prepared.write_keys(x, found)
+        if not self.scoring_pass(prepared.addresses):
+            self.features.reject(x)
+            if strange and not prepared.keyed:
+                prepared.use_keys()
+                prepared.write_keys(x, found)
+                self.scoring_pass(prepared.addresses)
+        scores = prepared.scores.tolist()
+        self.free_lists.append(prepared)
+        return scores
+
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        """f(x) where not all features are known."""
-        return self._score_rows(self.features.row(x))[0].tolist()
+        """f(x) of a model in which features count that are not known."""
+        raise NotImplementedError
 
     def _score_batch(self, batch: Batch) -> Rows:
-        return self._score_rows(self.features.rows(batch))
+        if self.takes_lists:
+            return self._score_rows(batch.examples(self.features))
+        return self._score_rows(batch.rows(self.features))
 
-    def _score_rows(self, rows: Rows) -> Rows:
+    def _score_rows(self, rows: Any) -> Rows:
         scores = np.zeros((len(rows), self.n_outputs))
         if self.block is not None:
             Call(self.block, rows, scores=scores).run(self.scoring_pass)
         return scores
 
-    def rows_of(self, batch: Batch) -> Rows:
-        """The rows of a batch whose features become known."""
-        rows: Rows = self.features.rows(batch)
-        new = set(batch.names).difference(self.features)
-        if new or self.block is None:
-            self.add_features(list(new))
-        return rows
+    def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
+        """The examples of a batch, whose features become known, in parts: where each begins and ends, and its rows."""
+        for first, last in batch.parts(self.most_entries):
+            yield first, last, self.rows_of(batch.part(first, last))
+
+    def rows_of(self, batch: Batch) -> Any:
+        """The examples of a batch whose features become known."""
+        used = batch.names_in_use()
+        if self.block is None:
+            self.add_features(used)
+        else:
+            new = [name for name in used if name not in self.features.places]
+            if new:
+                self.add_features(new, used)
+        return batch.examples(self.features) if self.takes_lists else batch.rows(self.features)
 
     # inspection
 
@@ -334,7 +467,7 @@ class StreamModel(Described, base.Estimator):
     # copies
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"free_rows": FreeRows()}
+        return self.__dict__ | {"free_rows": FreeRows(), "free_lists": FreeRows()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -7,13 +7,28 @@ the addresses and sizes of all the others (core/calls.py). The caller keeps thos
 from __future__ import annotations
 
 import ctypes
+import functools
 import struct
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..core import layout as blocks
-from ..core.calls import BLOCK, ROWS, SCORES, SCRATCH, SIZE, TARGETS, WEIGHTS
+from ..core.calls import (
+    BLOCK,
+    DESK_ROWS,
+    KEYS,
+    ROWS,
+    SCORES,
+    SCRATCH,
+    SIZE,
+    STARTS,
+    TARGETS,
+    WEIGHTS,
+)
+from ..core.examples import ALL_PLACES
+from .lists import Lists, key_of
 
 NONE: Any = np.empty(0)
 NO_ROWS: Any = np.empty((0, 0))
@@ -67,7 +82,7 @@ class Call:
     `move` makes it the call for another model or for some of the rows, which is cheaper than a new one.
     """
 
-    __slots__ = ("addresses", "arrays", "firsts", "steps")
+    __slots__ = ("addresses", "arrays", "desk", "firsts", "steps")
 
     def __init__(
         self,
@@ -81,12 +96,24 @@ class Call:
     ):
         scratch = Scratch() if scratch is None else scratch
         self.arrays = (block, scratch, rows, targets, weights, scores)
-        n, width = rows.shape
         outputs = scores.shape[1]
-        self.firsts = tuple(map(address_of, (rows, targets, weights, scores)))
-        self.steps = (8 * width, 8, 8, 8 * outputs)  # bytes of a row
+        if type(rows) is Lists:
+            lists = tuple(map(address_of, (rows.starts, rows.places, rows.keys)))
+            first, width, longest = address_of(rows.values), 0, rows.longest
+        else:
+            lists, first, width = (0, 0, 0), address_of(rows), rows.shape[1]
+            longest = width
+        longest += 1  # what is written behind the last is not kept
+        self.desk = np.zeros(DESK_ROWS * longest)
+        every_place = self.desk[ALL_PLACES * longest : (ALL_PLACES + 1) * longest]
+        every_place.view(np.int64)[:] = np.arange(longest)
+        self.firsts = (first, *map(address_of, (targets, weights, scores)), lists[0])
+        # bytes of a row
+        self.steps = (8 * width, 8, 8, 8 * outputs, 8 * (lists[0] > 0))
         here = (address_of(block), scratch.address_for(block))
-        self.addresses = np.array((*here, *self.firsts, n, width, outputs))
+        sizes = (len(rows), width, outputs)
+        desk = (address_of(self.desk), longest)
+        self.addresses = np.array((*here, *self.firsts[:4], *sizes, *lists, *desk))
 
     def model(self) -> Any:
         """The model of the call with its scratch space, for Python."""
@@ -98,12 +125,13 @@ class Call:
         addresses[BLOCK] = address_of(block)
         addresses[SCRATCH] = self.arrays[1].address_for(block)
         addresses[SIZE] = stop - start
-        rows, targets, weights, scores = self.firsts
-        row, target, weight, score = self.steps
+        rows, targets, weights, scores, starts = self.firsts
+        row, target, weight, score, entry = self.steps
         addresses[ROWS] = rows + start * row
         addresses[TARGETS] = targets + start * target
         addresses[WEIGHTS] = weights + start * weight
         addresses[SCORES] = scores + start * score
+        addresses[STARTS] = starts + start * entry
 
     def run(self, compiled: Any) -> int:
         """Make the call. Returns how many rows were learned."""
@@ -134,7 +162,71 @@ class PreparedRow(Call):
         super().__init__(block, rows, targets, weights, scores)
 
 
-class FreeRows(list[PreparedRow]):
+@functools.lru_cache(4096)
+def _packers(n: int) -> tuple[Any, Any]:
+    """Write n whole numbers, and n numbers, into memory."""
+    return struct.Struct(f"{n}q").pack_into, struct.Struct(f"{n}d").pack_into
+
+
+class PreparedList(Call):
+    """The same for one example of which only some features are present: it costs what it contains."""
+
+    __slots__ = (
+        "arrived",
+        "columns",
+        "keyed",
+        "keys",
+        "known_keys",
+        "pass_holder",
+        "places",
+        "room",
+        "scores",
+        "starts",
+        "target",
+        "values",
+        "weight",
+    )
+
+    def __init__(self, pass_holder: Any, block: Any, room: int, n_outputs: int):
+        self.pass_holder, self.room = pass_holder, room
+        model = blocks.views(block)
+        self.known_keys: Any = memoryview(model.keys)  # type: ignore[arg-type]
+        self.columns: Any = memoryview(model.columns)  # type: ignore[arg-type]
+        self.arrived: Any = memoryview(blocks.field_of(block, "arrived"))  # type: ignore[arg-type]
+        values, self.values = _one(room)
+        keys, self.keys = _one(room)
+        places = np.zeros(room, np.int64)
+        starts = np.array([0, room])
+        self.places: Any = memoryview(places)  # type: ignore[arg-type]
+        self.starts: Any = memoryview(starts)  # type: ignore[arg-type]
+        targets, self.target = _one(1)
+        weights, self.weight = _one(1)
+        scores, self.scores = _one(1, n_outputs)
+        super().__init__(block, Lists(starts, places, values, keys), targets, weights, scores)
+        self.keyed = False
+        self.addresses[KEYS] = 0
+
+    def use_keys(self) -> None:
+        """From now on keys are given of the features that are not known."""
+        self.keyed = True
+        self.addresses[KEYS] = address_of(self.arrays[2].keys)
+
+    def write_keys(self, x: dict[Any, Any], places: list[int]) -> None:
+        """The keys of the features that have no place."""
+        for i, (name, place) in enumerate(zip(x, places, strict=True)):
+            if place < 0:
+                self.keys[i] = key_of(name)
+
+    def fill(self, places: list[int], values: Iterable[Any]) -> None:
+        """Write an example down. Raises struct.error, TypeError or OverflowError for what is no number."""
+        n = len(places)
+        pack_places, pack_numbers = _packers(n)
+        pack_places(self.places, 0, *places)
+        pack_numbers(self.values, 0, *values)
+        self.starts[1] = n
+
+
+class FreeRows(list[Any]):
     """Prepared rows that no thread is using. A copy of a model begins with none."""
 
     def __deepcopy__(self, memo: Any) -> FreeRows:

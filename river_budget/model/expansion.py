@@ -15,9 +15,11 @@ from ..kernels import RBF
 from ..maintenance import Maintenance as Strategy
 from ..maintenance import Merge, Project
 from ..parameters import Mutable, instance_of, optional, whole
-from .base import StreamModel, check_compiled
+from .base import check_compiled
 from .calls import Call
 from .contract import Rows
+from .lists import vectors_of
+from .storage import StoredVectors
 
 FIRST_CAPACITY = 64  # of a model without a budget
 WHOLE = (
@@ -26,7 +28,7 @@ WHOLE = (
 GROWTH = 2  # factor by which a model grows
 
 
-class BudgetModel(StreamModel):
+class BudgetModel(StoredVectors):
     """A kernel expansion in a block."""
 
     shrinking_pass: ClassVar[Any]  # compiled: maintain until a smaller budget is kept
@@ -94,10 +96,12 @@ class BudgetModel(StreamModel):
 
     # the expansion itself, without what a model may add to it
 
-    def vector_rows(self) -> Rows:
-        """The support vectors, one row each."""
+    def vector_rows(self) -> Any:
+        """The support vectors, one row each; or as lists, if the model keeps them so."""
         block = blocks.views(self.block)
-        return np.ascontiguousarray(block.vectors[:, : block.head.count].T)
+        if block.head.slots:
+            return vectors_of(self.block)
+        return np.ascontiguousarray(block.vectors[: len(self.features), : block.head.count].T)
 
     def coefficient_columns(self) -> Rows:
         """Their coefficients, one column each."""
@@ -105,7 +109,7 @@ class BudgetModel(StreamModel):
         columns: Rows = block.head.scale * block.coefficients[:, : block.head.count]
         return columns
 
-    def scores_at(self, rows: Rows) -> Rows:
+    def scores_at(self, rows: Any) -> Rows:
         """The expansion at these rows."""
         scores = np.empty((len(rows), int(blocks.views(self.block).head.outputs)))
         Call(self.block, rows, scores=scores).run(decide)
@@ -163,18 +167,14 @@ class BudgetModel(StreamModel):
         """
         if self.block is None:
             return []
-        model = blocks.views(self.block)
+        model, lists = blocks.views(self.block), vectors_of(self.block)
         n = int(model.head.count)
         coefficients = model.head.scale * model.coefficients[:, :n]
+        names = {place: name for name, place in self.features.places.items()}
+        starts, places, values = (a.tolist() for a in (lists.starts, lists.places, lists.values))
         return [
             {
-                "features": {
-                    name: value
-                    for name, value in zip(
-                        self.features, model.vectors[:, j].tolist(), strict=False
-                    )
-                    if value != 0.0
-                },
+                "features": {names[places[i]]: values[i] for i in range(starts[j], starts[j + 1])},
                 "coefficients": self.named(coefficients[:, j]),
                 "arrival": int(model.arrivals[j]),
             }

@@ -1,7 +1,7 @@
-"""From River's examples to rows of numbers, and back to River's series.
+"""Names of features and their places.
 
-A feature keeps its place in the row for life. A missing feature is 0. New features of one example get
-their places in sorted order, so the order of a dict never matters.
+A feature keeps its place while it is known, and a missing feature is 0. Which place that is never matters, nor the
+order of a dict: sums over features go in the order of their keys (lists.py).
 """
 
 from __future__ import annotations
@@ -12,15 +12,13 @@ import math
 import operator
 import struct
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from river.utils import dataframe
 
-from ..core.rows import first_bad_row
 from ..parameters import as_float
+from .lists import Lists, by_key, key_of
 
 
 def number(feature: Any, value: Any) -> float:
@@ -61,15 +59,34 @@ def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
 
 
 class FeatureIndex:
-    """Names of features and their places."""
+    """Names of features and their places.
 
-    def __init__(self, names: Iterable[Any] = ()):
-        self._places = {name: place for place, name in enumerate(names)}
+    It is whole while they have the places from 0 on without a gap. A loose one may forget names, whose places are
+    given to others; changing it takes time for what changes only.
+    """
+
+    def __init__(
+        self, names: Iterable[Any] = (), places: Iterable[int] | None = None, width: int = 0
+    ):
+        self.loose = places is not None
+        self.places: dict[Any, int] = {}
+        self.vacant = array.array("q")  # places of a loose index
+        self._names: list[Any] = []  # by places, of a loose index
+        if places is None:
+            self.rename(names)
+        else:
+            self.places.update(zip(names, places, strict=True))
+            self.loosen(width)
+
+    def rename(self, names: Iterable[Any]) -> None:
+        """All names, each in the place where it stands here."""
+        self.places = {name: place for place, name in enumerate(names)}
+        self.vacant, self._names = array.array("q"), []
         self._prepare()
 
     def _prepare(self) -> None:
-        names = list(self._places)
-        n = self._n = len(names)
+        names = list(self.places)
+        n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
         get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
 
@@ -90,33 +107,73 @@ class FeatureIndex:
 
         self.pack = pack  # a closure: it is called for every example and looks nothing up
 
-    def __getstate__(self) -> tuple[list[Any]]:
-        return (list(self._places),)  # pickle passes over a state that is false
+    def __getstate__(self) -> tuple[Any, ...]:
+        if self.loose:
+            return (list(self.places), list(self.places.values()), len(self._names))
+        return (list(self.places), None)
 
-    def __setstate__(self, state: tuple[list[Any]]) -> None:
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.__init__(*state)  # type: ignore[misc]
 
     def __len__(self) -> int:
-        return self._n
+        return len(self.places)
 
     def __iter__(self) -> Any:
-        return iter(self._places)
+        return iter(self.places)
 
     @property
     def memory_usage(self) -> int:
-        return sys.getsizeof(self._places) + sum(map(sys.getsizeof, self._places))
+        names = sys.getsizeof(self.places) + sum(map(sys.getsizeof, self.places))
+        return names + sys.getsizeof(self.vacant) + sys.getsizeof(self._names)
+
+    # changes
 
     def add(self, names: Iterable[Any]) -> None:
+        """New names behind the others, in sorted order."""
         for name in in_order(names):
-            self._places[name] = len(self._places)
+            self.places[name] = len(self.places)
         self._prepare()
 
+    def loosen(self, width: int) -> None:
+        """Names may be forgotten from now on. There is room for so many."""
+        self.loose, self.pack = True, _never
+        self._names = [None] * width
+        for name, place in self.places.items():
+            self._names[place] = name
+        taken = set(self.places.values())
+        free = [place for place in range(width) if place not in taken]
+        self.vacant = array.array("q", free[::-1])
+
+    def take(self, names: Iterable[Any], offered: Any, used: Iterable[bool]) -> None:
+        """The vacant places that were offered last are those of these names, as far as they are used."""
+        del self.vacant[len(self.vacant) - len(offered) :]
+        for name, place, taken in zip(names, offered, used, strict=True):
+            if taken:
+                self.places[name] = place
+                self._names[place] = name
+            else:
+                self.vacant.append(place)
+
+    def forget(self, places: Iterable[int], kept: Collection[Any]) -> None:
+        """What has these places is not known any more, except for names that are kept."""
+        known, vacant, names = self.places, self.vacant, self._names
+        for place in places:
+            name = names[place]
+            if known.get(name) == place and name not in kept:
+                del known[name]
+                names[place] = None
+                vacant.append(place)
+        if len(known) < sys.getsizeof(known) // 512:  # a dict does not shrink by itself
+            self.places = dict(known)
+
+    # examples
+
     def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
-        """The same for an example that lacks some of the known features."""
+        """As pack, for an example that lacks some of the known features."""
         if not self.knows(x):
             return False
         try:
-            row = list(map(x.get, self._places, itertools.repeat(0.0)))
+            row = list(map(x.get, self.places, itertools.repeat(0.0)))
             values[:] = memoryview(array.array("d", row))
         except (TypeError, OverflowError):
             self.reject(x)
@@ -143,117 +200,36 @@ class FeatureIndex:
             self.reject(x)
 
     def knows(self, x: dict[Any, Any]) -> bool:
-        return x.keys() <= self._places.keys()
+        return x.keys() <= self.places.keys()
 
     def unknown(self, x: dict[Any, Any]) -> list[Any]:
-        return in_order(x.keys() - self._places.keys())
+        places = self.places
+        return [name for name in x if name not in places]  # the known ones may be very many
 
     def row(self, x: dict[Any, Any]) -> Any:
-        """A checked row of all known features, followed by the unknown ones in sorted order."""
+        """A checked row of all known features, for models that take no lists."""
         self.reject(x)
-        known = [float(x.get(name, 0.0)) for name in self._places]
-        return np.array([known + [float(x[name]) for name in self.unknown(x)]])
+        return np.array([[float(x.get(name, 0.0)) for name in self.places]])
 
-    def rows(self, batch: Batch) -> Any:
-        """The rows of a batch, unknown features behind the known ones in sorted order."""
-        places = dict(self._places)
-        for name in in_order(set(batch.names) - places.keys()):
-            places[name] = len(places)
-        order = [places[name] for name in batch.names]
-        if order == list(range(len(places))):
-            return batch.values
-        rows = np.zeros((len(batch), len(places)))
-        rows[:, order] = batch.values
-        return rows
+    def listed(self, x: dict[Any, Any]) -> Lists:
+        """A checked example as a list."""
+        values = np.array([number(name, value) for name, value in x.items()], float)
+        places, keys = self.places_and_keys(x)
+        return Lists(np.array([0, len(values)]), places, values, keys)
 
+    def places_and_keys(self, names: Iterable[Any]) -> tuple[Any, Any]:
+        """The places of names, below 0 if they are not known, and the keys of these."""
+        names = list(names)
+        places = np.array([self.places.get(name, -1) for name in names], np.int64)
+        keys = np.zeros(len(names))
+        for i in np.flatnonzero(places < 0).tolist():
+            keys[i] = key_of(names[i])
+        return places, keys
 
-class Batch:
-    """Many examples: a matrix with names for its columns, from a frame or a 2-D array.
-
-    `predicted`: they are not learned, and what is missing in them counts as 0.
-    """
-
-    def __init__(self, X: Any, predicted: bool = False):
-        self.frame: Any = None
-        if isinstance(X, np.ndarray):
-            if X.ndim != 2:
-                raise ValueError(f"an array of examples must have 2 dimensions, not {X.ndim}")
-            self.names: list[Any] = list(range(X.shape[1]))
-            self.values = _numbers(X, predicted)
-        else:
-            self.frame = dataframe.into_frame(X)
-            self.names = list(self.frame.columns)
-            values = _matrix(self.frame)
-            if values is None:
-                self.values = _checked_columns(self.frame, predicted)
-            else:
-                self.values = _numbers(values, predicted)
-        bad = first_bad_row(self.values)
-        if bad >= 0 and predicted:
-            self.values = np.nan_to_num(self.values, nan=0.0, posinf=0.0, neginf=0.0)
-        elif bad >= 0:
-            for name, value in zip(self.names, self.values[bad], strict=True):
-                number(name, float(value))
-
-    @classmethod
-    def of(cls, names: list[Any], values: Any) -> Batch:
-        """A matrix of float64 that has been checked, with these names for its columns."""
-        batch = cls.__new__(cls)
-        batch.frame, batch.names, batch.values = None, names, values
-        return batch
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def series(self, values: Any, name: str | None) -> Any:
-        """Values in the form of the examples: a native series, or the array itself."""
-        if self.frame is None:
-            return values
-        if values.dtype == object and not self.frame.implementation.is_pandas_like():
-            values = values.tolist()
-        return dataframe.to_native_series(values, name=name, like=self.frame)
-
-    def table(self, columns: dict[Any, Any]) -> Any:
-        """Named columns in the form of the examples; of an array, a dict of arrays."""
-        if self.frame is None:
-            return columns
-        if not columns:  # no label is known
-            native = self.frame.to_native()
-            return (
-                native.iloc[:, :0] if hasattr(native, "iloc") else self.frame.select().to_native()
-            )
-        return dataframe.to_native_frame(columns, like=self.frame)
+    def ordered(self, names: Iterable[Any]) -> list[Any]:
+        """These names and those that are known, in the order of summation."""
+        return by_key({**dict.fromkeys(self.places), **dict.fromkeys(names)})
 
 
-def _matrix(frame: Any) -> Any:
-    """The values of a frame whose columns are all numbers by type, or None."""
-    if frame.implementation.is_pandas_like():
-        values = frame.to_native().to_numpy()  # says at once what most frames are
-        if values.dtype.kind in "biuf":
-            return values
-    if all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values()):
-        return dataframe.to_numpy(frame)
-    return None
-
-
-def number_or_zero(feature: Any, value: Any) -> float:
-    return 0.0 if is_missing(value) else number(feature, value)
-
-
-def _numbers(values: Any, predicted: bool) -> Any:
-    """As a matrix that compiled code takes: float64, rows in memory one after the other, writable."""
-    if np.ma.is_masked(values):
-        raise ValueError("an array of examples must hold a number everywhere, not masked values")
-    if values.dtype.kind not in "biuf":
-        read = number_or_zero if predicted else number
-        checked = [[read(column, value) for column, value in enumerate(row)] for row in values]
-        values = np.array(checked, float).reshape(values.shape)
-    return np.require(values, np.float64, ["C", "A", "W"])
-
-
-def _checked_columns(frame: Any, predicted: bool) -> Any:
-    """A frame with columns that are not numbers by type: look at every value."""
-    values, read = np.empty(frame.shape), number_or_zero if predicted else number
-    for column, name in enumerate(frame.columns):
-        values[:, column] = [read(name, value) for value in frame[:, column].to_list()]
-    return values
+def _never(x: dict[Any, Any], values: Any) -> bool:
+    return False

@@ -12,8 +12,7 @@ import numpy as np
 from river import base, compose
 
 from .base import StreamModel
-from .calls import FreeRows
-from .features import Batch
+from .batches import Batch
 from .shells import Classifier, Regressor
 from .targets import Labels, Targets
 
@@ -53,8 +52,8 @@ def all_ours(model: Any) -> Iterator[StreamModel]:
 def forget_free_rows(model: Any) -> None:
     """Give back the memory that models of this package keep for the next single example."""
     for ours in steps_of_ours(model):
-        if ours.free_rows:
-            ours.free_rows = FreeRows()
+        if ours.free_rows or ours.free_lists:
+            ours.forget_prepared()
 
 
 def memory_of(model: Any) -> int:
@@ -67,7 +66,10 @@ def predict_then_learn_batch(model: Any, batch: Batch, targets: Any, weights: An
     if issubclass(type(model), Classifier):
         return model._learn_batch(batch, targets, weights, predict=True).tolist()  # type: ignore[no-any-return]
     scores = np.empty((len(batch), 1))
-    model.run_pass(model.rows_of(batch), Targets(targets, len(batch)).numbers(), weights, scores)
+    numbers = Targets(targets, len(batch)).numbers()
+    for first, last, rows in model.parts_of(batch):
+        some = slice(first, last)
+        model.run_pass(rows, numbers[some], weights[some], scores[some])
     return predictions_of(None, scores)
 
 

@@ -15,9 +15,9 @@ from ..core.codes import Task
 from ..kernels import RBF, Kernel
 from .averaging import split
 from .base import StreamModel, changes_the_model
+from .batches import Batch
 from .contract import Rows
 from .expansion import BudgetModel
-from .features import Batch
 from .targets import Labels, Targets, check_classes, plain, real, weight, weights
 
 
@@ -125,22 +125,26 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             return batch.series(self.labels.labels(np.zeros((0, self.n_outputs))), targets.name)
         if not self.labels.known and targets.boolean:
             self.add_label(True)
-        rows, start, predictions = self.rows_of(batch), 0, []
-        while start < len(batch):
-            codes, count = targets.coded(self.labels, start)
-            if count == 0:  # a new label: predict with the old ones, then learn with the new
-                guess = self.labels.labels(self._score_rows(rows[start : start + 1]))
-                self.add_label(targets.values[start])
+        predictions: list[Any] = []
+        for first, last, rows in self.parts_of(batch):
+            start = first
+            while start < last:
                 codes, count = targets.coded(self.labels, start)
-            else:
                 guess = None
-            stop = start + count
-            scores = np.empty((count, self.n_outputs))
-            self.run_pass(rows[start:stop], codes[:count], all_weights[start:stop], scores)
-            if predict:
-                known = self.labels.labels(scores)
-                predictions += [known] if guess is None else [guess, known[1:]]
-            start = stop
+                if count == 0:  # a new label: predict with the old ones, then learn with the new
+                    row = rows[start - first : start - first + 1]
+                    guess = self.labels.labels(self._score_rows(row))
+                    self.add_label(targets.values[start])
+                    codes, count = targets.coded(self.labels, start)
+                stop = min(start + count, last)
+                count = stop - start
+                scores = np.empty((count, self.n_outputs))
+                some = rows[start - first : stop - first]
+                self.run_pass(some, codes[:count], all_weights[start:stop], scores)
+                if predict:
+                    known = self.labels.labels(scores)
+                    predictions += [known] if guess is None else [guess, known[1:]]
+                start = stop
         return batch.series(_joined(predictions), targets.name) if predict else None
 
     def predict_many(self, X: Any) -> Any:
@@ -206,9 +210,9 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
         numbers = targets.numbers()
         self.target_name = targets.name
         scores = np.empty((len(batch), 1))
-        if len(batch):
-            rows = self.rows_of(batch)
-            self.run_pass(rows, numbers, all_weights, scores)
+        for first, last, rows in self.parts_of(batch):
+            some = slice(first, last)
+            self.run_pass(rows, numbers[some], all_weights[some], scores[some])
         return batch.series(scores[:, 0], targets.name)
 
     def predict_many(self, X: Any) -> Any:
@@ -247,7 +251,6 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
 
     def _gather(self, batch: Batch) -> None:
         """The pass over a batch that has no targets."""
-        if len(batch):
-            nothing, ones = np.zeros(len(batch)), np.ones(len(batch))
-            scores = np.empty((len(batch), 0))
-            self.run_pass(self.rows_of(batch), nothing, ones, scores)
+        for first, last, rows in self.parts_of(batch):
+            nothing, ones = np.zeros(last - first), np.ones(last - first)
+            self.run_pass(rows, nothing, ones, np.empty((last - first, 0)))

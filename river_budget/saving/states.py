@@ -9,7 +9,8 @@ how memory is laid out. What is left, sizes above all, is checked.
               the last bit of a score, depends on it
     own       the algorithm's own numbers, None for NaN
     arrays    places of its arrays in the file, by name: features or support vectors, coefficients and so on, only
-              the columns that are in use; and tables of the algorithm's own
+              the columns that are in use; and tables of the algorithm's own. Vectors that are kept as lists are
+              starts, places and numbers, and only the names that they use are in the file
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..core.calibration import LONGEST_LEAD, STEEPEST
 from ..core.support import HUGE_SCALE, TINY_SCALE
 from ..model.expansion import BudgetModel
 from ..model.features import FeatureIndex
+from ..model.lists import Lists, by_key, set_vectors, slots_for, vectors_of
 from . import plain, trust
 from .source import Source
 from .trust import damaged
@@ -39,6 +41,7 @@ ARRAYS = {  # name in the file: table of the block
     "extras": "per_vector",
     "factor": "factor",
 }
+LISTS = ("starts", "places", "numbers")  # of vectors that are kept as lists
 OF_VECTORS = ("norms", "arrivals")  # which random features do not have
 LARGE = 1e15  # far above any curvature
 WHOLE = 2**62  # whole numbers in a file are smaller
@@ -55,7 +58,7 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
     parameters = {name: plain.encoded(getattr(model, name)) for name in model.parameters()}
     node: Node = {"class": type(model).__name__, "parameters": parameters}
     node |= {"entropy": str(model.entropy), "target_name": plain.encoded(model.target_name)}
-    node["features"] = [plain.encoded(name) for name in model.features]
+    node["features"] = [plain.encoded(name) for name in _names_kept(model)]
     if hasattr(model, "labels"):
         node["labels"] = [plain.encoded(label) for label in model.labels.known]
     if model.block is not None:
@@ -63,9 +66,16 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
     return node
 
 
+def _names_kept(model: Any) -> list[Any]:
+    """All names, or of those that come and go the ones in use."""
+    if not model.features.loose or model.block is None:
+        return list(model.features)
+    return model.names_in_use() if is_expansion(model) else []  # frequencies follow from names
+
+
 def _encoded_block(model: Any, arrays: list[Any]) -> Node:
     block, record = blocks.views(model.block), model.state_record()
-    n, width = int(block.head.count), len(model.features)
+    n, width = int(block.head.count), len(_names_kept(model))
     places = {}
     for name, attribute in ARRAYS.items():
         table = getattr(block, attribute)
@@ -74,9 +84,15 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         used = _factor(model, table[:n, :n]) if name == "factor" else table[..., :n]
         used = used[:width] if name == "vectors" else used
         places[name] = _appended(arrays, used)
+    if block.head.slots:
+        lists = model.lists_in_use()
+        for name, array in zip(LISTS, (lists.starts, lists.places, lists.values), strict=True):
+            places[name] = _appended(arrays, array)
     for name, table in model.own_tables().items():
         places[name] = _appended(arrays, table)
     numbers = {name: _number(block.head[name]) for name in NUMBERS}
+    if model.features.loose:
+        numbers["width"] = str(width)
     own = {name: _number(record[name]) for name in record.dtype.names}
     return {"numbers": numbers, "own": own, "arrays": places}
 
@@ -182,9 +198,14 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     if not (isinstance(numbers, dict) and isinstance(own, dict) and isinstance(places, dict)):
         raise damaged("a part of its state is missing")
     count, width = _whole(numbers.get("count"), "count"), _whole(numbers.get("width"), "width")
-    if not len(model.features) <= width <= 2 * len(model.features) + 1:
+    lists = _lists(model, count, source, places) if LISTS[0] in places else None
+    if lists is not None:
+        width = max(len(model.features), 1)
+    elif not len(model.features) <= width <= 2 * len(model.features) + 1:
         raise damaged("its width does not fit its features")
     fields = _fields(model, numbers, count, width, only_predicts)
+    if lists is not None:
+        fields["slots"] = slots_for(len(lists.places))
     if model.factor_is_table and not only_predicts:
         fields["factored"] = int("factor" in places)
     source.take(trust.size_of(fields))
@@ -196,6 +217,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
         table = getattr(block, attribute)
         if table.size and (is_expansion(model) or name not in OF_VECTORS):
             _restore_array(model, name, table, count, source, places.get(name))
+    _restore_order(model, lists)
     for name, table in model.own_tables().items():
         array = source.array(places.get(name), table.shape, table.dtype.kind, name)
         if not np.isfinite(array).all():
@@ -211,7 +233,8 @@ def _drop_idle_vectors(model: Any) -> None:
     block = blocks.views(model.block)
     n = int(block.head.count)
     used = np.flatnonzero(block.coefficients[:, :n].any(axis=0))
-    for table in (block.vectors, block.coefficients, block.norms, block.arrivals):
+    set_vectors(model.block, vectors_of(model.block).copies_of(used))
+    for table in (block.coefficients, block.norms, block.arrivals):
         table[..., : len(used)] = table[..., used]
         table[..., len(used) : n] = 0
     block.head.count = len(used)
@@ -292,3 +315,41 @@ def _restore_array(
     if np.isnan(array).any() or (name != "norms" and np.isinf(array).any()):
         raise damaged(f"its {name} are not finite")
     table[tuple(slice(n) for n in shape)] = array
+
+
+def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Lists:
+    """Vectors as lists, of the features of the file."""
+    if not is_expansion(model):
+        raise damaged("it has lists, and no vectors")
+    names = list(model.features)
+    if by_key(names) != names:
+        raise damaged("its features are not in order")
+    starts = source.array(places.get(LISTS[0]), (count + 1,), "i", LISTS[0]).astype(np.int64)
+    if starts[0] != 0 or (np.diff(starts) < 0).any():
+        raise damaged("its lists do not follow each other")
+    total = (int(starts[-1]),)
+    found = source.array(places.get(LISTS[1]), total, "i", LISTS[1]).astype(np.int64)
+    numbers = source.array(places.get(LISTS[2]), total, "f", LISTS[2]).astype(np.float64)
+    first = np.zeros(total, bool)
+    first[starts[:-1][np.diff(starts) > 0]] = True
+    if total[0]:
+        ascending = first[1:] | (np.diff(found) > 0)
+        if found.min() < 0 or found.max() >= len(names) or not ascending.all():
+            raise damaged("its lists do not fit its features")
+    if not np.isfinite(numbers).all():
+        raise damaged("its numbers are not finite")
+    return Lists(starts, found, numbers)
+
+
+def _restore_order(model: Any, lists: Lists | None) -> None:
+    """Lists into their nodes; a table of vectors into the order of summation, which older files do not have."""
+    if lists is not None:
+        model.features.loosen(blocks.width_in(model.block))
+        blocks.views(model.block).head.fresh = 1
+        set_vectors(model.block, lists)
+    elif is_expansion(model):
+        names, table = by_key(model.features), blocks.views(model.block).vectors
+        places = [model.features.places[name] for name in names]
+        table[: len(names)] = table[places]
+        model.features.rename(names)
+    model.write_keys(model.features.places)

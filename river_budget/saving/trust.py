@@ -15,6 +15,7 @@ import numpy as np
 from ..core import layout as blocks
 from ..core.codes import Kernel
 from ..model.expansion import BudgetModel
+from ..model.lists import vectors_of
 from .errors import SavedModelError
 
 ROUNDING = 1e-9  # of a squared length
@@ -70,9 +71,11 @@ def _check_vectors(model: Any, count: int) -> None:
     if len(np.unique(arrivals)) < count:
         raise damaged("two of its vectors have come at once")
     laplacian = block.head.kernel == Kernel.LAPLACIAN
-    vectors, norms = np.abs(block.vectors[:, :count]), block.norms[:count]
+    lists, norms = vectors_of(model.block), block.norms[:count]
+    owners = np.repeat(np.arange(count), np.diff(lists.starts))
     with np.errstate(over="ignore", invalid="ignore"):
-        expected = np.sum(vectors if laplacian else vectors**2, axis=0)
+        lengths = np.abs(lists.values) if laplacian else lists.values**2
+        expected = np.bincount(owners, lengths, count)
         near = np.abs(norms - expected) <= ROUNDING * expected + np.finfo(float).tiny
     if not (near | (norms == expected)).all():
         raise damaged("its norms are not those of its vectors")

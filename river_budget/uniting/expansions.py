@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import itertools
 from collections import Counter
 from typing import Any
 
@@ -21,6 +22,8 @@ from ..model.calls import Call
 from ..model.contract import Expansion, Rows
 from ..model.expansion import BudgetModel
 from ..model.features import FeatureIndex
+from ..model.lists import Lists, by_key, joined, slots_for, vectors_of
+from ..model.storage import is_thin
 from .agreement import check_alike, columns_of, distinct, limit_of, unite_labels
 
 
@@ -62,11 +65,16 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
     return result
 
 
-def _set_parameters(result: Any, parts: list[Part], **sizes: int) -> None:
-    """An empty model that knows all features, with the kernel and the random numbers of the first part."""
-    result.features = FeatureIndex(distinct(part.model.features for part in parts))
+def _set_parameters(result: Any, parts: list[Part], names: list[Any], **sizes: int) -> None:
+    """An empty model that knows these features, with the kernel and the random numbers of the first part."""
+    result.features = FeatureIndex(names)
     head = parts[0].block.head
-    result.create_block(len(result.features), gamma=head.gamma, random=head.random, **sizes)
+    fields = {"gamma": head.gamma, "random": head.random, "width": max(len(names), 1), **sizes}
+    result.create_block(max(len(names), 1), **fields)
+    if sizes.get("slots"):
+        result.features.loosen(blocks.width_in(result.block))
+        blocks.views(result.block).head.fresh = 1
+    result.write_keys(result.features.places)
     own_head = blocks.views(result.block).head
     own_head.repairs = max(part.block.head.repairs for part in parts)
     own_head.judged = max(part.block.head.judged for part in parts)
@@ -93,8 +101,11 @@ def _unite_links(head: Any, parts: list[Part]) -> None:
 
 def _add_waves(result: Any, parts: list[Part]) -> None:
     """Equal waves: the weights of the cosines and sines add up."""
-    _set_parameters(result, parts)
-    result.draw(result.block, list(result.features))
+    known = [part.model.features for part in parts]
+    # names that come and go are drawn again when they come
+    names = [] if any(features.loose for features in known) else by_key(distinct(known))
+    _set_parameters(result, parts, names)
+    result.draw(result.block, names, range(len(names)))
     sums = blocks.views(result.block)
     tables = sums.coefficients, sums.per_vector
     for part in parts:
@@ -120,7 +131,7 @@ def _check_size(*tables: Any) -> None:
 
 def _add_expansions(result: Any, parts: list[Part]) -> None:
     """All vectors with their coefficients, and then as many as the budget allows."""
-    names = distinct(part.model.features for part in parts)
+    names = by_key(distinct(_names(part.model) for part in parts))
     rows, coefficients, marks = _folded(*_gathered(parts, names, result.n_outputs))
     averaged = bool(getattr(result, "average", False))
     coefficients = coefficients if averaged else coefficients[:, : result.n_outputs]
@@ -128,7 +139,9 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     marked = marks.shape[1] > 0
     # the one model with marks, SBP, has a table of kernel values as its factor, and fills it in after_uniting
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
-    _set_parameters(result, parts, capacity=blocks.columns_for(len(rows) + 1), factored=factored)
+    capacity = blocks.columns_for(len(rows) + 1)
+    slots = slots_for(len(rows.places)) if is_thin(len(names), rows) else 0
+    _set_parameters(result, parts, names, capacity=capacity, factored=factored, slots=slots)
     absorb = core.absorb_projecting if factored else core.absorb
     Call(result.block, rows, scores=coefficients).run(absorb)
     block = blocks.views(result.block)
@@ -169,8 +182,8 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
     """
     used = [part for part in parts if part.weight != 0.0]
     if not used:
-        return np.zeros((0, len(names))), np.zeros((0, outputs)), np.zeros((0, 0)), np.zeros(0)
-    rows = np.vstack([_rows(part, names) for part in used])
+        return joined([]), np.zeros((0, outputs)), np.zeros((0, 0)), np.zeros(0)
+    rows = joined([_rows(part, names) for part in used])
     coefficients = np.vstack([_coefficients(part) for part in used])
     marks = np.vstack([part.model.window_labels(part.flipped).T for part in used])
     counts = [int(part.block.head.count) for part in used]
@@ -180,7 +193,7 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
         for part, n in zip(used, counts, strict=True)
     ]
     order = np.argsort(-np.concatenate(ages), kind="stable")
-    return rows[order], coefficients[order], marks[order], owners[order]
+    return rows.copies_of(order), coefficients[order], marks[order], owners[order]
 
 
 def _coefficients(part: Part) -> Any:
@@ -191,22 +204,31 @@ def _coefficients(part: Part) -> Any:
     return part.weight * np.hstack([table.T @ part.columns for table in tables])
 
 
-def _rows(part: Part, names: list[Any]) -> Rows:
+def _names(model: Any) -> list[Any]:
+    return model.names_in_use() if model.features.loose else list(model.features)
+
+
+def _rows(part: Part, names: list[Any]) -> Lists:
     """Its vectors, with the features in this order."""
-    n, known = int(part.block.head.count), list(part.model.features)
-    places = {name: place for place, name in enumerate(names)}
-    rows = np.zeros((n, len(names)))
-    rows[:, [places[name] for name in known]] = part.block.vectors[: len(known), :n].T
-    return rows
+    lists, known = vectors_of(part.model.block), part.model.features.places
+    places = np.zeros(int(part.block.head.width), np.int64)
+    for place, name in enumerate(names):
+        if name in known:
+            places[known[name]] = place
+    return Lists(lists.starts, places[lists.places], lists.values)
 
 
-def _folded(rows: Rows, coefficients: Rows, marks: Rows, owners: Any) -> tuple[Any, Any, Any]:
+def _folded(rows: Lists, coefficients: Rows, marks: Rows, owners: Any) -> tuple[Any, Any, Any]:
     """Equal vectors become one, as old as the newest; those whose coefficients cancel are left out.
 
     Vectors with marks are examples: those of one model are a sample in which an example may occur more than
     once, and one that has no coefficients is still an example.
     """
-    keys: list[Any] = [row.tobytes() for row in np.hstack([rows, marks]) + 0.0]  # -0.0 becomes 0.0
+    contents = [
+        (rows.places[a:b].tobytes(), rows.values[a:b].tobytes())
+        for a, b in itertools.pairwise(rows.starts.tolist())
+    ]
+    keys: list[Any] = list(zip(contents, map(bytes, marks + 0.0), strict=True))  # -0.0 becomes 0.0
     if marks.shape[1]:
         occurrences: Counter[Any] = Counter()
         for i, pair in enumerate(zip(owners.tolist(), keys, strict=True)):
@@ -217,8 +239,8 @@ def _folded(rows: Rows, coefficients: Rows, marks: Rows, owners: Any) -> tuple[A
     places = {keys[i]: place for place, i in enumerate(kept)}
     sums = np.zeros((len(kept), coefficients.shape[1]))
     np.add.at(sums, [places[key] for key in keys], coefficients)
-    rows, marks = rows[kept], marks[kept]
+    rows, marks = rows.copies_of(np.array(kept, int)), marks[kept]
     if marks.shape[1]:
         return rows, sums, marks
     left = sums.any(axis=1)
-    return rows[left], sums[left], marks[left]
+    return rows.copies_of(np.flatnonzero(left)), sums[left], marks[left]

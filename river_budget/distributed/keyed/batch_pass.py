@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ...model.batches import Batch
 from ...model.calls import Call, Scratch
-from ...model.features import Batch
 from ...model.inspection import predictions_of
 from ...model.targets import Targets
 from .chunks import ShardRows
@@ -28,7 +28,7 @@ class BatchPass:
         self.features, self.labels = model.features, getattr(model, "labels", None)
         self.learning_pass = learning_pass
         names = rows.names or []
-        self.fits: bool = self.features.knows(dict.fromkeys(names))
+        self.fits: bool = self.features.knows(dict.fromkeys(names)) and not self.features.loose
         if not self.fits:
             return
         n = len(rows)
@@ -36,7 +36,7 @@ class BatchPass:
         weights = np.ones(n) if rows.weights is None else rows.weights
         self.scores = np.zeros((n, model.n_outputs))
         self.arrays = (
-            self.features.rows(Batch.of(names, rows.examples)),
+            Batch.of(names, rows.examples).rows(self.features),
             codes,
             weights,
             self.scores,

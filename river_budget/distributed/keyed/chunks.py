@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from river.utils import dataframe
 
-from ...model.features import Batch, FeatureIndex, number, number_or_zero
+from ...model.batches import Batch, number_or_zero
+from ...model.features import FeatureIndex, number
 from ...model.inspection import is_bare
 from ...model.targets import Targets, array_of, weights
 from .keys import packed, shard_of

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from river import base
 
+from ...model.batches import Batch
 from ...model.calls import Scratch
-from ...model.features import Batch
 from ...model.inspection import forget_free_rows, is_bare, predict_batch, predict_then_learn_batch
 from .batch_pass import BatchPass
 from .chunks import ShardRows

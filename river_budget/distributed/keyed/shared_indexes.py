@@ -15,7 +15,6 @@ from typing import Any
 
 from river import base
 
-from ...model.calls import FreeRows
 from ...model.features import FeatureIndex
 from ...model.targets import Labels, plain
 
@@ -35,14 +34,15 @@ class SharedIndexes:
         model = object.__new__(type(self.template))
         for name, value in self.template.__dict__.items():
             model.__dict__[name] = value
-        model.free_rows = FreeRows()
+        model.forget_prepared()
         if getattr(model, "seed", None) is None:
             model.entropy = secrets.randbits(64)
         return model
 
     def share(self, model: Any) -> None:
         """Replace the indexes and parameters of a model by equal ones that other models hold already."""
-        model.features = self._shared(self.features, tuple(model.features), model.features)
+        if not model.features.loose:
+            model.features = self._shared(self.features, tuple(model.features), model.features)
         if hasattr(model, "labels"):
             model.labels = self._shared(self.labels, tuple(model.labels.known), model.labels)
         for name in model.parameters():

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from river import base, evaluate, metrics
 
-from ...model.features import Batch, in_order
+from ...model.batches import Batch
+from ...model.features import in_order
 from ...model.inspection import predict_then_learn_batch, steps_of_ours
 from ...model.shells import Classifier, Regressor
 from ..workers.interface import Backend, Ticket, Worker, WorkerLost

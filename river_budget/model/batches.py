@@ -1,0 +1,251 @@
+"""Many examples at once: frames, 2-D arrays, sparse matrices; and back to River's series."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from river.utils import dataframe
+
+from ..core.rows import first_bad_row
+from .features import FeatureIndex, is_missing, number
+from .lists import Lists
+
+FEW = 4  # columns of a batch are few if there are more than so many times as many known features
+
+
+class Batch:
+    """Many examples: a matrix with names for its columns, from a frame or a 2-D array, or lists of what is present.
+
+    `predicted`: they are not learned, and what is missing in them counts as 0.
+    """
+
+    lists: Lists | None = None  # of columns, where the examples have come as a sparse matrix
+
+    def __init__(self, X: Any, predicted: bool = False):
+        self.frame: Any = None
+        if is_sparse(X):
+            self._take_sparse(X, predicted)
+            return
+        if isinstance(X, np.ndarray):
+            if X.ndim != 2:
+                raise ValueError(f"an array of examples must have 2 dimensions, not {X.ndim}")
+            self.names: list[Any] = list(range(X.shape[1]))
+            self.values = _numbers(X, predicted)
+        else:
+            self.frame = dataframe.into_frame(X)
+            self.names = list(self.frame.columns)
+            values = _sparse_columns(self.frame)
+            if values is not None:
+                self._take_sparse(values, predicted)
+                return
+            values = _matrix(self.frame)
+            if values is None:
+                self.values = _checked_columns(self.frame, predicted)
+            else:
+                self.values = _numbers(values, predicted)
+        bad = first_bad_row(self.values)
+        if bad >= 0 and predicted:
+            self.values = np.nan_to_num(self.values, nan=0.0, posinf=0.0, neginf=0.0)
+        elif bad >= 0:
+            for name, value in zip(self.names, self.values[bad], strict=True):
+                number(name, float(value))
+
+    def _take_sparse(self, X: Any, predicted: bool) -> None:
+        """The rows of a sparse matrix, each column at most once in a row."""
+        matrix = X.tocsr()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        if self.frame is None:
+            self.names = list(range(matrix.shape[1]))
+        values = np.require(_of_numbers(matrix.data, predicted), np.float64, ["C", "A", "W"])
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad) and predicted:
+            values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
+        elif len(bad):
+            number(self.names[int(matrix.indices[bad[0]])], float(values[bad[0]]))
+        self.lists = Lists(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), values)
+
+    @classmethod
+    def of(cls, names: list[Any], values: Any) -> Batch:
+        """A matrix of float64 that has been checked, with these names for its columns."""
+        batch = cls.__new__(cls)
+        batch.frame, batch.names, batch.values = None, names, values
+        return batch
+
+    @functools.cached_property
+    def values(self) -> Any:
+        """All numbers as a matrix."""
+        assert self.lists is not None
+        return self.lists.table(len(self.names))
+
+    def __len__(self) -> int:
+        return len(self.values) if self.lists is None else len(self.lists)
+
+    # for models
+
+    def dicts(self) -> Iterator[dict[Any, Any]]:
+        """The examples as River's dicts; of a sparse matrix with what is present only."""
+        if self.lists is None:
+            for row in self.values.tolist():
+                yield dict(zip(self.names, row, strict=True))
+            return
+        columns, values = self.lists.places, self.lists.values
+        for first, last in itertools.pairwise(self.lists.starts.tolist()):
+            names = [self.names[column] for column in columns[first:last].tolist()]
+            yield dict(zip(names, values[first:last].tolist(), strict=True))
+
+    def names_in_use(self) -> list[Any]:
+        """The names of all columns, or of a sparse matrix of those in which something stands."""
+        if self.lists is None:
+            return self.names
+        return [self.names[column] for column in self._columns_in_use().tolist()]
+
+    def _columns_in_use(self) -> Any:
+        """The columns of a sparse matrix in which something stands."""
+        assert self.lists is not None
+        starts, used = self.lists.starts, np.zeros(len(self.names), bool)
+        used[self.lists.places[starts[0] : starts[-1]]] = True
+        return np.flatnonzero(used)
+
+    def rows(self, features: FeatureIndex) -> Any:
+        """The rows of a batch for models that take no lists, unknown features left out."""
+        places = features.places
+        order = [places.get(name, -1) for name in self.names]
+        if order == list(range(len(places))):
+            return self.values
+        known = [column for column, place in enumerate(order) if place >= 0]
+        rows = np.zeros((len(self), len(places)))
+        rows[:, [order[column] for column in known]] = self.values[:, known]
+        return rows
+
+    def examples(self, features: FeatureIndex) -> Any:
+        """Rows of all known features, or lists: where these are shorter, or names are not known."""
+        whole = self.lists is None and not features.loose
+        if (
+            whole
+            and len(features) <= FEW * len(self.names)
+            and set(self.names) <= features.places.keys()
+        ):
+            return self.rows(features)
+        lists = Lists.of_table(self.values) if self.lists is None else self.lists
+        places, keys = np.full(len(self.names), -1), np.zeros(len(self.names))
+        columns = np.arange(len(self.names)) if self.lists is None else self._columns_in_use()
+        names = [self.names[column] for column in columns.tolist()]
+        places[columns], keys[columns] = features.places_and_keys(names)
+        first, last = lists.starts[0], lists.starts[-1]
+        some = lists.places[first:last]
+        known = bool((places[columns] >= 0).all())
+        return Lists(
+            lists.starts - first,
+            places[some],
+            lists.values[first:last],
+            None if known else keys[some],
+        )
+
+    def parts(self, entries: int) -> Iterator[tuple[int, int]]:
+        """Where parts begin and end: a large sparse matrix is looked at in several, as it may know many names."""
+        first = 0
+        while first < len(self):
+            last = len(self)
+            if self.lists is not None:
+                starts = self.lists.starts
+                last = max(
+                    int(np.searchsorted(starts, starts[first] + entries, "right")) - 1, first + 1
+                )
+            yield first, min(last, len(self))
+            first = last
+
+    def part(self, start: int, stop: int) -> Batch:
+        """Some of the examples."""
+        part = Batch.__new__(Batch)
+        part.frame, part.names = self.frame, self.names
+        if self.lists is None:
+            part.values = self.values[start:stop]
+        else:
+            part.lists = self.lists[start:stop]
+        return part
+
+    # for users
+
+    def series(self, values: Any, name: str | None) -> Any:
+        """Values in the form of the examples: a native series, or the array itself."""
+        if self.frame is None:
+            return values
+        if values.dtype == object and not self.frame.implementation.is_pandas_like():
+            values = values.tolist()
+        return dataframe.to_native_series(values, name=name, like=self.frame)
+
+    def table(self, columns: dict[Any, Any]) -> Any:
+        """Named columns in the form of the examples; of an array, a dict of arrays."""
+        if self.frame is None:
+            return columns
+        if not columns:  # no label is known
+            native = self.frame.to_native()
+            return (
+                native.iloc[:, :0] if hasattr(native, "iloc") else self.frame.select().to_native()
+            )
+        return dataframe.to_native_frame(columns, like=self.frame)
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether this is a sparse matrix or array of scipy, which need not be there."""
+    return hasattr(X, "tocsr") and getattr(X, "ndim", 2) == 2
+
+
+def _sparse_columns(frame: Any) -> Any:
+    """A sparse matrix, if all columns of a pandas frame are sparse and what is left out in them is 0."""
+    if not frame.implementation.is_pandas_like():
+        return None
+    native = frame.to_native()
+    kinds = list(getattr(native, "dtypes", ()))
+    if not kinds or not all(
+        type(kind).__name__ == "SparseDtype" and kind.fill_value == 0 for kind in kinds
+    ):
+        return None
+    return native.sparse.to_coo()
+
+
+def _matrix(frame: Any) -> Any:
+    """The values of a frame whose columns are all numbers by type, or None."""
+    if frame.implementation.is_pandas_like():
+        values = frame.to_native().to_numpy()  # says at once what most frames are
+        if values.dtype.kind in "biuf":
+            return values
+    if all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values()):
+        return dataframe.to_numpy(frame)
+    return None
+
+
+def number_or_zero(feature: Any, value: Any) -> float:
+    return 0.0 if is_missing(value) else number(feature, value)
+
+
+def _numbers(values: Any, predicted: bool) -> Any:
+    """As a matrix that compiled code takes: float64, rows in memory one after the other, writable."""
+    if np.ma.is_masked(values):
+        raise ValueError("an array of examples must hold a number everywhere, not masked values")
+    return np.require(_of_numbers(values, predicted), np.float64, ["C", "A", "W"])
+
+
+def _of_numbers(values: Any, predicted: bool) -> Any:
+    """An array whose elements are numbers by type."""
+    if values.dtype.kind in "biuf":
+        return values
+    read = number_or_zero if predicted else number
+    table = values if values.ndim == 2 else values.reshape(-1, 1)
+    checked = [[read(column, value) for column, value in enumerate(row)] for row in table]
+    return np.array(checked, float).reshape(values.shape)
+
+
+def _checked_columns(frame: Any, predicted: bool) -> Any:
+    """A frame with columns that are not numbers by type: look at every value."""
+    values, read = np.empty(frame.shape), number_or_zero if predicted else number
+    for column, name in enumerate(frame.columns):
+        values[:, column] = [read(name, value) for value in frame[:, column].to_list()]
+    return values

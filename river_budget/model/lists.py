@@ -1,0 +1,171 @@
+"""Examples, and vectors, as lists of what is present: a name has a place, and only what is not 0 is written down."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..core import layout as blocks
+from ..parameters import as_float
+
+
+def key_of(name: Any) -> float:
+    """Where a feature stands in the order of summation: a number in its own place, other names anywhere.
+
+    It depends on nothing but the name. That two names may meet is of no importance.
+    """
+    if type(name) is str:
+        return zlib.crc32(name.encode("utf-8", "surrogatepass"))
+    try:
+        value = as_float(name)  # 1, 1.0 and True are one key of a dict
+    except ValueError:  # a whole number of more digits than Python writes down
+        value = None
+    if value is not None:
+        return value
+    try:
+        text = name if isinstance(name, str) else repr(name)
+    except ValueError:
+        return 0.0
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def keys_of(names: list[Any]) -> list[float]:
+    """The keys of names that mostly are texts."""
+    try:
+        return [zlib.crc32(name.encode()) for name in names]
+    except (AttributeError, TypeError, UnicodeEncodeError):
+        return [key_of(name) for name in names]
+
+
+def by_key(names: Iterable[Any]) -> list[Any]:
+    """Names in the order of summation."""
+    return sorted(names, key=lambda name: (key_of(name), hash_of(name)))
+
+
+def hash_of(name: Any) -> str:
+    """To tell names apart whose keys are equal."""
+    try:
+        return f"{type(name).__name__} {name!r}"
+    except ValueError:
+        return ""
+
+
+class Lists:
+    """Examples as lists: what is present in example t stands from starts[t] to starts[t + 1].
+
+    A place below 0 is that of a name that is not known, whose key says where it belongs.
+    """
+
+    __slots__ = ("keys", "places", "starts", "values")
+
+    def __init__(self, starts: Any, places: Any, values: Any, keys: Any = None):
+        self.starts, self.places, self.values = starts, places, values
+        self.keys = values if keys is None else keys  # of equal length, and not read
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, some: slice) -> Lists:
+        start, stop, _ = some.indices(len(self))
+        starts = self.starts[start : max(start, stop) + 1]
+        return Lists(starts, self.places, self.values, self.keys)
+
+    @property
+    def longest(self) -> int:
+        return int(np.diff(self.starts).max(initial=0))
+
+    def copies_of(self, kept: Any) -> Lists:
+        """Some of the lists, in this order."""
+        lengths = np.diff(self.starts)[kept]
+        starts = _starts(lengths)
+        picked = np.repeat(self.starts[kept] - starts[:-1], lengths) + np.arange(starts[-1])
+        return Lists(starts, self.places[picked], self.values[picked])
+
+    def table(self, width: int) -> Any:
+        """As a matrix."""
+        rows = np.zeros((len(self), width))
+        first, last = self.starts[0], self.starts[-1]
+        owners = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        rows[owners, self.places[first:last]] = self.values[first:last]
+        return rows
+
+    @classmethod
+    def of_table(cls, rows: Any) -> Lists:
+        """What is not 0 in a matrix."""
+        owners, places = np.nonzero(rows)
+        starts = _starts(np.bincount(owners, minlength=len(rows)))
+        return cls(starts, places.astype(np.int64), rows[owners, places])
+
+
+def joined(parts: list[Lists]) -> Lists:
+    """All lists, one after the other."""
+    lengths = [np.diff(part.starts) for part in parts]
+    places = [part.places for part in parts]
+    values = [part.values for part in parts]
+    nothing = np.zeros(0, np.int64)
+    return Lists(
+        _starts(np.concatenate([nothing, *lengths])),
+        np.concatenate([nothing, *places]),
+        np.concatenate([np.zeros(0), *values]),
+    )
+
+
+def _starts(lengths: Any) -> Any:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+# The vectors of a block
+
+
+def vectors_of(block: Any) -> Lists:
+    """The vectors of a block, in the order of its columns."""
+    model = blocks.views(block)
+    count = int(model.head.count)
+    if not model.head.slots:
+        return Lists.of_table(np.ascontiguousarray(model.vectors[:, :count].T))
+    nodes = model.nodes[: int(model.head.fresh)]
+    used = np.flatnonzero(nodes["feature"] >= 0)[1:]  # the first node is none
+    vectors, features = nodes["vector"][used], nodes["feature"][used].astype(np.int64)
+    order = np.lexsort((features, model.keys[features], vectors))
+    starts = _starts(np.bincount(vectors, minlength=count))
+    return Lists(starts, features[order], nodes["value"][used][order])
+
+
+def set_vectors(block: Any, lists: Lists) -> None:
+    """The inverse, for a block of that many vectors; the numbers of each are in the order of their keys."""
+    model = blocks.views(block)
+    n = len(lists)
+    if not model.head.slots:
+        model.vectors[:] = 0.0
+        owners = np.repeat(np.arange(n), np.diff(lists.starts))
+        model.vectors[lists.places, owners] = lists.values
+        return
+    total = len(lists.places)
+    model.firsts[:], model.columns[:] = 0, 0
+    # by features, as kernel rows are what is asked for most
+    order = np.argsort(lists.places, kind="stable")
+    numbers = np.empty(total + 2, np.int64)
+    numbers[order] = np.arange(1, total + 1)
+    nodes = model.nodes
+    nodes[:] = np.zeros(1, blocks.NODE)
+    used, numbers = nodes[1 : total + 1], numbers[:total]
+    used["value"], used["feature"] = lists.values[order], lists.places[order]
+    used["vector"] = np.repeat(np.arange(n), np.diff(lists.starts))[order]
+    filled = np.flatnonzero(np.diff(lists.starts))
+    after = np.append(numbers[1:], 0)
+    after[lists.starts[filled + 1] - 1] = 0
+    used["after"] = after[order]
+    model.firsts[filled] = numbers[lists.starts[filled]]
+    same = np.flatnonzero(used["feature"][1:] == used["feature"][:-1])
+    used["below"][same], used["above"][same + 1] = same + 2, same + 1
+    begins = np.flatnonzero(used["above"] == 0)
+    model.columns[used["feature"][begins]] = begins + 1
+    model.head.fresh, model.head.freed, model.head.free_node = total + 1, 0, 0
+
+
+def slots_for(numbers: int) -> int:
+    """Nodes for so many numbers: one is none."""
+    return numbers + 1

@@ -1,0 +1,196 @@
+"""How a model stores its vectors, and which names it keeps.
+
+A table of all known features by all vectors is the fastest where much in it is not 0. Where names come without end, it
+would be mostly zeros: then the model keeps lists of what is there (core/linked.py), and gives up the names that no
+vector uses. Neither changes any score, not even in the last bit: sums go in the order of keys, which depend on names
+only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from ..core import layout as blocks
+from .base import StreamModel
+from .batches import Batch
+from .lists import Lists, by_key, key_of, keys_of, set_vectors, slots_for, vectors_of
+
+THIN = 32  # a small table is given up when one number in so many is not 0
+THICK = 8  # and taken up again
+LARGE = 2**15  # numbers in a table, which is looked at as a whole for every new name
+THIN_LARGE, THICK_LARGE = 8, 3  # lists take no more memory from 4 on
+FULL, NEARLY_EMPTY = 0.5, 0.1  # shares of the places in use when names have been given up
+ROOMY = 4  # places for each name in use: names are given up rarely, and many come back before
+SPARE = 1.5  # room for names and numbers, in units of what there is
+
+
+def is_thin(names: int, lists: Lists, further: int = 0) -> bool:
+    """Whether a table of so many names by these vectors, and one more with so many numbers, would be mostly zeros."""
+    size = names * (len(lists) + 1)
+    return size > (THIN if size <= LARGE else THIN_LARGE) * (len(lists.places) + further)
+
+
+def is_thick(names: int, count: int, numbers: int) -> bool:
+    """Whether a table of so many names by so many vectors would be no waste."""
+    size = names * count
+    return (THICK if size <= LARGE else THICK_LARGE) * numbers > size
+
+
+class StoredVectors(StreamModel):
+    """A model that stores examples, in a table or in lists."""
+
+    def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
+        if self.features.loose and self.block is not None:
+            self._admit(names, beside)
+        else:
+            super().add_features(names, beside)
+
+    def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
+        """A table stays in the order of summation; or it has become thin."""
+        lists = vectors_of(self.block)
+        if is_thin(len(self.features) + len(names), lists, len(beside)):
+            self._store_in_lists(lists)
+            known = self.features.places
+            self._admit(
+                [
+                    name
+                    for name in {**dict.fromkeys(names), **dict.fromkeys(beside)}
+                    if name not in known
+                ],
+                beside,
+            )
+        else:
+            self._rebuild(by_key([*self.features, *names]), lists, 0)
+
+    def _store_in_lists(self, lists: Lists) -> None:
+        self._rebuild(self._used(lists), lists, slots_for(int(SPARE * len(lists.places))))
+
+    def names_in_use(self) -> list[Any]:
+        """The names that vectors use, in the order of summation."""
+        return self._used(vectors_of(self.block))
+
+    def lists_in_use(self) -> Lists:
+        """The vectors, with the numbers of these names as places."""
+        lists = vectors_of(self.block)
+        numbers = np.zeros(int(blocks.views(self.block).head.width), np.int64)
+        names = self._used(lists)
+        numbers[[self.features.places[name] for name in names]] = np.arange(len(names))
+        return Lists(lists.starts, numbers[lists.places], lists.values)
+
+    def _used(self, lists: Lists) -> list[Any]:
+        """The names that vectors use, in the order of summation."""
+        used = np.zeros(int(blocks.views(self.block).head.width), bool)
+        used[lists.places] = True
+        return by_key(name for name, place in self.features.places.items() if used[place])
+
+    def _rebuild(self, names: list[Any], lists: Lists, slots: int, room: int = 0) -> None:
+        """Store the vectors anew, with these names; with slots in lists, and room for more names."""
+        places = np.full(int(blocks.views(self.block).head.width), -1)
+        old = self.features.places
+        for place, name in enumerate(names):
+            if name in old:
+                places[old[name]] = place
+        self.features.rename(names)
+        width = max(len(names) + room, 1)
+        if slots:
+            self.features.loosen(width)
+        self.resize_block(width=width, slots=slots)
+        set_vectors(self.block, Lists(lists.starts, places[lists.places], lists.values))
+        self.write_keys(self.features.places)
+
+    # batches
+
+    def rows_of(self, batch: Batch) -> Any:
+        if self.block is None and batch.lists is not None:
+            self._begin(batch.names, batch.names_in_use(), batch.lists)
+        self.choose_storage()
+        return super().rows_of(batch)
+
+    def _begin(self, names: list[Any], used: list[Any], lists: Lists) -> None:
+        """The first examples are those of a sparse matrix with these columns, of which some are used."""
+        numbers = int(lists.starts[-1] - lists.starts[0])
+        if len(names) <= THIN * (numbers / len(lists)):
+            self.add_features(names)
+            return
+        width = max(len(used), 1)
+        self.features.rename(by_key(used))
+        self.features.loosen(width)
+        slots = slots_for(int(SPARE * numbers / len(lists)))
+        self.create_block(len(names), width=width, slots=slots)
+        blocks.views(self.block).head.fresh = 1
+        self.write_keys(self.features.places)
+
+    # names that come and go
+
+    def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
+        """As in general. But a model with lists takes note of a new name only when a vector uses it."""
+        features = self.features
+        if not features.loose:
+            super()._learn_list(x, target, w)
+            return
+        prepared, found = self._list_for(x), list(map(features.places.get, x))
+        if None not in found:
+            if not self._learn_prepared(prepared, found, x, target, w):
+                self.choose_storage()
+            return
+        new = [name for name, place in zip(x, found, strict=True) if place is None]
+        if len(features.vacant) < len(new):
+            features.check(x)
+            self._make_room(len(new), x)
+            prepared, found = self._list_for(x), list(map(features.places.get, x))
+        offered, keys, arrived = features.vacant[-len(new) :], prepared.known_keys, prepared.arrived
+        for key, place in zip(keys_of(new), offered, strict=True):
+            keys[place] = key
+        next_offered, before = iter(offered).__next__, arrived[0]
+        places = [next_offered() if place is None else place for place in found]
+        at_once = True
+        try:
+            at_once = self._learn_prepared(prepared, places, x, target, w)
+        finally:
+            if not at_once or arrived[0] != before:
+                columns = prepared.columns if at_once else blocks.views(self.block).columns
+                features.take(new, offered, [columns[place] for place in offered])
+        if not at_once:
+            self.choose_storage()
+
+    def _admit(self, names: Collection[Any], beside: Collection[Any]) -> None:
+        """Places for new names. Where there is no room, those that no vector uses are given up."""
+        if len(self.features.vacant) < len(names):
+            self._make_room(len(names), beside)
+        keys, offered = blocks.views(self.block).keys, self.features.vacant[-len(names) :]
+        for place, name in zip(offered, names, strict=True):
+            keys[place] = key_of(name)
+        self.features.take(names, offered, [True] * len(names))
+
+    def _make_room(self, needed: int, beside: Collection[Any]) -> None:
+        features, model = self.features, blocks.views(self.block)
+        features.forget(np.flatnonzero(model.columns == 0).tolist(), beside)
+        wanted, width = len(features) + needed, int(model.head.width)
+        if not NEARLY_EMPTY * width <= wanted <= FULL * width:
+            lists = vectors_of(self.block)
+            names = by_key(features)
+            slots = slots_for(int(SPARE * len(lists.places)))
+            self._rebuild(names, lists, slots, ROOMY * wanted - len(names))
+
+    def add_slots(self) -> bool:
+        head = blocks.views(self.block).head
+        wanted, head.wanted = int(head.wanted), 0
+        if wanted:
+            used = int(head.fresh - head.freed)
+            self.resize_block(slots=slots_for(int(SPARE * (used + wanted))))
+        return wanted > 0
+
+    def choose_storage(self) -> None:
+        """Back to a table, if lists have become long. Rows that have been made before hold no longer."""
+        if not self.features.loose:
+            return
+        head = blocks.views(self.block).head
+        numbers = int(head.fresh - 1 - head.freed)
+        if is_thick(len(self.features), int(head.count), numbers):
+            lists = vectors_of(self.block)
+            names = self._used(lists)
+            if names and is_thick(len(names), int(head.count), numbers):
+                self._rebuild(names, lists, 0)

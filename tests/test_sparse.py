@@ -1,0 +1,333 @@
+"""Names without end: sparse examples, vectors in lists, and names that come and go."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+import river_budget as rb
+from river_budget.core.layout import views
+from river_budget.model import storage
+from river_budget.model.lists import vectors_of
+
+K = rb.kernels.RBF(0.05)
+KINDS = {
+    "RBP": lambda: rb.RBPClassifier(12, K, seed=1),
+    "Forgetron": lambda: rb.ForgetronClassifier(12, K),
+    "BSGD": lambda: rb.BSGDClassifier(12, K, seed=1),
+    "BSGD-three": lambda: rb.BSGDClassifier(12, K, rb.maintenance.Merge(3), seed=1),
+    "BSGD-oldest": lambda: rb.BSGDClassifier(12, K, rb.maintenance.RemoveOldest(), seed=1),
+    "BSGD-project": lambda: rb.BSGDClassifier(12, K, rb.maintenance.Project(), seed=1),
+    "BPA": lambda: rb.BPAClassifier(12, K),
+    "Projectron": lambda: rb.ProjectronClassifier(12, K),
+    "NOGD": lambda: rb.NOGDClassifier(12, K),
+    "SBP": lambda: rb.SBPClassifier(20, kernel=K, seed=1),
+    "Laplacian": lambda: rb.RBPClassifier(12, rb.kernels.Laplacian(0.05), seed=1),
+    "Polynomial": lambda: rb.RBPClassifier(12, rb.kernels.Polynomial(2, 0.1), seed=1),
+}
+
+
+def documents(n, seed=0, drift=1.0, whole=False):
+    """Texts on two topics whose words come and go: counts, or numbers of any size."""
+    rng = np.random.default_rng(seed)
+    chances = 1.0 / np.arange(1, 301)
+    chances /= chances.sum()
+    for t in range(n):
+        topic = bool(rng.random() < 0.5)
+        words = rng.choice(300, 8, p=chances) + int(drift * t)
+        x = {f"w{i}": 1.0 if whole else float(rng.normal(1.0, 0.3)) for i in words.tolist()}
+        yield x | {f"{topic}{i}": 1.0 for i in rng.choice(9, 2).tolist()}, topic
+
+
+STREAM = list(documents(220))
+
+
+def run(model, stream, shuffled=False):
+    """The scores before each example is learned."""
+    rng, scores = random.Random(0), []
+    for x, y in stream:
+        if shuffled:
+            names = list(x)
+            rng.shuffle(names)
+            x = {name: x[name] for name in names}
+        scores.append(model.decision_function_one(x))
+        model.learn_one(x, y)
+    return scores
+
+
+@pytest.fixture
+def keeps_all(monkeypatch):
+    """Models keep every name, in tables."""
+    monkeypatch.setattr(storage, "THIN", 1e9)
+    monkeypatch.setattr(storage, "THIN_LARGE", 1e9)
+
+
+def lists_of(model):
+    return int(views(model.block).head.slots) > 0
+
+
+@pytest.fixture
+def thin(monkeypatch):
+    """Models keep lists as soon as they may."""
+    monkeypatch.setattr(storage, "THIN", 3)
+    monkeypatch.setattr(storage, "THIN_LARGE", 3)
+    monkeypatch.setattr(storage, "ROOMY", 2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("whole", [False, True])
+def test_names_that_come_and_go_change_no_score(kind, whole, monkeypatch):
+    """To the last bit, and whatever the order of the dicts."""
+    stream = list(documents(220, whole=whole))
+    model = KINDS[kind]()
+    with monkeypatch.context() as patch:
+        for name in ("THIN", "THIN_LARGE"):
+            patch.setattr(storage, name, 1e9)
+        expected = run(model, stream)
+        assert not lists_of(model)
+    for name, value in (("THIN", 3), ("THIN_LARGE", 3), ("ROOMY", 2)):
+        monkeypatch.setattr(storage, name, value)
+    other = KINDS[kind]()
+    assert run(other, stream, shuffled=True) == expected
+    assert lists_of(other)
+    assert other.support_vectors() == model.support_vectors()
+    if not kind.startswith("BSGD") or kind == "BSGD-oldest":
+        assert len(other.features) < len(model.features)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_with_lists_go_on_exactly(kind, thin, tmp_path):
+    model = KINDS[kind]()
+    run(model, STREAM[:120])
+    assert lists_of(model)
+    rb.save(model, tmp_path / "model.rb")
+    others = [
+        pickle.loads(pickle.dumps(model)),
+        copy.deepcopy(model),
+        rb.load(tmp_path / "model.rb"),
+    ]
+    names = {name for vector in model.support_vectors() for name in vector["features"]}
+    assert set(others[2].features) == names
+    expected = run(model, STREAM[120:])
+    for other in others:
+        assert run(other, STREAM[120:]) == expected
+
+
+def test_a_file_of_lists_holds_what_is_there(thin, tmp_path):
+    model = rb.RBPClassifier(12, K, seed=1)
+    run(model, documents(150))
+    early = tmp_path / "early.rb", tmp_path / "late.rb"
+    rb.save(model, early[0])
+    run(model, documents(300, seed=1, drift=5.0))
+    rb.save(model, early[1])
+    assert early[1].stat().st_size < 1.3 * early[0].stat().st_size
+    only = rb.load(early[1], predict_only=True)
+    x = STREAM[0][0]
+    assert only.decision_function_one(x) == model.decision_function_one(x)
+
+
+def test_memory_follows_the_support(thin):
+    model, usage = rb.RBPClassifier(12, K, seed=1), []
+    for t, (x, y) in enumerate(documents(1500, drift=3.0)):
+        model.learn_one(x, y)
+        if t % 100 == 99:
+            usage.append(model.memory_usage)
+    assert max(usage[5:]) <= 1.5 * max(usage[:5])
+    assert len(model.features) < 600  # of 4,800
+
+
+def test_predictions_leave_no_trace(thin):
+    model = rb.RBPClassifier(12, K, seed=1)
+    run(model, STREAM[:120])
+    before = model.block.tobytes(), list(model.features), model.memory_usage
+    for x, _ in documents(50, seed=9, drift=100.0):
+        model.predict_one(x)
+    assert (model.block.tobytes(), list(model.features), model.memory_usage) == before
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), None, "text"])
+def test_a_bad_value_leaves_a_model_with_lists_as_it_was(bad, thin):
+    model = rb.RBPClassifier(12, K, seed=1)
+    run(model, STREAM[:120])
+    twin = copy.deepcopy(model)
+    for x in ({"w1": 1.0, "never seen": bad}, {"never seen": 1.0, "w1": bad}):
+        with pytest.raises(ValueError, match="must be a finite number"):
+            model.learn_one(x, True)
+    assert list(model.features) == list(twin.features)
+    assert run(model, STREAM[120:]) == run(twin, STREAM[120:])
+
+
+def test_lists_that_become_long_become_a_table(thin):
+    model, rng = rb.RBPClassifier(12, K, seed=1), np.random.default_rng(0)
+    run(model, STREAM[:120])
+    assert lists_of(model)
+    names = list(model.features)[:40]
+    stream = [
+        (dict(zip(names, rng.normal(size=40).tolist(), strict=True)), bool(t % 2))
+        for t in range(120)
+    ]
+    with_lists = copy.deepcopy(model)
+    expected = run(model, stream)
+    assert not lists_of(model)
+    with_lists.choose_storage = lambda: None
+    assert run(with_lists, stream) == expected
+    assert lists_of(with_lists)
+
+
+def test_uniting_models_with_lists(thin):
+    parts = [rb.RBPClassifier(12, K, seed=seed) for seed in (1, 2)]
+    run(parts[0], STREAM[:110])
+    run(parts[1], STREAM[110:])
+    united = rb.merge(parts, budget=24)
+    x = STREAM[50][0]
+    expected = sum(part.decision_function_one(x) for part in parts) / 2.0
+    assert united.decision_function_one(x) == pytest.approx(expected, rel=1e-12)
+    assert lists_of(united)
+    run(united, STREAM[:50])
+
+
+def test_lists_are_consistent_after_any_change(thin):
+    """Every node stands in the list of its vector and in that of its feature."""
+    for kind in ("RBP", "BSGD", "BPA", "Projectron"):
+        model = KINDS[kind]()
+        for t, (x, y) in enumerate(STREAM):
+            model.learn_one(x, y)
+            if t % 20 == 0 and lists_of(model):
+                check_lists(model)
+
+
+def check_lists(model):
+    block = views(model.block)
+    nodes, count = block.nodes, int(block.head.count)
+    seen = set()
+    for j in range(count):
+        node, last = int(block.firsts[j]), -np.inf
+        while node:
+            assert nodes[node].vector == j
+            key = block.keys[nodes[node].feature]
+            assert key >= last
+            last = key
+            seen.add(node)
+            node = int(nodes[node].after)
+    found = set()
+    for feature, first in enumerate(block.columns.tolist()):
+        node, above = first, 0
+        while node:
+            assert nodes[node].feature == feature
+            assert nodes[node].above == above
+            found.add(node)
+            above, node = node, int(nodes[node].below)
+    assert seen == found
+    assert len(seen) == int(block.head.fresh - 1 - block.head.freed)
+    used = {place for place, first in enumerate(block.columns.tolist()) if first}
+    assert used <= set(model.features.places.values())
+    lists = vectors_of(model.block)
+    assert len(lists.places) == len(seen)
+
+
+# Sparse matrices
+
+scipy_sparse = pytest.importorskip("scipy.sparse")
+
+
+def table(n=150, d=60, seed=0, share=0.15):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < share)
+    return X, X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=n) > 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_matrix"])
+def test_a_sparse_matrix_is_learned_as_an_array(kind, form):
+    X, y = table()
+    sparse = getattr(scipy_sparse, form)(X)
+    dense, model = KINDS[kind](), KINDS[kind]()
+    expected = dense.predict_then_learn_many(X, y)
+    assert (model.predict_then_learn_many(sparse, y) == expected).all()
+    scores = [m.decision_function_one(dict(enumerate(X[3].tolist()))) for m in (dense, model)]
+    assert scores[0] == scores[1]
+    assert (model.predict_many(sparse) == dense.predict_many(X)).all()
+
+
+def test_a_wide_sparse_matrix_takes_memory_for_what_is_there():
+    rng = np.random.default_rng(0)
+    n, d = 300, 50_000
+    X = scipy_sparse.random(n, d, 10 / d, "csr", random_state=1)
+    y = rng.random(n) < 0.5
+    model, others = rb.RBPClassifier(20, K, seed=1), rb.RBPClassifier(20, K, seed=1)
+    model.learn_many(X, y)
+    assert model.memory_usage < 500_000
+    for start in range(0, n, 37):
+        others.learn_many(X[start : start + 37], y[start : start + 37])
+    assert others.support_vectors() == model.support_vectors()
+    loop = rb.RBPClassifier(20, K, seed=1)
+    for x, target in zip(dicts_of(X), y.tolist(), strict=True):
+        loop.learn_one(x, target)
+    assert loop.support_vectors() == model.support_vectors()
+
+
+def dicts_of(X):
+    for row in X:
+        yield dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+
+
+def test_columns_that_stand_twice_in_a_row_add_up():
+    X = scipy_sparse.csr_matrix(([1.0, 2.0, 1.0], [0, 0, 1], [0, 2, 3]), (2, 2))
+    model, dense = (rb.KernelPerceptronClassifier(kernel=K) for _ in range(2))
+    model.learn_many(X, np.array([False, True]))
+    dense.learn_many(X.toarray(), np.array([False, True]))
+    assert {0: 3.0} in [v["features"] for v in dense.support_vectors()]
+    assert model.support_vectors() == dense.support_vectors()
+
+
+def test_bad_values_in_a_sparse_matrix_are_refused():
+    X = scipy_sparse.csr_matrix(np.array([[0.0, np.nan], [1.0, 0.0]]))
+    with pytest.raises(ValueError, match="feature 1 must be a finite number"):
+        rb.RBPClassifier(5, K).learn_many(X, [True, False])
+
+
+def test_frames_with_sparse_columns():
+    pd = pytest.importorskip("pandas")
+    X, y = table()
+    names = [f"f{i}" for i in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names)
+    sparse = frame.astype(pd.SparseDtype(float, 0.0))
+    dense, model = rb.BSGDClassifier(12, K, seed=1), rb.BSGDClassifier(12, K, seed=1)
+    expected = dense.predict_then_learn_many(frame, pd.Series(y))
+    found = model.predict_then_learn_many(sparse, pd.Series(y))
+    assert (found == expected).all()
+    assert model.support_vectors() == dense.support_vectors()
+
+
+# Random waves
+
+
+def test_waves_of_names_without_end(monkeypatch, tmp_path):
+    from river_budget.algorithms import fourier
+
+    model, other = rb.FOGDClassifier(20, K, seed=1), rb.FOGDClassifier(20, K, seed=1)
+    expected = run(model, STREAM)
+    monkeypatch.setattr(fourier, "AT_HAND", 0)
+    monkeypatch.setattr(fourier, "FEWEST", 40)
+    assert run(other, STREAM, shuffled=True) == expected
+    assert other.memory_usage < model.memory_usage
+    rb.save(other, tmp_path / "model.rb")
+    loaded = rb.load(tmp_path / "model.rb")
+    further = list(documents(30, seed=5))
+    expected = run(model, further)
+    assert run(other, further) == expected
+    assert run(loaded, further) == expected
+
+
+def test_a_sparse_matrix_through_waves():
+    X, y = table()
+    dense, model = rb.FOGDClassifier(20, K, seed=1), rb.FOGDClassifier(20, K, seed=1)
+    assert (
+        model.predict_then_learn_many(scipy_sparse.csr_matrix(X), y)
+        == dense.predict_then_learn_many(X, y)
+    ).all()
+    assert (model.predict_many(scipy_sparse.csr_matrix(X)) == dense.predict_many(X)).all()
