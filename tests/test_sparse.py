@@ -178,6 +178,19 @@ def test_lists_that_become_long_become_a_table(thin):
     assert lists_of(with_lists)
 
 
+def test_a_table_that_becomes_thin_becomes_lists():
+    rng = np.random.default_rng(0)
+    model, other = rb.RBPClassifier(10, K, seed=1), rb.RBPClassifier(10, K, seed=1)
+    other._look_for_zeros = lambda: None
+    stream = [(dict(enumerate(rng.normal(size=300).tolist())), t % 2 == 0) for t in range(5)]
+    for t in range(300):
+        places = rng.choice(300, 3, replace=False).tolist()
+        stream.append((dict(zip(places, rng.normal(size=3).tolist(), strict=True)), t % 3 == 0))
+    assert run(model, stream) == run(other, stream)
+    assert lists_of(model)
+    assert not lists_of(other)
+
+
 def test_uniting_models_with_lists(thin):
     parts = [rb.RBPClassifier(12, K, seed=seed) for seed in (1, 2)]
     run(parts[0], STREAM[:110])

@@ -80,6 +80,17 @@ class StoredVectors(StreamModel):
         numbers[[self.features.places[name] for name in names]] = np.arange(len(names))
         return Lists(lists.starts, numbers[lists.places], lists.values)
 
+    _looked = 0  # how many vectors had arrived when the table was looked at last
+
+    def _look_for_zeros(self) -> None:
+        """A table that had much in it may have become thin: look, each time that as many vectors have come as fit."""
+        head = blocks.views(self.block).head
+        if head.arrived >= self._looked + head.capacity:
+            self._looked = int(head.arrived)
+            lists = vectors_of(self.block)
+            if is_thin(len(self.features), lists):
+                self._store_in_lists(lists)
+
     def _used(self, lists: Lists) -> list[Any]:
         """The names that vectors use, in the order of summation."""
         used = np.zeros(int(blocks.views(self.block).head.width), bool)
@@ -130,6 +141,8 @@ class StoredVectors(StreamModel):
         features = self.features
         if not features.loose:
             super()._learn_list(x, target, w)
+            if THIN * len(x) < len(features.places):
+                self._look_for_zeros()
             return
         prepared, found = self._list_for(x), list(map(features.places.get, x))
         if None not in found:
