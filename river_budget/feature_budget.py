@@ -26,6 +26,9 @@ class FeatureBudget(base.Transformer):
 
     A feature occurs in an example if its value is not 0.
 
+    Not for keeping the memory of this package's models small: these give up names that no support vector uses. Nor for
+    rare names that tell much: it knows how often a name comes and not what it says.
+
     Parameters
     ----------
     max_features
