@@ -11,10 +11,8 @@ due. So one example needs no check in Python.
 from __future__ import annotations
 
 import copy
-import itertools
 import math
 import secrets
-import struct
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
@@ -33,9 +31,9 @@ from .contract import Rows
 from .describing import Described
 from .features import FeatureIndex, in_order
 from .lists import by_key, key_of
+from .single import OneByOne
 
 SHORT_LIST = 32  # features of an example
-STRANGE = itertools.repeat(-1)  # the place of a name that is not known
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
 
 
@@ -51,7 +49,7 @@ def changes_the_model(method: Any) -> Any:
     return method
 
 
-class StreamModel(Described, base.Estimator):
+class StreamModel(OneByOne, Described, base.Estimator):
     """A model in a block. Subclasses name their passes and answer the hooks (examples/extending.md)."""
 
     learning_pass: ClassVar[Any] = None  # compiled; None: there is nothing to learn
@@ -292,138 +290,6 @@ class StreamModel(Described, base.Estimator):
 
     def prepare(self) -> None:
         """Give a pass what it waits for."""
-        raise NotImplementedError
-
-    def _learn_row(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn one example, whose target is checked and known."""
-        if self.block is None:
-            self.features.reject(x)
-            self.add_features(list(x))
-        features = self.features
-        if features.loose:
-            self._learn_list(x, target, w)
-            return
-        try:  # popped and appended: each thread has a row of its own
-            prepared = self.free_rows.pop()
-        except IndexError:
-            prepared = self._new_row()
-        if not features.pack(x, prepared.values):
-            if self.takes_lists:
-                self.free_rows.append(prepared)
-                self._learn_list(x, target, w)
-                return
-            if not features.pack_some(x, prepared.values):
-                features.reject(x)
-                self.add_features(features.unknown(x))
-                prepared = self._new_row()
-                features.pack_some(x, prepared.values)
-        prepared.target[0] = target
-        prepared.weight[0] = w
-        if prepared.pass_holder.learning_pass(prepared.addresses):
-            self.free_rows.append(prepared)
-        else:
-            features.reject(x)
-            self.run_pass(*prepared.arrays[2:])
-
-    def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn an example that has other features than those known, or lacks some of them."""
-        places = self.features.places
-        if not x.keys() <= places.keys():
-            self.features.check(x)
-            self.add_features(self.features.unknown(x), x)
-            places = self.features.places
-        prepared = self._list_for(x)
-        if not self._learn_prepared(prepared, list(map(places.__getitem__, x)), x, target, w):
-            self.choose_storage()
-
-    def _learn_prepared(
-        self, prepared: PreparedList, places: list[Any], x: dict[Any, Any], target: float, w: float
-    ) -> bool:
-        """Learn an example whose features have these places. Whether it could be learned at once."""
-        try:
-            prepared.fill(places, x.values())
-        except (struct.error, TypeError, OverflowError):
-            self.features.reject(x)
-            raise
-        prepared.target[0] = target
-        prepared.weight[0] = w
-        if prepared.pass_holder.learning_pass(prepared.addresses):
-            self.free_lists.append(prepared)
-            return True
-        self.features.reject(x)
-        self.run_pass(*prepared.arrays[2:])
-        return False
-
-    def _list_for(self, x: dict[Any, Any]) -> PreparedList:
-        """A call for one example."""
-        try:
-            prepared: PreparedList = self.free_lists.pop()
-            return prepared if len(x) <= prepared.room else self._new_list(x)
-        except IndexError:
-            return self._new_list(x)
-
-    def _score_row(self, x: dict[Any, Any]) -> Any:
-        """f(x), a list with one number per output. What is missing in x counts as absent.
-
-        River's scalers give NaN for what they have not learned, and validation predicts first.
-        """
-        try:
-            return self._score_numbers(x)
-        except ValueError:
-            return self._score_numbers(self.features.present(x))
-
-    def _score_numbers(self, x: dict[Any, Any]) -> Any:
-        if self.block is None:
-            self.features.reject(x)
-            return [0.0] * self.n_outputs
-        features = self.features
-        if features.loose:
-            return self._score_list(x)
-        try:
-            prepared = self.free_rows.pop()
-        except IndexError:
-            prepared = self._new_row()
-        if not features.pack(x, prepared.values):
-            if self.takes_lists:
-                self.free_rows.append(prepared)
-                return self._score_list(x)
-            if not features.pack_some(x, prepared.values):
-                features.reject(x)
-                features.pack_some(
-                    {name: x[name] for name in x if name in features.places}, prepared.values
-                )
-        if not self.scoring_pass(prepared.addresses):
-            self.features.reject(x)
-        scores = prepared.scores.tolist()  # before another thread may take the row
-        self.free_rows.append(prepared)
-        return scores
-
-    def _score_list(self, x: dict[Any, Any]) -> Any:
-        """f(x) of an example that has other features than those known, or lacks some of them."""
-        found = list(map(self.features.places.get, x, STRANGE))
-        if -1 in found and self.draws_features:
-            return self._score_with_unknown(x)
-        prepared = self._list_for(x)
-        try:
-            prepared.fill(found, x.values())
-        except (struct.error, TypeError, OverflowError):
-            self.features.reject(x)
-            raise
-        strange = -1 in found
-        if strange and prepared.keyed:
-            prepared.write_keys(x, found)
-        if not self.scoring_pass(prepared.addresses):
-            self.features.reject(x)
-            if strange and not prepared.keyed:
-                prepared.use_keys()
-                prepared.write_keys(x, found)
-                self.scoring_pass(prepared.addresses)
-        scores = prepared.scores.tolist()
-        self.free_lists.append(prepared)
-        return scores
-
-    def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        """f(x) of a model in which features count that are not known."""
         raise NotImplementedError
 
     def _score_batch(self, batch: Batch) -> Rows:

@@ -1,0 +1,166 @@
+"""One example at a time: from a dict to a call of a pass, as a whole row or as a list of what is present."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from .calls import FreeRows, PreparedList, PreparedRow
+from .features import FeatureIndex
+
+STRANGE = itertools.repeat(-1)  # the place of a name that is not known
+
+
+class OneByOne:
+    """What a model does with one example, whose target is checked and known. The rest is up to StreamModel."""
+
+    block: Any
+    features: FeatureIndex
+    free_rows: FreeRows
+    free_lists: FreeRows
+    takes_lists: ClassVar[bool]
+    draws_features: ClassVar[bool]
+    scoring_pass: ClassVar[Any]
+    add_features: Callable[..., None]
+    run_pass: Callable[..., None]
+    choose_storage: Callable[[], None]
+    _new_row: Callable[[], PreparedRow]
+    _new_list: Callable[[dict[Any, Any]], PreparedList]
+
+    @property
+    def n_outputs(self) -> int:
+        raise NotImplementedError
+
+    def _learn_row(self, x: dict[Any, Any], target: float, w: float) -> None:
+        """Learn one example, whose target is checked and known."""
+        if self.block is None:
+            self.features.reject(x)
+            self.add_features(list(x))
+        features = self.features
+        if features.loose:
+            self._learn_list(x, target, w)
+            return
+        try:  # popped and appended: each thread has a row of its own
+            prepared = self.free_rows.pop()
+        except IndexError:
+            prepared = self._new_row()
+        if not features.pack(x, prepared.values):
+            if self.takes_lists:
+                self.free_rows.append(prepared)
+                self._learn_list(x, target, w)
+                return
+            if not features.pack_some(x, prepared.values):
+                features.reject(x)
+                self.add_features(features.unknown(x))
+                prepared = self._new_row()
+                features.pack_some(x, prepared.values)
+        prepared.target[0] = target
+        prepared.weight[0] = w
+        if prepared.pass_holder.learning_pass(prepared.addresses):
+            self.free_rows.append(prepared)
+        else:
+            features.reject(x)
+            self.run_pass(*prepared.arrays[2:])
+
+    def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
+        """Learn an example that has other features than those known, or lacks some of them."""
+        places = self.features.places
+        if not x.keys() <= places.keys():
+            self.features.check(x)
+            self.add_features(self.features.unknown(x), x)
+            places = self.features.places
+        prepared = self._list_for(x)
+        if not self._learn_prepared(prepared, list(map(places.__getitem__, x)), x, target, w):
+            self.choose_storage()
+
+    def _learn_prepared(
+        self, prepared: PreparedList, places: list[Any], x: dict[Any, Any], target: float, w: float
+    ) -> bool:
+        """Learn an example whose features have these places. Whether it could be learned at once."""
+        try:
+            prepared.fill(places, x.values())
+        except (struct.error, TypeError, OverflowError):
+            self.features.reject(x)
+            raise
+        prepared.target[0] = target
+        prepared.weight[0] = w
+        if prepared.pass_holder.learning_pass(prepared.addresses):
+            self.free_lists.append(prepared)
+            return True
+        self.features.reject(x)
+        self.run_pass(*prepared.arrays[2:])
+        return False
+
+    def _list_for(self, x: dict[Any, Any]) -> PreparedList:
+        """A call for one example."""
+        try:
+            prepared: PreparedList = self.free_lists.pop()
+            return prepared if len(x) <= prepared.room else self._new_list(x)
+        except IndexError:
+            return self._new_list(x)
+
+    def _score_row(self, x: dict[Any, Any]) -> Any:
+        """f(x), a list with one number per output. What is missing in x counts as absent.
+
+        River's scalers give NaN for what they have not learned, and validation predicts first.
+        """
+        try:
+            return self._score_numbers(x)
+        except ValueError:
+            return self._score_numbers(self.features.present(x))
+
+    def _score_numbers(self, x: dict[Any, Any]) -> Any:
+        if self.block is None:
+            self.features.reject(x)
+            return [0.0] * self.n_outputs
+        features = self.features
+        if features.loose:
+            return self._score_list(x)
+        try:
+            prepared = self.free_rows.pop()
+        except IndexError:
+            prepared = self._new_row()
+        if not features.pack(x, prepared.values):
+            if self.takes_lists:
+                self.free_rows.append(prepared)
+                return self._score_list(x)
+            if not features.pack_some(x, prepared.values):
+                features.reject(x)
+                features.pack_some(
+                    {name: x[name] for name in x if name in features.places}, prepared.values
+                )
+        if not self.scoring_pass(prepared.addresses):
+            self.features.reject(x)
+        scores = prepared.scores.tolist()  # before another thread may take the row
+        self.free_rows.append(prepared)
+        return scores
+
+    def _score_list(self, x: dict[Any, Any]) -> Any:
+        """f(x) of an example that has other features than those known, or lacks some of them."""
+        found = list(map(self.features.places.get, x, STRANGE))
+        if -1 in found and self.draws_features:
+            return self._score_with_unknown(x)
+        prepared = self._list_for(x)
+        try:
+            prepared.fill(found, x.values())
+        except (struct.error, TypeError, OverflowError):
+            self.features.reject(x)
+            raise
+        strange = -1 in found
+        if strange and prepared.keyed:
+            prepared.write_keys(x, found)
+        if not self.scoring_pass(prepared.addresses):
+            self.features.reject(x)
+            if strange and not prepared.keyed:
+                prepared.use_keys()
+                prepared.write_keys(x, found)
+                self.scoring_pass(prepared.addresses)
+        scores = prepared.scores.tolist()
+        self.free_lists.append(prepared)
+        return scores
+
+    def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
+        """f(x) of a model in which features count that are not known."""
+        raise NotImplementedError
