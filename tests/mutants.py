@@ -299,7 +299,7 @@ SHELLS = [
         "forged",
     ),
     Mutant(
-        "kernels.py",
+        "kernels/known.py",
         "gamma = 0.5 / sigma / sigma",
         "gamma = 1.0 / sigma / sigma",
         "numerics",

@@ -18,7 +18,7 @@ from ..core.randoms import uniforms
 from ..model.base import StreamModel
 from ..model.calls import Call
 from ..parameters import Mutable, whole
-from .fourier import key_of
+from .drawn import key_of
 
 PER_EXAMPLE = 5  # rows of further numbers that belong to a stored example
 IN_FILES = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import math
 from typing import Any
 
@@ -14,23 +13,10 @@ from ..core import layout as blocks
 from ..core.codes import Kernel as Code
 from ..core.randoms import uniforms
 from ..kernels import RBF, Kernel
-from ..model.base import StreamModel, changes_the_model
-from ..model.calls import Call
-from ..model.contract import Block, Rows
-from ..model.features import Batch
-from ..model.shells import Transformer
-from ..model.targets import plain
-from ..parameters import Mutable, as_float, positive, whole
+from ..parameters import Mutable, positive, whole
+from .drawn import Drawn, DrawnMap, key_of
 
 __all__ = ["RBFSampler", "RandomFourier"]
-
-
-def key_of(name: Any, entropy: int) -> int:
-    """64 bits of a feature, which depend on nothing but its name and the seed."""
-    value = as_float(name)  # 1, 1.0 and True are one key of a dict
-    text = repr(plain(name) if value is None else value)
-    digest = hashlib.blake2b(text.encode(), digest_size=8, key=entropy.to_bytes(8, "little"))
-    return int.from_bytes(digest.digest(), "little")
 
 
 def frequencies(name: Any, entropy: int, n: int, header: dict[str, Any]) -> Any:
@@ -51,11 +37,10 @@ def _names(n: int) -> list[str]:
     return [f"cos_{j}" for j in range(n)] + [f"sin_{j}" for j in range(n)]
 
 
-class Fourier(StreamModel):
+class Fourier(Drawn):
     """What is common to the map and to FOGD: a block whose columns are frequencies."""
 
     state_type = core.STATE
-    scores_with_per_vector = True
     n_components: int
 
     def _set_components(self, n_components: int) -> None:
@@ -67,64 +52,17 @@ class Fourier(StreamModel):
             )
         self.n_components = n_components
 
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        return super().header_fields(n_features) | {
-            "capacity": blocks.columns_for(self.n_components),
-            "count": self.n_components,
-        }
+    @property
+    def n_columns(self) -> int:
+        return self.n_components
 
-    def add_features(self, names: list[Any]) -> None:
-        before = len(self.features)
-        super().add_features(names)
-        self.draw(self.block, list(self.features)[before:], before)
-
-    def draw(self, block: Block, names: list[Any], first: int = 0) -> None:
-        """The frequencies of these features into the rows of a block."""
-        model, n = blocks.views(block), self.n_components
-        header = {name: model.head[name] for name in ("kernel", "gamma")}
-        for i, name in enumerate(names, first):
-            model.vectors[i, :n] = frequencies(name, self.entropy, n, header)
-
-    def _block_for(self, names: list[Any]) -> Any:
-        """The same model of just these features, known or not.
-
-        So predictions count features that have not been learned, without the model being changed.
-        """
-        if self.block is None:
-            block = blocks.allocate(**self.header_fields(len(names)), width=len(names))
-            blocks.state_of(block, self.state_type).scale = getattr(self, "scale", 0.0)
-        else:
-            head = blocks.views(self.block).head
-            fields = {name: head[name] for name in head.dtype.names} | {"width": len(names)}
-            block = blocks.allocate(**fields)
-            old, new = blocks.views(self.block), blocks.views(block)
-            own = slice(blocks.STATE_AT, blocks.TABLES_AT)
-            block[own] = self.block[own]
-            new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
-        self.draw(block, names)
-        return block
-
-    def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        self.features.reject(x)
-        names = [name for name in self.features if name in x] + self.features.unknown(x)
-        rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
-        Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
-        return scores[0].tolist()
-
-    def _score_batch(self, batch: Batch) -> Rows:
-        unknown = set(batch.names).difference(self.features)
-        if self.block is not None and not unknown:
-            return super()._score_batch(batch)
-        places = {name: place for place, name in enumerate(batch.names)}
-        known = [name for name in self.features if name in places]
-        names = known + self.features.unknown(places)
-        rows = np.ascontiguousarray(batch.values[:, [places[name] for name in names]])
-        scores = np.zeros((len(rows), self.n_outputs))
-        Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
-        return scores
+    def columns_of(self, name: Any, header: dict[str, Any]) -> Any:
+        """The frequencies of a feature."""
+        waves = frequencies(name, self.entropy, self.n_components, header)
+        return (self.kernel_in_use.scales or {}).get(name, 1.0) * waves
 
 
-class RandomFourier(Fourier, Transformer):
+class RandomFourier(Fourier, DrawnMap):
     """Random Fourier features: a linear model behind them becomes a kernel machine.
 
     Every feature is a wave over the whole example, so products of features count too: inner products of
@@ -200,25 +138,6 @@ class RandomFourier(Fourier, Transformer):
 
     def _feature_names(self) -> list[str]:
         return _names(self.n_components)
-
-    @changes_the_model
-    def learn_one(self, x: dict[Any, Any]) -> None:
-        """Get to know the features; the map of known ones never changes."""
-        self.features.check(x)
-        if self.block is None or not self.features.knows(x):
-            self.add_features(self.features.unknown(x))
-
-    @changes_the_model
-    def learn_many(self, X: Any) -> None:
-        batch = Batch(X)
-        if len(batch):
-            self.rows_of(batch)
-
-    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        if self.block is None:
-            features = self._score_with_unknown(self.features.present(x))
-            return dict(zip(self._feature_names(), features, strict=True))
-        return super().transform_one(x)
 
 
 def _width_of_rbf(name: str, value: Any) -> None:

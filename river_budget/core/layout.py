@@ -21,7 +21,7 @@ from .numba_types import carver, f64, f64_matrix, give_attributes, give_construc
 
 _SIZES = "capacity width outputs per_vector factored room desk"  # of tables
 _INTEGERS = (
-    f"stamp scratch {_SIZES} count budget arrived task kernel bounded degree normalised maintenance arity "
+    f"stamp scratch function {_SIZES} count budget arrived task kernel custom bounded degree normalised maintenance arity "
     "method objective choice repairs vanished judged at_coefficients at_norms at_arrivals at_per_vector "
     "at_factor at_room"
 )
@@ -49,7 +49,7 @@ NOTE_SIZE = 64  # bytes of the first row of scratch space
 BLOCK_TABLES: dict[str, Any] = {
     "vectors": (f64_matrix, lambda h: (h.width, h.capacity)),  # a row per feature
     "coefficients": (f64_matrix, lambda h: (h.outputs, h.capacity)),  # times head.scale
-    "norms": (f64, lambda h: (h.capacity,)),  # |x|^2, or |x|_1 for the Laplacian kernel
+    "norms": (f64, lambda h: (h.capacity,)),  # what norm_of (rows.py) says of each
     "arrivals": (i64, lambda h: (h.capacity,)),  # the order in which vectors came
     "per_vector": (f64_matrix, lambda h: (h.per_vector, h.capacity)),  # the algorithm's own rows
     "factor": (f64_matrix, lambda h: (h.factored * h.capacity, h.capacity)),  # of K^-1
@@ -60,11 +60,13 @@ SCRATCH_ROWS: dict[str, Any] = {
         f64,
         lambda h: (8,),
     ),  # what a pass notes for the next call, wiped before another model's
+    "function_at": (i64, lambda h: (8,)),  # first: the address of a kernel function
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
     "buffer": (f64, lambda h: (h.capacity,)),
     "nonzero": (i64, lambda h: (h.width + 1,)),  # places of the features that are not 0
     "x": (f64, lambda h: (h.width,)),  # a vector, taken out of the table
+    "other": (f64, lambda h: (h.custom * h.width,)),  # another, for a kernel function
 }
 ADDRESSES = (
     "state",

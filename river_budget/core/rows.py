@@ -10,18 +10,20 @@ import math
 
 from .calls import row_and_scores, row_of, unpack
 from .codes import Kernel
+from .custom import call_function
 from .exponential import exp_of
 from .jit import REORDERED, compiled
 from .lanes import dot
 from .numba_types import address_of, f64_matrix
 
 RBF, LAPLACIAN = int(Kernel.RBF), int(Kernel.LAPLACIAN)
-POLYNOMIAL, LINEAR = int(Kernel.POLYNOMIAL), int(Kernel.LINEAR)
+POLYNOMIAL, LINEAR, CUSTOM = int(Kernel.POLYNOMIAL), int(Kernel.LINEAR), int(Kernel.CUSTOM)
 KERNELS = (
     RBF,
     LAPLACIAN,
     POLYNOMIAL,
     LINEAR,
+    CUSTOM,
 )  # those that kernel_row knows; models of others are refused
 FARTHEST = 1e9  # a squared distance times gamma, also where it has overflowed
 HUGE = 1e300  # all features of an example with a norm below it are finite
@@ -63,9 +65,36 @@ def usable(x, norm):
     return norm < HUGE or is_finite(x)
 
 
+@compiled
+def _value_of(model, x, other, n):
+    """The kernel function of two rows of n numbers, kept within bounds."""
+    value = call_function(model.function_at[0], address_of(x), address_of(other), n)
+    return min(max(value, -BOUND), BOUND) if value == value else 0.0
+
+
+@compiled
+def _custom_norm(model, x):
+    return _value_of(model, x, x, x.shape[0]) if is_finite(x) else math.inf
+
+
+@compiled
+def _custom(model, x):
+    """row[j] = what the kernel function says of x and vector j"""
+    other, n = model.other, min(x.shape[0], model.other.shape[0])
+    for j in range(padded_count(model)):
+        model.row[j] = 0.0
+    for j in range(model.head.count):
+        for i in range(n):
+            other[i] = model.vectors[i, j]
+        model.row[j] = _value_of(model, x, other, n)
+
+
 @compiled(always_inlined=True)
 def norm_of(model, x):
-    """|x|^2, or |x|_1 for the Laplacian kernel: what `norms` keeps of every vector."""
+    """|x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a kernel function: what `norms` keeps of
+    every vector."""
+    if model.head.kernel == CUSTOM:
+        return _custom_norm(model, x)
     if model.head.kernel != LAPLACIAN:
         return dot(x, x, x.shape[0])
     total = 0.0
@@ -89,6 +118,8 @@ def self_kernel(model, norm):
 def raw_self_kernel(model, norm):
     """The same for a kernel without a bound, before it is normalised."""
     head = model.head
+    if head.kernel == CUSTOM:
+        return norm
     if head.kernel == POLYNOMIAL:
         return min((head.gamma * norm + head.coef0) ** head.degree, BOUND)
     return min(norm, BOUND)  # LINEAR
@@ -230,6 +261,11 @@ def kernel_row(model, x, norm):
     head, row, n = model.head, model.row, padded_count(model)
     if head.kernel == LAPLACIAN:
         _laplacian(model, x)
+        return
+    if head.kernel == CUSTOM:
+        _custom(model, x)
+        if head.normalised:
+            _normalise(model, norm)
         return
     dot_products(model, x)
     if head.kernel == RBF:

@@ -14,8 +14,8 @@ import copy
 import math
 import secrets
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from river import base
@@ -23,13 +23,14 @@ from river import base
 from ..core import layout as blocks
 from ..core.rounds import MANY_FAR, WARNED
 from ..core.rows import KERNELS
-from ..kernels import RBF, Kernel
+from ..kernels import RBF, Custom, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
 from .calls import Call, FreeRows, PreparedRow
 from .contract import Rows
 from .describing import Described
 from .features import Batch, FeatureIndex
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
 
 
@@ -39,9 +40,9 @@ def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
         raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
 
 
-def changes_the_model(method: Any) -> Any:
+def changes_the_model(method: Method) -> Method:
     """Mark a method that changes a model: those loaded with predict_only=True refuse it."""
-    method.changes_the_model = True
+    method.changes_the_model = True  # type: ignore[attr-defined]
     return method
 
 
@@ -74,7 +75,7 @@ class StreamModel(Described, base.Estimator):
         if "seed" in self.parameters():
             self.seed = seed
         self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
-        self.features = FeatureIndex()
+        self.features = self.index_of(())
         self.block: Any = None
         self.free_rows = FreeRows()
         self.target_name: str | None = None
@@ -133,6 +134,10 @@ class StreamModel(Described, base.Estimator):
     @property
     def kernel_in_use(self) -> Kernel:
         return self.usual_kernel if self.kernel is None else self.kernel
+
+    def index_of(self, names: Iterable[Any]) -> FeatureIndex:
+        """An index of these features."""
+        return FeatureIndex(names, self.kernel_in_use.scales)
 
     # the block
 
@@ -309,6 +314,8 @@ class StreamModel(Described, base.Estimator):
     def _score_rows(self, rows: Rows) -> Rows:
         scores = np.zeros((len(rows), self.n_outputs))
         if self.block is not None:
+            if isinstance(self.kernel_in_use, Custom):
+                rows = np.ascontiguousarray(rows[:, : len(self.features)])
             Call(self.block, rows, scores=scores).run(self.scoring_pass)
         return scores
 

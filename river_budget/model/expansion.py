@@ -166,13 +166,12 @@ class BudgetModel(StreamModel):
         model = blocks.views(self.block)
         n = int(model.head.count)
         coefficients = model.head.scale * model.coefficients[:, :n]
+        vectors = self.features.unscaled(model.vectors[:, :n])
         return [
             {
                 "features": {
                     name: value
-                    for name, value in zip(
-                        self.features, model.vectors[:, j].tolist(), strict=False
-                    )
+                    for name, value in zip(self.features, vectors[:, j].tolist(), strict=False)
                     if value != 0.0
                 },
                 "coefficients": self.named(coefficients[:, j]),

@@ -12,7 +12,7 @@ import math
 import operator
 import struct
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -61,10 +61,11 @@ def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
 
 
 class FeatureIndex:
-    """Names of features and their places."""
+    """Names of features and their places, and the factors by which some of them are multiplied."""
 
-    def __init__(self, names: Iterable[Any] = ()):
+    def __init__(self, names: Iterable[Any] = (), scales: Mapping[Any, float] | None = None):
         self._places = {name: place for place, name in enumerate(names)}
+        self._scales = None if scales is None else dict(scales)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -72,6 +73,7 @@ class FeatureIndex:
         n = self._n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
         get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
+        scaled = self._scaled_places()
 
         def pack(x: dict[Any, Any], values: Any) -> bool:
             """Write an example of just the known features into a row; False if it has others.
@@ -81,6 +83,8 @@ class FeatureIndex:
             if len(x) == n:
                 try:
                     pack_into(values, 0, *get(x))
+                    for place, factor in scaled:
+                        values[place] *= factor
                     return True
                 except KeyError:
                     return False
@@ -90,10 +94,14 @@ class FeatureIndex:
 
         self.pack = pack  # a closure: it is called for every example and looks nothing up
 
-    def __getstate__(self) -> tuple[list[Any]]:
-        return (list(self._places),)  # pickle passes over a state that is false
+    def _scaled_places(self) -> list[tuple[int, float]]:
+        scales, places = self._scales or {}, self._places
+        return [(places[name], factor) for name, factor in scales.items() if name in places]
 
-    def __setstate__(self, state: tuple[list[Any]]) -> None:
+    def __getstate__(self) -> tuple[Any, ...]:
+        return list(self._places), self._scales
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.__init__(*state)  # type: ignore[misc]
 
     def __len__(self) -> int:
@@ -118,6 +126,8 @@ class FeatureIndex:
         try:
             row = list(map(x.get, self._places, itertools.repeat(0.0)))
             values[:] = memoryview(array.array("d", row))
+            for place, factor in self._scaled_places():
+                values[place] *= factor
         except (TypeError, OverflowError):
             self.reject(x)
         return True
@@ -126,6 +136,11 @@ class FeatureIndex:
         """Raise for the first feature that is not a finite number, if there is one."""
         for name, value in x.items():
             number(name, value)
+        for name, factor in (self._scales or {}).items():
+            if name in x and not math.isfinite(float(x[name]) * factor):
+                raise ValueError(
+                    f"feature {name!r} must be finite times its scale, not {x[name]!r}"
+                )
 
     def present(self, x: dict[Any, Any]) -> dict[Any, Any]:
         """The features of an example to be predicted that are there. Raises if there is no other fault in it."""
@@ -152,7 +167,12 @@ class FeatureIndex:
         """A checked row of all known features, followed by the unknown ones in sorted order."""
         self.reject(x)
         known = [float(x.get(name, 0.0)) for name in self._places]
-        return np.array([known + [float(x[name]) for name in self.unknown(x)]])
+        row = np.array([known + [float(x[name]) for name in self.unknown(x)]])
+        return row if self._scales is None else row * self._factors([*self, *self.unknown(x)])
+
+    def _factors(self, names: list[Any]) -> Any:
+        scales = self._scales or {}
+        return np.array([scales.get(name, 1.0) for name in names], np.float64)
 
     def rows(self, batch: Batch) -> Any:
         """The rows of a batch, unknown features behind the known ones in sorted order."""
@@ -161,10 +181,25 @@ class FeatureIndex:
             places[name] = len(places)
         order = [places[name] for name in batch.names]
         if order == list(range(len(places))):
-            return batch.values
-        rows = np.zeros((len(batch), len(places)))
-        rows[:, order] = batch.values
-        return rows
+            rows = batch.values
+        else:
+            rows = np.zeros((len(batch), len(places)))
+            rows[:, order] = batch.values
+        return rows if self._scales is None else self._scaled(rows, list(places))
+
+    def unscaled(self, columns: Any) -> Any:
+        """Columns of stored rows, with the features as they came."""
+        if self._scales is None:
+            return columns
+        return columns[: len(self)] / self._factors(list(self))[:, np.newaxis]
+
+    def _scaled(self, rows: Any, names: list[Any]) -> Any:
+        with np.errstate(over="ignore"):
+            scaled = rows * self._factors(names)
+        bad = first_bad_row(scaled)
+        if bad >= 0:
+            self.reject(dict(zip(names, rows[bad].tolist(), strict=True)))
+        return scaled
 
 
 class Batch:

@@ -23,7 +23,6 @@ from ..core import layout as blocks
 from ..core.calibration import LONGEST_LEAD, STEEPEST
 from ..core.support import HUGE_SCALE, TINY_SCALE
 from ..model.expansion import BudgetModel
-from ..model.features import FeatureIndex
 from . import plain, trust
 from .source import Source
 from .trust import damaged
@@ -161,7 +160,7 @@ def _names(values: Any, what: str) -> list[Any]:
 
 
 def _restore_features(model: Any, values: Any) -> None:
-    model.features = FeatureIndex(_names(values, "features"))
+    model.features = model.index_of(_names(values, "features"))
 
 
 def _restore_labels(model: Any, values: Any) -> None:

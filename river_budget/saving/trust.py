@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core import layout as blocks
 from ..core.codes import Kernel
+from ..core.rows import BOUND
 from ..model.expansion import BudgetModel
 from .errors import SavedModelError
 
@@ -26,8 +27,8 @@ def damaged(reason: str) -> SavedModelError:
 
 def check_parameters(model: Any) -> None:
     """Parameters that may be any number, and are no use when they are very large."""
-    for owner in (model, model.kernel_in_use):
-        for name, limit in owner.file_limits.items():
+    for owner in (model, model.kernel_in_use, getattr(model.kernel_in_use, "kernel", None)):
+        for name, limit in getattr(owner, "file_limits", {}).items():
             if getattr(owner, name) > limit:
                 raise SavedModelError(f"{name} above {limit} in a file is refused")
 
@@ -69,6 +70,10 @@ def _check_vectors(model: Any, count: int) -> None:
         raise damaged("its vectors have come from the future")
     if len(np.unique(arrivals)) < count:
         raise damaged("two of its vectors have come at once")
+    if block.head.kernel == Kernel.CUSTOM:  # k(x, x), of a function that is not asked again
+        if not (np.abs(block.norms[:count]) <= BOUND).all():
+            raise damaged("its norms are out of range")
+        return
     laplacian = block.head.kernel == Kernel.LAPLACIAN
     vectors, norms = np.abs(block.vectors[:, :count]), block.norms[:count]
     with np.errstate(over="ignore", invalid="ignore"):

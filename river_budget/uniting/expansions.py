@@ -20,7 +20,6 @@ from ..core.support import LARGEST
 from ..model.calls import Call
 from ..model.contract import Expansion, Rows
 from ..model.expansion import BudgetModel
-from ..model.features import FeatureIndex
 from .agreement import check_alike, columns_of, distinct, limit_of, unite_labels
 
 
@@ -64,7 +63,7 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
 
 def _set_parameters(result: Any, parts: list[Part], **sizes: int) -> None:
     """An empty model that knows all features, with the kernel and the random numbers of the first part."""
-    result.features = FeatureIndex(distinct(part.model.features for part in parts))
+    result.features = result.index_of(distinct(part.model.features for part in parts))
     head = parts[0].block.head
     result.create_block(len(result.features), gamma=head.gamma, random=head.random, **sizes)
     own_head = blocks.views(result.block).head
