@@ -24,6 +24,7 @@ from .algorithms.perceptron import KernelPerceptronClassifier, KernelPerceptronR
 from .algorithms.projectron import ProjectronClassifier, ProjectronPPClassifier, ProjectronRegressor
 from .algorithms.rbp import RBPClassifier, RBPRegressor
 from .algorithms.sbp import SBPClassifier
+from .algorithms.sketch import PolynomialCountSketch
 from .guard import Guard
 from .pipelines import (
     decision_function_one,
@@ -59,6 +60,7 @@ __all__ = [
     "NORMAClassifier",
     "NORMARegressor",
     "Nystroem",
+    "PolynomialCountSketch",
     "ProjectronClassifier",
     "ProjectronPPClassifier",
     "ProjectronRegressor",
@@ -84,6 +86,7 @@ first_use.announce()
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "distributed", "plots"):  # loaded when asked for: few need them
+    if name in ("datasets", "distributed", "export", "plots", "sklearn"):
+        # loaded when asked for: few need them
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
