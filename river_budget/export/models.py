@@ -36,7 +36,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     NOGD; behind `RandomFourier`, `RBFSampler`, `Nystroem`, `PolynomialCountSketch` and River's `StandardScaler` and `MinMaxScaler`; inside
     `TargetStandardScaler` and `OneVsRestClassifier`; and River's linear models behind our maps. `AutoKernel*`
     cannot, as its memory of examples under a learned metric would be a graph of some hundred operators. It needs
-    the package onnx (`pip install "river-budget[onnx]"`).
+    the package onnx (`pip install onnx`).
 
     onnxruntime scores single examples about twice as fast where its session option `intra_op_num_threads` is 1.
 

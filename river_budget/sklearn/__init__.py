@@ -7,7 +7,7 @@ try:
     from .regressing import BudgetRegressor
 except ImportError as error:
     raise ImportError(
-        'river_budget.sklearn needs scikit-learn 1.6 or later: pip install "river-budget[sklearn]"'
+        "river_budget.sklearn needs scikit-learn 1.6 or later: pip install scikit-learn"
     ) from error
 
 __all__ = ["BudgetClassifier", "BudgetRegressor"]
