@@ -25,6 +25,7 @@ from .algorithms.projectron import ProjectronClassifier, ProjectronPPClassifier,
 from .algorithms.rbp import RBPClassifier, RBPRegressor
 from .algorithms.sbp import SBPClassifier
 from .guard import Guard
+from .model.advice import StreamWarning
 from .pipelines import (
     decision_function_one,
     memory_usage,
@@ -68,6 +69,7 @@ __all__ = [
     "RandomFourier",
     "SBPClassifier",
     "SavedModelError",
+    "StreamWarning",
     "decision_function_one",
     "kernels",
     "load",

@@ -14,12 +14,13 @@ from ..core import layout as blocks
 from ..core.codes import Kernel as Code
 from ..core.randoms import uniforms
 from ..kernels import RBF, Kernel
-from ..model.base import StreamModel, changes_the_model
+from ..model.base import StreamModel
 from ..model.calls import Call
 from ..model.contract import Block, Rows
 from ..model.features import Batch
 from ..model.shells import Transformer
 from ..model.targets import plain
+from ..model.turns import changes_the_model
 from ..parameters import Mutable, as_float, positive, whole
 
 __all__ = ["RBFSampler", "RandomFourier"]
@@ -90,16 +91,17 @@ class Fourier(StreamModel):
 
         So predictions count features that have not been learned, without the model being changed.
         """
-        if self.block is None:
+        current = self.block  # another thread may put a new one there
+        if current is None:
             block = blocks.allocate(**self.header_fields(len(names)), width=len(names))
             blocks.state_of(block, self.state_type).scale = getattr(self, "scale", 0.0)
         else:
-            head = blocks.views(self.block).head
+            head = blocks.views(current).head
             fields = {name: head[name] for name in head.dtype.names} | {"width": len(names)}
             block = blocks.allocate(**fields)
-            old, new = blocks.views(self.block), blocks.views(block)
+            old, new = blocks.views(current), blocks.views(block)
             own = slice(blocks.STATE_AT, blocks.TABLES_AT)
-            block[own] = self.block[own]
+            block[own] = current[own]
             new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
         self.draw(block, names)
         return block

@@ -22,10 +22,13 @@ from .numba_types import carver, f64, f64_matrix, give_attributes, give_construc
 _SIZES = "capacity width outputs per_vector factored room desk"  # of tables
 _INTEGERS = (
     f"stamp scratch {_SIZES} count budget arrived task kernel bounded degree normalised maintenance arity "
-    "method objective choice repairs vanished judged at_coefficients at_norms at_arrivals at_per_vector "
+    "method objective choice repairs vanished judged alarm said equal at_coefficients at_norms at_arrivals at_per_vector "
     "at_factor at_room"
 )
-_REALS = "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature"
+_REALS = (
+    "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
+    "target_size error_size"
+)
 HEADER = np.dtype(
     (
         np.record,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import sys
 from typing import Any
 
@@ -156,7 +157,7 @@ class Labels:
             return self._probabilities(scores, slope, lead)
 
     def _probabilities(self, scores: Any, slope: float, lead: float) -> dict[Any, Any]:
-        if len(self.known) > 2:
+        if len(self.known) > 2 and scores.shape[-1] > 1:  # else a third has come meanwhile
             behind = scores - scores.max(axis=-1, keepdims=True)
             logits = slope * behind
             if lead > 0.0:  # where all scores are equal, nothing leads
@@ -165,11 +166,11 @@ class Labels:
             powers = np.exp(logits)
             shares = powers / powers.sum(axis=-1, keepdims=True)
             return {label: shares[..., column] for column, label in enumerate(self.known)}
-        if len(self.known) == 2:
+        if len(self.known) > 1:
             p = 0.5 + 0.5 * np.tanh(
                 0.5 * slope * scores[..., 0]
             )  # the logistic function, without overflow
-            return dict(zip(self.known, (1.0 - p, p), strict=True))
+            return dict(zip(self.known, (1.0 - p, p), strict=False))
         ones = np.ones(scores.shape[:-1])[()]
         if self.known:
             return {self.known[0]: ones}
@@ -177,8 +178,8 @@ class Labels:
 
     def named(self, scores: Any) -> Any:
         """The scores as users see them: a number for up to two classes, else {label: number}."""
-        if len(self.known) > 2:
-            return dict(zip(self.known, map(float, scores), strict=True))
+        if len(self.known) > 2 and len(scores) > 1:
+            return dict(zip(self.known, map(float, scores), strict=False))
         return float(scores[0])
 
 
@@ -211,7 +212,8 @@ class Targets:
             rest = self.values[start:]
             codes = np.full(len(rest), math.nan)
             for label, code in labels.codes.items():
-                codes[rest == label] = code
+                if isinstance(label, numbers.Number):  # a tuple would be compared item by item
+                    codes[rest == label] = code
         else:
             get = labels.codes.get
             codes = np.array([get(plain(label), math.nan) for label in self.values[start:]], float)
