@@ -45,8 +45,12 @@ def scale(model, state, x):
     raw, row = noted(model, RAW)[0], noted(model, ROW)[0]
     rate = max(1.0 / (state.rounds + 1.0), SLOWEST)
     row[0], row[1] = 1.0, 0.0
+    known = min(state.features, x.shape[0])  # less where another thread has learned a new one
+    for f in range(known):
+        raw[f] = x[f]
+    for f in range(known, state.features):
+        raw[f] = 0.0
     for f in range(state.features):
-        raw[f] = x[f] if f < x.shape[0] else 0.0  # where another thread has learned a new one
         value = within(raw[f], LARGEST_VALUE)
         deviation = value - old[MEAN, f]
         mean = old[MEAN, f] + rate * deviation

@@ -239,13 +239,9 @@ class StreamModel(Described, base.Estimator):
     def _learn_row(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> None:
         """Learn one example, whose target is checked and known to these labels."""
         turn = self.turn
-        try:  # as turn.take(), which would cost more
-            turn.pop()
-        except IndexError:
+        if turn.taken:
             turn.refuse()
-        except BaseException:
-            turn.append(None)
-            raise
+        turn.taken = True
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 turn.refuse()  # another thread has added one since the target was coded
@@ -270,7 +266,7 @@ class StreamModel(Described, base.Estimator):
                 features.reject(x)
                 self.run_pass(*prepared.arrays[2:])
         finally:
-            turn.append(None)
+            turn.taken = False
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
         """f(x), a list with one number per output. What is missing in x counts as absent.
@@ -286,9 +282,7 @@ class StreamModel(Described, base.Estimator):
         if self.block is None:
             self.features.reject(x)
             return [0.0] * self.n_outputs
-        free = (
-            self.free_rows
-        )  # a learning thread may replace it with the block, and then this row is of no use
+        free = self.free_rows  # with a new block come new ones, and then this row is of no use
         try:
             prepared = free.pop()
         except IndexError:
