@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import Any
 
@@ -142,9 +141,7 @@ class AutoTables(StreamModel):
         """Tables of another width or with more columns keep what they hold."""
         old = {name: self._table(name).copy() for name in range(core.CELL + 1)}
         width, _ = self._sizes()
-        twin = copy.copy(
-            self
-        )  # a thread that predicts must not find tables without their directory
+        twin = self.twin()  # a thread that predicts must not find tables without their directory
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
         twin.furnish()
         for name, source in old.items():

@@ -339,8 +339,17 @@ class StreamModel(Described, base.Estimator):
 
     @changes_the_model  # nobody changes it meanwhile
     def _snapshot(self) -> dict[str, Any]:
+        return self._state()
+
+    def _state(self) -> dict[str, Any]:
         block = None if self.block is None else self.block.copy()
         return self.__dict__ | {"block": block, "free_rows": FreeRows(), "turn": Turn()}
+
+    def twin(self) -> Any:
+        """A copy, for whoever has the turn: changed first, it then takes the place of the model at once."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self._state())
+        return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -67,7 +67,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         if self.block is None or labels.outputs == self.n_outputs:
             self.labels = labels
             return
-        twin, before = copy.copy(self), self.n_outputs
+        twin, before = self.twin(), self.n_outputs
         twin.labels = labels
         twin.promote(before)
         self.__dict__.update((name, value) for name, value in vars(twin).items() if name != "turn")
