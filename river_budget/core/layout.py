@@ -10,6 +10,7 @@ there. Block, scratch space and every table start at multiples of 64 bytes.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from collections.abc import Mapping
@@ -199,11 +200,12 @@ def scratch_size(fields: Mapping[str, Any]) -> int:
     return int(rows + 8 * _heap_numbers(h))
 
 
+@functools.cache
 def stamp_of(record: Any) -> int:
     """A number for this layout of a block whose algorithm keeps such a record."""
-    described = repr(
-        (HEADER.descr, STATE_AT, STATE_SIZE, list(BLOCK_TABLES), np.dtype(record).descr)
-    )
+    sizes = _Fields({size: 101 + place for place, size in enumerate(SIZES)})
+    shapes = [(name, shape(sizes)) for name, (_, shape) in BLOCK_TABLES.items()]
+    described = repr((HEADER.descr, STATE_AT, STATE_SIZE, shapes, np.dtype(record).descr))
     return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
 
 
