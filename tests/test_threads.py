@@ -77,7 +77,9 @@ def test_every_class_refuses_a_second_thread(model):
     model = taught(model, 20)
     before, example = file_of(model), stream_of(model, 1, seed=1)
     model.turn.taken = True
-    calls = [lambda: model.learn_many(np.ones((2, 2)), *[[example[0][1]] * 2] * is_supervised(model))]
+    calls = [
+        lambda: model.learn_many(np.ones((2, 2)), *[[example[0][1]] * 2] * is_supervised(model))
+    ]
     if type(model).__name__ not in ("RandomFourier", "RBFSampler", "Nystroem"):
         calls.append(lambda: teach(model, example))
     for call in calls:

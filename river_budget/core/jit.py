@@ -78,10 +78,31 @@ def _dispatcher(function: Any, options: dict[str, Any]) -> Any:
     return dispatcher
 
 
+class _CacheFile(caching.IndexDataCacheFile):
+    """The entries of a function on disk. What cannot be read is compiled anew, and what cannot be written is not."""
+
+    def load(self, key: Any) -> Any:
+        try:
+            return super().load(key)
+        except Exception:  # damaged, or of a program that was killed: unpickling may raise anything
+            return None
+
+    def save(self, key: Any, data: Any) -> None:
+        for _ in range(2):
+            try:
+                super().save(key, data)
+                return
+            except OSError as error:
+                _warn_once(True, str(error))
+                return
+            except Exception:
+                self.flush()  # an index that cannot be read
+
+
 def _mark(cache: Any) -> None:
     """Name the entries of a function after the whole folder. (These parts of numba are private.)"""
     name = cache._cache_file._index_name.removesuffix(".nbi")
-    cache._cache_file = caching.IndexDataCacheFile(
+    cache._cache_file = _CacheFile(
         cache_path=cache._cache_path, filename_base=f"{name}-{_STAMP}", source_stamp=_STAMP
     )
 
@@ -89,7 +110,7 @@ def _mark(cache: Any) -> None:
 @functools.cache
 def _warn_once(no_folder: bool, message: str) -> None:
     reason = (
-        "no folder for numba's cache can be written: set NUMBA_CACHE_DIR to one that can"
+        f"no folder for numba's cache can be written ({message}): set NUMBA_CACHE_DIR to one that can"
         if no_folder
         else f"this version of numba keeps its cache in another way ({message})"
     )
