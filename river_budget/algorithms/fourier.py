@@ -208,7 +208,11 @@ class RandomFourier(Fourier, Transformer):
         """Get to know the features; the map of known ones never changes."""
         self.features.check(x)
         if self.block is None or not self.features.knows(x):
-            self.add_features(self.features.unknown(x))
+            self._meet(x)
+
+    @changes_the_model
+    def _meet(self, x: dict[Any, Any]) -> None:
+        self.add_features(self.features.unknown(x))
 
     @changes_the_model
     def learn_many(self, X: Any) -> None:

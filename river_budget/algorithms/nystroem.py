@@ -242,6 +242,7 @@ class Nystroem(NystroemBasis, Transformer):
             self._gather(batch)
             self._finish()
 
+    @changes_the_model
     def _finish(self) -> None:
         """With all directions in use a landmark brings one more, and with the last the map is complete.
 
