@@ -49,7 +49,7 @@ def test_a_full_disk_ends_with_an_error_and_the_last_checkpoint_goes_on(tmp_path
         status = 1
         try:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            with pytest.raises((sqlite3.Error, OSError)), keyed(folder) as models:
+            with pytest.raises((sqlite3.Error, OSError)), keyed(folder) as models:  # noqa: PT012
                 for number in range(1000):
                     models.learn_many(*chunk(number))
                     if number == 7:
