@@ -70,7 +70,8 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         twin, before = self.twin(), self.n_outputs
         twin.labels = labels
         twin.promote(before)
-        self.__dict__.update((name, value) for name, value in vars(twin).items() if name != "turn")
+        changed = {name: value for name, value in vars(twin).items() if name != "turn"}
+        self.__dict__.update(changed)  # in one step, as `changed` is a dict
 
     def promote(self, before: int) -> None:
         """The block gets the outputs that the labels ask for."""
