@@ -23,7 +23,31 @@ PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
 class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
 
-    Each model says each thing once. `warnings.filterwarnings("ignore", category=rb.StreamWarning)` silences all.
+    All kernel values vanish, a thousand examples were of one class, targets are far from one, or learning has
+    diverged. Each model says each thing once, and goes on as it would have.
+
+    Not for bad values, which raise an error.
+
+    Examples
+    --------
+
+    >>> import warnings
+    >>> import river_budget as rb
+
+    >>> model = rb.BSGDClassifier(kernel=rb.kernels.RBF(1.0))
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     for i in range(50):
+    ...         model.learn_one({"metres": 1000.0 * i}, i % 3 == 0)
+    >>> [warning.category.__name__ for warning in found]
+    ['StreamWarning']
+
+    `warnings.filterwarnings("ignore", category=rb.StreamWarning)` silences all.
+
+    References
+    ----------
+    [^1]: The guide, [which kernel, and how wide](guide/choosing_a_kernel.md).
+
     """
 
 

@@ -130,7 +130,10 @@ class Labels:
         if len(self.known) == 2:
             return self.known[scores[0] >= 0.0]
         if len(self.known) > 2:
-            return self.known[scores.index(max(scores))]
+            try:
+                return self.known[scores.index(max(scores))]
+            except IndexError:  # another has come meanwhile, in a thread that learns
+                return self.label(scores[: len(self.known)])
         return self.known[0] if self.known else self._unlearned
 
     @property
@@ -141,7 +144,7 @@ class Labels:
     def labels(self, scores: Any) -> Any:
         """The predicted labels of many rows, as an array."""
         if len(self.known) > 2:
-            return self._table[np.argmax(scores, axis=1)]
+            return self._table[np.argmax(scores[:, : len(self.known)], axis=1)]
         if len(self.known) == 2:
             return self._table[(scores[:, 0] >= 0.0).astype(np.intp)]
         if self.known:
@@ -158,14 +161,16 @@ class Labels:
 
     def _probabilities(self, scores: Any, slope: float, lead: float) -> dict[Any, Any]:
         if len(self.known) > 2 and scores.shape[-1] > 1:  # else a third has come meanwhile
+            names = self.known[: scores.shape[-1]]
+            scores = scores[..., : len(names)]
             behind = scores - scores.max(axis=-1, keepdims=True)
             logits = slope * behind
             if lead > 0.0:  # where all scores are equal, nothing leads
-                first = np.arange(len(self.known)) == np.argmax(scores, axis=-1)[..., np.newaxis]
+                first = np.arange(len(names)) == np.argmax(scores, axis=-1)[..., np.newaxis]
                 logits -= lead * (~first & (behind.min(axis=-1, keepdims=True) < 0.0))
             powers = np.exp(logits)
             shares = powers / powers.sum(axis=-1, keepdims=True)
-            return {label: shares[..., column] for column, label in enumerate(self.known)}
+            return {label: shares[..., column] for column, label in enumerate(names)}
         if len(self.known) > 1:
             p = 0.5 + 0.5 * np.tanh(
                 0.5 * slope * scores[..., 0]
