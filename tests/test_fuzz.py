@@ -169,3 +169,14 @@ def test_a_row_that_is_in_use_does_not_outlive_its_block():
 
 def test_pages_are_of_the_system():
     assert PAGE % 4096 == 0
+
+
+@pytest.mark.parametrize("kind", [rb.AutoKernelClassifier, rb.AutoKernelRegressor])
+def test_an_explanation_reads_no_memory_that_was_given_back(kind):
+    """What a pass had left in scratch space was looked up when that was gone."""
+    model = kind(20, seed=1)
+    for i in range(40):
+        model.learn_one({"a": i % 7 / 7.0, "b": i % 3}, i % 2 == 0)
+    expected = model.explain_one({"a": 0.5})
+    with guarded():
+        assert model.explain_one({"a": 0.5}) == expected
