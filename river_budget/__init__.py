@@ -26,6 +26,7 @@ from .algorithms.rbp import RBPClassifier, RBPRegressor
 from .algorithms.sbp import SBPClassifier
 from .algorithms.sketch import PolynomialCountSketch
 from .guard import Guard
+from .model.advice import StreamWarning
 from .pipelines import (
     decision_function_one,
     memory_usage,
@@ -70,6 +71,7 @@ __all__ = [
     "RandomFourier",
     "SBPClassifier",
     "SavedModelError",
+    "StreamWarning",
     "decision_function_one",
     "kernels",
     "load",

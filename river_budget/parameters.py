@@ -156,7 +156,7 @@ class Mutable:
     def __set__(self, model: Any, value: Any) -> None:
         self.check(self.name, value)
         if self.name in model.__dict__:
-            model._change(self.name, value)
+            model.change(self.name, value)
         else:
             model.__dict__[self.name] = value
 

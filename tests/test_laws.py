@@ -29,7 +29,7 @@ from river_budget import core
 TESTS = pathlib.Path(__file__).parent
 PACKAGE = pathlib.Path(rb.__file__).parent
 CORE = sorted(PACKAGE.glob("core/*.py"))
-PLUMBING = {"codes.py", "layout.py", "numba_types.py"}  # numba's types, and the codes as enums
+PLUMBING = {"codes.py", "disk_cache.py", "layout.py", "numba_types.py"}  # types and enums
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "jitclass", "stencil"}
 
 needs_compiler = pytest.mark.skipif(

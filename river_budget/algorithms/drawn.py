@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..core import layout as blocks
-from ..model.base import StreamModel, changes_the_model
+from ..model.base import StreamModel
 from ..model.calls import Call
 from ..model.contract import Block, Rows
 from ..model.features import Batch, FeatureIndex
 from ..model.shells import Transformer
 from ..model.targets import plain
+from ..model.turns import changes_the_model
 from ..parameters import as_float
 
 
@@ -67,16 +68,17 @@ class Drawn(StreamModel):
 
         So predictions count features that have not been learned, without the model being changed.
         """
-        if self.block is None:
+        current = self.block  # another thread may put a new one there
+        if current is None:
             block = blocks.allocate(**self.header_fields(len(names)), width=len(names))
             blocks.state_of(block, self.state_type).scale = getattr(self, "scale", 0.0)
         else:
-            head = blocks.views(self.block).head
+            head = blocks.views(current).head
             fields = {name: head[name] for name in head.dtype.names} | {"width": len(names)}
             block = blocks.allocate(**fields)
-            old, new = blocks.views(self.block), blocks.views(block)
+            old, new = blocks.views(current), blocks.views(block)
             own = slice(blocks.STATE_AT, blocks.TABLES_AT)
-            block[own] = self.block[own]
+            block[own] = current[own]
             new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
         self.draw(block, names)
         return block
@@ -109,7 +111,11 @@ class DrawnMap(Drawn, Transformer):
         """Get to know the features; the map of known ones never changes."""
         self.features.check(x)
         if self.block is None or not self.features.knows(x):
-            self.add_features(self.features.unknown(x))
+            self._meet(x)
+
+    @changes_the_model
+    def _meet(self, x: dict[Any, Any]) -> None:
+        self.add_features(self.features.unknown(x))
 
     @changes_the_model
     def learn_many(self, X: Any) -> None:

@@ -10,6 +10,7 @@ there. Block, scratch space and every table start at multiples of 64 bytes.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from collections.abc import Mapping
@@ -22,10 +23,13 @@ from .numba_types import carver, f64, f64_matrix, give_attributes, give_construc
 _SIZES = "capacity width outputs per_vector factored room desk"  # of tables
 _INTEGERS = (
     f"stamp scratch function {_SIZES} count budget arrived task kernel custom bounded degree normalised maintenance arity "
-    "method objective choice repairs vanished judged at_coefficients at_norms at_arrivals at_per_vector "
+    "method objective choice repairs vanished judged alarm said equal at_coefficients at_norms at_arrivals at_per_vector "
     "at_factor at_room"
 )
-_REALS = "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature"
+_REALS = (
+    "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
+    "target_size error_size"
+)
 HEADER = np.dtype(
     (
         np.record,
@@ -198,11 +202,12 @@ def scratch_size(fields: Mapping[str, Any]) -> int:
     return int(rows + 8 * _heap_numbers(h))
 
 
+@functools.cache
 def stamp_of(record: Any) -> int:
     """A number for this layout of a block whose algorithm keeps such a record."""
-    described = repr(
-        (HEADER.descr, STATE_AT, STATE_SIZE, list(BLOCK_TABLES), np.dtype(record).descr)
-    )
+    sizes = _Fields({size: 101 + place for place, size in enumerate(SIZES)})
+    shapes = [(name, shape(sizes)) for name, (_, shape) in BLOCK_TABLES.items()]
+    described = repr((HEADER.descr, STATE_AT, STATE_SIZE, shapes, np.dtype(record).descr))
     return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
 
 

@@ -29,6 +29,9 @@ FARTHEST = 1e9  # a squared distance times gamma, also where it has overflowed
 HUGE = 1e300  # all features of an example with a norm below it are finite
 BOUND = 1e100  # of the values of kernels that have no bound of their own
 LEAST = 1e-60  # below this squared length a vector counts as zero
+# a norm times gamma, from which distances come from differences: |v|^2 + |x|^2 - 2 <v, x> would lose what they have in
+# common. A vector with a smaller norm is so far away that its kernel value is 0
+CANCELS = 1e4
 
 
 @compiled(always_inlined=True)
@@ -217,6 +220,39 @@ def _rbf(row, logs, norms, norm, gamma, n):
         row[j] = exp_of(logs[j])
 
 
+@compiled(always_inlined=True)
+def cancels(model, norm):
+    """Whether the distance of x from vectors of such norms must come from differences."""
+    return model.head.gamma * norm > CANCELS
+
+
+@compiled(fastmath=REORDERED)
+def distances_by_differences(model, x, distances):
+    """distances[j] = |vector j - x|^2, or |vector j - x|_1 for the Laplacian kernel"""
+    n, vectors, known = padded_count(model), model.vectors, min(x.shape[0], model.vectors.shape[0])
+    for j in range(n):
+        distances[j] = 0.0
+    for i in range(vectors.shape[0]):
+        x_i, feature = x[i] if i < known else 0.0, vectors[i]
+        if model.head.kernel == LAPLACIAN:
+            for j in range(n):
+                distances[j] += abs(feature[j] - x_i)
+        else:
+            for j in range(n):
+                distances[j] += (feature[j] - x_i) * (feature[j] - x_i)
+    rest = norm_of(model, x[known:])
+    for j in range(n):
+        distances[j] += rest
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def _exponentials(row, logs, gamma, n):
+    """From distances to exp(-gamma distance) and its logarithm."""
+    for j in range(n):
+        logs[j] = _log_of_distance(row[j], gamma)
+        row[j] = exp_of(logs[j])
+
+
 @compiled(fastmath=REORDERED, always_inlined=True)
 def _laplacian(model, x):
     """row[j] = exp(-gamma |vector j - x|_1); where x is 0 it is |vector j|, which the norm has already"""
@@ -259,6 +295,10 @@ def _polynomial(row, base, gamma, coef0, degree, n):
 def kernel_row(model, x, norm):
     """row[j] = k(vector j, x)"""
     head, row, n = model.head, model.row, padded_count(model)
+    if (head.kernel == RBF or head.kernel == LAPLACIAN) and cancels(model, norm):
+        distances_by_differences(model, x, row)
+        _exponentials(row, model.logs, head.gamma, n)
+        return
     if head.kernel == LAPLACIAN:
         _laplacian(model, x)
         return
@@ -281,8 +321,14 @@ def kernel_row(model, x, norm):
 @compiled(fastmath=REORDERED, always_inlined=True)
 def distances_into(model, x, norm, s):
     """s[j] = gamma |vector j - x|^2, at most FARTHEST"""
-    dot_products(model, x)
     n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
+    if cancels(model, norm):
+        distances_by_differences(model, x, row)
+        for j in range(n):
+            distance = -_log_of_distance(row[j], gamma)
+            s[j] = distance if distance < FARTHEST else FARTHEST
+        return
+    dot_products(model, x)
     for j in range(n):
         distance = -_log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
         s[j] = distance if distance < FARTHEST else FARTHEST
@@ -293,6 +339,16 @@ def rbf_into(row, norms, norm, gamma, share, logs, n):
     """row: from inner products to exp(-gamma |vector j - x|^2); share times its logarithm is added to logs."""
     for j in range(n):
         log = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+        log = log if log > -FARTHEST else -FARTHEST
+        logs[j] += share * log
+        row[j] = exp_of(log)
+
+
+@compiled(fastmath=REORDERED)
+def rbf_from_distances_into(row, gamma, share, logs, n):
+    """The same where the distances are at hand."""
+    for j in range(n):
+        log = _log_of_distance(row[j], gamma)
         log = log if log > -FARTHEST else -FARTHEST
         logs[j] += share * log
         row[j] = exp_of(log)

@@ -38,6 +38,11 @@ class RBF(Kernel):
     units of 1 / d. Left to themselves, most classifiers take `RBF("2/d")` and most regressors, whose targets
     are smoother as a rule, `RBF("0.5/d")`; each says so itself.
 
+    Features with a large common part, as timestamps or coordinates, keep all digits of their distances. Scalers
+    in front need not: `preprocessing.StandardScaler` knows a mean of 1e9 to about 1e-7, which is what is left of
+    scaled features then. Subtract a constant first where that matters. Random waves (`FOGD`, `RandomFourier`) lose
+    as many digits as the features have before the point.
+
     Papers often give a width sigma instead:
 
     >>> rb.kernels.RBF.from_width(8)

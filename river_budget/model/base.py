@@ -13,24 +13,24 @@ from __future__ import annotations
 import copy
 import math
 import secrets
-import warnings
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from river import base
 
 from ..core import layout as blocks
-from ..core.rounds import MANY_FAR, WARNED
 from ..core.rows import KERNELS
 from ..kernels import RBF, Custom, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
+from .advice import say
 from .calls import Call, FreeRows, PreparedRow
 from .contract import Rows
 from .describing import Described
 from .features import Batch, FeatureIndex
+from .turns import Turn, changes_the_model
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+UNINTERRUPTED = 4096  # rows that are learned in one go, before Ctrl-C is answered
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
 
 
@@ -38,12 +38,6 @@ def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
     """Raise for a kernel or a maintenance whose code has no branch in core: it would act as another one."""
     if value.header_fields(1)[name] not in known:
         raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
-
-
-def changes_the_model(method: Method) -> Method:
-    """Mark a method that changes a model: those loaded with predict_only=True refuse it."""
-    method.changes_the_model = True  # type: ignore[attr-defined]
-    return method
 
 
 class StreamModel(Described, base.Estimator):
@@ -77,7 +71,7 @@ class StreamModel(Described, base.Estimator):
         self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
         self.features = self.index_of(())
         self.block: Any = None
-        self.free_rows = FreeRows()
+        self.free_rows, self.turn = FreeRows(), Turn()
         self.target_name: str | None = None
 
     # parameters
@@ -113,6 +107,10 @@ class StreamModel(Described, base.Estimator):
         """Raise for parameters that are fine alone and not together."""
 
     @changes_the_model
+    def change(self, name: str, value: Any) -> None:
+        """What assigning a mutable parameter does."""
+        self._change(name, value)
+
     def _change(self, name: str, value: Any) -> None:
         """A mutable parameter gets a new value, which takes effect at once."""
         self._check_together(**{name: value})
@@ -210,7 +208,11 @@ class StreamModel(Described, base.Estimator):
         self.free_rows = FreeRows()
 
     def _new_row(self) -> PreparedRow:
-        return PreparedRow(self.pass_holder, self.block, len(self.features), self.n_outputs)
+        while True:
+            block = self.block
+            row = PreparedRow(self.pass_holder, block, len(self.features), self.n_outputs)
+            if block is self.block:  # else another thread has changed all three
+                return row
 
     @property
     def n_outputs(self) -> int:
@@ -227,55 +229,48 @@ class StreamModel(Described, base.Estimator):
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """The pass over all rows; where it waits, the model is prepared for what comes."""
         call, done = Call(self.block, rows, targets, weights, scores), 0
-        while True:
+        while done < len(rows):
+            stop = min(done + UNINTERRUPTED, len(rows))
+            call.move(self.block, done, stop)
             done += call.run(self.pass_holder.learning_pass)
-            if done == len(rows):
-                return
-            if not self._warn_of_far_examples():
+            if done < stop and not say(self):
                 self.prepare()
-            call.move(self.block, done, len(rows))
-
-    def _warn_of_far_examples(self) -> bool:
-        """Say it, once, where a pass has stopped because no vector is near to any example."""
-        head = blocks.views(self.block).head
-        if head.vanished < MANY_FAR:
-            return False
-        head.vanished = WARNED
-        warnings.warn(
-            f"{type(self).__name__}: the last {MANY_FAR} examples are so far from all support vectors that every "
-            "kernel value is 0, so nothing that was learned applies to them. Features of this size need a "
-            "preprocessing.StandardScaler in front, or a kernel with a smaller gamma",
-            UserWarning,
-            stacklevel=5,
-        )
-        return True
 
     def prepare(self) -> None:
         """Give a pass what it waits for."""
         raise NotImplementedError
 
-    def _learn_row(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn one example, whose target is checked and known."""
-        if self.block is None:
-            self.features.reject(x)
-            self.add_features(list(x))
-        try:  # popped and appended: each thread has a row of its own
-            prepared = self.free_rows.pop()
-        except IndexError:
-            prepared = self._new_row()
-        features = self.features
-        if not (features.pack(x, prepared.values) or features.pack_some(x, prepared.values)):
-            row = features.row(x)
-            self.add_features(features.unknown(x))
-            prepared = self._new_row()
-            prepared.values[:] = memoryview(row[0])
-        prepared.target[0] = target
-        prepared.weight[0] = w
-        if prepared.pass_holder.learning_pass(prepared.addresses):
-            self.free_rows.append(prepared)
-        else:
-            self.features.reject(x)
-            self.run_pass(*prepared.arrays[2:])
+    def _learn_row(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> None:
+        """Learn one example, whose target is checked and known to these labels."""
+        turn = self.turn
+        if turn.taken:
+            turn.refuse()
+        turn.taken = True
+        try:
+            if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
+                turn.refuse()  # another thread has added one since the target was coded
+            if self.block is None:
+                self.features.reject(x)
+                self.add_features(list(x))
+            try:  # popped and appended: each thread has a row of its own
+                prepared = self.free_rows.pop()
+            except IndexError:
+                prepared = self._new_row()
+            features = self.features
+            if not (features.pack(x, prepared.values) or features.pack_some(x, prepared.values)):
+                row = features.row(x)
+                self.add_features(features.unknown(x))
+                prepared = self._new_row()
+                prepared.values[:] = memoryview(row[0])
+            prepared.target[0] = target
+            prepared.weight[0] = w
+            if prepared.pass_holder.learning_pass(prepared.addresses):
+                self.free_rows.append(prepared)
+            else:
+                features.reject(x)
+                self.run_pass(*prepared.arrays[2:])
+        finally:
+            turn.taken = False
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
         """f(x), a list with one number per output. What is missing in x counts as absent.
@@ -291,8 +286,9 @@ class StreamModel(Described, base.Estimator):
         if self.block is None:
             self.features.reject(x)
             return [0.0] * self.n_outputs
+        free = self.free_rows  # with a new block come new ones, and then this row is of no use
         try:
-            prepared = self.free_rows.pop()
+            prepared = free.pop()
         except IndexError:
             prepared = self._new_row()
         features = self.features
@@ -301,7 +297,7 @@ class StreamModel(Described, base.Estimator):
         if not self.scoring_pass(prepared.addresses):
             self.features.reject(x)
         scores = prepared.scores.tolist()  # before another thread may take the row
-        self.free_rows.append(prepared)
+        free.append(prepared)
         return scores
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
@@ -312,11 +308,14 @@ class StreamModel(Described, base.Estimator):
         return self._score_rows(self.features.rows(batch))
 
     def _score_rows(self, rows: Rows) -> Rows:
-        scores = np.zeros((len(rows), self.n_outputs))
-        if self.block is not None:
+        while True:
+            block, scores = self.block, np.zeros((len(rows), self.n_outputs))
+            if block is self.block:  # else another thread has changed both
+                break
+        if block is not None:
             if isinstance(self.kernel_in_use, Custom):
                 rows = np.ascontiguousarray(rows[:, : len(self.features)])
-            Call(self.block, rows, scores=scores).run(self.scoring_pass)
+            Call(block, rows, scores=scores).run(self.scoring_pass)
         return scores
 
     def rows_of(self, batch: Batch) -> Rows:
@@ -341,7 +340,22 @@ class StreamModel(Described, base.Estimator):
     # copies
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"free_rows": FreeRows()}
+        state: dict[str, Any] = self._snapshot()
+        return state
+
+    @changes_the_model  # nobody changes it meanwhile
+    def _snapshot(self) -> dict[str, Any]:
+        return self._state()
+
+    def _state(self) -> dict[str, Any]:
+        block = None if self.block is None else self.block.copy()
+        return self.__dict__ | {"block": block, "free_rows": FreeRows(), "turn": Turn()}
+
+    def twin(self) -> Any:
+        """A copy, for whoever has the turn: changed first, it then takes the place of the model at once."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self._state())
+        return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -125,6 +125,8 @@ class FeatureIndex:
             return False
         try:
             row = list(map(x.get, self._places, itertools.repeat(0.0)))
+            if len(row) != len(values):  # a thread that learns has added one
+                return False
             values[:] = memoryview(array.array("d", row))
             for place, factor in self._scaled_places():
                 values[place] *= factor

@@ -18,6 +18,7 @@ from river import base
 from ...model.calls import FreeRows
 from ...model.features import FeatureIndex
 from ...model.targets import Labels, plain
+from ...model.turns import Turn
 
 
 class SharedIndexes:
@@ -35,7 +36,7 @@ class SharedIndexes:
         model = object.__new__(type(self.template))
         for name, value in self.template.__dict__.items():
             model.__dict__[name] = value
-        model.free_rows = FreeRows()
+        model.free_rows, model.turn = FreeRows(), Turn()
         if getattr(model, "seed", None) is None:
             model.entropy = secrets.randbits(64)
         return model
