@@ -24,8 +24,10 @@ from .algorithms.perceptron import KernelPerceptronClassifier, KernelPerceptronR
 from .algorithms.projectron import ProjectronClassifier, ProjectronPPClassifier, ProjectronRegressor
 from .algorithms.rbp import RBPClassifier, RBPRegressor
 from .algorithms.sbp import SBPClassifier
+from .algorithms.sketch import PolynomialCountSketch
 from .feature_budget import FeatureBudget
 from .guard import Guard
+from .model.advice import StreamWarning
 from .pipelines import (
     decision_function_one,
     memory_usage,
@@ -61,6 +63,7 @@ __all__ = [
     "NORMAClassifier",
     "NORMARegressor",
     "Nystroem",
+    "PolynomialCountSketch",
     "ProjectronClassifier",
     "ProjectronPPClassifier",
     "ProjectronRegressor",
@@ -70,6 +73,7 @@ __all__ = [
     "RandomFourier",
     "SBPClassifier",
     "SavedModelError",
+    "StreamWarning",
     "decision_function_one",
     "kernels",
     "load",
@@ -86,6 +90,7 @@ first_use.announce()
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "distributed", "plots"):  # loaded when asked for: few need them
+    if name in ("datasets", "distributed", "export", "plots", "sklearn"):
+        # loaded when asked for: few need them
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -124,9 +124,10 @@ def optional(check: Check) -> Check:
 def _example(kind: type, value: Any) -> str:
     """What to write: the class that a text or a class without brackets means, or the first of them."""
     meant = value.__name__ if isinstance(value, type) else str(value)
-    names: list[str] = sys.modules[kind.__module__].__all__
+    package, public = kind.__module__.split(".")[:2]  # which may be a folder
+    names: list[str] = sys.modules[f"{package}.{public}"].__all__
     name = next((name for name in names if name.lower() == meant.lower()), names[0])
-    return f"rb.{kind.__module__.rpartition('.')[2]}.{name}()"
+    return f"rb.{public}.{name}()"
 
 
 def instance_of(kind: type) -> Check:
@@ -155,7 +156,7 @@ class Mutable:
     def __set__(self, model: Any, value: Any) -> None:
         self.check(self.name, value)
         if self.name in model.__dict__:
-            model._change(self.name, value)
+            model.change(self.name, value)
         else:
             model.__dict__[self.name] = value
 

@@ -36,8 +36,10 @@ def row(model, x):
 
 def plain(kernel):
     """The reference for a kernel."""
-    name = type(kernel).__name__.lower()
-    return getattr(plain_kernels, name)(**kernel._get_params())
+    name, parameters = type(kernel).__name__.lower(), dict(vars(kernel))
+    if "kernel" in parameters:
+        parameters["kernel"] = plain(kernel.kernel)
+    return getattr(plain_kernels, name)(**parameters)
 
 
 def squared_length(X, A, kernel):
@@ -57,6 +59,8 @@ def holding(X, A, strategy, kernel):
     block.vectors[:, :n], block.coefficients[:, :n] = X.T, A.T
     laplacian = isinstance(kernel, rb.kernels.Laplacian)
     block.norms[:n] = np.sum(np.abs(X) if laplacian else X**2, axis=1)
+    if isinstance(kernel, rb.kernels.Custom):
+        block.norms[:n] = np.diag(plain(kernel)(X, X))
     block.arrivals[:n] = np.arange(n)
     if block.head.factored:
         block.factor[:n, :n] = np.linalg.inv(np.linalg.cholesky(plain(kernel)(X, X)))

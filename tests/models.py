@@ -11,10 +11,20 @@ from streams import LABELS, PEGASOS, emerging, smooth
 
 import river_budget as rb
 from river_budget.core.layout import views
-from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 
 BINARY = (False, True)
+
+
+def overlap(x, z):
+    """A kernel function: sums of products of features squeezed into -1 .. 1, and their squares."""
+    total = 0.0
+    for i in range(len(x)):
+        product = x[i] * z[i] / ((1.0 + abs(x[i])) * (1.0 + abs(z[i])))
+        total += product + product * product
+    return total
+
 
 CLASSIFIERS = [
     pytest.param(rb.BSGDClassifier(), id="BSGD"),
@@ -31,6 +41,9 @@ CLASSIFIERS = [
     pytest.param(rb.BSGDClassifier(10, Polynomial(), RemoveOldest()), id="BSGD-polynomial"),
     pytest.param(rb.BSGDClassifier(10, Laplacian(), Project()), id="BSGD-laplacian"),
     pytest.param(rb.BSGDClassifier(10, Linear(), RemoveSmallest()), id="BSGD-linear"),
+    pytest.param(rb.BSGDClassifier(10, Cosine(), RemoveSmallest()), id="BSGD-cosine"),
+    pytest.param(rb.BSGDClassifier(15, Custom(overlap), RemoveOldest()), id="BSGD-custom"),
+    pytest.param(rb.BSGDClassifier(15, RBF(0.5, {"f1": 2.0})), id="BSGD-scales"),
     pytest.param(rb.BSGDClassifier(10, project_to_ball=False), id="BSGD-no-ball"),
     pytest.param(rb.BSGDClassifier(10, classes=BINARY), id="BSGD-binary"),
     pytest.param(rb.BSGDClassifier(15, RBF(0.5), average=True), id="BSGD-mean"),
@@ -114,6 +127,8 @@ VARIANTS = {
         {"degree": 3, "gamma": 0.5, "coef0": 1.0},
         {"degree": 4, "gamma": 0.5, "coef0": -1.0},  # not positive definite
     ],
+    "Normalised": [{"kernel": Polynomial(2, 0.5, 1.0)}],
+    "Custom": [{"function": overlap}],
     "Merge": [
         {},
         {"objective": "eq21"},
@@ -154,6 +169,8 @@ TRANSFORMERS = [
     pytest.param(rb.RandomFourier(7, Laplacian(), seed=3), id="RandomFourier-laplacian"),
     pytest.param(rb.RandomFourier(10), id="RandomFourier-unseeded"),
     pytest.param(rb.RBFSampler(seed=3), id="RBFSampler"),
+    pytest.param(rb.PolynomialCountSketch(20, seed=3), id="Sketch"),
+    pytest.param(rb.PolynomialCountSketch(9, Polynomial(3, 0.5, 0.0), 3), id="Sketch-3"),
     pytest.param(rb.Nystroem(15, kernel=RBF(0.5)), id="Nystroem"),
     pytest.param(rb.Nystroem(10, 4, Polynomial(2)), id="Nystroem-polynomial"),
     pytest.param(rb.Nystroem(10, 4, RBF(0.5)), id="Nystroem-rank"),

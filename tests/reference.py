@@ -31,7 +31,7 @@ def public():
     names = [name for name in rb.__all__ if not inspect.ismodule(getattr(rb, name))]
     for name in sorted(names, key=str.lower):
         yield f"rb.{name}", getattr(rb, name)
-    for module in ("kernels", "maintenance", "plots", "distributed"):
+    for module in ("kernels", "maintenance", "plots", "distributed", "export", "sklearn"):
         for name in getattr(rb, module).__all__:
             yield f"rb.{module}.{name}", getattr(getattr(rb, module), name)
 

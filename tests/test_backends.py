@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import conftest
 import pytest
@@ -167,6 +168,49 @@ def test_a_program_that_forgets_to_close_leaves_nothing_behind(ray):
         done = subprocess.run(run, env=environment, capture_output=True, text=True, timeout=100)
         assert done.stdout == "7\n7\n"
         assert list(home.iterdir()) == []
+    finally:
+        shutil.rmtree(home)
+
+
+BUSY = """
+import river_budget as rb
+backend = rb.distributed.backends.open("ray", 2)
+workers = [backend.worker(int, 7) for _ in range(2)]
+print([worker.submit("__int__").result() for worker in workers], flush=True)
+input()
+"""
+KILLED = int(os.environ.get("RIVER_BUDGET_KILLED_DRIVERS", "2"))
+
+
+def processes_with(text):
+    """Those whose environment holds the text."""
+    found = []
+    for process in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if process.name.isdigit() and text.encode() in (process / "environ").read_bytes():
+                found.append(process.name)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="looks at processes as on Linux")
+def test_a_program_that_is_killed_leaves_nothing_behind():
+    pytest.importorskip("ray")
+    home = pathlib.Path(tempfile.mkdtemp(prefix="h"))
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}
+    environment |= {"HOME": str(home), "TMPDIR": str(home)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    try:
+        for _ in range(KILLED):
+            driver = subprocess.Popen([sys.executable, "-c", BUSY], env=environment, **pipes)
+            assert driver.stdout.readline() == b"[7, 7]\n"
+            driver.kill()
+            driver.communicate()
+            end = time.monotonic() + 10.0
+            while time.monotonic() < end and (processes_with(str(home)) or list(home.iterdir())):
+                time.sleep(0.1)
+            assert processes_with(str(home)) == []
+            assert list(home.iterdir()) == []
     finally:
         shutil.rmtree(home)
 

@@ -21,7 +21,8 @@ import river_budget as rb
 from river_budget.core.layout import views
 from river_budget.kernels import RBF, Kernel
 from river_budget.maintenance import Maintenance, Merge, RemoveOldest
-from river_budget.model.base import StreamModel, changes_the_model
+from river_budget.model.base import StreamModel
+from river_budget.model.turns import changes_the_model
 from river_budget.plots.line_styles import KNOWN
 from river_budget.saving import frozen, opened, trust
 
@@ -55,6 +56,7 @@ REPLAYED = {  # what the cases of test_replay_family leave out
     "FOGDRegressor": "test_fourier.test_regression_is_replayed",
     "KernelOneClassSVM": "test_one_class.test_it_replays_its_reference",
     "Nystroem": "test_nystroem.test_the_map_gives_the_kernel_back_on_its_landmarks",
+    "PolynomialCountSketch": "test_sketch.test_it_equals_its_reference",
     "RBFSampler": "test_fourier.test_inner_products_approximate_the_kernel_as_well_as_theory_says",
     "RandomFourier": "test_fourier.test_inner_products_approximate_the_kernel_as_well_as_theory_says",
     "SBPClassifier": "test_sbp.test_a_stream_is_replayed",
@@ -116,10 +118,10 @@ OWN_WORDS = {  # parameters that mean something else, or more, in these families
     },
     "classes": {"BudgetPerceptron", "NORMA", "SBP"},
     "epsilon": {"NORMA"},
-    "kernel": {"FOGD", "RandomFourier"},
+    "kernel": {"FOGD", "PolynomialCountSketch", "RandomFourier"},
     "eta_linear": {"NOGD"},
     "l2": {"BSGD"},
-    "scale": {"RBFSampler", "RandomFourier"},
+    "scale": {"PolynomialCountSketch", "RBFSampler", "RandomFourier"},
     "learning_rate": {
         "BSGD",
         "FOGD",
@@ -131,7 +133,7 @@ OWN_WORDS = {  # parameters that mean something else, or more, in these families
         "RBP",
     },
     "maintenance": {"KernelOneClassSVM", "KernelPerceptron"},
-    "n_components": {"RandomFourier", "RBFSampler"},
+    "n_components": {"PolynomialCountSketch", "RandomFourier", "RBFSampler"},
     "nu": {"KernelOneClassSVM", "NORMA"},
     "project_to_ball": {"BSGD"},
     "rank": {"Nystroem"},
@@ -143,6 +145,7 @@ OWN_WORDS = {  # parameters that mean something else, or more, in these families
         "KernelPerceptron",
         "FOGD",
         "KernelOneClassSVM",
+        "PolynomialCountSketch",
         "RandomFourier",
         "RBFSampler",
     },
@@ -214,14 +217,15 @@ def test_a_strategy_that_core_does_not_know_is_refused_when_a_model_is_built(kin
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_a_kernel_that_says_so_is_1_of_a_vector_with_itself(kernel):
-    X = np.random.default_rng(0).normal(size=(20, 3))
+    X = np.vstack([np.zeros(3), np.random.default_rng(0).normal(size=(20, 3))])
     own = np.diag(plain(kernel)(X, X))
     assert bool(kernel.header_fields(3).get("bounded", 0)) == bool((own == 1.0).all())
 
 
 def test_kernels_and_strategies_have_codes_of_their_own():
-    kernels = {kernel.header_fields(1)["kernel"]: type(kernel) for kernel in KERNELS}
-    assert len(kernels) == len(rb.kernels.__all__)
+    headers = [(type(kernel), kernel.header_fields(1)) for kernel in KERNELS]
+    codes = {(header["kernel"], header.get("normalised", 0)): kind for kind, header in headers}
+    assert len(codes) == len(rb.kernels.__all__)
     codes = {
         getattr(rb.maintenance, name)().header_fields()["maintenance"]
         for name in rb.maintenance.__all__

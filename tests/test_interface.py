@@ -269,13 +269,15 @@ def test_scores_can_be_computed_from_the_support_vectors(model):
     stream = stream_for(model, 60)
     learn(model, stream)
     k, vectors = kernel_function(model, stream[0][0]), model.support_vectors()
+    scales = model.kernel_in_use.scales or {}
     assert len(vectors) == model.n_support_vectors > 0
     assert [v["arrival"] for v in vectors] == sorted({v["arrival"] for v in vectors})
     for x, _ in stream_for(model, 20, seed=1):
         x = x | {"never seen": 0.3}
         features = sorted(x.keys() | {name for v in vectors for name in v["features"]})
         rows = [
-            [z.get(name, 0.0) for name in features] for z in (x, *(v["features"] for v in vectors))
+            [scales.get(name, 1.0) * z.get(name, 0.0) for name in features]
+            for z in (x, *(v["features"] for v in vectors))
         ]
         values = k(rows[:1], rows[1:])[0]
         if isinstance(model, rb.ForgetronClassifier):  # normalises

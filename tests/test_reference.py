@@ -8,6 +8,8 @@ import re
 import pytest
 import reference
 
+pytest.importorskip("sklearn", reason="scikit-learn is not installed, and rb.sklearn stands on it")
+pytest.importorskip("onnx", reason="onnx is not installed, and rb.export stands on it")
 PUBLIC = list(reference.public())
 
 

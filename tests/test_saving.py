@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import copy
 import hashlib
 import json
+import lzma
 import math
 import os
 import pathlib
 import pickle
 import random
+import signal
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -1005,16 +1009,27 @@ def golden():
     return json.loads((GOLDEN / "scores.json").read_text())
 
 
+def golden_file(name):
+    """Its bytes; large ones are packed."""
+    path = GOLDEN / f"{name}.rb"
+    if path.exists():
+        return path.read_bytes()
+    return lzma.decompress(path.with_suffix(".rb.xz").read_bytes())
+
+
 @pytest.mark.parametrize("name", sorted(golden()) if GOLDEN.is_dir() else [])
 def test_golden_files_load_for_ever(name):
     expected = golden()[name]
     for options in ({}, {"predict_only": True}):
-        model = rb.load(GOLDEN / f"{name}.rb", **options)
+        model = opened(golden_file(name), **options)
         for x, scores in zip(expected["examples"], expected["scores"], strict=True):
             assert numbers_of(model, x) == pytest.approx(scores, rel=1e-9, abs=1e-9)
-    model = rb.load(GOLDEN / f"{name}.rb")
-    for x, y in zip(expected["examples"], expected["targets"], strict=True):
-        model.learn_one(x, y)
+    model = opened(golden_file(name))
+    if isinstance(model, compose.Pipeline):
+        for x, y in zip(expected["examples"], expected["targets"], strict=True):
+            model.learn_one(x, y)
+    else:
+        teach(model, zip(expected["examples"], expected["targets"], strict=True))
     for x, scores in zip(expected["examples"], expected["later"], strict=True):
         assert numbers_of(model, x) == pytest.approx(scores, rel=1e-6, abs=1e-6)
 
@@ -1026,13 +1041,21 @@ def numbers_of(model, x):
         for step in first:
             x = step.transform_one(x)
         model = last
+    if hasattr(model, "transform_one"):
+        return list(model.transform_one(x).values())
     score = model.decision_function_one(x)
     return list(score.values()) if isinstance(score, dict) else [score]
 
 
 def test_there_is_a_golden_file_for_every_format():
     assert container.FORMAT == 1
-    assert len(list(GOLDEN.glob("*.rb"))) == len(golden()) >= 6
+    assert len(list(GOLDEN.glob("*.rb*"))) == len(golden()) >= 6
+
+
+@pytest.mark.parametrize("kind", sorted({type(entry.values[0]).__name__ for entry in ALL}))
+def test_there_is_a_golden_file_for_every_class(kind):
+    """`python tests/golden.py` makes those of a new class."""
+    assert f"each_{kind}" in golden()
 
 
 @pytest.mark.parametrize("entry", CLASSIFIERS[:1])
@@ -1109,3 +1132,100 @@ def test_files_from_before_the_link_have_none():
     expected = np.exp(scores) / np.exp(scores).sum()
     assert list(old.predict_proba_one(x).values()) == pytest.approx(expected.tolist())
     old.learn_one(*stream_for(model, 1, seed=3)[0])
+
+
+# Where files are
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and permissions of POSIX")
+def test_a_link_goes_on_to_point_at_the_file(tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    link = tmp_path / "latest"
+    link.symlink_to(folder / "model")
+    for budget in (7, 8):  # the file that it points at need not be there
+        rb.save(rb.BSGDClassifier(budget), link)
+        assert link.is_symlink()
+        assert rb.load(folder / "model").budget == budget
+    assert sorted(tmp_path.rglob("*")) == sorted([folder, link, folder / "model"])
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="there is no other file system")
+def test_a_link_may_lead_to_another_file_system(tmp_path):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as other:
+        link = tmp_path / "model"
+        link.symlink_to(pathlib.Path(other) / "model")
+        rb.save(rb.BSGDClassifier(7), link)
+        assert rb.load(link).budget == rb.load(pathlib.Path(other) / "model").budget == 7
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_file_keeps_its_permissions(path):
+    rb.save(rb.BSGDClassifier(), path)
+    path.chmod(0o600)
+    rb.save(rb.BSGDClassifier(), path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_where_a_file_must_have_a_name_from_the_start_it_has_one(path, monkeypatch):
+    """As on file systems of networks."""
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    for budget in (7, 8):
+        rb.save(rb.BSGDClassifier(budget), path)
+    assert rb.load(path).budget == 8
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("named", [False, True])
+def test_a_full_disk_leaves_the_old_file(path, named):
+    """A process whose files may not grow: EFBIG in place of ENOSPC, in the middle of writing."""
+    import resource
+
+    old = learned(rb.BSGDClassifier(9))
+    rb.save(old, path)
+    before = path.read_bytes()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+            if named:
+                del os.O_TMPFILE
+            with pytest.raises(OSError, match="large"):
+                rb.save(learned(rb.BSGDClassifier(90), 90), path)
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_savers_at_once_leave_one_of_their_models(path):
+    models = [learned(rb.BSGDClassifier(9), n) for n in (10, 30, 60, 90)]
+
+    def save(model):
+        for _ in range(20):
+            rb.save(model, path)
+            assert rb.load(path).budget == 9
+
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        list(threads.map(save, models))
+    assert file_of(rb.load(path)) in [file_of(model) for model in models]
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_folder_that_may_only_be_read_is_enough_to_load(path):
+    rb.save(rb.BSGDClassifier(7), path)
+    path.parent.chmod(0o500)
+    path.chmod(0o400)
+    try:
+        assert rb.load(path).budget == 7
+        if os.geteuid():  # root may write everywhere
+            with pytest.raises(PermissionError):
+                rb.save(rb.BSGDClassifier(7), path)
+    finally:
+        path.parent.chmod(0o700)

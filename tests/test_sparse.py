@@ -320,12 +320,12 @@ def test_frames_with_sparse_columns():
 
 
 def test_waves_of_names_without_end(monkeypatch, tmp_path):
-    from river_budget.algorithms import fourier
+    from river_budget.algorithms import drawn
 
     model, other = rb.FOGDClassifier(20, K, seed=1), rb.FOGDClassifier(20, K, seed=1)
     expected = run(model, STREAM)
-    monkeypatch.setattr(fourier, "AT_HAND", 0)
-    monkeypatch.setattr(fourier, "FEWEST", 40)
+    monkeypatch.setattr(drawn, "AT_HAND", 0)
+    monkeypatch.setattr(drawn, "FEWEST", 40)
     assert run(other, STREAM, shuffled=True) == expected
     assert other.memory_usage < model.memory_usage
     rb.save(other, tmp_path / "model.rb")

@@ -117,12 +117,8 @@ class AutoKernelClassifier(Inspected, Classifier):
         """The probabilities of the mixture, calibrated on the stream by how often it was right."""
         return super().predict_proba_one(x)
 
-    def add_label(self, label: Any) -> None:
+    def promote(self, before: int) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""
-        before = self.n_outputs
-        self.labels.add(label)
-        if self.block is None or self.n_outputs == before:
-            return
         promoted = before == 1
         if promoted:
             negative, alone = self._first_column()

@@ -54,14 +54,15 @@ class Inspected(AutoTables):
         """Scores of an example, the note, and desk(name): what the pass has found out on the way."""
         call = Call(self.block, self.features.row(x), scores=np.zeros((1, n_scores)))
         call.run(self.scoring_pass)
-        model = call.model()
+        note = call.model().note.copy()
         entries, _, _ = core.directory(*self._sizes())
 
         def desk(name: Any) -> Any:
             start, *shape = map(int, entries[name])
-            return f64_matrix(model.heap + 8 * start, *shape).copy()
+            # asking the call keeps it, and with it the scratch space, alive
+            return f64_matrix(call.model().heap + 8 * start, *shape).copy()
 
-        return call.arrays[-1][0].tolist(), model.note.copy(), desk
+        return call.arrays[-1][0].tolist(), note, desk
 
     def explain_one(self, x: dict[Any, Any]) -> dict[str, Any]:
         """What speaks for the prediction of an example.

@@ -17,9 +17,9 @@ from ..core.auto_scaling import CLIP, LARGEST_VALUE, rejoin_bins
 from ..core.numba_types import f64
 from ..core.randoms import uniforms
 from ..model.base import StreamModel
-from ..model.calls import Call
+from ..model.calls import Call, FreeRows
 from ..parameters import Mutable, whole
-from .fourier import key_of
+from .drawn import key_of
 
 PER_EXAMPLE = 5  # rows of further numbers that belong to a stored example
 IN_FILES = {
@@ -116,7 +116,10 @@ class AutoTables(StreamModel):
         if self.block is None:
             return {}
         tables = {name: self._table(table) for name, table in IN_FILES.items()}
-        return {name: table.reshape(-1, table.shape[-1]) for name, table in tables.items()}
+        return {
+            name: table.reshape(math.prod(table.shape[:-1]), table.shape[-1])
+            for name, table in tables.items()
+        }
 
     def furnish(self) -> None:
         """The directory, and what tables begin with that features and classes to come will find."""
@@ -140,12 +143,15 @@ class AutoTables(StreamModel):
         """Tables of another width or with more columns keep what they hold."""
         old = {name: self._table(name).copy() for name in range(core.CELL + 1)}
         width, _ = self._sizes()
-        super().resize_block(**sizes, **self._spaces(sizes.get("width", width)))
-        self.furnish()
+        twin = self.twin()  # a thread that predicts must not find tables without their directory
+        super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
+        twin.furnish()
         for name, source in old.items():
-            target = self._table(name)
+            target = twin._table(name)
             corner = tuple(map(slice, np.minimum(source.shape, target.shape)))
             target[corner] = source[corner]
+        self.block = twin.block
+        self.free_rows = FreeRows()
 
     # features and their bins
 

@@ -9,12 +9,12 @@ import numpy as np
 from ..core import layout as blocks
 from ..core import nystroem as core
 from ..kernels import Kernel
-from ..model.base import changes_the_model
 from ..model.batches import Batch
 from ..model.contract import Rows
 from ..model.expansion import BudgetModel
 from ..model.lists import set_vectors, vectors_of
 from ..model.shells import Transformer
+from ..model.turns import changes_the_model
 from ..parameters import Mutable, optional, positive, whole
 
 __all__ = ["Nystroem"]
@@ -89,6 +89,8 @@ class NystroemBasis(BudgetModel):
     def _change(self, name: str, value: Any) -> None:
         super()._change(name, value)
         if name == "budget" and self.block is not None:
+            if self.state_record().kept > self._largest_rank:  # a sum may have few vectors
+                self._learn_basis()
             self.resize_block()
 
     checked_fields = ("kept", "stage")
@@ -241,11 +243,14 @@ class Nystroem(NystroemBasis, Transformer):
             self._gather(batch)
             self._finish()
 
+    @changes_the_model
     def _finish(self) -> None:
         """With all directions in use a landmark brings one more, and with the last the map is complete.
 
         Otherwise the most important directions are only known with the last landmark.
         """
+        if self.block is None:
+            return
         complete = self.n_support_vectors == self.budget
         if self.rank is None:
             self._add_directions()

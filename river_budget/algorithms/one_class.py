@@ -11,9 +11,9 @@ from ..core import norma as core
 from ..core.codes import Task
 from ..kernels import Kernel
 from ..maintenance import Maintenance
-from ..model.base import changes_the_model
 from ..model.batches import Batch
 from ..model.expansion import Maintained
+from ..model.turns import changes_the_model
 from ..parameters import Mutable, check_decay, not_negative, positive, share
 
 __all__ = ["KernelOneClassSVM"]

@@ -14,11 +14,11 @@ from ..core.calibration import STEEPEST
 from ..core.losses import LONGEST
 from ..core.rows import BOUND
 from ..kernels import Kernel
-from ..model.base import changes_the_model
 from ..model.calls import Call
 from ..model.contract import Rows
 from ..model.expansion import FIRST_CAPACITY, GROWTH
 from ..model.shells import BudgetClassifier
+from ..model.turns import changes_the_model
 from ..parameters import Mutable, boolean, not_negative, one_of, optional, positive, whole
 
 __all__ = ["SBPClassifier"]

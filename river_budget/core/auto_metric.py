@@ -29,11 +29,13 @@ from .auto_tables import (
 from .exponential import exp_of
 from .jit import compiled
 from .rows import padded_count
+from .support import within
 
 STEP = 0.02
 PULL = 0.001  # towards equal weights, per step, in logarithms
 MEMORY = 0.01  # rate of the mean of squared gradients
 LONGEST_STEP = 0.2
+STEEPEST = 3e4  # slope: more comes of targets that are orders of magnitude apart
 LEAST_WEIGHT = 1e-3
 TINY = 1e-12
 
@@ -81,6 +83,7 @@ def turn(model, state, w):
     weights, logs, squares = metric[METRIC_WEIGHT], metric[METRIC_LOG], metric[METRIC_SQUARES]
     varying, least = noted(model, NEW_MOMENTS)[ORIENTATION], math.log(LEAST_WEIGHT)
     for f in range(state.features):
+        slope[f] = within(slope[f], STEEPEST)
         change = MEMORY * (slope[f] * slope[f] - squares[f])
         squares[f] += change if varying[f] != 0.0 else 0.0
         step = w * STEP * slope[f] / math.sqrt(squares[f] + TINY)  # 0 where nothing varies

@@ -73,6 +73,7 @@ ERROR_RATE = 0.01  # of running errors
 KERNEL_STEP = 0.5
 HIGHEST_LEVEL = 5.0  # of an expert, in units of sy
 BOUND, UNBOUNDED = 4.0, 10  # errors of the first rounds teach in full
+LARGEST_RATIO = 1e6  # of an error to the usual size of targets: its square, summed up, stays finite
 HEAVIEST_SHARE = 0.5  # of the newest in a running mean: with all of it a variance would be 0
 MIXING = 30  # the round from which the mixer learns
 MARGIN = 0.1  # of the range of targets, by which predictions may leave it
@@ -252,7 +253,7 @@ def learn_models(model, state, y, bound, w):
     """lin, bin, linrls; y is what they should add to the mean"""
     values, size = noted(model, VALUES), usual_size(state)
     if has_scale(state):
-        error = within(values[LINEAR_EXPERT, 0] - y, bound) / size
+        error = within(within(values[LINEAR_EXPERT, 0] - y, bound) / size, LARGEST_RATIO)
         learn_linear(model, state, ONLY, ONLY, QUICK * size, w * error)
     for u in range(2):
         learn_bin_means(model, u, within(y - values[BIN_EXPERT + u, 0], bound), w)
@@ -273,10 +274,11 @@ def learn_metric(model, state, y, w):
     size = usual_size(state)
     vote = state.average + noted(model, VALUES)[VOTE_EXPERT, 0]
     for k in range(NEIGHBOURS):
-        pi[k] *= (targets[places[k]] - vote) / size
+        pi[k] *= within((targets[places[k]] - vote) / size, LARGEST_RATIO)
     neighbour_slopes(model, state, noted(model, ROW)[0], NEIGHBOURS, pi)
     slope, weights = noted(model, SLOPE)[0], kept(model, METRIC)[METRIC_WEIGHT]
-    rate = SOFTEST / max(near[NEAR_DISTANCE, NEIGHBOURS - 1], NEAREST) * (vote - y) / size
+    rate = SOFTEST / max(near[NEAR_DISTANCE, NEIGHBOURS - 1], NEAREST)
+    rate *= within((vote - y) / size, LARGEST_RATIO)
     for f in range(state.features):
         slope[f] *= rate * weights[f]
     turn(model, state, w)

@@ -44,10 +44,14 @@ def scale(model, state, x):
     old, new = kept(model, MOMENTS), noted(model, NEW_MOMENTS)
     raw, row = noted(model, RAW)[0], noted(model, ROW)[0]
     rate = max(1.0 / (state.rounds + 1.0), SLOWEST)
-    row[0] = 1.0
-    for f in range(state.features):
+    row[0], row[1] = 1.0, 0.0
+    known = min(state.features, x.shape[0])  # less where another thread has learned a new one
+    for f in range(known):
         raw[f] = x[f]
-        value = within(x[f], LARGEST_VALUE)
+    for f in range(known, state.features):
+        raw[f] = 0.0
+    for f in range(state.features):
+        value = within(raw[f], LARGEST_VALUE)
         deviation = value - old[MEAN, f]
         mean = old[MEAN, f] + rate * deviation
         variance = old[VARIANCE, f] + rate * (deviation * (value - mean) - old[VARIANCE, f])

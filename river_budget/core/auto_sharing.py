@@ -21,6 +21,8 @@ def is_noted(model, state, x):
     if model.note[ROUNDS] != state.rounds + 1.0:
         return False
     raw, different = noted(model, RAW)[0], 0
+    if x.shape[0] < state.features:  # another thread has learned a new one
+        return False
     for f in range(state.features):
         different += raw[f] != x[f]
     return different == 0

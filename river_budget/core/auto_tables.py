@@ -91,7 +91,7 @@ def desk_shapes(width: int, columns: int) -> Any:
     classes, squared = max(columns, 2), min(width, MOST_SQUARED) + 1
     return {
         RAW: (1, width),
-        ROW: (1, width + 1),
+        ROW: (1, max(width, 1) + 1),  # slots that look at no feature yet look at the first
         NEW_MOMENTS: (3, width),
         SHARES: (STRIDE, classes),
         LOGS: (STRIDE, classes),

@@ -15,6 +15,7 @@ slope_curvature, lead_curvature, cross_curvature. Predictions do not depend on a
 
 from __future__ import annotations
 
+from .alarms import watch
 from .codes import Task
 from .exponential import exp_of
 from .jit import compiled
@@ -42,6 +43,7 @@ def calibrate(model, f, y, w):
     if not w > 0.0:
         return
     head.judged += 1
+    watch(model, f[0], y)
     if head.judged > PATIENT and head.judged % EVERY != 0:
         return
     w = min(w, HEAVIEST)

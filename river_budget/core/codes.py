@@ -20,6 +20,7 @@ class Kernel(enum.IntEnum):
     LAPLACIAN = 1
     POLYNOMIAL = 2
     LINEAR = 3
+    CUSTOM = 4
 
 
 class Maintenance(enum.IntEnum):

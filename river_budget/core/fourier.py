@@ -100,7 +100,7 @@ def learn(call):
     state = state_at(model.state)
     for t in range(n):
         x, f, y, w = example(model, stream, t)
-        if not is_finite(all_of(x)):
+        if not is_finite(all_of(x)) or model.head.alarm != 0:
             return t
         waves(model, x)  # construct the new representation z(x_t)
         score_waves(model, f)  # predict

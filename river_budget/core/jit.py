@@ -9,14 +9,13 @@ gone.)
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import pathlib
-import warnings
 from typing import Any
 
 import numba
-from numba.core import caching
+
+from .disk_cache import CacheFile, warn_once
 
 # Sums may be reordered and products fused, so that loops vectorise. NaN and infinity keep their
 # meaning: the checks that keep them out of a model depend on it.
@@ -65,7 +64,7 @@ def compiled(
         try:
             return _dispatcher(function, options | {"cache": True})
         except (RuntimeError, AttributeError) as error:
-            _warn_once(isinstance(error, RuntimeError), str(error))
+            warn_once(isinstance(error, RuntimeError), str(error))
             return _dispatcher(function, options)
 
     return decorate if function is None else decorate(function)
@@ -81,18 +80,6 @@ def _dispatcher(function: Any, options: dict[str, Any]) -> Any:
 def _mark(cache: Any) -> None:
     """Name the entries of a function after the whole folder. (These parts of numba are private.)"""
     name = cache._cache_file._index_name.removesuffix(".nbi")
-    cache._cache_file = caching.IndexDataCacheFile(
+    cache._cache_file = CacheFile(
         cache_path=cache._cache_path, filename_base=f"{name}-{_STAMP}", source_stamp=_STAMP
-    )
-
-
-@functools.cache
-def _warn_once(no_folder: bool, message: str) -> None:
-    reason = (
-        "no folder for numba's cache can be written: set NUMBA_CACHE_DIR to one that can"
-        if no_folder
-        else f"this version of numba keeps its cache in another way ({message})"
-    )
-    warnings.warn(
-        f"river_budget compiles anew in every process, as {reason}", RuntimeWarning, stacklevel=2
     )

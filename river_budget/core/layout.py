@@ -10,6 +10,7 @@ there. Block, scratch space and every table start at multiples of 64 bytes.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import struct
@@ -23,11 +24,15 @@ from .numba_types import carver, f64, f64_matrix, give_attributes, give_construc
 _SIZES = "capacity width slots outputs per_vector factored room desk"  # of tables
 _DERIVED = "dense linked heads"  # sizes that follow from these
 _INTEGERS = (
-    f"stamp scratch {_SIZES} {_DERIVED} count budget arrived task kernel bounded degree normalised maintenance arity "
-    "method objective choice repairs vanished judged shuffled fresh freed free_node wanted at_coefficients "
-    "at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts at_nodes at_room"
+    f"stamp scratch function {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
+    "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
+    "free_node wanted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts "
+    "at_nodes at_room"
 )
-_REALS = "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature"
+_REALS = (
+    "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
+    "target_size error_size"
+)
 HEADER = np.dtype(
     (
         np.record,
@@ -70,7 +75,7 @@ BLOCK_TABLES: dict[str, Any] = {
     # A row per feature; or, in a model with slots, lists of the numbers that are not 0 (core/linked.py).
     "vectors": (f64_matrix, lambda h: (h.dense, h.capacity)),
     "coefficients": (f64_matrix, lambda h: (h.outputs, h.capacity)),  # times head.scale
-    "norms": (f64, lambda h: (h.capacity,)),  # |x|^2, or |x|_1 for the Laplacian kernel
+    "norms": (f64, lambda h: (h.capacity,)),  # what norm_of (rows.py) says of each
     "arrivals": (i64, lambda h: (h.capacity,)),  # the order in which vectors came
     "per_vector": (f64_matrix, lambda h: (h.per_vector, h.capacity)),  # the algorithm's own rows
     "factor": (f64_matrix, lambda h: (h.factored * h.capacity, h.capacity)),  # of K^-1
@@ -85,11 +90,14 @@ SCRATCH_ROWS: dict[str, Any] = {
         f64,
         lambda h: (8,),
     ),  # what a pass notes for the next call, wiped before another model's
+    "function_at": (i64, lambda h: (8,)),  # first: the address of a kernel function
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
     "buffer": (f64, lambda h: (h.capacity,)),
     "nonzero": (i64, lambda h: (h.width + 1,)),  # of a vector that was taken out: where it is not 0
     "x": (f64, lambda h: (h.width + 1,)),  # and what stands there
+    "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, where distances are
+    "other": (f64, lambda h: (h.custom * h.width,)),  # another, for a kernel function
 }
 ADDRESSES = (
     "state",
@@ -232,10 +240,14 @@ def scratch_size(fields: Mapping[str, Any]) -> int:
     return int(rows + 8 * _heap_numbers(h))
 
 
+@functools.cache
 def stamp_of(record: Any) -> int:
     """A number for this layout of a block whose algorithm keeps such a record."""
-    tables = list(BLOCK_TABLES), NODE.descr
-    described = repr((HEADER.descr, STATE_AT, STATE_SIZE, tables, np.dtype(record).descr))
+    sizes = _Fields({size: 101 + place for place, size in enumerate(SIZES)})
+    shapes = [(name, shape(sizes)) for name, (_, shape) in BLOCK_TABLES.items()]
+    described = repr(
+        (HEADER.descr, STATE_AT, STATE_SIZE, shapes, NODE.descr, np.dtype(record).descr)
+    )
     return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
 
 

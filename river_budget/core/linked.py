@@ -78,7 +78,7 @@ def vector(model, j):
         for i in range(vectors.shape[0]):
             value = vectors[i, j]
             places[n], values[n] = i, value
-            n += value != 0.0
+            n += (value != 0.0) | (model.head.custom != 0)
     return present(places, values, n)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from .codes import Choice, Maintenance, Strategy
+from .differences import distances_by_differences
 from .examples import present
 from .exponential import exp_of
 from .jit import FUSED, compiled
@@ -36,10 +37,12 @@ from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
 from .rows import (
     HUGE,
+    cancels,
     dot_products,
     dot_products_of_two,
     norm_of,
     padded_count,
+    rbf_from_distances_into,
     rbf_into,
     row_of_vector,
     self_kernel,
@@ -193,11 +196,13 @@ def gain_by_merging(model, first, places, points, members, shares, s, a_z, strat
         single = 1 + 2 * ((m - 1) // 2)
         for i in range(1, single, 2):
             dot_products_of_two(model, places, points[i], points[i + 1], row, second)
-            gain -= gain_of_member(model, row, members[i], shares[i], z_row)
-            gain -= gain_of_member(model, second, members[i + 1], shares[i + 1], z_row)
+            gain -= gain_of_member(model, places, points[i], row, members[i], shares[i], z_row)
+            gain -= gain_of_member(
+                model, places, points[i + 1], second, members[i + 1], shares[i + 1], z_row
+            )
     for i in range(single, m):
         dot_products(model, present(places, points[i], places.shape[0]))
-        gain -= gain_of_member(model, row, members[i], shares[i], z_row)
+        gain -= gain_of_member(model, places, points[i], row, members[i], shares[i], z_row)
     for j in range(n):
         z_row[j] = exp_of(min(z_row[j], 0.0))
     for r in range(a_z.shape[0]):
@@ -206,9 +211,14 @@ def gain_by_merging(model, first, places, points, members, shares, s, a_z, strat
 
 
 @compiled
-def gain_of_member(model, row, p, share, z_row):
+def gain_of_member(model, places, x_p, row, p, share, z_row):
     """a_p . f(x_p), from the inner products of x_p, which takes part in the row of z."""
-    rbf_into(row, model.norms, model.norms[p], model.head.gamma, share, z_row, padded_count(model))
+    n, gamma = padded_count(model), model.head.gamma
+    if cancels(model, model.norms[p]):
+        distances_by_differences(model, present(places, x_p, places.shape[0]), row, n)
+        rbf_from_distances_into(row, gamma, share, z_row, n)
+    else:
+        rbf_into(row, model.norms, model.norms[p], gamma, share, z_row, n)
     return along_row(model, row, p)
 
 

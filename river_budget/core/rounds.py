@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .alarms import far_from_all
 from .calibration import calibrate
 from .examples import example
 from .jit import compiled
@@ -9,8 +10,6 @@ from .rows import norm_of, score, usable
 from .support import has_room
 
 REFUSED = -1.0
-MANY_FAR = 10  # examples in a row that no vector is near to
-WARNED = -1
 
 
 @compiled(always_inlined=True)
@@ -32,7 +31,7 @@ def look_at(model, stream, t):
     """The same without learning what scores are worth."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
-    if not (usable(x, norm) and has_room(model, x)):
+    if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:
         return x, f, y, w, REFUSED
     score(model, x, norm, f)
     if f[0] != 0.0:
@@ -41,18 +40,3 @@ def look_at(model, stream, t):
     elif far_from_all(model):
         return x, f, y, w, REFUSED
     return x, f, y, w, norm
-
-
-@compiled
-def far_from_all(model):
-    """Whether the kernel of an example, whose row is at hand, with every vector has vanished, for the
-    MANY_FAR-th time in a row: a user who has not scaled the features should know."""
-    head = model.head
-    if head.count == 0 or head.bounded == 0 or head.vanished == WARNED:
-        return False
-    for j in range(head.count):
-        if model.row[j] != 0.0:
-            head.vanished = 0
-            return False
-    head.vanished += 1
-    return head.vanished >= MANY_FAR

@@ -10,6 +10,8 @@ import math
 
 from .calls import row_of, unpack
 from .codes import Kernel
+from .custom import call_function
+from .differences import distances_by_differences
 from .examples import all_of, example_and_scores, places_of, values_of
 from .exponential import exp_of
 from .jit import FUSED, REORDERED, compiled
@@ -18,17 +20,21 @@ from .linked import add_listed_products, vector
 from .numba_types import address_of, f64_matrix
 
 RBF, LAPLACIAN = int(Kernel.RBF), int(Kernel.LAPLACIAN)
-POLYNOMIAL, LINEAR = int(Kernel.POLYNOMIAL), int(Kernel.LINEAR)
+POLYNOMIAL, LINEAR, CUSTOM = int(Kernel.POLYNOMIAL), int(Kernel.LINEAR), int(Kernel.CUSTOM)
 KERNELS = (
     RBF,
     LAPLACIAN,
     POLYNOMIAL,
     LINEAR,
+    CUSTOM,
 )  # those that kernel_row knows; models of others are refused
 FARTHEST = 1e9  # a squared distance times gamma, also where it has overflowed
 HUGE = 1e300  # all features of an example with a norm below it are finite
 BOUND = 1e100  # of the values of kernels that have no bound of their own
 LEAST = 1e-60  # below this squared length a vector counts as zero
+# a norm times gamma, from which distances come from differences: |v|^2 + |x|^2 - 2 <v, x> would lose what they have in
+# common. A vector with a smaller norm is so far away that its kernel value is 0
+CANCELS = 1e4
 
 
 @compiled(always_inlined=True)
@@ -65,10 +71,38 @@ def usable(x, norm):
     return norm < HUGE or is_finite(all_of(x))
 
 
+@compiled
+def _value_of(model, x, other, n):
+    """The kernel function of two rows of n numbers, kept within bounds."""
+    value = call_function(model.function_at[0], address_of(x), address_of(other), n)
+    return min(max(value, -BOUND), BOUND) if value == value else 0.0
+
+
+@compiled
+def _custom_norm(model, x):
+    return _value_of(model, x, x, x.shape[0]) if is_finite(x) else math.inf
+
+
+@compiled
+def _custom(model, x):
+    """row[j] = what the kernel function says of x, in which zeros stand too, and vector j"""
+    other, values = model.other, all_of(x)
+    n = min(values.shape[0], other.shape[0])
+    for j in range(padded_count(model)):
+        model.row[j] = 0.0
+    for j in range(model.head.count):
+        for i in range(n):
+            other[i] = model.vectors[i, j]
+        model.row[j] = _value_of(model, values, other, n)
+
+
 @compiled(always_inlined=True)
 def norm_of(model, x):
-    """|x|^2, or |x|_1 for the Laplacian kernel: what `norms` keeps of every vector."""
+    """|x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a kernel function: what `norms` keeps of
+    every vector."""
     values = all_of(x)
+    if model.head.kernel == CUSTOM:
+        return _custom_norm(model, values)
     if model.head.kernel != LAPLACIAN:
         return dot(values, values, values.shape[0])
     total = 0.0
@@ -92,6 +126,8 @@ def self_kernel(model, norm):
 def raw_self_kernel(model, norm):
     """The same for a kernel without a bound, before it is normalised."""
     head = model.head
+    if head.kernel == CUSTOM:
+        return norm
     if head.kernel == POLYNOMIAL:
         return min((head.gamma * norm + head.coef0) ** head.degree, BOUND)
     return min(norm, BOUND)  # LINEAR
@@ -182,6 +218,20 @@ def _rbf(row, logs, norms, norm, gamma, n):
         row[j] = exp_of(logs[j])
 
 
+@compiled(always_inlined=True)
+def cancels(model, norm):
+    """Whether the distance of x from vectors of such norms must come from differences."""
+    return model.head.gamma * norm > CANCELS
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def _exponentials(row, logs, gamma, n):
+    """From distances to exp(-gamma distance) and its logarithm."""
+    for j in range(n):
+        logs[j] = _log_of_distance(row[j], gamma)
+        row[j] = exp_of(logs[j])
+
+
 @compiled(fastmath=FUSED, always_inlined=True)
 def _laplacian(model, x):
     """row[j] = exp(-gamma |vector j - x|_1); where x is 0 it is |vector j|, which the norm has already"""
@@ -244,8 +294,17 @@ def _polynomial(row, base, gamma, coef0, degree, n):
 def kernel_row(model, x, norm):
     """row[j] = k(vector j, x)"""
     head, row, n = model.head, model.row, padded_count(model)
+    if (head.kernel == RBF or head.kernel == LAPLACIAN) and cancels(model, norm):
+        distances_by_differences(model, x, row, n)
+        _exponentials(row, model.logs, head.gamma, n)
+        return
     if head.kernel == LAPLACIAN:
         _laplacian(model, x)
+        return
+    if head.kernel == CUSTOM:
+        _custom(model, x)
+        if head.normalised:
+            _normalise(model, norm)
         return
     dot_products(model, x)
     if head.kernel == RBF:
@@ -261,8 +320,14 @@ def kernel_row(model, x, norm):
 @compiled(fastmath=REORDERED, always_inlined=True)
 def distances_into(model, x, norm, s):
     """s[j] = gamma |vector j - x|^2, at most FARTHEST"""
-    dot_products(model, x)
     n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
+    if cancels(model, norm):
+        distances_by_differences(model, x, row, n)
+        for j in range(n):
+            distance = -_log_of_distance(row[j], gamma)
+            s[j] = distance if distance < FARTHEST else FARTHEST
+        return
+    dot_products(model, x)
     for j in range(n):
         distance = -_log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
         s[j] = distance if distance < FARTHEST else FARTHEST
@@ -273,6 +338,16 @@ def rbf_into(row, norms, norm, gamma, share, logs, n):
     """row: from inner products to exp(-gamma |vector j - x|^2); share times its logarithm is added to logs."""
     for j in range(n):
         log = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+        log = log if log > -FARTHEST else -FARTHEST
+        logs[j] += share * log
+        row[j] = exp_of(log)
+
+
+@compiled(fastmath=REORDERED)
+def rbf_from_distances_into(row, gamma, share, logs, n):
+    """The same where the distances are at hand."""
+    for j in range(n):
+        log = _log_of_distance(row[j], gamma)
         log = log if log > -FARTHEST else -FARTHEST
         logs[j] += share * log
         row[j] = exp_of(log)

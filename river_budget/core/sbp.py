@@ -24,6 +24,7 @@ import math
 
 import numpy as np
 
+from .alarms import far_from_all
 from .calibration import STEEPEST, calibrate
 from .calls import model_of, scores_of, unpack
 from .examples import example
@@ -32,7 +33,7 @@ from .lanes import dot
 from .losses import clamp_step
 from .numba_types import carver
 from .randoms import below
-from .rounds import REFUSED, far_from_all
+from .rounds import REFUSED
 from .rows import decide as decide_without_bias
 from .rows import kernel_row, norm_of, padded_count, row_of_vector, score, self_kernel, usable
 from .sbp_choice import (
@@ -101,7 +102,7 @@ def observe_window(model, state, stream, t):
     """As rounds.observe; but a model of zeros needs no kernel row, unless it is to be kept."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
-    if not (usable(x, norm) and has_room(model, x)):
+    if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:
         return x, y, w, REFUSED
     f[0] = 0.0
     if state.norm2 > 0.0 or model.head.factored:

@@ -13,18 +13,17 @@ from __future__ import annotations
 import copy
 import math
 import secrets
-import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from river import base
 
 from ..core import layout as blocks
-from ..core.rounds import MANY_FAR, WARNED
 from ..core.rows import KERNELS
-from ..kernels import RBF, Kernel
+from ..kernels import RBF, Custom, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
+from .advice import say
 from .batches import Batch
 from .calls import Call, FreeRows, PreparedList, PreparedRow
 from .contract import Rows
@@ -32,8 +31,10 @@ from .describing import Described
 from .features import FeatureIndex, in_order
 from .lists import by_key, key_of
 from .single import OneByOne
+from .turns import Turn, changes_the_model
 
 SHORT_LIST = 32  # features of an example
+UNINTERRUPTED = 4096  # rows that are learned in one go, before Ctrl-C is answered
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
 
 
@@ -41,12 +42,6 @@ def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
     """Raise for a kernel or a maintenance whose code has no branch in core: it would act as another one."""
     if value.header_fields(1)[name] not in known:
         raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
-
-
-def changes_the_model(method: Any) -> Any:
-    """Mark a method that changes a model: those loaded with predict_only=True refuse it."""
-    method.changes_the_model = True
-    return method
 
 
 class StreamModel(OneByOne, Described, base.Estimator):
@@ -66,7 +61,7 @@ class StreamModel(OneByOne, Described, base.Estimator):
     # what older files mean that lack these parameters
     file_defaults: ClassVar[Mapping[str, Any]] = {}
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
-    takes_lists: ClassVar[bool] = True  # examples as lists of what is present; else as rows only
+    takes_lists = True  # examples as lists of what is present; else as rows only
     most_entries: ClassVar[int] = 2**18  # of a sparse matrix that are looked at together
     draws_features: ClassVar[bool] = False  # those that are not known count too
     no_sum: ClassVar[str] = ""  # why models of this kind cannot be united, if so
@@ -81,10 +76,13 @@ class StreamModel(OneByOne, Described, base.Estimator):
         if "seed" in self.parameters():
             self.seed = seed
         self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
-        self.features = FeatureIndex()
+        if isinstance(self.kernel_in_use, Custom):
+            self.takes_lists = False  # a function sees whole rows
+        self.features = self.index_of(())
         self.block: Any = None
         self.free_rows = FreeRows()
         self.free_lists = FreeRows()
+        self.turn = Turn()
         self.target_name: str | None = None
 
     # parameters
@@ -120,6 +118,10 @@ class StreamModel(OneByOne, Described, base.Estimator):
         """Raise for parameters that are fine alone and not together."""
 
     @changes_the_model
+    def change(self, name: str, value: Any) -> None:
+        """What assigning a mutable parameter does."""
+        self._change(name, value)
+
     def _change(self, name: str, value: Any) -> None:
         """A mutable parameter gets a new value, which takes effect at once."""
         self._check_together(**{name: value})
@@ -141,6 +143,10 @@ class StreamModel(OneByOne, Described, base.Estimator):
     @property
     def kernel_in_use(self) -> Kernel:
         return self.usual_kernel if self.kernel is None else self.kernel
+
+    def index_of(self, names: Iterable[Any]) -> FeatureIndex:
+        """An index of these features."""
+        return FeatureIndex(names, self.kernel_in_use.scales)
 
     # the block
 
@@ -221,27 +227,39 @@ class StreamModel(OneByOne, Described, base.Estimator):
 
     def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """New features behind those that the model knows."""
-        self.features.add(names)
-        n = len(self.features)
+        features = copy.copy(self.features)
+        features.add(names)
+        n = len(features)
         if n > blocks.views(self.block).head.width:
             self.resize_block(width=n + int(SPARE_FEATURES * n))
-        self.write_keys({name: self.features.places[name] for name in names})
+        self.write_keys({name: features.places[name] for name in names}, n)
+        self.features = (
+            features  # only now, as a thread that predicts must find places for all names
+        )
 
-    def write_keys(self, places: Mapping[Any, int]) -> None:
-        """Where these features stand in the order of summation; and whether that is the order of all places."""
+    def write_keys(self, places: Mapping[Any, int], n: int | None = None) -> None:
+        """Where these of n features stand in the order of summation; and whether that is the order of all places."""
         model = blocks.views(self.block)
         keys = model.keys
         for name, place in places.items():
             keys[place] = key_of(name)
-        known = keys[: len(self.features)]
+        known = keys[: len(self.features) if n is None else n]
         model.head.shuffled = bool(self.features.loose or (known[1:] < known[:-1]).any())
 
     def _new_row(self) -> PreparedRow:
-        return PreparedRow(self.pass_holder, self.block, len(self.features), self.n_outputs)
+        while True:
+            block = self.block
+            row = PreparedRow(self.pass_holder, block, len(self.features), self.n_outputs)
+            if block is self.block:  # else another thread has changed all three
+                return row
 
     def _new_list(self, x: dict[Any, Any]) -> PreparedList:
         room = max(SHORT_LIST, 2 * len(x))
-        return PreparedList(self.pass_holder, self.block, room, self.n_outputs)
+        while True:
+            block = self.block
+            prepared = PreparedList(self.pass_holder, block, room, self.n_outputs)
+            if block is self.block:
+                return prepared
 
     @property
     def n_outputs(self) -> int:
@@ -258,28 +276,12 @@ class StreamModel(OneByOne, Described, base.Estimator):
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """The pass over all rows; where it waits, the model is prepared for what comes."""
         call, done = Call(self.block, rows, targets, weights, scores), 0
-        while True:
+        while done < len(rows):
+            stop = min(done + UNINTERRUPTED, len(rows))
+            call.move(self.block, done, stop)
             done += call.run(self.pass_holder.learning_pass)
-            if done == len(rows):
-                return
-            if not (self._warn_of_far_examples() or self.add_slots()):
+            if done < stop and not (say(self) or self.add_slots()):
                 self.prepare()
-            call.move(self.block, done, len(rows))
-
-    def _warn_of_far_examples(self) -> bool:
-        """Say it, once, where a pass has stopped because no vector is near to any example."""
-        head = blocks.views(self.block).head
-        if head.vanished < MANY_FAR:
-            return False
-        head.vanished = WARNED
-        warnings.warn(
-            f"{type(self).__name__}: the last {MANY_FAR} examples are so far from all support vectors that every "
-            "kernel value is 0, so nothing that was learned applies to them. Features of this size need a "
-            "preprocessing.StandardScaler in front, or a kernel with a smaller gamma",
-            UserWarning,
-            stacklevel=5,
-        )
-        return True
 
     def add_slots(self) -> bool:
         """Room for the numbers of an example, where a pass has stopped because there is none."""
@@ -293,14 +295,21 @@ class StreamModel(OneByOne, Described, base.Estimator):
         raise NotImplementedError
 
     def _score_batch(self, batch: Batch) -> Rows:
-        if self.takes_lists:
-            return self._score_rows(batch.examples(self.features))
-        return self._score_rows(batch.rows(self.features))
+        while True:
+            features, block = self.features, self.block
+            rows = batch.examples(features) if self.takes_lists else batch.rows(features)
+            n_outputs = self.n_outputs
+            if block is self.block:  # else another thread has changed all of them
+                return self._scores_by(block, rows, n_outputs)
 
     def _score_rows(self, rows: Any) -> Rows:
-        scores = np.zeros((len(rows), self.n_outputs))
-        if self.block is not None:
-            Call(self.block, rows, scores=scores).run(self.scoring_pass)
+        """The scores of rows that have been made for the model as it is."""
+        return self._scores_by(self.block, rows, self.n_outputs)
+
+    def _scores_by(self, block: Any, rows: Any, n_outputs: int) -> Rows:
+        scores = np.zeros((len(rows), n_outputs))
+        if block is not None:
+            Call(block, rows, scores=scores).run(self.scoring_pass)
         return scores
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
@@ -333,7 +342,23 @@ class StreamModel(OneByOne, Described, base.Estimator):
     # copies
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"free_rows": FreeRows(), "free_lists": FreeRows()}
+        state: dict[str, Any] = self._snapshot()
+        return state
+
+    @changes_the_model  # nobody changes it meanwhile
+    def _snapshot(self) -> dict[str, Any]:
+        return self._state()
+
+    def _state(self) -> dict[str, Any]:
+        block = None if self.block is None else self.block.copy()
+        own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}
+        return self.__dict__ | {"block": block, **own}
+
+    def twin(self) -> Any:
+        """A copy, for whoever has the turn: changed first, it then takes the place of the model at once."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self._state())
+        return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

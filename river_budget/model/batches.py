@@ -115,14 +115,40 @@ class Batch:
 
     def rows(self, features: FeatureIndex) -> Any:
         """The rows of a batch for models that take no lists, unknown features left out."""
-        places = features.places
+        places, values = features.places, self._scaled_values(features)
         order = [places.get(name, -1) for name in self.names]
         if order == list(range(len(places))):
-            return self.values
+            return values
         known = [column for column, place in enumerate(order) if place >= 0]
         rows = np.zeros((len(self), len(places)))
-        rows[:, [order[column] for column in known]] = self.values[:, known]
+        rows[:, [order[column] for column in known]] = values[:, known]
         return rows
+
+    def _scaled_values(self, features: FeatureIndex) -> Any:
+        """The matrix, with its columns times the scales of their features."""
+        if not features.scaled:
+            return self.values
+        with np.errstate(over="ignore"):
+            scaled = self.values * features.factors(self.names)
+        bad = first_bad_row(scaled)
+        if bad >= 0:
+            features.reject(dict(zip(self.names, self.values[bad].tolist(), strict=True)))
+        return scaled
+
+    def _scaled_lists(self, features: FeatureIndex) -> Lists:
+        """The same as lists."""
+        if self.lists is None:
+            return Lists.of_table(self._scaled_values(features))
+        if not features.scaled:
+            return self.lists
+        lists = self.lists
+        with np.errstate(over="ignore"):
+            values = lists.values * features.factors(self.names)[lists.places]
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            place = int(bad[0])
+            features.reject({self.names[int(lists.places[place])]: float(lists.values[place])})
+        return Lists(lists.starts, lists.places, values)
 
     def examples(self, features: FeatureIndex) -> Any:
         """Rows of all known features, or lists: where these are shorter, or names are not known."""
@@ -133,7 +159,7 @@ class Batch:
             and set(self.names) <= features.places.keys()
         ):
             return self.rows(features)
-        lists = Lists.of_table(self.values) if self.lists is None else self.lists
+        lists = self._scaled_lists(features)
         places, keys = np.full(len(self.names), -1), np.zeros(len(self.names))
         columns = np.arange(len(self.names)) if self.lists is None else self._columns_in_use()
         names = [self.names[column] for column in columns.tolist()]

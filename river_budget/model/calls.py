@@ -27,6 +27,7 @@ from ..core.calls import (
     TARGETS,
     WEIGHTS,
 )
+from ..core.custom import address_for
 from ..core.examples import ALL_PLACES
 from .lists import Lists, key_of
 
@@ -34,7 +35,8 @@ NONE: Any = np.empty(0)
 NO_ROWS: Any = np.empty((0, 0))
 
 _SCRATCH_AT = blocks.HEADER.fields["scratch"][1]  # type: ignore[index]
-_whole_at = struct.Struct("=q").unpack_from
+_two_at = struct.Struct("=qq").unpack_from  # of the header: scratch, function
+_FUNCTION_AT = slice(blocks.NOTE_SIZE, blocks.NOTE_SIZE + 8)  # in scratch space
 
 
 class _Memory(ctypes.Structure):
@@ -66,13 +68,15 @@ class Scratch:
 
     def address_for(self, block: Any) -> int:
         """Where the scratch space for a pass over this block is."""
-        (needed,) = _whole_at(block, _SCRATCH_AT)
+        needed, function = _two_at(block, _SCRATCH_AT)
         if needed > self.size:
             self.space = blocks.scratch_for(block)
             self.address, self.size = address_of(self.space), needed
         elif block is not self.block:
             self.space[: blocks.NOTE_SIZE] = 0
         self.block = block
+        if function:
+            self.space[_FUNCTION_AT].view(np.int64)[0] = address_for(function)
         return self.address
 
 

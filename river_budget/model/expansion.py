@@ -174,7 +174,10 @@ class BudgetModel(StoredVectors):
         starts, places, values = (a.tolist() for a in (lists.starts, lists.places, lists.values))
         return [
             {
-                "features": {names[places[i]]: values[i] for i in range(starts[j], starts[j + 1])},
+                "features": {
+                    names[places[i]]: self.features.unscaled(names[places[i]], values[i])
+                    for i in range(starts[j], starts[j + 1])
+                },
                 "coefficients": self.named(coefficients[:, j]),
                 "arrival": int(model.arrivals[j]),
             }

@@ -12,7 +12,7 @@ import math
 import operator
 import struct
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,15 +59,20 @@ def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
 
 
 class FeatureIndex:
-    """Names of features and their places.
+    """Names of features and their places, and the factors by which some of them are multiplied.
 
     It is whole while they have the places from 0 on without a gap. A loose one may forget names, whose places are
     given to others; changing it takes time for what changes only.
     """
 
     def __init__(
-        self, names: Iterable[Any] = (), places: Iterable[int] | None = None, width: int = 0
+        self,
+        names: Iterable[Any] = (),
+        scales: Mapping[Any, float] | None = None,
+        places: Iterable[int] | None = None,
+        width: int = 0,
     ):
+        self._scales = None if scales is None else dict(scales)
         self.loose = places is not None
         self.places: dict[Any, int] = {}
         self.vacant = array.array("q")  # places of a loose index
@@ -81,7 +86,7 @@ class FeatureIndex:
     def rename(self, names: Iterable[Any]) -> None:
         """All names, each in the place where it stands here."""
         self.places = {name: place for place, name in enumerate(names)}
-        self.vacant, self._names = array.array("q"), []
+        self.loose, self.vacant, self._names = False, array.array("q"), []
         self._prepare()
 
     def _prepare(self) -> None:
@@ -89,6 +94,7 @@ class FeatureIndex:
         n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
         get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
+        scaled = self._scaled_places()
 
         def pack(x: dict[Any, Any], values: Any) -> bool:
             """Write an example of just the known features into a row; False if it has others.
@@ -98,6 +104,8 @@ class FeatureIndex:
             if len(x) == n:
                 try:
                     pack_into(values, 0, *get(x))
+                    for place, factor in scaled:
+                        values[place] *= factor
                     return True
                 except KeyError:
                     return False
@@ -107,10 +115,15 @@ class FeatureIndex:
 
         self.pack = pack  # a closure: it is called for every example and looks nothing up
 
+    def _scaled_places(self) -> list[tuple[int, float]]:
+        scales, places = self._scales or {}, self.places
+        return [(places[name], factor) for name, factor in scales.items() if name in places]
+
     def __getstate__(self) -> tuple[Any, ...]:
         if self.loose:
-            return (list(self.places), list(self.places.values()), len(self._names))
-        return (list(self.places), None)
+            places = list(self.places.values())
+            return list(self.places), self._scales, places, len(self._names)
+        return list(self.places), self._scales
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.__init__(*state)  # type: ignore[misc]
@@ -174,7 +187,11 @@ class FeatureIndex:
             return False
         try:
             row = list(map(x.get, self.places, itertools.repeat(0.0)))
+            if len(row) != len(values):  # a thread that learns has added one
+                return False
             values[:] = memoryview(array.array("d", row))
+            for place, factor in self._scaled_places():
+                values[place] *= factor
         except (TypeError, OverflowError):
             self.reject(x)
         return True
@@ -183,6 +200,31 @@ class FeatureIndex:
         """Raise for the first feature that is not a finite number, if there is one."""
         for name, value in x.items():
             number(name, value)
+        for name, factor in (self._scales or {}).items():
+            if name in x and not math.isfinite(float(x[name]) * factor):
+                raise ValueError(
+                    f"feature {name!r} must be finite times its scale, not {x[name]!r}"
+                )
+
+    def values_of(self, x: dict[Any, Any]) -> Iterable[Any]:
+        """The numbers of an example, times the scales of their features."""
+        if self._scales is None:
+            return x.values()
+        return [float(value) * self._scales.get(name, 1.0) for name, value in x.items()]
+
+    def factors(self, names: Iterable[Any]) -> Any:
+        """The scales of these features."""
+        scales = self._scales or {}
+        return np.array([scales.get(name, 1.0) for name in names], np.float64)
+
+    @property
+    def scaled(self) -> bool:
+        """Whether there are scales."""
+        return self._scales is not None
+
+    def unscaled(self, name: Any, value: float) -> float:
+        """A stored number as it came."""
+        return value if self._scales is None else value / float(self._scales.get(name, 1.0))
 
     def present(self, x: dict[Any, Any]) -> dict[Any, Any]:
         """The features of an example to be predicted that are there. Raises if there is no other fault in it."""
@@ -209,11 +251,13 @@ class FeatureIndex:
     def row(self, x: dict[Any, Any]) -> Any:
         """A checked row of all known features, for models that take no lists."""
         self.reject(x)
-        return np.array([[float(x.get(name, 0.0)) for name in self.places]])
+        row = np.array([[float(x.get(name, 0.0)) for name in self.places]])
+        return row if self._scales is None else row * self.factors(self.places)
 
     def listed(self, x: dict[Any, Any]) -> Lists:
         """A checked example as a list."""
-        values = np.array([number(name, value) for name, value in x.items()], float)
+        self.reject(x)
+        values = np.array(list(self.values_of(x)), float)
         places, keys = self.places_and_keys(x)
         return Lists(np.array([0, len(values)]), places, values, keys)
 

@@ -78,6 +78,17 @@ def predict_batch(model: Any, batch: Batch) -> list[Any]:
     return predictions_of(getattr(model, "labels", None), model._score_batch(batch))
 
 
+def scores_of_batch(model: Any, batch: Batch) -> Any:
+    """The raw scores of a bare classifier: a column for two classes, or one for each of `labels.known`."""
+    return model._score_batch(batch)
+
+
+def probabilities_of_batch(model: Any, batch: Batch) -> dict[Any, Any]:
+    """The `predict_proba_many` of a bare classifier, for a batch that is not made from a frame."""
+    found: dict[Any, Any] = model.labels.probabilities(model._score_batch(batch), *model._link())
+    return found
+
+
 def predictions_of(labels: Labels | None, scores: Any) -> list[Any]:
     """The predictions that scores stand for: of a classifier with these labels, or of a regressor."""
     found = scores[:, 0] if labels is None else labels.labels(scores)

@@ -5,6 +5,7 @@ A model is a block of memory (core/block.py) and two indexes, of features and of
 
 from __future__ import annotations
 
+import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,11 +15,12 @@ from ..core import layout as blocks
 from ..core.codes import Task
 from ..kernels import RBF, Kernel
 from .averaging import split
-from .base import StreamModel, changes_the_model
+from .base import StreamModel
 from .batches import Batch
 from .contract import Rows
 from .expansion import BudgetModel
 from .targets import Labels, Targets, check_classes, plain, real, weight, weights
+from .turns import changes_the_model
 
 
 class Classifier(StreamModel, base.MiniBatchClassifier):
@@ -54,12 +56,25 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     def memory_usage(self) -> int:
         return super().memory_usage + self.labels.memory_usage
 
+    @changes_the_model
     def add_label(self, label: Any) -> None:
-        """A new label; the third promotes the model from one output to one for every class."""
-        before = self.n_outputs
-        self.labels.add(label)
-        if self.block is None or self.n_outputs == before:
+        """A new label; the third promotes the model from one output to one for every class.
+
+        All of it takes effect at once, for Ctrl-C and for threads that predict.
+        """
+        labels = copy.copy(self.labels)
+        labels.add(label)
+        if self.block is None or labels.outputs == self.n_outputs:
+            self.labels = labels
             return
+        twin, before = self.twin(), self.n_outputs
+        twin.labels = labels
+        twin.promote(before)
+        changed = {name: value for name, value in vars(twin).items() if name != "turn"}
+        self.__dict__.update(changed)  # in one step, as `changed` is a dict
+
+    def promote(self, before: int) -> None:
+        """The block gets the outputs that the labels ask for."""
         self.resize_block(outputs=self.n_outputs)
         model = blocks.views(self.block)
         model.head.task = Task.MULTICLASS
@@ -83,7 +98,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             if label not in self.labels.codes:
                 self.add_label(label)
             target = self.labels.codes[label]
-        self._learn_row(x, target, w if w == 1.0 else weight(w))
+        self._learn_row(x, target, w if w == 1.0 else weight(w), self.labels)
 
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from .calls import FreeRows, PreparedList, PreparedRow
 from .features import FeatureIndex
+from .turns import Turn
 
 STRANGE = itertools.repeat(-1)  # the place of a name that is not known
 
@@ -20,7 +21,8 @@ class OneByOne:
     features: FeatureIndex
     free_rows: FreeRows
     free_lists: FreeRows
-    takes_lists: ClassVar[bool]
+    turn: Turn
+    takes_lists: bool
     draws_features: ClassVar[bool]
     scoring_pass: ClassVar[Any]
     add_features: Callable[..., None]
@@ -33,36 +35,45 @@ class OneByOne:
     def n_outputs(self) -> int:
         raise NotImplementedError
 
-    def _learn_row(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn one example, whose target is checked and known."""
-        if self.block is None:
-            self.features.reject(x)
-            self.add_features(list(x))
-        features = self.features
-        if features.loose:
-            self._learn_list(x, target, w)
-            return
-        try:  # popped and appended: each thread has a row of its own
-            prepared = self.free_rows.pop()
-        except IndexError:
-            prepared = self._new_row()
-        if not features.pack(x, prepared.values):
-            if self.takes_lists:
-                self.free_rows.append(prepared)
+    def _learn_row(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> None:
+        """Learn one example, whose target is checked and known to these labels."""
+        turn = self.turn
+        if turn.taken:
+            turn.refuse()
+        turn.taken = True
+        try:
+            if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
+                turn.refuse()  # another thread has added one since the target was coded
+            if self.block is None:
+                self.features.reject(x)
+                self.add_features(list(x))
+            features = self.features
+            if features.loose:
                 self._learn_list(x, target, w)
                 return
-            if not features.pack_some(x, prepared.values):
-                features.reject(x)
-                self.add_features(features.unknown(x))
+            try:  # popped and appended: each thread has a row of its own
+                prepared = self.free_rows.pop()
+            except IndexError:
                 prepared = self._new_row()
-                features.pack_some(x, prepared.values)
-        prepared.target[0] = target
-        prepared.weight[0] = w
-        if prepared.pass_holder.learning_pass(prepared.addresses):
-            self.free_rows.append(prepared)
-        else:
-            features.reject(x)
-            self.run_pass(*prepared.arrays[2:])
+            if not features.pack(x, prepared.values):
+                if self.takes_lists:
+                    self.free_rows.append(prepared)
+                    self._learn_list(x, target, w)
+                    return
+                if not features.pack_some(x, prepared.values):
+                    features.reject(x)
+                    self.add_features(features.unknown(x))
+                    prepared, features = self._new_row(), self.features
+                    features.pack_some(x, prepared.values)
+            prepared.target[0] = target
+            prepared.weight[0] = w
+            if prepared.pass_holder.learning_pass(prepared.addresses):
+                self.free_rows.append(prepared)
+            else:
+                features.reject(x)
+                self.run_pass(*prepared.arrays[2:])
+        finally:
+            turn.taken = False
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
         """Learn an example that has other features than those known, or lacks some of them."""
@@ -80,7 +91,7 @@ class OneByOne:
     ) -> bool:
         """Learn an example whose features have these places. Whether it could be learned at once."""
         try:
-            prepared.fill(places, x.values())
+            prepared.fill(places, self.features.values_of(x))
         except (struct.error, TypeError, OverflowError):
             self.features.reject(x)
             raise
@@ -115,38 +126,44 @@ class OneByOne:
         if self.block is None:
             self.features.reject(x)
             return [0.0] * self.n_outputs
-        features = self.features
-        if features.loose:
-            return self._score_list(x)
-        try:
-            prepared = self.free_rows.pop()
-        except IndexError:
-            prepared = self._new_row()
-        if not features.pack(x, prepared.values):
-            if self.takes_lists:
-                self.free_rows.append(prepared)
+        while True:
+            features, free = self.features, self.free_rows  # with a new block come new ones
+            if features.loose:
                 return self._score_list(x)
-            if not features.pack_some(x, prepared.values):
+            try:
+                prepared = free.pop()
+            except IndexError:
+                prepared = self._new_row()
+            if not features.pack(x, prepared.values):
+                if self.takes_lists:
+                    free.append(prepared)
+                    return self._score_list(x)
                 features.reject(x)
-                features.pack_some(
-                    {name: x[name] for name in x if name in features.places}, prepared.values
-                )
+                known = {name: x[name] for name in x if name in features.places}
+                if not features.pack_some(known, prepared.values):
+                    continue
+            if features is self.features:  # else another thread has given places to features
+                break
         if not self.scoring_pass(prepared.addresses):
             self.features.reject(x)
         scores = prepared.scores.tolist()  # before another thread may take the row
-        self.free_rows.append(prepared)
+        free.append(prepared)
         return scores
 
     def _score_list(self, x: dict[Any, Any]) -> Any:
         """f(x) of an example that has other features than those known, or lacks some of them."""
-        found = list(map(self.features.places.get, x, STRANGE))
-        if -1 in found and self.draws_features:
-            return self._score_with_unknown(x)
-        prepared = self._list_for(x)
+        while True:
+            features, free = self.features, self.free_lists
+            found = list(map(features.places.get, x, STRANGE))
+            if -1 in found and self.draws_features:
+                return self._score_with_unknown(x)
+            prepared = self._list_for(x)
+            if features is self.features and max(found, default=-1) < len(prepared.known_keys):
+                break  # else another thread has given places to features
         try:
-            prepared.fill(found, x.values())
+            prepared.fill(found, features.values_of(x))
         except (struct.error, TypeError, OverflowError):
-            self.features.reject(x)
+            features.reject(x)
             raise
         strange = -1 in found
         if strange and prepared.keyed:
@@ -158,7 +175,7 @@ class OneByOne:
                 prepared.write_keys(x, found)
                 self.scoring_pass(prepared.addresses)
         scores = prepared.scores.tolist()
-        self.free_lists.append(prepared)
+        free.append(prepared)
         return scores
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:

@@ -50,6 +50,9 @@ class StoredVectors(StreamModel):
 
     def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """A table stays in the order of summation; or it has become thin."""
+        if not self.takes_lists:  # a table whose places stay
+            super()._add_to_others(names, beside)
+            return
         lists = vectors_of(self.block)
         if is_thin(len(self.features) + len(names), lists, len(beside)):
             self._store_in_lists(lists)
@@ -98,7 +101,16 @@ class StoredVectors(StreamModel):
         return by_key(name for name, place in self.features.places.items() if used[place])
 
     def _rebuild(self, names: list[Any], lists: Lists, slots: int, room: int = 0) -> None:
-        """Store the vectors anew, with these names; with slots in lists, and room for more names."""
+        """Store the vectors anew, with these names; with slots in lists, and room for more names.
+
+        All of it takes effect at once, for threads that predict.
+        """
+        twin = self.twin()
+        twin._rebuild_itself(names, lists, slots, room)
+        changed = {name: value for name, value in vars(twin).items() if name != "turn"}
+        self.__dict__.update(changed)
+
+    def _rebuild_itself(self, names: list[Any], lists: Lists, slots: int, room: int) -> None:
         places = np.full(int(blocks.views(self.block).head.width), -1)
         old = self.features.places
         for place, name in enumerate(names):
@@ -115,7 +127,7 @@ class StoredVectors(StreamModel):
     # batches
 
     def rows_of(self, batch: Batch) -> Any:
-        if self.block is None and batch.lists is not None:
+        if self.block is None and batch.lists is not None and self.takes_lists:
             self._begin(batch.names, batch.names_in_use(), batch.lists)
         self.choose_storage()
         return super().rows_of(batch)
@@ -153,6 +165,7 @@ class StoredVectors(StreamModel):
         if len(features.vacant) < len(new):
             features.check(x)
             self._make_room(len(new), x)
+            features = self.features
             prepared, found = self._list_for(x), list(map(features.places.get, x))
         offered, keys, arrived = features.vacant[-len(new) :], prepared.known_keys, prepared.arrived
         for key, place in zip(keys_of(new), offered, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import sys
 from typing import Any
 
@@ -129,7 +130,10 @@ class Labels:
         if len(self.known) == 2:
             return self.known[scores[0] >= 0.0]
         if len(self.known) > 2:
-            return self.known[scores.index(max(scores))]
+            try:
+                return self.known[scores.index(max(scores))]
+            except IndexError:  # another has come meanwhile, in a thread that learns
+                return self.label(scores[: len(self.known)])
         return self.known[0] if self.known else self._unlearned
 
     @property
@@ -140,7 +144,7 @@ class Labels:
     def labels(self, scores: Any) -> Any:
         """The predicted labels of many rows, as an array."""
         if len(self.known) > 2:
-            return self._table[np.argmax(scores, axis=1)]
+            return self._table[np.argmax(scores[:, : len(self.known)], axis=1)]
         if len(self.known) == 2:
             return self._table[(scores[:, 0] >= 0.0).astype(np.intp)]
         if self.known:
@@ -156,20 +160,22 @@ class Labels:
             return self._probabilities(scores, slope, lead)
 
     def _probabilities(self, scores: Any, slope: float, lead: float) -> dict[Any, Any]:
-        if len(self.known) > 2:
+        if len(self.known) > 2 and scores.shape[-1] > 1:  # else a third has come meanwhile
+            names = self.known[: scores.shape[-1]]
+            scores = scores[..., : len(names)]
             behind = scores - scores.max(axis=-1, keepdims=True)
             logits = slope * behind
             if lead > 0.0:  # where all scores are equal, nothing leads
-                first = np.arange(len(self.known)) == np.argmax(scores, axis=-1)[..., np.newaxis]
+                first = np.arange(len(names)) == np.argmax(scores, axis=-1)[..., np.newaxis]
                 logits -= lead * (~first & (behind.min(axis=-1, keepdims=True) < 0.0))
             powers = np.exp(logits)
             shares = powers / powers.sum(axis=-1, keepdims=True)
-            return {label: shares[..., column] for column, label in enumerate(self.known)}
-        if len(self.known) == 2:
+            return {label: shares[..., column] for column, label in enumerate(names)}
+        if len(self.known) > 1:
             p = 0.5 + 0.5 * np.tanh(
                 0.5 * slope * scores[..., 0]
             )  # the logistic function, without overflow
-            return dict(zip(self.known, (1.0 - p, p), strict=True))
+            return dict(zip(self.known, (1.0 - p, p), strict=False))
         ones = np.ones(scores.shape[:-1])[()]
         if self.known:
             return {self.known[0]: ones}
@@ -177,8 +183,8 @@ class Labels:
 
     def named(self, scores: Any) -> Any:
         """The scores as users see them: a number for up to two classes, else {label: number}."""
-        if len(self.known) > 2:
-            return dict(zip(self.known, map(float, scores), strict=True))
+        if len(self.known) > 2 and len(scores) > 1:
+            return dict(zip(self.known, map(float, scores), strict=False))
         return float(scores[0])
 
 
@@ -211,7 +217,8 @@ class Targets:
             rest = self.values[start:]
             codes = np.full(len(rest), math.nan)
             for label, code in labels.codes.items():
-                codes[rest == label] = code
+                if isinstance(label, numbers.Number):  # a tuple would be compared item by item
+                    codes[rest == label] = code
         else:
             get = labels.codes.get
             codes = np.array([get(plain(label), math.nan) for label in self.values[start:]], float)

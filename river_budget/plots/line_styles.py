@@ -73,6 +73,7 @@ KNOWN = {
     "RandomFourier": LineStyle(ORANGE, DASHED, "o"),
     "RBFSampler": LineStyle(ORANGE, DOTTED, "h"),
     "Nystroem": LineStyle(SKY, DOTTED, "v"),
+    "PolynomialCountSketch": LineStyle(SKY, DASHED, "P"),
     "as sure as right": LineStyle(GREY, DASH_DOT_DOT, ""),
 }
 

@@ -63,20 +63,36 @@ def signed(parts: list[Any]) -> list[Any]:
 
 
 def write(path: str | os.PathLike[str], parts: list[Any]) -> None:
-    """The file is the old one or the new one, at every moment."""
-    place = pathlib.Path(path)
+    """The file is the old one or the new one, at every moment. A symbolic link goes on to point at it, and it keeps
+    the permissions that it had."""
+    place = pathlib.Path(os.path.realpath(path))
     draft = place.parent / f".river_budget-{secrets.token_hex(8)}.tmp"
     try:
-        with open(draft, "xb") as file:
+        with _nameless(draft) as file:
             file.writelines(parts)
             file.flush()
+            with contextlib.suppress(FileNotFoundError):
+                os.chmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
             os.fsync(file.fileno())
+            if (
+                not draft.exists()
+            ):  # (naming a folder makes Python follow the link, to the file itself)
+                os.link(f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno())
         os.replace(draft, place)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(draft)
         raise
     _sync(place.parent)
+
+
+def _nameless(draft: pathlib.Path) -> Any:
+    """A new file in the folder of the draft, where the system allows it without a name: if the process is killed,
+    nothing is left of it."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # not all file systems can do that
+            return open(os.open(draft.parent, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
+    return open(draft, "xb")
 
 
 def _sync(folder: pathlib.Path) -> None:

@@ -1,7 +1,9 @@
 """Names, labels and parameters as JSON, and back.
 
 Text, booleans, None and whole numbers are what they are in JSON. Others are an object of one entry:
-{"float": repr}, {"tuple": [...]}, {"RBF": {parameters}} and so on for kernels and maintenance strategies.
+{"float": repr}, {"tuple": [...]}, {"dict": [[name, value], ...]}, {"RBF": {parameters}} and so on for kernels and
+maintenance strategies, whose parameters that are None are left out, and {"Custom": {"name": ...}} for the name of
+a kernel function.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels, maintenance
+from ..core import custom
 from ..parameters import Value
 from .errors import SavedModelError
 
@@ -30,8 +33,14 @@ def encoded(value: Any, depth: int = 0) -> Any:
         return {"float": repr(value)}
     if type(value) is tuple and depth < DEEPEST:
         return {"tuple": [encoded(part, depth + 1) for part in value]}
+    if type(value) is dict and depth < DEEPEST:
+        pairs = [[encoded(key), encoded(part, depth + 1)] for key, part in value.items()]
+        return {"dict": pairs}
+    if type(value) is kernels.Custom:
+        return {"Custom": {"name": value.known_as}}
     if isinstance(value, Value) and type(value) is VALUES.get(type(value).__name__):
-        return {type(value).__name__: {k: encoded(v) for k, v in vars(value).items()}}
+        parameters = {k: encoded(v, depth + 1) for k, v in vars(value).items() if v is not None}
+        return {type(value).__name__: parameters}
     raise SavedModelError(
         f"{short(value)} cannot be saved: names, labels and parameters must be text, numbers, booleans, "
         "None, or tuples of them"
@@ -55,9 +64,35 @@ def decoded(value: Any, depth: int = 0) -> Any:
                 pass
         if kind == "tuple" and isinstance(content, list):
             return tuple(decoded(part, depth + 1) for part in content)
+        if kind == "dict" and isinstance(content, list) and all(map(_is_pair, content)):
+            return _dict(content, depth + 1)
+        if kind == "Custom" and isinstance(content, dict):
+            return _kernel_function(content.get("name"))
         if kind in VALUES and isinstance(content, dict):
             return built(VALUES[kind], content, depth + 1)
     raise SavedModelError(f"the file is damaged: {short(value)} is no value")
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2
+
+
+def _dict(pairs: list[Any], depth: int) -> dict[Any, Any]:
+    try:
+        return {decoded(key, depth): decoded(value, depth) for key, value in pairs}
+    except TypeError:  # a key of a forged file that cannot be one
+        raise SavedModelError("the file is damaged: a table has no names") from None
+
+
+def _kernel_function(name: Any) -> kernels.Custom:
+    """The kernel of a function that is known here by its name: none is ever taken from a file."""
+    function = custom.function_of(name) if isinstance(name, str) else None
+    if function is None:
+        raise SavedModelError(
+            f"the model has the kernel function {short(name)}, which this process does not know: files hold the "
+            "names of functions only. Make rb.kernels.Custom(function) of it, with the same name, before loading"
+        )
+    return kernels.Custom(function, name)
 
 
 def built(kind: Any, parameters: Any, depth: int = 0) -> Any:

@@ -24,7 +24,6 @@ from ..core import layout as blocks
 from ..core.calibration import LONGEST_LEAD, STEEPEST
 from ..core.support import HUGE_SCALE, TINY_SCALE
 from ..model.expansion import BudgetModel
-from ..model.features import FeatureIndex
 from ..model.lists import Lists, by_key, set_vectors, slots_for, vectors_of
 from . import plain, trust
 from .source import Source
@@ -177,7 +176,7 @@ def _names(values: Any, what: str) -> list[Any]:
 
 
 def _restore_features(model: Any, values: Any) -> None:
-    model.features = FeatureIndex(_names(values, "features"))
+    model.features = model.index_of(_names(values, "features"))
 
 
 def _restore_labels(model: Any, values: Any) -> None:
@@ -319,8 +318,8 @@ def _restore_array(
 
 def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Lists:
     """Vectors as lists, of the features of the file."""
-    if not is_expansion(model):
-        raise damaged("it has lists, and no vectors")
+    if not (is_expansion(model) and model.takes_lists):
+        raise damaged("it has lists, and cannot keep any")
     names = list(model.features)
     if by_key(names) != names:
         raise damaged("its features are not in order")
@@ -347,7 +346,7 @@ def _restore_order(model: Any, lists: Lists | None) -> None:
         model.features.loosen(blocks.width_in(model.block))
         blocks.views(model.block).head.fresh = 1
         set_vectors(model.block, lists)
-    elif is_expansion(model):
+    elif is_expansion(model) and model.takes_lists:
         names, table = by_key(model.features), blocks.views(model.block).vectors
         places = [model.features.places[name] for name in names]
         table[: len(names)] = table[places]

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core import layout as blocks
 from ..core.codes import Kernel
+from ..core.rows import BOUND
 from ..model.expansion import BudgetModel
 from ..model.lists import vectors_of
 from .errors import SavedModelError
@@ -27,8 +28,8 @@ def damaged(reason: str) -> SavedModelError:
 
 def check_parameters(model: Any) -> None:
     """Parameters that may be any number, and are no use when they are very large."""
-    for owner in (model, model.kernel_in_use):
-        for name, limit in owner.file_limits.items():
+    for owner in (model, model.kernel_in_use, getattr(model.kernel_in_use, "kernel", None)):
+        for name, limit in getattr(owner, "file_limits", {}).items():
             if getattr(owner, name) > limit:
                 raise SavedModelError(f"{name} above {limit} in a file is refused")
 
@@ -70,6 +71,10 @@ def _check_vectors(model: Any, count: int) -> None:
         raise damaged("its vectors have come from the future")
     if len(np.unique(arrivals)) < count:
         raise damaged("two of its vectors have come at once")
+    if block.head.kernel == Kernel.CUSTOM:  # k(x, x), of a function that is not asked again
+        if not (np.abs(block.norms[:count]) <= BOUND).all():
+            raise damaged("its norms are out of range")
+        return
     laplacian = block.head.kernel == Kernel.LAPLACIAN
     lists, norms = vectors_of(model.block), block.norms[:count]
     owners = np.repeat(np.arange(count), np.diff(lists.starts))

@@ -21,7 +21,6 @@ from ..core.support import LARGEST
 from ..model.calls import Call
 from ..model.contract import Expansion, Rows
 from ..model.expansion import BudgetModel
-from ..model.features import FeatureIndex
 from ..model.lists import Lists, by_key, joined, slots_for, vectors_of
 from ..model.storage import is_thin
 from .agreement import check_alike, columns_of, distinct, limit_of, unite_labels
@@ -67,7 +66,7 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
 
 def _set_parameters(result: Any, parts: list[Part], names: list[Any], **sizes: int) -> None:
     """An empty model that knows these features, with the kernel and the random numbers of the first part."""
-    result.features = FeatureIndex(names)
+    result.features = result.index_of(names)
     head = parts[0].block.head
     fields = {"gamma": head.gamma, "random": head.random, "width": max(len(names), 1), **sizes}
     result.create_block(max(len(names), 1), **fields)

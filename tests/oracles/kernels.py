@@ -15,11 +15,13 @@ def _matrix(A):
     return np.atleast_2d(np.asarray(A, dtype=float))
 
 
-def rbf(gamma):
-    """Gaussian kernel exp(-gamma ||a - b||^2)."""
+def rbf(gamma, scales=None):
+    """Gaussian kernel exp(-gamma ||a - b||^2), where column j of both is first multiplied by scales[j]."""
 
     def k(A, B):
-        return np.exp(-gamma * cdist(_matrix(A), _matrix(B), "sqeuclidean"))
+        A, B = _matrix(A), _matrix(B)
+        factors = np.array([(scales or {}).get(j, 1.0) for j in range(A.shape[1])])
+        return np.exp(-gamma * cdist(A * factors, B * factors, "sqeuclidean"))
 
     return k
 
@@ -48,5 +50,32 @@ def linear():
 
     def k(A, B):
         return np.asarray(A, dtype=float) @ np.asarray(B, dtype=float).T
+
+    return k
+
+
+def cosine():
+    """a.b / (||a|| ||b||), and 0 where one of them is 0."""
+    return normalised(linear())
+
+
+def normalised(kernel):
+    """kernel(a, b) / sqrt(kernel(a, a) kernel(b, b)), and 0 where that does not exist."""
+
+    def k(A, B):
+        own_a, own_b = (
+            np.array([max(kernel(x[None], x[None])[0, 0], 0.0) for x in _matrix(X)]) for X in (A, B)
+        )
+        lengths = np.sqrt(own_a)[:, None] * np.sqrt(own_b)[None, :]
+        return np.divide(kernel(A, B), lengths, where=lengths > 0.0, out=np.zeros(lengths.shape))
+
+    return k
+
+
+def custom(function, name=None):
+    """function(a, b), for every pair of rows."""
+
+    def k(A, B):
+        return np.array([[function(a, b) for b in _matrix(B)] for a in _matrix(A)])
 
     return k

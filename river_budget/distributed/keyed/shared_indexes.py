@@ -17,6 +17,7 @@ from river import base
 
 from ...model.features import FeatureIndex
 from ...model.targets import Labels, plain
+from ...model.turns import Turn
 
 
 class SharedIndexes:
@@ -35,6 +36,7 @@ class SharedIndexes:
         for name, value in self.template.__dict__.items():
             model.__dict__[name] = value
         model.forget_prepared()
+        model.turn = Turn()
         if getattr(model, "seed", None) is None:
             model.entropy = secrets.randbits(64)
         return model

@@ -91,6 +91,11 @@ class Folder:
                     f"{self.path} holds checkpoints of a KeyedModels with {name}={content[name]}, not "
                     f"{name}={value}: give the same or another folder"
                 )
+        gone = [path for path in map(self.shard, range(content["shards"])) if not path.exists()]
+        if gone:  # it would begin with no models, and say nothing
+            raise ValueError(
+                f"{gone[0]} is gone, which held a part of the checkpoint in {self.path}"
+            )
         self.checkpoint, self.rows = content["checkpoint"], content["rows"]
 
     def shard(self, place: int) -> pathlib.Path:

@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+from .watch import watch
+
 # Bytes of memory that the processes of a new cluster share. Ray spills the rest to disk.
 SHARED_MEMORY = 512 * 2**20
 # Arguments up to so many bytes are sent directly: by shared memory they take 2 ms more.
@@ -54,6 +56,7 @@ class _Cluster:
 
     users = 0
     folder = ""
+    watcher: Any = None  # clears up if this process is killed
 
 
 def join(ray: Any, workers: int) -> Any:
@@ -76,6 +79,7 @@ def _start(ray: Any, workers: int) -> None:
     # The path of a socket is limited in length, so its folder must have a short name.
     place = "/tmp" if sys.platform == "darwin" else None
     _Cluster.folder = tempfile.mkdtemp(prefix="rb-", dir=place)
+    _Cluster.watcher = watch(_Cluster.folder)
     try:
         with environment(), contained():
             ray.init(
@@ -142,3 +146,7 @@ def _leave() -> None:
 def _stop(ray: Any) -> None:
     ray.shutdown()
     shutil.rmtree(_Cluster.folder, ignore_errors=True)
+    if _Cluster.watcher is not None:
+        _Cluster.watcher.terminate()
+        _Cluster.watcher.communicate()
+        _Cluster.watcher = None

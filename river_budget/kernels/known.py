@@ -1,50 +1,14 @@
-"""Kernels: k(x, z) of two examples. Parameters only, chosen when a model is built."""
+"""The usual kernels."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from .core.codes import Kernel as Code
-from .parameters import Value, finite, positive, whole
-
-__all__ = ["RBF", "Laplacian", "Linear", "Polynomial"]
-
-
-class Kernel(Value):
-    """What all kernels have in common."""
-
-    file_limits: ClassVar[Mapping[str, int]] = {}
-
-    def header_fields(self, n_features: int) -> dict[str, Any]:
-        """The header fields of a model whose first example has so many features.
-
-        `bounded` says that k(x, x) = 1 for every x.
-        """
-        raise NotImplementedError
-
-
-PER_FEATURE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)/d", re.ASCII)
-
-
-def _check_width(gamma: float | str) -> None:
-    if not isinstance(gamma, str):
-        positive("gamma", gamma)
-    elif gamma != "auto" and not (PER_FEATURE.fullmatch(gamma) and _multiple(gamma) > 0.0):
-        raise ValueError(
-            f"gamma must be a positive number, 'auto', or a text such as '2/d', not {gamma!r}"
-        )
-
-
-def _multiple(gamma: str) -> float:
-    """c of 'c/d'"""
-    return 1.0 if gamma == "auto" else float(gamma.removesuffix("/d"))
-
-
-def _width(gamma: float | str, n_features: int) -> float:
-    return _multiple(gamma) / max(n_features, 1) if isinstance(gamma, str) else float(gamma)
+from ..core.codes import Kernel as Code
+from ..parameters import finite, positive, whole
+from .base import Kernel, check_width, checked_scales, width
 
 
 class RBF(Kernel):
@@ -58,6 +22,9 @@ class RBF(Kernel):
     gamma
         How fast similarity falls with distance: a number, or a text such as `"2/d"`, where d is the number
         of features of the first example learned. `"auto"` is `"1/d"`.
+    scales
+        Factors of single features, by name: differences in a feature with the factor 2 count twice, so its width
+        is half of that of the others. Features without one have 1. None: all have.
 
     Examples
     --------
@@ -71,10 +38,20 @@ class RBF(Kernel):
     units of 1 / d. Left to themselves, most classifiers take `RBF("2/d")` and most regressors, whose targets
     are smoother as a rule, `RBF("0.5/d")`; each says so itself.
 
+    Features with a large common part, as timestamps or coordinates, keep all digits of their distances. Scalers
+    in front need not: `preprocessing.StandardScaler` knows a mean of 1e9 to about 1e-7, which is what is left of
+    scaled features then. Subtract a constant first where that matters. Random waves (`FOGD`, `RandomFourier`) lose
+    as many digits as the features have before the point.
+
     Papers often give a width sigma instead:
 
     >>> rb.kernels.RBF.from_width(8)
     RBF(gamma=0.0078125)
+
+    A feature that is known to matter more than others may have a width of its own:
+
+    >>> rb.kernels.RBF("2/d", scales={"temperature": 3.0})
+    RBF(gamma='2/d', scales={'temperature': 3.0})
 
     References
     ----------
@@ -82,9 +59,17 @@ class RBF(Kernel):
 
     """
 
-    def __init__(self, gamma: float | str = "auto"):
-        _check_width(gamma)
+    def __init__(self, gamma: float | str = "auto", scales: Mapping[Any, float] | None = None):
+        check_width(gamma)
         self.gamma = gamma
+        self.scales = checked_scales(scales)
+
+    def __repr__(self) -> str:
+        scales = "" if self.scales is None else f", scales={self.scales!r}"
+        return f"RBF(gamma={self.gamma!r}{scales})"
+
+    def __hash__(self) -> int:
+        return hash((RBF, self.gamma, frozenset((self.scales or {}).items())))
 
     @classmethod
     def from_width(cls, sigma: float) -> RBF:
@@ -96,7 +81,7 @@ class RBF(Kernel):
         return cls(gamma)
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
-        return {"kernel": Code.RBF, "bounded": 1, "gamma": _width(self.gamma, n_features)}
+        return {"kernel": Code.RBF, "bounded": 1, "gamma": width(self.gamma, n_features)}
 
 
 class Laplacian(Kernel):
@@ -128,11 +113,11 @@ class Laplacian(Kernel):
     """
 
     def __init__(self, gamma: float | str = "auto"):
-        _check_width(gamma)
+        check_width(gamma)
         self.gamma = gamma
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
-        return {"kernel": Code.LAPLACIAN, "bounded": 1, "gamma": _width(self.gamma, n_features)}
+        return {"kernel": Code.LAPLACIAN, "bounded": 1, "gamma": width(self.gamma, n_features)}
 
 
 class Polynomial(Kernel):
@@ -145,7 +130,7 @@ class Polynomial(Kernel):
     degree
         The highest number of features that are multiplied with each other.
     gamma
-        Factor of the inner product.
+        Factor of the inner product: a number, or a text such as `"1/d"` as for `RBF`.
     coef0
         What is added to it; with 0, only products of exactly `degree` features count.
 
@@ -174,9 +159,9 @@ class Polynomial(Kernel):
 
     file_limits = {"degree": 10_000}  # of what a file may ask for: rounds of one kernel value
 
-    def __init__(self, degree: int = 3, gamma: float = 1.0, coef0: float = 1.0):
+    def __init__(self, degree: int = 3, gamma: float | str = 1.0, coef0: float = 1.0):
         whole(1)("degree", degree)
-        positive("gamma", gamma)
+        check_width(gamma)
         finite("coef0", coef0)
         self.degree = degree
         self.gamma = gamma
@@ -186,7 +171,7 @@ class Polynomial(Kernel):
         return {
             "kernel": Code.POLYNOMIAL,
             "degree": self.degree,
-            "gamma": self.gamma,
+            "gamma": width(self.gamma, n_features),
             "coef0": self.coef0,
         }
 

@@ -1,0 +1,206 @@
+"""Models with random numbers for every feature, which depend on nothing but its name and the seed."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..core import layout as blocks
+from ..model.base import StreamModel
+from ..model.batches import Batch
+from ..model.calls import Call
+from ..model.contract import Block, Rows
+from ..model.features import FeatureIndex
+from ..model.lists import Lists, by_key
+from ..model.lists import key_of as key_of_feature
+from ..model.shells import Transformer
+from ..model.targets import plain
+from ..model.turns import changes_the_model
+from ..parameters import as_float
+
+AT_HAND = 2**22  # bytes of random numbers that a model keeps, however many names it has seen
+FEWEST = 256  # features whose numbers are kept
+FILLING = threading.Lock()  # predictions, in threads, may add numbers, and do not take any away
+
+
+def key_of(name: Any, entropy: int) -> int:
+    """64 bits of a feature, which depend on nothing but its name and the seed."""
+    value = as_float(name)  # 1, 1.0 and True are one key of a dict
+    text = repr(plain(name) if value is None else value)
+    digest = hashlib.blake2b(text.encode(), digest_size=8, key=entropy.to_bytes(8, "little"))
+    return int.from_bytes(digest.digest(), "little")
+
+
+def keys_of(names: Collection[Any], entropy: int) -> Any:
+    """Those of several features, one row each."""
+    return np.array([[key_of(name, entropy)] for name in names], np.uint64)
+
+
+class Drawn(StreamModel):
+    """A block with a row of random numbers for each feature."""
+
+    scores_with_per_vector = True
+    draws_features = True
+    most_entries = 2**12
+
+    @property
+    def n_columns(self) -> int:
+        """How many numbers belong to a feature."""
+        raise NotImplementedError
+
+    def columns_of(self, names: Collection[Any], header: dict[str, Any]) -> Any:
+        """The numbers of several features, one row each."""
+        raise NotImplementedError
+
+    def index_of(self, names: Iterable[Any]) -> FeatureIndex:
+        """What is drawn brings the scales of features, which stay as they are."""
+        return FeatureIndex(names)
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {
+            "capacity": blocks.columns_for(self.n_columns),
+            "count": self.n_columns,
+        }
+
+    def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
+        if self.block is not None and self.features.loose:
+            self._remember(names, beside)
+            return
+        before = len(self.features)
+        if self.block is not None and before + len(names) > self._most_names:
+            self.resize_block(width=max(self._most_names, before))
+            self.features.loosen(blocks.width_in(self.block))
+            blocks.views(self.block).head.shuffled = 1
+            self._remember(names, beside)
+            return
+        super().add_features(names, beside)
+        new = list(self.features)[before:]
+        self.draw(self.block, new, range(before, before + len(new)))
+
+    @property
+    def _most_names(self) -> int:
+        """How many features have their numbers at hand. Those of others are drawn again when they come back."""
+        return max(AT_HAND // (8 * self.n_columns), FEWEST)
+
+    def _remember(self, names: Collection[Any], beside: Collection[Any]) -> None:
+        """Draw the numbers of names; where there is no room all others are forgotten, as they cost no memory."""
+        features = self.features
+        if len(features.vacant) < len(names):
+            features.forget(range(blocks.width_in(self.block)), {*beside, *names})
+        if len(features.vacant) < len(names):  # an example that is larger than the room
+            width = 2 * (len(features) + len(names))
+            self.resize_block(width=width)
+            features.loosen(width)
+        self._fill(names)
+
+    def _fill(self, names: Collection[Any]) -> None:
+        """Vacant places are there: other names stay where they are, so that threads may go on."""
+        features, keys = self.features, blocks.views(self.block).keys
+        offered = features.vacant[-len(names) :]
+        self.draw(self.block, names, offered)
+        for place, name in zip(offered, names, strict=True):
+            keys[place] = key_of_feature(name)
+        features.take(names, offered, [True] * len(names))
+
+    def draw(self, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
+        """The numbers of these features into the rows of a block."""
+        model, n = blocks.views(block), self.n_columns
+        header = {name: model.head[name] for name in ("kernel", "gamma")}
+        if names:
+            model.vectors[list(places), :n] = self.columns_of(names, header)
+
+    def _block_for(self, names: list[Any]) -> Any:
+        """The same model of just these features, known or not.
+
+        So predictions count features that have not been learned, without the model being changed.
+        """
+        current = self.block  # another thread may put a new one there
+        if current is None:
+            block = blocks.allocate(**self.header_fields(len(names)), width=len(names))
+            blocks.state_of(block, self.state_type).scale = getattr(self, "scale", 0.0)
+        else:
+            head = blocks.views(current).head
+            fields = {name: head[name] for name in head.dtype.names} | {"width": len(names)}
+            block = blocks.allocate(**fields)
+            old, new = blocks.views(current), blocks.views(block)
+            own = slice(blocks.STATE_AT, blocks.TABLES_AT)
+            block[own] = current[own]
+            new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
+        self.draw(block, names, range(len(names)))
+        return block
+
+    def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
+        self.features.reject(x)
+        names = by_key(x)
+        rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
+        Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
+        return scores[0].tolist()
+
+    def _score_list(self, x: dict[Any, Any]) -> Any:
+        features = self.features
+        if features.loose and not x.keys() <= features.places.keys():
+            features.check(x)
+            with FILLING:
+                new = features.unknown(x)
+                if len(new) <= len(features.vacant):
+                    self._fill(new)
+        return super()._score_list(x)
+
+    def _score_batch(self, batch: Batch) -> Rows:
+        if batch.lists is not None:
+            parts = [batch.part(*ends) for ends in batch.parts(self.most_entries)]
+            return np.vstack([np.zeros((0, self.n_outputs)), *map(self._score_lists, parts)])
+        unknown = set(batch.names).difference(self.features)
+        if self.block is not None and not unknown:
+            return super()._score_batch(batch)
+        places = {name: place for place, name in enumerate(batch.names)}
+        names = by_key(places)
+        rows = np.ascontiguousarray(batch.values[:, [places[name] for name in names]])
+        scores = np.zeros((len(rows), self.n_outputs))
+        Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
+        return scores
+
+    def _score_lists(self, batch: Batch) -> Rows:
+        """The scores of a few examples, by a model of just the features that occur in them."""
+        names, lists = batch.names_in_use(), batch.lists
+        places = {name: place for place, name in enumerate(by_key(names))}
+        found = np.zeros(len(batch.names), np.int64)
+        columns = {name: column for column, name in enumerate(batch.names)}
+        for name in names:
+            found[columns[name]] = places[name]
+        assert lists is not None
+        rows = Lists(lists.starts, found[lists.places], lists.values)
+        scores = np.zeros((len(rows), self.n_outputs))
+        Call(self._block_for(list(places)), rows, scores=scores).run(self.scoring_pass)
+        return scores
+
+
+class DrawnMap(Drawn, Transformer):
+    """A map of such a kind."""
+
+    @changes_the_model
+    def learn_one(self, x: dict[Any, Any]) -> None:
+        """Get to know the features; the map of known ones never changes."""
+        self.features.check(x)
+        if self.block is None or not self.features.knows(x):
+            self._meet(x)
+
+    @changes_the_model
+    def _meet(self, x: dict[Any, Any]) -> None:
+        self.add_features(self.features.unknown(x))
+
+    @changes_the_model
+    def learn_many(self, X: Any) -> None:
+        batch = Batch(X)
+        if len(batch):
+            self.rows_of(batch)
+
+    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        if self.block is None:
+            features = self._score_with_unknown(self.features.present(x))
+            return dict(zip(self._feature_names(), features, strict=True))
+        return super().transform_one(x)

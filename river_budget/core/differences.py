@@ -1,0 +1,91 @@
+"""Distances as sums of differences, for examples so long that norms and products would cancel.
+
+Of each vector first the features that it has are added, in the order of their keys, and then those that only x
+has; last comes what the model does not know. A table and lists of the same vectors give the same bits: nothing is
+fused or reordered.
+"""
+
+from __future__ import annotations
+
+from .codes import Kernel
+from .examples import all_of, places_of, values_of
+from .jit import compiled
+
+LAPLACIAN = int(Kernel.LAPLACIAN)
+
+
+@compiled
+def distances_by_differences(model, x, distances, n):
+    """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel"""
+    places, values, whole = places_of(x), values_of(x), model.whole
+    for f in range(whole.shape[0]):
+        whole[f] = 0.0
+    for i in range(places.shape[0]):
+        if places[i] >= 0:
+            whole[places[i]] = values[i]
+    laplacian, rest = model.head.kernel == LAPLACIAN, _length_of_strangers(model, x)
+    for j in range(n):
+        distances[j] = 0.0
+    if model.head.slots:
+        for j in range(model.head.count):
+            distances[j] = _from_list(model, j, places, values, laplacian)
+    else:
+        _from_table(model, places, values, laplacian, distances, n)
+    for j in range(n):
+        distances[j] += rest
+
+
+@compiled
+def _from_table(model, places, values, laplacian, distances, n):
+    vectors, whole = model.vectors, model.whole
+    for f in range(vectors.shape[0]):
+        x_f, feature = whole[f], vectors[f]
+        if laplacian:
+            for j in range(n):
+                distances[j] += abs(feature[j] - x_f) if feature[j] != 0.0 else 0.0
+        else:
+            for j in range(n):
+                difference = feature[j] - x_f if feature[j] != 0.0 else 0.0
+                distances[j] += difference * difference
+    for i in range(places.shape[0]):
+        if places[i] >= 0:
+            feature, alone = vectors[places[i]], _size(values[i], laplacian)
+            for j in range(n):
+                distances[j] += alone if feature[j] == 0.0 else 0.0
+
+
+@compiled
+def _from_list(model, j, places, values, laplacian):
+    nodes, whole, node, total = model.nodes, model.whole, model.firsts[j], 0.0
+    while node != 0:
+        f = nodes[node].feature
+        total += _size(nodes[node].value - whole[f], laplacian)
+        whole[f] = 0.0
+        node = nodes[node].after
+    for i in range(places.shape[0]):
+        if places[i] >= 0:
+            total += _size(whole[places[i]], laplacian)
+            whole[places[i]] = values[i]
+    return total
+
+
+@compiled(always_inlined=True)
+def _size(difference, laplacian):
+    return abs(difference) if laplacian else difference * difference
+
+
+@compiled
+def _length_of_strangers(model, x):
+    """What the features add that the model does not know."""
+    places, values, everything, total = places_of(x), values_of(x), all_of(x), 0.0
+    if model.head.kernel == LAPLACIAN:
+        for i in range(places.shape[0]):
+            total += abs(values[i]) if places[i] < 0 else 0.0
+        return total
+    known = 0
+    for i in range(everything.shape[0]):  # the known ones stand among them, in the same order
+        if known < values.shape[0] and everything[i] == values[known]:
+            known += 1
+        else:
+            total += everything[i] * everything[i]
+    return total

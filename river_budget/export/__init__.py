@@ -1,0 +1,10 @@
+"""Models in other formats."""
+
+from __future__ import annotations
+
+try:
+    from .models import onnx
+except ImportError as error:
+    raise ImportError("river_budget.export needs onnx: pip install onnx") from error
+
+__all__ = ["onnx"]

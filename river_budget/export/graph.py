@@ -1,0 +1,95 @@
+"""A graph of ONNX operators while it is built."""
+
+from __future__ import annotations
+
+import itertools
+import string
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto, checker, helper, numpy_helper
+
+from .._version import __version__
+
+OPSET, IR_VERSION = 17, 8  # what runtimes since 2022 understand
+
+
+@dataclass
+class Columns:
+    """A matrix in the graph, one row per example, and the names of its columns."""
+
+    tensor: str
+    names: list[Any]
+
+
+class Graph:
+    """Nodes and constants, with names that are short and no names of features.
+
+    Whatever stands for a tensor is its name; numbers and arrays become constants.
+    """
+
+    def __init__(self, taken: set[str]):
+        self.taken = set(taken)
+        letters = string.ascii_letters
+        self.free_names = map(
+            "".join, itertools.chain(letters, itertools.product(letters, letters, letters))
+        )
+        self.nodes: list[Any] = []
+        self.constants: dict[Any, Any] = {}
+        self.outputs: list[Any] = []
+
+    def new_name(self) -> str:
+        name = next(name for name in self.free_names if name not in self.taken)
+        self.taken.add(name)
+        return name
+
+    def constant(self, value: Any) -> str:
+        """The name of a constant; equal ones are one."""
+        array = np.asarray(value)
+        if array.dtype.kind == "U":
+            array = array.astype(object)
+        content = repr(array.tolist()) if array.dtype == object else array.tobytes()
+        key = (array.dtype.str, array.shape, content)
+        if key not in self.constants:
+            self.constants[key] = numpy_helper.from_array(array, self.new_name())
+        name: str = self.constants[key].name
+        return name
+
+    def node(self, operator: str, *inputs: Any, **attributes: Any) -> str:
+        """Add an operator; the name of what comes out."""
+        names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
+        result = self.new_name()
+        self.nodes.append(helper.make_node(operator, names, [result], **attributes))
+        return result
+
+    def output(self, name: str, tensor: str, kind: str, *columns: Any) -> None:
+        """Give a tensor out: under this name, or with a `_` behind it where a feature is called so."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        for node in self.nodes:
+            for tensors in (node.input, node.output):
+                tensors[:] = [name if each == tensor else each for each in tensors]
+        self.outputs.append(self._described(name, kind, ("n", *columns)))
+
+    def _described(self, name: str, kind: str, shape: Any) -> Any:
+        type_of = getattr(TensorProto, kind)
+        return helper.make_tensor_value_info(name, type_of, shape)
+
+    def model(self, inputs: list[tuple[str, int]], properties: dict[str, str]) -> Any:
+        """The whole model, checked. `inputs` are names and numbers of columns."""
+        described = [self._described(name, "DOUBLE", ("n", columns)) for name, columns in inputs]
+        graph = helper.make_graph(
+            self.nodes, "g", described, self.outputs, list(self.constants.values())
+        )
+        model = helper.make_model(
+            graph,
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+            producer_name="river_budget",
+            producer_version=__version__,
+        )
+        helper.set_model_props(model, properties)
+        checker.check_model(model, full_check=True)
+        return model

@@ -1,0 +1,10 @@
+"""Kernels: k(x, z) of two examples. Parameters only, chosen when a model is built."""
+
+from __future__ import annotations
+
+from .base import Kernel as Kernel
+from .custom import Custom
+from .known import RBF, Laplacian, Linear, Polynomial
+from .normalised import Cosine, Normalised
+
+__all__ = ["RBF", "Cosine", "Custom", "Laplacian", "Linear", "Normalised", "Polynomial"]

@@ -1,0 +1,109 @@
+"""Kernel functions of users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba.core.errors import NumbaError
+
+from ..core import custom
+from ..core.codes import Kernel as Code
+from ..parameters import optional
+from .base import Kernel
+
+
+class Custom(Kernel):
+    """A kernel function of your own, compiled by numba.
+
+    It takes two rows and returns a number, in what numba's `njit` understands. Rows hold the features in the order
+    in which the model got to know them (within an example in sorted order), 0 for those that an example lacks, and
+    zeros behind them: these may not change the value. It must be symmetric, and a sum of squares must come out of any
+    matrix of its values (positive semidefinite), or algorithms that rely on lengths go astray. It must not raise,
+    and not change the rows. What it returns beyond 1e100 is cut, NaN counts as 0.
+
+    Not for speed, as every support vector is a call (three to four times the time of a kernel that is built in), and
+    not for merging, `FOGD` and the maps of random numbers, which need kernels that they know. All else works. Features
+    that were never learned do not count.
+
+    Files hold the name of the function and not the function: whoever loads one makes the kernel before, and is told
+    so otherwise.
+
+    Parameters
+    ----------
+    function
+        A function of two rows, plain or compiled by `numba.njit`.
+    name
+        What files call it. None: its module and its name. Two functions may not share one.
+
+    Examples
+    --------
+
+    >>> import numpy as np
+    >>> import river_budget as rb
+
+    >>> def common_part(x, z):  # of histograms
+    ...     return np.minimum(x, z).sum()
+
+    >>> kernel = rb.kernels.Custom(common_part, name="common part")
+    >>> model = rb.ProjectronClassifier(kernel=kernel)
+    >>> model.learn_one({"red": 3, "blue": 1}, "sunset")
+    >>> model.learn_one({"red": 0, "blue": 4}, "noon")
+    >>> model.predict_one({"red": 2, "blue": 1})
+    'sunset'
+
+    References
+    ----------
+    [^1]: [Swain, M. and Ballard, D., 1991. Color indexing. International Journal of Computer Vision 7.](https://doi.org/10.1007/BF00130487) (the kernel of the example)
+
+    """
+
+    def __init__(self, function: Callable[[Any, Any], Any], name: str | None = None):
+        optional(_text)("name", name)
+        if not callable(function):
+            raise ValueError(f"function must be a function of two rows, not {function!r}")
+        self.function = function
+        self.name = name
+        known = custom.function_of(self.known_as)
+        if known is not None and not _same_code(known, function):
+            raise ValueError(
+                f"another kernel function is known as {self.known_as!r}: give this one a name of its own, "
+                "Custom(function, name=...)"
+            )
+        try:
+            custom.make_known(self.known_as, function)
+        except NumbaError as error:
+            raise ValueError(f"function {function!r} cannot be compiled: {error}") from None
+
+    @property
+    def known_as(self) -> str:
+        """The name of the function in files."""
+        if self.name is not None:
+            return self.name
+        return f"{self.function.__module__}.{self.function.__qualname__}"
+
+    def __repr__(self) -> str:
+        return f"Custom({self.known_as})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Custom) and self.known_as == other.known_as
+
+    def __hash__(self) -> int:
+        return hash((Custom, self.known_as))
+
+    def __reduce__(self) -> Any:
+        return Custom, (self.function, self.name)  # so that it is known in the other process
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return {"kernel": Code.CUSTOM, "custom": 1, "function": custom.number_of(self.known_as)}
+
+
+def _text(name: str, value: Any) -> None:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{name} must be a text, not {value!r}")
+
+
+def _same_code(a: Any, b: Any) -> bool:
+    """Whether two functions are one, perhaps defined again."""
+    one, other = (getattr(getattr(f, "py_func", f), "__code__", f) for f in (a, b))
+    return bool(a is b or one == other)

@@ -1,0 +1,96 @@
+"""What a pass has noticed about its stream, in words."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import warnings
+from typing import Any
+
+from ..core import layout as blocks
+from ..core.alarms import (
+    DIVERGED,
+    FAR_FROM_ALL,
+    FAR_TARGETS,
+    MANY_FAR,
+    MANY_OF_ONE,
+    WORSE,
+)
+
+PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
+
+
+class StreamWarning(UserWarning):
+    """A model has noticed that its stream is not what it is made for.
+
+    All kernel values vanish, a thousand examples were of one class, targets are far from one, or learning has
+    diverged. Each model says each thing once, and goes on as it would have.
+
+    Not for bad values, which raise an error.
+
+    Examples
+    --------
+
+    >>> import warnings
+    >>> import river_budget as rb
+
+    >>> model = rb.BSGDClassifier(kernel=rb.kernels.RBF(1.0))
+    >>> with warnings.catch_warnings(record=True) as found:
+    ...     warnings.simplefilter("always")
+    ...     for i in range(50):
+    ...         model.learn_one({"metres": 1000.0 * i}, i % 3 == 0)
+    >>> [warning.category.__name__ for warning in found]
+    ['StreamWarning']
+
+    `warnings.filterwarnings("ignore", category=rb.StreamWarning)` silences all.
+
+    References
+    ----------
+    [^1]: The guide, [which kernel, and how wide](guide/choosing_a_kernel.md).
+
+    """
+
+
+def _words(alarm: int, head: Any) -> str:
+    if alarm == FAR_FROM_ALL:
+        return (
+            f"the last {MANY_FAR} examples are so far from all support vectors that every kernel value is 0, so "
+            "nothing that was learned applies to them. Features of this size need a preprocessing.StandardScaler "
+            "in front, or a kernel with a smaller gamma"
+        )
+    if alarm == FAR_TARGETS:
+        return (
+            f"targets of about {head.target_size:.3g} are far from the order of one that steps and tolerances are "
+            "made for. Put the model into a preprocessing.TargetStandardScaler"
+        )
+    if alarm == DIVERGED:
+        return (
+            f"predictions are more than {WORSE:g} times as wrong as always predicting 0 would be: learning has "
+            "diverged. A smaller learning_rate may help, scaled features and targets, or another model"
+        )
+    return (
+        f"the first {MANY_OF_ONE} examples were all of one class, so there was nothing to learn. Is the stream sorted, "
+        "or the target the right column?"
+    )
+
+
+def say(model: Any) -> bool:
+    """Warn of what a pass has noticed. False: there is nothing."""
+    head = blocks.views(model.block).head
+    due = int(head.alarm)
+    if not due:
+        return False
+    head.alarm, head.said = 0, head.said | due
+    for alarm in (1 << bit for bit in range(due.bit_length())):
+        if due & alarm:
+            text = f"{type(model).__name__}: {_words(alarm, head)}"
+            warnings.warn(text, StreamWarning, stacklevel=_level_of_user())
+    return True
+
+
+def _level_of_user() -> int:
+    """How far up the first caller stands that is not of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -1,0 +1,219 @@
+"""Classifiers for scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from river import base
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from ..algorithms.auto import AutoKernelClassifier
+from ..model.inspection import is_bare, probabilities_of_batch, scores_of_batch
+from ..nested import changed, last_step
+from ..pipelines import decision_function_one
+from .common import RiverEstimator
+
+__all__ = ["BudgetClassifier"]
+
+
+def _scores_exist(estimator: Any) -> bool:
+    """Whether the model has a raw score: all of ours have, River's have none."""
+    model = estimator._usual() if estimator.model is None else estimator.model
+    return hasattr(last_step(model)[1], "decision_function_one")
+
+
+class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
+    """Any classifier of this package, alone or at the end of a River pipeline, as a classifier of scikit-learn.
+
+    For `Pipeline`, `GridSearchCV`, `cross_val_score`, `CalibratedClassifierCV`, and comparisons with the
+    classifiers there.
+
+    Not for streams: where examples come one after the other, the model itself is the better interface.
+
+    Parameters of the model are reached as `model__budget`, or `model__BSGDClassifier__budget` in a pipeline.
+    Columns of a frame are features by name, columns of an array by number. Sparse matrices are refused.
+
+    Attributes are as usual: `classes_`, `n_features_in_`, `feature_names_in_`, and `model_`, the fitted
+    River model, which can learn on, be saved and be exported.
+
+    Parameters
+    ----------
+    model
+        The classifier. It is cloned and never changed itself. None: `AutoKernelClassifier()`.
+    epochs
+        How often `fit` goes through the examples. (`partial_fit` does once.)
+    shuffle
+        Whether `fit` takes the examples in an order drawn anew for each epoch. Models of streams forget, so
+        examples sorted by class or by time should be shuffled.
+    random_state
+        An int, or a generator as everywhere in scikit-learn: for the orders, and for the seeds of the model that
+        are None.
+
+    Examples
+    --------
+
+    >>> from river import preprocessing
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.model_selection import GridSearchCV, cross_val_score
+    >>> import river_budget as rb
+
+    >>> X, y = make_moons(500, noise=0.2, random_state=1)
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier(budget=50)
+    >>> classifier = rb.sklearn.BudgetClassifier(model, epochs=3, random_state=1)
+    >>> bool(cross_val_score(classifier, X, y).mean() > 0.9)
+    True
+
+    >>> search = GridSearchCV(classifier, {"model__BSGDClassifier__budget": [2, 50]}).fit(X, y)
+    >>> search.best_params_
+    {'model__BSGDClassifier__budget': 50}
+
+    References
+    ----------
+    [^1]: [Buitinck, L. et al., 2013. API design for machine learning software: experiences from the scikit-learn project.](https://arxiv.org/abs/1309.0238)
+
+    """
+
+    _usual = AutoKernelClassifier
+    _kind = base.Classifier
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.model, base.Classifier):
+            tags.classifier_tags.multi_class = last_step(self.model)[1]._multiclass
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from the beginning.
+
+        Parameters
+        ----------
+        X
+            A frame or an array of examples.
+        y
+            Their labels.
+        sample_weight
+            Their weights. None: all are 1.
+
+        """
+        X, y, weights = self._checked(X, y, sample_weight, first=True)
+        self._begin(X, y, np.unique(y))
+        self._learn_epochs(X, self._told[self._places(y)], weights)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Learn on, in the given order and once.
+
+        Parameters
+        ----------
+        X
+            A frame or an array of examples.
+        y
+            Their labels.
+        classes
+            All labels that there will be: needed at the first call.
+        sample_weight
+            The weights of the examples. None: all are 1.
+
+        """
+        first = not hasattr(self, "model_")
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        X, y, weights = self._checked(X, y, sample_weight, first)
+        if first:
+            self._begin(X, y, np.unique(classes))
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(
+                f"classes={classes!r} are not those of the first call to partial_fit, {self.classes_!r}"
+            )
+        self._learn(X, self._told[self._places(y)], weights)
+        return self
+
+    def _begin(self, X: Any, y: Any, classes: Any) -> None:
+        """A fresh model of these classes, and what it is told for each of them."""
+        check_classification_targets(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"The number of classes has to be greater than one; got {len(classes)} class"
+            )
+        model = self._fresh()
+        path, last = last_step(model)
+        if len(classes) > 2 and not last._multiclass:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(classes)}. {type(last).__name__} separates two classes: put it into "
+                "river's multiclass.OneVsRestClassifier"
+            )
+        labels = classes.tolist()
+        if "classes" in last._get_params():
+            if last.classes is None:
+                model = changed(model, f"{path}__classes".lstrip("_"), tuple(labels))
+        elif len(classes) == 2:
+            labels = [False, True]  # all that River's binary classifiers know
+        self.model_, self.classes_ = model, classes
+        self._told = np.empty(len(labels), object)
+        self._told[:] = labels
+
+    def _places(self, y: Any) -> Any:
+        """The places of labels among `classes_`."""
+        places = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        unknown = np.flatnonzero(self.classes_[places] != y)
+        if len(unknown):
+            raise ValueError(
+                f"the label {y[unknown[:1]].tolist()[0]!r} is none of classes={self.classes_.tolist()}"
+            )
+        return places
+
+    def predict(self, X: Any) -> Any:
+        """The predicted labels.
+
+        Parameters
+        ----------
+        X
+            A frame or an array of examples.
+
+        """
+        X = self._rows(X)
+        place_of = {label: place for place, label in enumerate(self._told)}
+        places = [place_of.get(label, 0) for label in self._predictions(X)]
+        return self.classes_[np.array(places, np.intp)]
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities, with a column for each of `classes_`.
+
+        Parameters
+        ----------
+        X
+            A frame or an array of examples.
+
+        """
+        X = self._rows(X)
+        if is_bare(self.model_):
+            found = probabilities_of_batch(self.model_, self._batch(X))
+            return np.column_stack([found[label] for label in self._told])
+        rows = [self.model_.predict_proba_one(x) for x in self._dicts(X)]
+        shares = np.array([[row.get(label, 0.0) for label in self._told] for row in rows])
+        return shares.reshape(len(X), len(self._told))
+
+    @available_if(_scores_exist)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Raw scores: positive on the side of the second of two classes, and from three on a column for each.
+
+        Parameters
+        ----------
+        X
+            A frame or an array of examples.
+
+        """
+        X = self._rows(X)
+        labels, n = last_step(self.model_)[1].labels.known, len(self.classes_)
+        if is_bare(self.model_):
+            scores = scores_of_batch(self.model_, self._batch(X))
+        else:
+            found = [decision_function_one(self.model_, x) for x in self._dicts(X)]
+            scores = np.array([list(one.values()) if n > 2 else [one] for one in found])
+        if n > 2:
+            return scores[:, [labels.index(label) for label in self._told]]
+        return scores[:, 0] if labels[1] == self._told[1] else -scores[:, 0]

@@ -1,0 +1,142 @@
+"""What the estimators for scikit-learn have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from river import base, compose
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from ..model.batches import Batch
+from ..model.inspection import is_bare, predict_batch, predict_then_learn_batch
+from ..nested import changed, parameters_of
+from ..parameters import boolean, whole
+
+
+class RiverEstimator(BaseEstimator):  # type: ignore[misc]
+    """A model of River behind the methods of scikit-learn."""
+
+    _usual: Any  # the class of the model where none is given
+    _kind: Any  # what River calls such a model
+
+    def __init__(
+        self,
+        model: Any = None,
+        *,
+        epochs: int = 1,
+        shuffle: bool = True,
+        random_state: Any = None,
+    ):
+        self.model = model
+        self.epochs = epochs
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    # parameters
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; with `deep`, those of the model too, as `model__budget` and so on."""
+        found: dict[str, Any] = super().get_params(deep=False)
+        if deep and isinstance(self.model, base.Base):
+            found |= {f"model__{name}": value for name, value in parameters_of(self.model)}
+        return found
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters. For `model__budget` and so on, the model is replaced by a fresh clone that has it."""
+        own = {name: value for name, value in params.items() if "__" not in name}
+        super().set_params(**own)
+        for name in sorted(params.keys() - own.keys(), key=lambda name: name.count("__")):
+            first, _, rest = name.partition("__")
+            if first != "model" or not isinstance(self.model, base.Base):
+                raise ValueError(f"{name!r} is no parameter of {self!r}")
+            self.model = changed(self.model, rest, params[name])
+        return self
+
+    def _fresh(self) -> Any:
+        """A model that has learned nothing, with all its seeds set if `random_state` is."""
+        whole(1)("epochs", self.epochs)
+        boolean("shuffle", self.shuffle)
+        model = self._usual() if self.model is None else self.model
+        if not isinstance(model, self._kind):
+            raise ValueError(
+                f"model must be a {self._kind.__name__.lower()} of River or river_budget, not {model!r}"
+            )
+        model = model.clone()
+        if self.random_state is not None:
+            random = check_random_state(self.random_state)
+            for name, value in list(parameters_of(model)):
+                if name.rpartition("__")[2] == "seed" and value is None:
+                    model = changed(model, name, int(random.randint(2**31 - 1)))
+        return model
+
+    # learning
+
+    def _learn_epochs(self, X: Any, targets: Any, weights: Any) -> None:
+        order, random = np.arange(len(X)), check_random_state(self.random_state)
+        for _ in range(self.epochs):
+            if self.shuffle:
+                random.shuffle(order)
+            self._learn(X[order], targets[order], None if weights is None else weights[order])
+
+    def _learn(self, X: Any, targets: Any, weights: Any) -> None:
+        model, targets = self.model_, targets.tolist()
+        if is_bare(model):
+            w = np.ones(len(X)) if weights is None else weights
+            predict_then_learn_batch(model, self._batch(X), targets, w)
+        elif weights is None:
+            for x, y in zip(self._dicts(X), targets, strict=True):
+                model.learn_one(x, y)
+        else:
+            for x, y, w in zip(self._dicts(X), targets, weights.tolist(), strict=True):
+                _learn_weighted(model, x, y, w)
+
+    def _checked(self, X: Any, y: Any, weights: Any, first: bool) -> tuple[Any, Any, Any]:
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, order="C", reset=first, y_numeric=self._numeric
+        )
+        if weights is not None:
+            weights = _check_sample_weight(weights, X, dtype=np.float64, ensure_non_negative=True)
+            if not weights.any():
+                raise ValueError("sample_weight is 0 for all examples")
+            used = weights > 0.0
+            X, y, weights = X[used], y[used], weights[used]
+        return X, y, weights
+
+    _numeric = False  # whether targets are numbers
+
+    # examples
+
+    def _rows(self, X: Any) -> Any:
+        """Rows to predict, checked."""
+        check_is_fitted(self, "model_")
+        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+
+    @property
+    def _names(self) -> list[Any]:
+        if hasattr(self, "feature_names_in_"):
+            return self.feature_names_in_.tolist()  # type: ignore[no-any-return]
+        return list(range(self.n_features_in_))
+
+    def _batch(self, X: Any) -> Batch:
+        return Batch.of(self._names, np.require(X, np.float64, ["C", "A", "W"]))
+
+    def _dicts(self, X: Any) -> Any:
+        names = self._names
+        return (dict(zip(names, row, strict=True)) for row in X.tolist())
+
+    def _predictions(self, X: Any) -> list[Any]:
+        if is_bare(self.model_):
+            return predict_batch(self.model_, self._batch(X))
+        return [self.model_.predict_one(x) for x in self._dicts(X)]
+
+
+def _learn_weighted(model: Any, x: dict[Any, Any], y: Any, w: float) -> None:
+    """River's scalers of targets take no weights; the regressor inside does."""
+    if isinstance(model, compose.TargetTransformRegressor):
+        model._update(y)  # type: ignore[no-untyped-call]
+        _learn_weighted(model.regressor, x, model.func(y), w)
+    else:
+        model.learn_one(x, y, w=w)

@@ -1,0 +1,117 @@
+"""Regressors for scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from river import base
+from sklearn.base import RegressorMixin
+
+from ..algorithms.auto import AutoKernelRegressor
+from .common import RiverEstimator
+
+__all__ = ["BudgetRegressor"]
+
+
+class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
+    """Any regressor of this package, alone or in a River pipeline, as a regressor of scikit-learn.
+
+    For `Pipeline`, `GridSearchCV`, `cross_val_score`, and comparisons with the regressors there.
+
+    Not for streams: where examples come one after the other, the model itself is the better interface.
+
+    Our regressors, with the exception
+    of `AutoKernelRegressor`, expect targets of order one: put River's `TargetStandardScaler` around them. Its
+    parameters are reached as `model__regressor__...`.
+
+    Attributes are as usual: `n_features_in_`, `feature_names_in_`, and `model_`, the fitted River model, which
+    can learn on, be saved and be exported.
+
+    Parameters
+    ----------
+    model
+        The regressor. It is cloned and never changed itself. None: `AutoKernelRegressor()`.
+    epochs
+        How often `fit` goes through the examples. (`partial_fit` does once.)
+    shuffle
+        Whether `fit` takes the examples in an order drawn anew for each epoch. Models of streams forget, so
+        examples sorted by target or by time should be shuffled.
+    random_state
+        An int, or a generator as everywhere in scikit-learn: for the orders, and for the seeds of the model that
+        are None.
+
+    Examples
+    --------
+
+    >>> from river import preprocessing
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.model_selection import cross_val_score
+    >>> import river_budget as rb
+
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.FOGDRegressor(learning_rate=0.1)
+    ... )
+    >>> regressor = rb.sklearn.BudgetRegressor(model, epochs=5, random_state=1)
+    >>> bool(cross_val_score(regressor, X, y).mean() > 0.35)
+    True
+
+    References
+    ----------
+    [^1]: [Buitinck, L. et al., 2013. API design for machine learning software: experiences from the scikit-learn project.](https://arxiv.org/abs/1309.0238)
+
+    """
+
+    _usual = AutoKernelRegressor
+    _kind = base.Regressor
+    _numeric = True
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from the beginning.
+
+        Parameters
+        ----------
+        X
+            A frame or an array of examples.
+        y
+            Their targets.
+        sample_weight
+            Their weights. None: all are 1.
+
+        """
+        X, y, weights = self._checked(X, y, sample_weight, first=True)
+        self.model_ = self._fresh()
+        self._learn_epochs(X, y.astype(np.float64), weights)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn on, in the given order and once.
+
+        Parameters
+        ----------
+        X
+            A frame or an array of examples.
+        y
+            Their targets.
+        sample_weight
+            Their weights. None: all are 1.
+
+        """
+        first = not hasattr(self, "model_")
+        X, y, weights = self._checked(X, y, sample_weight, first)
+        if first:
+            self.model_ = self._fresh()
+        self._learn(X, y.astype(np.float64), weights)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The predictions.
+
+        Parameters
+        ----------
+        X
+            A frame or an array of examples.
+
+        """
+        return np.array(self._predictions(self._rows(X)), np.float64)

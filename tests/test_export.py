@@ -1,0 +1,254 @@
+"""Files of ONNX: what a runtime without Python says is what the model says."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from models import KERNELS, MODELS, content, learn, learned, list_of, overlap, stream_for
+from river import (
+    anomaly,
+    base,
+    compose,
+    ensemble,
+    linear_model,
+    multiclass,
+    optim,
+    preprocessing,
+)
+from streams import emerging, smooth
+
+import river_budget as rb
+from river_budget.kernels import RBF, Custom, Polynomial
+
+onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+
+CLOSE = (
+    2e-7  # relative to the largest score; onnxruntime keeps a factor behind a product in float32
+)
+SCALED, MINMAX = preprocessing.StandardScaler, preprocessing.MinMaxScaler
+UNITS = preprocessing.TargetStandardScaler
+RATE = optim.SGD(0.1)
+
+
+@pytest.fixture
+def exported(tmp_path):
+    """exported(model, xs, ...): {name: values} of the outputs for these examples."""
+
+    def run(model, xs, matrix=False, missing=0.0):
+        path = tmp_path / "model.onnx"
+        rb.export.onnx(model, path, matrix=matrix)
+        session = onnxruntime.InferenceSession(path.read_bytes())
+        names = [i.name for i in session.get_inputs()]
+        if matrix:
+            names = json.loads(session.get_modelmeta().custom_metadata_map["features"])
+        xs = [{str(name): value for name, value in x.items()} for x in xs]
+        columns = {
+            name: np.array([[x.get(name, missing)] for x in xs], np.float64) for name in names
+        }
+        if matrix:
+            columns = {"features": np.hstack(list(columns.values()))}
+        found = session.run(None, columns)
+        return dict(zip([o.name for o in session.get_outputs()], found, strict=True))
+
+    return run
+
+
+def compare(model, found, xs):
+    if isinstance(model, base.Regressor):
+        expected = np.array([model.predict_one(x) for x in xs])
+        assert found.keys() == {"prediction"}
+        assert found["prediction"] == pytest.approx(expected, rel=CLOSE, abs=CLOSE)
+        return
+    assert found["label"].tolist() == [model.predict_one(x) for x in xs]
+    shares = [list(model.predict_proba_one(x).values()) for x in xs]
+    assert found["probabilities"] == pytest.approx(np.array(shares), rel=CLOSE, abs=CLOSE)
+
+
+def known(model, xs):
+    """Examples with the features that the model has learned: others have no input."""
+    return [{name: value for name, value in x.items() if name in model.features} for x in xs]
+
+
+EXPORTED = [p for p in MODELS if not p.id.startswith("AutoKernel") and "custom" not in p.id]
+
+
+@pytest.mark.parametrize("entry", EXPORTED)
+def test_every_predictor_gives_the_same_scores(entry, exported):
+    model = learned(entry, 100)
+    before = content(model)
+    xs = known(model, [x for x, _ in stream_for(model, 40, seed=7)])
+    found = exported(model, xs)
+    compare(model, found, xs)
+    scores = np.array([list_of(model.decision_function_one(x)) for x in xs])
+    out = found["scores" if "scores" in found else "prediction"].reshape(scores.shape)
+    assert out == pytest.approx(scores, rel=CLOSE, abs=CLOSE * np.abs(scores).max())
+    assert content(model) == before
+
+
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if not isinstance(k, Custom)], ids=repr)
+@pytest.mark.parametrize("kind", [rb.ForgetronClassifier, rb.KernelOGDClassifier])
+def test_every_kernel_also_where_it_is_normalised(kernel, kind, exported):
+    stream = emerging(150)
+    model = learn(kind(kernel=kernel), stream)
+    xs = [*known(model, [x for x, _ in stream[:40]]), {}]
+    compare(model, exported(model, xs), xs)
+
+
+CLASSIFYING = {
+    "scaled": SCALED() | rb.BSGDClassifier(20),
+    "between 0 and 1": MINMAX() | rb.BSGDClassifier(20),
+    "without spread": SCALED(with_std=False) | rb.RBPClassifier(20, seed=1),
+    "window": SCALED(window_size=50) | rb.ForgetronClassifier(20),
+    "two scalers": SCALED() | MINMAX() | rb.NOGDClassifier(20),
+    "waves": SCALED() | rb.RandomFourier(20, seed=1) | linear_model.SoftmaxRegression(RATE),
+    "landmarks": SCALED() | rb.Nystroem(20) | linear_model.SoftmaxRegression(RATE),
+    "directions": SCALED() | rb.Nystroem(20, 7, Polynomial(2)) | rb.FOGDClassifier(20, seed=2),
+    "one against the rest": SCALED() | multiclass.OneVsRestClassifier(rb.SBPClassifier(20)),
+    "sketch": SCALED()
+    | rb.PolynomialCountSketch(21, Polynomial(3, "1/d", 0.5), 1)
+    | linear_model.SoftmaxRegression(optim.SGD(0.01)),
+    "sketch of two": rb.PolynomialCountSketch(20, Polynomial(2, 0.2, 0.0), 1)
+    | linear_model.SoftmaxRegression(optim.SGD(0.01)),
+    "guarded": rb.Guard("skip") | SCALED() | rb.BSGDClassifier(20),
+}
+TWO = {
+    "logistic": SCALED() | rb.RBFSampler(seed=1) | linear_model.LogisticRegression(RATE),
+    "binary": SCALED() | rb.NORMAClassifier(20),
+    "CKS": SCALED() | rb.BudgetPerceptronClassifier(20),
+}
+REGRESSING = {
+    "units": UNITS(SCALED() | rb.BSGDRegressor(20)),
+    "units inside": SCALED() | UNITS(rb.FOGDRegressor(20, seed=1)),
+    "linear": SCALED() | rb.RandomFourier(20, seed=1) | linear_model.LinearRegression(RATE),
+    "nothing in front": rb.NOGDRegressor(20),
+}
+
+
+def taught(model, stream):
+    model = model.clone()
+    for x, y in stream:
+        model.learn_one(x, y)
+    return model
+
+
+@pytest.mark.parametrize("matrix", [False, True], ids=["columns", "matrix"])
+@pytest.mark.parametrize("name", [*CLASSIFYING, *TWO, *REGRESSING])
+def test_pipelines(name, matrix, exported):
+    if name in REGRESSING:
+        model, stream = REGRESSING[name], smooth(150)
+    else:
+        model, stream = (CLASSIFYING | TWO)[name], emerging(150)
+    if name in TWO:
+        stream = [(x, y == stream[0][1]) for x, y in stream]
+    model = taught(model, stream)
+    xs = [x for x, _ in stream[-40:]]
+    compare(model, exported(model, xs, matrix, missing=math.nan), xs)
+
+
+@pytest.mark.parametrize("on_bad", [None, "skip", "last"])
+def test_nan_counts_as_absent_or_as_a_guard_says(on_bad, exported):
+    model = SCALED() | rb.KernelOGDClassifier(RBF(0.5))
+    stream = [({"a": x["f0"], "b": x["f1"]}, y > 0.3) for x, y in smooth(100)]
+    model = taught(model if on_bad is None else rb.Guard(on_bad) | model, stream)
+    xs = [x | {gone: math.nan} for x, _ in stream[:20] for gone in x]
+    compare(model, exported(model, xs), xs)
+
+
+def test_a_detector_gives_its_score(exported):
+    rng = np.random.default_rng(0)
+    xs = [dict(zip("ab", row, strict=True)) for row in rng.normal(size=(300, 2)).tolist()]
+    strange = [{"a": 0.5 * i, "b": -0.3 * i} for i in range(40)]
+    for n in (0, 1, 300):
+        model = rb.KernelOneClassSVM(budget=30)
+        for x in [{"a": 0.0, "b": 0.0}, *xs[:n]]:
+            model.learn_one(x)
+        found = exported(model, xs + strange)["score"]
+        assert found == pytest.approx([model.score_one(x) for x in xs + strange], rel=CLOSE)
+
+
+@pytest.mark.parametrize(
+    "labels", [("no", "yes"), (False, True), (-3, 8), (0.5, 1.5), ("ä", "b", "c")], ids=repr
+)
+def test_labels_come_back_as_they_are(labels, exported):
+    stream = [(x, labels[i % len(labels)]) for i, (x, _) in enumerate(emerging(60))]
+    model = learn(rb.KernelPerceptronClassifier(RBF(0.5)), stream)
+    xs = known(model, [x for x, _ in stream])
+    found = exported(model, xs)["label"].tolist()
+    assert found == [model.predict_one(x) for x in xs]
+    assert {type(label) for label in found} == {type(labels[0])}
+
+
+def test_inputs_are_named_as_the_features_and_outputs_give_way(exported):
+    xs = [{"label": float(i % 7), 3: float(i % 5), "a": float(i % 2)} for i in range(50)]
+    model = rb.KernelPerceptronClassifier(RBF(0.5))
+    for x in xs:
+        model.learn_one(x, x["label"] > 3.0)
+    found = exported(model, xs)
+    assert found.keys() == {"label_", "probabilities", "scores"}
+    assert found["label_"].tolist() == [model.predict_one(x) for x in xs]
+
+
+def test_the_file_says_what_its_columns_are(tmp_path):
+    model = taught(SCALED() | rb.BSGDClassifier(10), emerging(60))
+    rb.export.onnx(model, tmp_path / "model.onnx", matrix=True)
+    properties = {
+        entry.key: json.loads(entry.value)
+        for entry in onnx.load(tmp_path / "model.onnx").metadata_props
+    }
+    assert properties["classes"] == list(model["BSGDClassifier"].labels.known)
+    assert properties["features"] == list(model["StandardScaler"].counts)
+
+
+def test_a_model_of_a_hundred_vectors_and_ten_features_takes_ten_kilobytes(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 10))
+    model = rb.BSGDClassifier(100)
+    model.learn_many(X, np.sin(X[:, 0]) * X[:, 1] + 0.5 * rng.normal(size=500) > 0)
+    assert model.n_support_vectors == 100
+    rb.export.onnx(model, tmp_path / "model.onnx")
+    assert (tmp_path / "model.onnx").stat().st_size < 10_000
+
+
+# What cannot be exported says so, and nothing is written
+
+
+def spoilt():
+    stream = [(x, y == "blue") for x, y in emerging(40)]
+    yield "auto", taught(rb.AutoKernelClassifier(20), stream), "AutoKernelClassifier cannot"
+    yield "fresh", rb.BSGDClassifier(), "learned nothing"
+    yield "fresh pipeline", SCALED() | rb.BSGDClassifier(), "learned nothing"
+    only = [(x, True) for x, _ in stream]
+    yield "one class", taught(rb.BSGDClassifier(classes=None), [(x, "a") for x, _ in only]), "one"
+    mixed = [(x, "a" if y else 1) for x, y in stream]
+    yield "labels", taught(rb.KernelPerceptronClassifier(), mixed), "labels"
+    yield "scaler", taught(preprocessing.Normalizer() | rb.RBPClassifier(), stream), "Normalizer"
+    bag = ensemble.BaggingClassifier(rb.RBPClassifier(), n_models=2, seed=1)
+    yield "ensemble", taught(SCALED() | bag, stream), "BaggingClassifier"
+    names = [({"1": 1.0, 1: 2.0}, y) for _, y in stream]
+    yield "names", taught(rb.RBPClassifier(), names), "names of inputs"
+    waiting = rb.Nystroem(1000, 5) | linear_model.LogisticRegression()
+    yield "map", taught(waiting, stream), "without features"
+    yield (
+        "function",
+        taught(rb.RBPClassifier(kernel=Custom(overlap)), stream),
+        "kernel of one's own",
+    )
+    log = compose.TargetTransformRegressor(rb.RBPRegressor(), math.log1p, math.expm1)
+    yield "units", taught(log, [(x, abs(y)) for x, y in smooth(20)]), "TargetTransformRegressor"
+    huber = linear_model.LinearRegression(loss=optim.losses.Huber())
+    yield "loss", taught(rb.RandomFourier(5) | huber, smooth(20)), "another loss"
+    odd = anomaly.ThresholdFilter(anomaly.HalfSpaceTrees(), 2.0)
+    yield "filter", taught(SCALED() | odd | rb.RBPClassifier(), stream), "ThresholdFilter"
+
+
+@pytest.mark.parametrize(
+    ("model", "message"), [pytest.param(m, text, id=name) for name, m, text in spoilt()]
+)
+def test_what_cannot_be_exported_says_so(model, message, tmp_path):
+    with pytest.raises((ValueError, NotImplementedError), match=message):
+        rb.export.onnx(model, tmp_path / "model.onnx")
+    assert not list(tmp_path.iterdir())

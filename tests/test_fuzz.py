@@ -1,0 +1,182 @@
+"""A short run of the fuzzer, and what its long runs have found (tests/fuzzing.py)."""
+
+from __future__ import annotations
+
+import copy
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from fuzzing import run
+from guarded import PAGE, guarded
+from models import learned
+from test_saving import ALL, TESTS, file_of, stream_of, taught, teach
+
+import river_budget as rb
+from river_budget.core import layout
+from river_budget.kernels import RBF
+from river_budget.saving import opened
+
+LONG = int(os.environ.get("RIVER_BUDGET_FUZZ", "40000"))
+
+TOUCH = """
+import ctypes
+from guarded import guarded
+from river_budget.core import layout
+with guarded({behind}):
+    block = layout.zeros(640)
+    ctypes.c_char.from_address(block.ctypes.data + {place}).value
+print("survived")
+"""
+
+
+@pytest.mark.parametrize(("behind", "place"), [(True, 640), (False, -1)])
+def test_a_byte_beside_an_array_is_fatal(behind, place):
+    """Else the fuzzer would find nothing."""
+    code = TOUCH.format(behind=behind, place=place)
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=False
+    )
+    assert result.returncode < 0
+
+
+def test_between_pages_a_model_is_what_it_is_elsewhere():
+    for entry in ALL:
+        (model,) = entry.values
+        original = model.clone()
+        expected = copy.deepcopy(original)
+        teach(expected, stream_of(model, 30))
+        for behind in (True, False):
+            twin = copy.deepcopy(original)
+            with guarded(behind) as fence:
+                teach(twin, stream_of(model, 30))
+            assert file_of(twin) == file_of(expected)
+            assert fence.made
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_short_run(seed):
+    """Pages behind for even seeds, before for odd ones."""
+    assert run(seed, 150, behind=seed % 2 == 0).made > 500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [False, True])
+def test_a_long_run(threads):
+    for seed in range(LONG // 4000):
+        run(1000 + seed, 4000, behind=seed % 2 == 0, threads=threads)
+
+
+@pytest.mark.slow
+def test_a_run_with_every_index_checked(tmp_path):
+    """By numba, in all arrays that compiled code carves from a block or from scratch space."""
+    variables = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    result = subprocess.run(
+        [sys.executable, str(TESTS / "fuzzing.py"), "--operations", "4000", "--seed", "2000"],
+        env=os.environ
+        | variables
+        | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+# What it has found
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
+    """Its basis had more rows than the table in which they were looked up: a read behind the block."""
+    with guarded():
+        parts = [
+            learned(rb.NOGDClassifier(15, RBF(0.5), average=average), 60, seed) for seed in (0, 1)
+        ]
+        model = rb.merge(parts, budget=15)
+        while model.state_record().kept <= 2:
+            teach(model, stream_of(model, 60, seed=2))
+        few = rb.merge([model, model.clone()], weights=[1.0, 0.0], budget=15)
+        for budget in (8, 3, 1):
+            few.mutate({"budget": budget})
+            assert few.state_record().kept <= few._largest_rank
+            teach(few, stream_of(few, 20, seed=3))
+            assert file_of(opened(file_of(few))) == file_of(few)
+
+
+@pytest.mark.parametrize("kind", [rb.AutoKernelClassifier, rb.AutoKernelRegressor])
+def test_without_a_feature_nothing_is_read_that_is_not_there(kind, monkeypatch):
+    """Tables of bins looked at the first feature, also where there is none: at whatever lay in scratch space."""
+    clean, models = layout.scratch_for, []
+    for octet in (0x00, 0x40):
+
+        def filled(block, octet=octet):
+            scratch = clean(block)
+            scratch[layout.NOTE_SIZE :] = octet
+            return scratch
+
+        monkeypatch.setattr(layout, "scratch_for", filled)
+        model = kind(5, seed=1)
+        for i in range(20):
+            model.learn_one({}, i % 2 == 0)
+        models.append(file_of(model))
+        assert file_of(opened(models[-1])) == models[-1]
+    assert models[0] == models[1]
+
+
+def test_targets_of_any_size_leave_finite_numbers():
+    """An error in units of a spread that was next to nothing: its square was infinite, and the file refused."""
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        model = rb.AutoKernelRegressor(9, seed=1)
+        for _ in range(40):
+            x = dict(enumerate(rng.normal(size=3).tolist()))
+            y = float(rng.choice([0.5, 2.0, -1e-300, 1e8, 1e300]))
+            model.learn_one(x, y, float(rng.choice([1.0, 0.3, 1e8])))
+        assert file_of(opened(file_of(model))) == file_of(model), seed
+
+
+def test_labels_that_are_tuples_and_numbers_may_come_in_turns():
+    """An array of numbers was compared with the items of a tuple."""
+    model = rb.BSGDClassifier(5)
+    model.learn_one({0: 1.0}, ("a", 1))
+    model.learn_many(np.ones((2, 1)), np.array([3, 4]))
+    assert set(model.predict_proba_one({0: 1.0})) == {("a", 1), 3, 4}
+
+
+def test_an_empty_batch_may_come_first():
+    for entry in ALL:
+        (model,) = entry.values
+        model, empty = model.clone(), np.zeros((0, 2))
+        model.learn_many(*([empty, []] if hasattr(model, "predict_one") else [empty]))
+        teach(model, stream_of(model, 3))
+
+
+def test_a_row_that_is_in_use_does_not_outlive_its_block():
+    """A prediction that had begun before features came put its row back to those of the new block."""
+    model = taught(rb.BSGDClassifier(5), 5)
+    model.decision_function_one({"f0": 1.0})
+    stale, score = model.free_rows[-1], model.free_rows
+    (row,) = [model.free_rows.pop() for _ in range(1)]
+    model.learn_one({f"g{i}": 1.0 for i in range(9)}, "blue")
+    score.append(row)  # as _score_numbers does
+    assert all(prepared.arrays[0] is model.block for prepared in model.free_rows)
+    assert stale is row
+
+
+def test_pages_are_of_the_system():
+    assert PAGE % 4096 == 0
+
+
+@pytest.mark.parametrize("kind", [rb.AutoKernelClassifier, rb.AutoKernelRegressor])
+def test_an_explanation_reads_no_memory_that_was_given_back(kind):
+    """What a pass had left in scratch space was looked up when that was gone."""
+    model = kind(20, seed=1)
+    for i in range(40):
+        model.learn_one({"a": i % 7 / 7.0, "b": i % 3}, i % 2 == 0)
+    expected = model.explain_one({"a": 0.5})
+    with guarded():
+        assert model.explain_one({"a": 0.5}) == expected

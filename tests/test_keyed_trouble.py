@@ -1,0 +1,85 @@
+"""Models per key where the disk is full or a checkpoint is damaged."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+
+import numpy as np
+import pytest
+from optional import pandas as pd
+
+import river_budget as rb
+from river_budget.distributed import KeyedModels
+from river_budget.kernels import RBF
+
+MODEL = rb.BSGDClassifier(5, RBF(0.5), seed=1)
+CHUNK = 200
+
+
+def chunk(number):
+    rng = np.random.default_rng(number)
+    X = pd.DataFrame(rng.normal(size=(CHUNK, 3)), columns=list("abc"))
+    return X.assign(key=rng.integers(60, size=CHUNK)), X["a"] > 0.0
+
+
+def keyed(folder, **options):
+    options |= {"shards": 2, "backend": "serial", "max_keys": 10, "checkpoint_every": 3 * CHUNK}
+    return KeyedModels(MODEL, "key", checkpoint=folder, **options)
+
+
+def learned_until(folder, stop):
+    """The file of the models after so many chunks, from where the folder stands."""
+    with keyed(folder) as models:
+        for number in range(models.rows_done // CHUNK, stop):
+            models.learn_many(*chunk(number))
+        models.save(folder.parent / f"{folder.name}.file")
+    return (folder.parent / f"{folder.name}.file").read_bytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_full_disk_ends_with_an_error_and_the_last_checkpoint_goes_on(tmp_path):
+    """Keys wait on the disk, and files may not grow any more: the error is raised and nothing is lost."""
+    import resource
+
+    folder = tmp_path / "folder"
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            with pytest.raises((sqlite3.Error, OSError)), keyed(folder) as models:  # noqa: PT012
+                for number in range(1000):
+                    models.learn_many(*chunk(number))
+                    if number == 7:
+                        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with keyed(folder) as models:
+        assert models.rows_done >= 6 * CHUNK
+    assert learned_until(folder, 12) == learned_until(tmp_path / "expected", 12)
+
+
+@pytest.mark.parametrize("damage", ["cut", "garbage", "gone"])
+def test_a_damaged_checkpoint_is_refused(damage, tmp_path):
+    folder = tmp_path / "folder"
+    learned_until(folder, 6)
+    databases = sorted(path for path in folder.iterdir() if path.suffix != ".json")
+    data = databases[0].read_bytes()
+    if damage == "gone":
+        databases[0].unlink()
+    else:
+        databases[0].write_bytes(data[: len(data) // 2] if damage == "cut" else b"x" * len(data))
+    with pytest.raises((sqlite3.Error, rb.SavedModelError, ValueError, OSError)):
+        learned_until(folder, 12)
+
+
+def test_a_damaged_note_is_refused(tmp_path):
+    folder = tmp_path / "folder"
+    learned_until(folder, 6)
+    (folder / "keyed_models.json").write_text('{"format": 1')
+    with pytest.raises((ValueError, rb.SavedModelError)):
+        learned_until(folder, 12)

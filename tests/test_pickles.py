@@ -1,0 +1,139 @@
+"""Pickles of all makers, in another process; and in one whose layout is another."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import importlib
+import io
+import pickle
+import shutil
+import subprocess
+import sys
+
+import pytest
+from optional import Missing
+from test_saving import ALL, TESTS, alike, answers, stream_of, taught, teach
+
+import river_budget as rb
+
+ONE_EACH = list({type(entry.values[0]): entry.values[0] for entry in ALL}.values())
+PACKAGE = TESTS.parent / "river_budget"
+
+
+def dumps_of_joblib(model):
+    file = io.BytesIO()
+    package("joblib").dump(model, file)
+    return file.getvalue()
+
+
+def package(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return Missing(name)
+
+
+MAKERS = {
+    "pickle": pickle.dumps,
+    "joblib": dumps_of_joblib,
+    "cloudpickle": lambda model: package("cloudpickle").dumps(model),
+    "copy": lambda model: pickle.dumps(copy.copy(model)),
+    "deepcopy": lambda model: pickle.dumps(copy.deepcopy(model)),
+}
+
+CHILD = """
+import io, pickle, sys
+folder, tests, maker = sys.argv[1:]
+sys.path[:0] = [folder, tests]
+import river_budget
+assert river_budget.__file__.startswith(folder), river_budget.__file__
+data = sys.stdin.buffer.read()
+answer = []
+for dump in pickle.loads(data):
+    try:
+        if maker == "joblib":
+            import joblib
+            model = joblib.load(io.BytesIO(dump))
+        else:
+            model = pickle.loads(dump)
+    except TypeError as error:
+        answer.append(str(error))
+    else:
+        from test_saving import answers, stream_of, teach
+        stream = stream_of(model, 20, seed=1)
+        before = answers(model, stream)
+        teach(model, stream)
+        answer.append([before, answers(model, stream)])
+sys.stdout.buffer.write(pickle.dumps(answer))
+"""
+
+
+@functools.cache
+def models():
+    """One of each class, which has learned something."""
+    fixed = [model.clone({"seed": 1} if "seed" in model.parameters() else {}) for model in ONE_EACH]
+    return [taught(model, 30) for model in fixed]
+
+
+def in_a_child(folder, maker):
+    """What a process with the package of this folder makes of such pickles."""
+    dumps = [MAKERS[maker](model) for model in models()]
+    result = subprocess.run(
+        [sys.executable, "-c", CHILD, str(folder), str(TESTS), maker],
+        input=pickle.dumps(dumps),
+        capture_output=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr.decode()
+    return pickle.loads(result.stdout)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_another_process_goes_on(maker):
+    for model, found in zip(models(), in_a_child(PACKAGE.parent, maker), strict=True):
+        stream, twin = stream_of(model, 20, seed=1), copy.deepcopy(model)
+        before = answers(twin, stream)
+        teach(twin, stream)
+        assert found == [before, answers(twin, stream)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("stamp scratch", "stamp novelty scratch"),  # a field added to the header
+        ('_REALS = (\n    "gamma', '_REALS = (\n    "novelty gamma'),
+        ("(h.width, h.capacity)", "(h.capacity, h.width)"),  # a table of another shape
+        ("STATE_SIZE = 128", "STATE_SIZE = 192"),
+    ],
+)
+def test_a_process_with_another_layout_refuses_and_names_the_way_out(old, new, tmp_path):
+    shutil.copytree(
+        PACKAGE, tmp_path / "river_budget", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    layout = tmp_path / "river_budget" / "core" / "layout.py"
+    text = layout.read_text()
+    assert text.count(old) == 1
+    layout.write_text(text.replace(old, new))
+    maker = "joblib" if "stamp" in old else "pickle"
+    for model, words in zip(models(), in_a_child(tmp_path, maker), strict=True):
+        assert type(model).__name__ in words
+        assert "rb.save" in words
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("model", ONE_EACH, ids=lambda model: type(model).__name__)
+def test_a_copy_is_a_model_of_its_own(model, copied):
+    model = taught(model, 30)
+    twin, stream = copied(model), stream_of(model, 20, seed=1)
+    assert alike(twin, model, stream)
+    before = answers(model, stream)
+    teach(twin, stream)
+    assert answers(model, stream) == before
+    assert twin.turn is not model.turn
+
+
+def test_a_pickle_holds_no_row_of_another_thread():
+    model = taught(rb.BSGDClassifier(5), 10)
+    assert model.free_rows
+    assert not pickle.loads(pickle.dumps(model)).free_rows

@@ -1,0 +1,213 @@
+"""Threads, interrupts, forks: a model is changed by one at a time, wholly or not at all."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+
+import numpy as np
+import pytest
+from models import MODELS, stream_for
+from test_saving import ALL, answers, file_of, is_supervised, stream_of, taught, teach
+
+import river_budget as rb
+from river_budget.kernels import RBF
+from river_budget.model.base import UNINTERRUPTED
+from river_budget.model.turns import Turn
+
+BUSY = "two threads"
+ONE_EACH = list({type(entry.values[0]): entry for entry in ALL}.values())
+
+
+class Held(rb.BSGDClassifier):
+    """A model whose pass waits in the middle, or is interrupted."""
+
+    in_the_middle = staticmethod(lambda: None)
+
+    @staticmethod
+    def learning_pass(addresses):
+        Held.in_the_middle()
+        return rb.BSGDClassifier.learning_pass(addresses)
+
+
+@pytest.fixture
+def held():
+    model = taught(Held(9, RBF(0.5), seed=1), 20)
+    yield model
+    Held.in_the_middle = staticmethod(lambda: None)
+
+
+def test_while_one_thread_learns_another_is_refused_and_may_predict(held):
+    inside, go_on = threading.Event(), threading.Event()
+    expected = pickle.loads(pickle.dumps(held))
+    (x, y), (other, label) = stream_of(held, 2, seed=1)
+    expected.learn_one(x, y)
+    score = held.decision_function_one(other)
+
+    def wait():
+        inside.set()
+        assert go_on.wait(60)
+
+    Held.in_the_middle = staticmethod(wait)
+    thread = threading.Thread(target=held.learn_one, args=(x, y))
+    thread.start()
+    assert inside.wait(60)
+    for change in (
+        lambda: held.learn_one(other, label),
+        lambda: held.learn_many(np.ones((2, 2)), [label] * 2),
+        lambda: held.mutate({"budget": 3}),
+        lambda: pickle.dumps(held),
+        lambda: copy.deepcopy(held),
+    ):
+        with pytest.raises(RuntimeError, match=BUSY):
+            change()
+    assert held.decision_function_one(other) == score
+    go_on.set()
+    thread.join()
+    assert held.support_vectors() == expected.support_vectors()
+    held.learn_one(other, label)  # and it is free again
+
+
+@pytest.mark.parametrize("model", ONE_EACH)
+def test_every_class_refuses_a_second_thread(model):
+    model = taught(model, 5)
+    before, example = file_of(model), stream_of(model, 1, seed=1)
+    model.turn.taken = True
+    calls = [
+        lambda: model.learn_many(np.ones((2, 2)), *[[example[0][1]] * 2] * is_supervised(model))
+    ]
+    if hasattr(model, "transform_one"):  # they only learn what features there are
+        calls.append(lambda: model.learn_one({"new": 1.0}))
+    else:
+        calls.append(lambda: teach(model, example))
+    for call in calls:
+        with pytest.raises(RuntimeError, match=BUSY):
+            call()
+    model.turn = Turn()
+    assert file_of(model) == before
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_refused_example_gives_the_turn_back(model):
+    model = taught(model, 5)
+    (x, y), *_ = stream_for(model, 1)
+    for bad in ({"f0": None}, {"f0": float("nan")}, {"new": "text"}):
+        with pytest.raises(ValueError, match="finite number"):
+            model.learn_one(bad, y)
+    model.learn_one(x, y)
+
+
+# Ctrl-C
+
+
+def interrupted_after(calls):
+    """Ctrl-C comes while a pass runs, the last of so many."""
+
+    def interrupt():
+        nonlocal calls
+        calls -= 1
+        if calls == 0:
+            signal.raise_signal(signal.SIGINT)
+
+    return staticmethod(interrupt)
+
+
+def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3 * UNINTERRUPTED + 5, 3))
+    y = X[:, 0] > 0.0
+    model, expected = Held(9, RBF(0.5), seed=1), rb.BSGDClassifier(9, RBF(0.5), seed=1)
+    Held.in_the_middle = interrupted_after(2)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_many(X, y)
+    rows = np.arange(len(X))
+    learned = int(model.state_record().rounds)
+    assert learned == UNINTERRUPTED
+    model.learn_many(X[learned:], y[learned:])
+    expected.learn_many(X, y)
+    assert np.array_equal(model.predict_many(X), expected.predict_many(X))
+    assert model.support_vectors() == expected.support_vectors()
+    assert len(rows) == int(model.state_record().rounds)
+
+
+def test_ctrl_c_in_one_example_gives_the_turn_back(held):
+    (x, y), *_ = stream_of(held, 1, seed=1)
+    before = held.support_vectors()
+    Held.in_the_middle = interrupted_after(1)
+    with pytest.raises(KeyboardInterrupt):
+        held.learn_one(x, y)
+    assert held.support_vectors() == before
+    rounds = int(held.state_record().rounds)
+    held.learn_one(x, y)
+    assert int(held.state_record().rounds) == rounds + 1
+
+
+@pytest.mark.parametrize("model", [rb.BSGDClassifier(9), rb.FOGDClassifier(9), rb.AutoKernelClassifier(9)], ids=repr)  # fmt: skip
+def test_ctrl_c_while_a_third_class_comes_leaves_a_model_of_two(model, monkeypatch):
+    model = model.clone()
+    for i in range(30):
+        model.learn_one({"a": i % 7, "b": i % 3}, "even" if i % 2 else "odd")
+    before = file_of(model)
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    hook = "_two_columns" if hasattr(model, "_two_columns") else "after_promotion"
+    monkeypatch.setattr(type(model), hook, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_one({"a": 1.0}, "third")
+    assert file_of(model) == before
+    monkeypatch.undo()
+    model.learn_one({"a": 1.0}, "third")
+    assert set(model.predict_proba_one({"a": 1.0})) == {"odd", "even", "third"}
+
+
+# processes
+
+
+def learn_and_answer(model):
+    stream = stream_of(model, 40, seed=2)
+    teach(model, stream)
+    return pickle.dumps([file_of(model), answers(model, stream)])
+
+
+def forked(model):
+    """What a child says that was forked with the model."""
+    there, here = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            with open(here, "wb") as pipe:
+                pipe.write(learn_and_answer(model))
+        finally:
+            os._exit(0)
+    os.close(here)
+    with open(there, "rb") as pipe:
+        found = pipe.read()
+    os.waitpid(child, 0)
+    return found
+
+
+FEW = [entry for entry in ONE_EACH if entry.id in ("BSGD", "FOGD-R", "AutoKernel", "Nystroem")]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("model", FEW)
+def test_a_forked_process_goes_on_alone(model):
+    model = taught(model.clone({"seed": 1} if "seed" in model.parameters() else {}), 30)
+    before = file_of(model)
+    found = forked(model)
+    assert file_of(model) == before
+    assert found == learn_and_answer(model)
+
+
+def test_a_spawned_process_goes_on_alone():
+    models = [taught(entry.values[0].clone({"seed": 1} if "seed" in entry.values[0].parameters() else {}), 30)
+              for entry in FEW]  # fmt: skip
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.map(learn_and_answer, models)
+    assert found == [learn_and_answer(model) for model in models]
