@@ -103,7 +103,7 @@ def test_another_process_goes_on(maker):
     [
         ("stamp scratch", "stamp novelty scratch"),  # a field added to the header
         ('_REALS = (\n    "gamma', '_REALS = (\n    "novelty gamma'),
-        ("(h.width, h.capacity)", "(h.capacity, h.width)"),  # a table of another shape
+        ("(h.dense, h.capacity)", "(h.capacity, h.dense)"),  # a table of another shape
         ("STATE_SIZE = 128", "STATE_SIZE = 192"),
     ],
 )
