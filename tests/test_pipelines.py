@@ -7,8 +7,8 @@ import math
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
+from optional import pandas as pd
 from river import checks, compose, linear_model, preprocessing
 
 import river_budget as rb
