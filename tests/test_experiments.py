@@ -522,6 +522,7 @@ def test_the_list_names_records_and_datasets(capsys):
 
 
 def test_speed_prints_a_ratio_for_every_contest(capsys, monkeypatch):
+    pytest.importorskip("sklearn")
     monkeypatch.delenv("RIVER_BUDGET_DATA", raising=False)
     code, out, _ = run(capsys, "speed", "--examples", "400", "--repeats", "1")
     assert code == command.GOOD
