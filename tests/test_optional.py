@@ -23,7 +23,8 @@ def imported(path):
     """(package, whether at the top) of every import."""
     tree = ast.parse(path.read_text())
     top = set(tree.body)
-    for node in ast.walk(tree):
+    tried = {node for each in ast.walk(tree) if isinstance(each, ast.Try) for node in each.body}
+    for node in set(ast.walk(tree)) - tried:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
