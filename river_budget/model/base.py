@@ -28,7 +28,7 @@ from .calls import Call, FreeRows, PreparedRow
 from .contract import Rows
 from .describing import Described
 from .features import Batch, FeatureIndex
-from .turns import Turn, changes_the_model
+from .turns import Turn, changes_the_model, takes_a_turn
 
 UNINTERRUPTED = 4096  # rows that are learned in one go, before Ctrl-C is answered
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
@@ -343,7 +343,7 @@ class StreamModel(Described, base.Estimator):
         state: dict[str, Any] = self._snapshot()
         return state
 
-    @changes_the_model  # nobody changes it meanwhile
+    @takes_a_turn
     def _snapshot(self) -> dict[str, Any]:
         return self._state()
 
