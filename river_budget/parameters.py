@@ -31,7 +31,8 @@ class Value(base.Base):
         raise AttributeError(f"{name} of {self!r} cannot be changed: make a new one")
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self._get_params().items())
+        shown = {name: value for name, value in vars(self).items() if value is not None}
+        inside = ", ".join(f"{name}={value!r}" for name, value in shown.items())
         return f"{type(self).__name__}({inside})"
 
     def __str__(self) -> str:
@@ -41,7 +42,8 @@ class Value(base.Base):
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
-        return hash((type(self), tuple(self.__dict__.items())))
+        values = (frozenset(v.items()) if isinstance(v, dict) else v for v in vars(self).values())
+        return hash((type(self), *values))
 
 
 def as_float(value: Any) -> float | None:

@@ -8,9 +8,8 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from models import AUTO, learn, learned, stream_for
+from optional import given, settings, st
 from river import base, datasets, evaluate, metrics, preprocessing
 from river.datasets import synth
 from streams import emerging, smooth

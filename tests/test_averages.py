@@ -44,8 +44,8 @@ def regressors(order):
     yield "OGD", rb.KernelOGDRegressor(KERNEL, 0.3), KernelOGD(k, "regression", 1, 0.3)
     sgd = rb.BSGDRegressor(20, KERNEL, RemoveOldest(), l2=1e-2, learning_rate=0.2)
     yield "BSGD", sgd, BudgetedSGD(k, 20, "oldest", 1e-2, "regression", learning_rate=0.2)
-    yield "NOGD", rb.NOGDRegressor(20, KERNEL), NOGD(k, "regression", 1, 20, None, 0.35, clip=1.0)
-    fogd = FOGD("regression", 1, 30, 0.3, frequencies=waves(order, 30), clip=1.0)
+    yield "NOGD", rb.NOGDRegressor(20, KERNEL), NOGD(k, "regression", 1, 20, None, 0.28, clip=1.0)
+    fogd = FOGD("regression", 1, 30, 0.29, frequencies=waves(order, 30), clip=1.0)
     yield "FOGD", rb.FOGDRegressor(30, KERNEL, seed=SEED), fogd
 
 

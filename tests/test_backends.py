@@ -41,7 +41,7 @@ def test_another_backend_is_refused():
 
 def test_without_ray_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ImportError, match=r"river-budget\[ray\]"):
+    with pytest.raises(ImportError, match=r"pip install ray"):
         backends.open("ray", workers=1)
 
 

@@ -211,6 +211,7 @@ def test_an_error_is_the_share_of_the_test_set(monkeypatch):
 
 
 def test_svc_gives_one_point_of_unknown_evaluations():
+    pytest.importorskip("sklearn")
     X, y, X_test, y_test = split()
     (point,) = methods.svc(X, y, X_test, y_test, gamma=GAMMA, C=1.0)
     assert point.evaluations is None
@@ -228,6 +229,7 @@ def test_svc_says_which_extra_it_needs(monkeypatch):
 
 
 def test_the_lines_of_the_figure():
+    pytest.importorskip("sklearn")
     data = split()
     free = methods.lines(False, 0, data, rows=50, passes=3)
     assert list(free) == ["SBP", "Pegasos", "SDCA", "Perceptron", "averaged Perceptron"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from inside import plain
 from models import MODELS, TRANSFORMERS, stream_for
+from optional import sklearn_svm
 from oracles.budgeted_sgd import BudgetedSGD
 from oracles.nystroem import NOGD
 from oracles.perceptrons import BudgetPerceptron, KernelPerceptron
@@ -370,12 +371,10 @@ def test_the_objective_is_that_of_the_regularised_problem():
 
 
 def test_slack_and_regularisation_lead_to_the_same_model():
-    from sklearn.svm import SVC
-
     l2 = 0.01
     model, X, y = refined()
     slack = model.slack_for(l2)
-    svc = SVC(C=1 / (l2 * 200), gamma=1.0).fit(X, y)
+    svc = sklearn_svm.SVC(C=1 / (l2 * 200), gamma=1.0).fit(X, y)
     fitted, X, y = refined(slack, n=20_000)
     best = svc.decision_function(X)
     agreement = np.corrcoef(best, fitted.scores_at(X)[:, 0])[0, 1]

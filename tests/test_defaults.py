@@ -90,7 +90,7 @@ def test_a_model_that_the_docs_call_unable_to_follow_is_no_better_than_guessing(
 )
 def test_rivers_area_under_the_curve_is_nearly_the_exact_one(name):
     """Ten thresholds are enough where probabilities are spread out."""
-    model = preprocessing.StandardScaler() | defaults._seeded(getattr(rb, f"{name}Classifier"))
+    model = preprocessing.StandardScaler() | defaults.seeded(getattr(rb, f"{name}Classifier"))
     metric, found = metrics.ROCAUC(), []
     for x, y in datasets.Phishing():
         probability = model.predict_proba_one(x).get(True, 0.5)

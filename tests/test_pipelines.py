@@ -7,8 +7,8 @@ import math
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
+from optional import pandas as pd
 from river import checks, compose, linear_model, preprocessing
 
 import river_budget as rb
@@ -102,6 +102,7 @@ def test_a_guard_that_cannot_skip_says_how_to_write_it():
 
 @pytest.mark.parametrize("on_bad", ["raise", "skip", "last"])
 def test_river_takes_a_guard_for_one_of_its_own(on_bad):
+    pytest.importorskip("sklearn", reason="River's checks take data from scikit-learn")
     for check in checks.yield_checks(rb.Guard(on_bad)):
         check(rb.Guard(on_bad))
 

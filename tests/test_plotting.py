@@ -9,10 +9,10 @@ import sys
 import numpy as np
 import pytest
 
-from river_budget.plots import figures
+from river_budget.plots import figures, panels
 from river_budget.plots.axes import short
 from river_budget.plots.figures import Line, Panel, draw, figure_of
-from river_budget.plots.line_styles import KNOWN
+from river_budget.plots.line_styles import KNOWN, OF_ONE_PAPER
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")
 
@@ -85,6 +85,38 @@ def test_the_module_itself_loads_without_matplotlib(monkeypatch):
         assert "draw" in runpy.run_module(figures.__name__)
 
 
+# Curves that coincide
+
+
+def test_a_covered_curve_shows_as_a_border_and_both_are_named():
+    same, other = curve("Perceptron"), curve("Projectron")
+    far = curve("BPA", end=0.4)
+    axes = axes_of(same, far, other)
+    widths = [line.get_linewidth() for line in axes.lines]
+    assert widths == [figures.THICK + figures.BORDER, figures.THICK, figures.THICK]
+    assert axes.lines[0].get_alpha() == figures.PALE
+    assert panels.coinciding(panel(same, far, other)) == [("Perceptron", "Projectron")]
+
+
+def test_curves_that_differ_visibly_or_have_other_points_do_not_coincide():
+    assert panels.coinciding(panel(curve("a"), curve("b", end=0.3))) == []
+    assert panels.coinciding(panel(curve("a", n=40), curve("b", n=41))) == []
+    wild = curve("b")
+    early = Line("b", wild.x, [0.9, 0.9, *wild.y[2:]], wild.low, wild.high)
+    assert panels.coinciding(panel(curve("a"), early)) == [("a", "b")]  # only the beginning differs
+
+
+def test_three_curves_that_coincide_are_rings():
+    axes = axes_of(curve("Perceptron"), curve("Projectron"), curve("NOGD"))
+    widths = [line.get_linewidth() for line in axes.lines]
+    assert widths == sorted(set(widths), reverse=True)
+
+
+def test_a_line_may_have_a_marker_of_its_own():
+    axes = axes_of(Line("BPA", [1.0], [0.1], shape="points", marker="D"))
+    assert axes.lines[0].get_marker() == "D"
+
+
 # Legend and line styles
 
 
@@ -109,12 +141,16 @@ def test_the_legend_covers_no_panel(n):
 
 
 def test_twenty_four_names_all_look_different():
-    assert len(set(line_styles(axes_of(*map(curve, RACE))))) == 24
+    curves = [curve(name, end=0.1 + 0.02 * i) for i, name in enumerate(RACE)]
+    assert len(set(line_styles(axes_of(*curves)))) == 24
 
 
 def test_no_two_known_names_look_alike():
     pairs = {(style.colour, style.dashes) for style in KNOWN.values()}
     assert len(pairs) == len(KNOWN)
+    pairs = {(style.colour, style.dashes) for style in OF_ONE_PAPER.values()}
+    assert len(pairs) == len(OF_ONE_PAPER)
+    assert not OF_ONE_PAPER.keys() & KNOWN.keys()
 
 
 def test_a_name_may_say_more_behind_a_comma_but_never_looks_like_another():

@@ -9,8 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from optional import given, settings, st
 
 import river_budget as rb
 from river_budget.core.jit import compiled

@@ -256,7 +256,11 @@ def test_other_kernels_replay(strategy, kernel):
     assert_same(computed, expected)
 
 
-@pytest.mark.parametrize("kernel", OTHER_KERNELS, ids=repr)
+# normalised polynomials live in so few dimensions that projections are ill-conditioned
+PROJECTED = [kernel for kernel in OTHER_KERNELS if not isinstance(kernel, rb.kernels.Normalised)]
+
+
+@pytest.mark.parametrize("kernel", PROJECTED, ids=repr)
 def test_other_kernels_replay_with_projection(kernel):
     stream = emerging(300, seed=3)
     expected = run_reference(reference("project", 15, kernel), stream)

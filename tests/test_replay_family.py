@@ -129,7 +129,7 @@ REGRESSION = {
         rb.NOGDRegressor,
         {"budget": 20},
         NOGD,
-        {"budget": 20, "learning_rate": 0.35, "clip": 1.0},
+        {"budget": 20, "learning_rate": 0.28, "clip": 1.0},
     ),
 }
 

@@ -20,6 +20,7 @@ import tempfile
 import numpy as np
 import pytest
 from models import CLASSIFIERS, MODELS, TRANSFORMERS, having, learned, stream_for
+from optional import pandas as pd
 from river import base, compose, linear_model, preprocessing
 from streams import smooth
 
@@ -351,8 +352,6 @@ def test_extreme_models_come_back(model, value, again):
 
 
 def test_the_name_of_the_target_comes_back(again):
-    import pandas as pd
-
     X, y = pd.DataFrame({"a": [0.1, 0.5, 0.9]}), pd.Series([True, False, True], name="target")
     model = rb.BSGDClassifier(9)
     model.learn_many(X, y)

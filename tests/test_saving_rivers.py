@@ -86,7 +86,12 @@ def test_one_that_only_predicts_refuses_to_learn(task, make, file):
     rb.save(model, file)
     frozen = rb.load(file, predict_only=True)
     x, y = next(stream(task, 1, seed=2))
-    assert predictions(frozen, task, x) == predictions(model, task, x)
+    value, *shares = predictions(
+        frozen, task, x
+    )  # a window without its zeros adds up in another order
+    expected, *expected_shares = predictions(model, task, x)
+    assert value == (pytest.approx(expected, rel=1e-12) if task == REGRESSION else expected)
+    assert shares == [pytest.approx(share, rel=1e-12) for share in expected_shares]
     with pytest.raises(RuntimeError, match="predict_only"):
         frozen.learn_one(x, y)
 

@@ -17,7 +17,7 @@ from . import printing
 from .measure import measure
 from .records import Record, Row, rows
 from .store import Store
-from .tasks import at_hand
+from .tasks import at_hand, ready
 
 GOOD, SHORT, USAGE, NO_DATA, INTERRUPTED = 0, 1, 2, 3, 130
 RESULTS = "river-budget-results"  # the folder where measurements are kept
@@ -259,18 +259,19 @@ def _known(names: Sequence[str], all_names: Sequence[str], kind: str) -> None:
 def narrowed(record: Record, options: argparse.Namespace) -> Record:
     """To the datasets that were asked for, or else to those at hand."""
     names = record.datasets()
-    if options.data is None:
-        missing = [name for name in names if not at_hand(name)]
-        if missing:
-            print(f"left out, as they are not at hand: {', '.join(missing)}", file=sys.stderr)
-        return record.only([name for name in names if name not in missing], options.repeats)
-    _known(options.data, names, "dataset of this record")
-    return record.only(options.data, options.repeats)
+    if options.data is not None:
+        _known(options.data, names, "dataset of this record")
+        return record.only(options.data, options.repeats)
+    here = record.available(ready)
+    missing = [name for name in names if name not in here.datasets()]
+    if missing:
+        print(f"left out, as they are not at hand: {', '.join(missing)}", file=sys.stderr)
+    return here.at_most(options.repeats)
 
 
 def run_record(options: argparse.Namespace) -> int:
     record, store = narrowed(find(options.name, options.command), options), Store(options.results)
-    if not record.cells:
+    if not record.tasks():
         print("none of the data is at hand: name it with --data to download it", file=sys.stderr)
         return NO_DATA
     plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
@@ -287,8 +288,10 @@ def run_record(options: argparse.Namespace) -> int:
     print(printing.FORMATS[options.format](*shape))
     if options.format == "text":
         _remarks(record, found)
+        for claim in record.claims:
+            print(claim.sentence(record, store))
     if plot and record.panels is not None:
-        draw(plot, list(record.panels(record, store)), record.title)
+        draw(plot, list(record.panels(record, store)), record.title, record.columns)
     return SHORT if any(row.short for row in found) else GOOD
 
 
@@ -310,10 +313,12 @@ def _check_drawing(plot: str | None) -> None:
         load_matplotlib()
 
 
-def draw(path: str | pathlib.Path, panels: Sequence[object], title: str) -> None:
+def draw(
+    path: str | pathlib.Path, panels: Sequence[object], title: str, columns: int | None = None
+) -> None:
     from ..plots.figures import draw
 
-    draw(path, panels, title=title)  # type: ignore[arg-type]
+    draw(path, panels, title=title, columns=columns)  # type: ignore[arg-type]
     print(f"drawn: {path}", file=sys.stderr)
 
 
@@ -332,10 +337,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
         _known(options.only, [record.name for record in records], "table or figure")
         records = [record for record in records if record.name in options.only]
     store = Store(options.results)
-    parts = [
-        record.only([name for name in record.datasets() if at_hand(name)], None)
-        for record in records
-    ]
+    parts = [record.available(ready) for record in records]
     tasks = {task.key: task for part in parts for task in part.tasks() if task.key not in store}
     with Progress(len(tasks), "reproduce") as progress:
         for part in parts:

@@ -7,9 +7,10 @@ import io
 import json
 from collections.abc import Callable, Sequence
 
-from .records import Record, Row
+from .records import NOT_YET, Record, Row
 
-HEADER = ["data", "algorithm", "paper", "ours", "runs", "verdict", "note"]
+HEADER = ["data", "algorithm", "paper", "ours", "runs", "verdict", "settings"]
+TIMES = ["paper's time", "our time"]
 
 
 def figure(mean: float, deviation: float, runs: int, digits: int) -> str:
@@ -24,20 +25,66 @@ def printed(row: Row) -> str:
     return paper.mean if paper.deviation is None else f"{paper.mean} ± {paper.deviation}"
 
 
-def line(record: Record, row: Row, times: bool) -> list[str]:
+def line(record: Record, row: Row) -> list[str]:
     cell = row.cell
+    if not row.runs:
+        return [cell.column, cell.row, printed(row), "", "", "", ""]
     ours = figure(row.mean, row.deviation, row.runs, record.digits)
-    note = "" if row.verdict in ("EXACT", "MATCH") and "only" not in cell.note else cell.note
-    fields = [cell.column, cell.row, printed(row), ours, str(row.runs), row.verdict, note]
-    return [*fields, f"{row.seconds:.2f}"] if times else fields
+    runs = str(row.runs) if row.complete else f"{row.runs} of {len(cell.tasks)}"
+    settings = cell.settings if row.verdict else ""
+    return [cell.column, cell.row, printed(row), ours, runs, row.verdict, settings]
+
+
+def note(record: Record, row: Row) -> str:
+    """What is other than in the paper; why there is no figure of ours; what is known of a difference."""
+    cell = row.cell
+    parts = [cell.remark if row.runs else cell.missing or NOT_YET]
+    if row.verdict == "NO":
+        parts.append(difference(record, row))
+    if row.verdict in ("CLOSE", "NO"):
+        parts.append(cell.note)
+    return "; ".join(filter(None, parts))
+
+
+def difference(record: Record, row: Row) -> str:
+    """By how much ours is better or worse."""
+    assert row.cell.printed is not None
+    more = row.mean - float(row.cell.printed.mean)
+    better = (more > 0.0) == ("accuracy" in record.unit)
+    return f"{'better' if better else 'worse'} by {abs(more):.{record.digits}f}"
+
+
+def times(record: Record, rows: Sequence[Row]) -> list[list[str]]:
+    """The paper's and our seconds, as multiples of those of the first line of the data that has both.
+
+    The first line is the Perceptron's where there is one.
+    """
+    first: dict[str, Row] = {}
+    for row in sorted(rows, key=lambda row: row.cell.row != "Perceptron"):
+        if row.runs and row.cell.printed and row.cell.printed.seconds:
+            first.setdefault(row.cell.column, row)
+    found = []
+    for row in rows:
+        base, paper = first.get(row.cell.column), row.cell.printed
+        if base is None or paper is None or paper.seconds is None:
+            found.append(["", ""])
+            continue
+        assert base.cell.printed is not None
+        theirs = float(paper.seconds) / float(base.cell.printed.seconds or 1.0)
+        ours = f"{row.seconds / base.seconds:.2g}" if row.runs else ""
+        found.append([f"{theirs:.2g}", ours])
+    return found
 
 
 def table(
-    record: Record, rows: Sequence[Row], times: bool = False
+    record: Record, rows: Sequence[Row], seconds: bool = False
 ) -> tuple[list[str], list[list[str]]]:
     """(header, lines); columns that are empty throughout are left out."""
-    header = [*HEADER, "seconds"] if times else HEADER
-    lines = [line(record, row, times) for row in rows]
+    header = [*HEADER, *TIMES, *(["seconds"] if seconds else []), "note"]
+    lines = []
+    for row, ratios in zip(rows, times(record, rows), strict=True):
+        spent = [f"{row.seconds:.2f}" if row.runs else ""] if seconds else []
+        lines.append([*line(record, row), *ratios, *spent, note(record, row)])
     used = [i for i in range(len(header)) if any(fields[i] for fields in lines)]
     return [header[i] for i in used], [[fields[i] for i in used] for fields in lines]
 
@@ -51,9 +98,9 @@ def wide(record: Record, rows: Sequence[Row]) -> tuple[list[str], list[list[str]
     lines: dict[str, list[str]] = {}
     for row in rows:
         fields = lines.setdefault(row.cell.row, [row.cell.row] + [""] * len(columns))
-        text = f"{row.mean:.{record.digits}f}"
+        text = f"{row.mean:.{record.digits}f}" if row.runs else "-"
         if row.cell.printed is not None:
-            text += f" {SIGNS[row.verdict]} {row.cell.printed.mean}"
+            text += f" {SIGNS.get(row.verdict, '')} {row.cell.printed.mean}"
         fields[1 + columns.index(row.cell.column)] = text
     return ["ours, paper", *columns], list(lines.values())
 
@@ -91,8 +138,13 @@ FORMATS: dict[str, Callable[[list[str], list[list[str]]], str]] = {
 }
 
 
-def summary(rows: Sequence[Row]) -> str:
-    """How many cells have which verdict."""
+def counts(rows: Sequence[Row]) -> dict[str, int]:
+    """How many cells have which verdict, and how many printed ones have no figure of ours."""
     words = [row.verdict for row in rows if row.verdict]
-    counts = {word: words.count(word) for word in ("EXACT", "MATCH", "CLOSE", "NO")}
-    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    found = {word: words.count(word) for word in ("EXACT", "MATCH", "CLOSE", "NO")}
+    found["not measured"] = sum(row.cell.printed is not None and not row.runs for row in rows)
+    return found
+
+
+def summary(rows: Sequence[Row]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in counts(rows).items() if count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,11 +10,23 @@ from typing import Any
 import numpy as np
 
 from ..plots.panels import Line, Panel
+from .findings import Claim
 from .store import Measurement, Store
 from .tasks import Task, dataset
-from .verdicts import Printed, verdict, worse
+from .verdicts import Measured, Printed, verdict, worse
 
 AUTHORS_REPEATS = 20
+
+# Where the parameters of a cell come from.
+STATED = "paper"  # the paper states them, or the programs that its authors published
+CHOSEN = "ours"  # we chose them, on data or orders that the table does not use
+FITTED = "fitted"  # one of them was chosen as it gives the printed figure
+SETTINGS = {
+    STATED: "stated in the paper, in its list of values, or in the programs that its authors published",
+    CHOSEN: "chosen by us, on data or orders that the table does not use",
+    FITTED: "one of them was chosen as it gives the printed figure, so the verdict says the less",
+}
+NOT_YET = "not measured yet"
 
 
 @dataclass(frozen=True)
@@ -26,16 +39,24 @@ class Cell:
     printed: Printed | None = None
     scale: float = 1.0  # printed figure = scale * the last value of a measurement
     expected: str | None = None  # the least verdict that is known to be possible
-    note: str = ""  # about this cell: differences from the paper, and their known causes
+    note: str = ""  # the known causes of a difference, said where there is one
+    remark: str = ""  # what is other than in the paper, said always
+    settings: str = STATED  # where the parameters come from
+    missing: str = ""  # why there is no figure of ours
 
     @property
     def data(self) -> str:
-        return self.tasks[0].data if self.tasks else self.column
+        """The dataset; none where a cell has no tasks."""
+        return self.tasks[0].data if self.tasks else ""
+
+    def absent(self, reason: str) -> Cell:
+        """The same printed figure, without ours."""
+        return Cell(**(vars(self) | {"tasks": (), "missing": reason}))
 
 
 @dataclass(frozen=True)
 class Row:
-    """A cell with its measurements."""
+    """A cell with its measurements. Without any, `runs` is 0, and the figures are not numbers."""
 
     cell: Cell
     runs: int
@@ -53,6 +74,10 @@ class Row:
             and worse(self.verdict, self.cell.expected)
         )
 
+    @property
+    def complete(self) -> bool:
+        return 0 < self.runs == len(self.cell.tasks)
+
 
 Panels = Callable[["Record", Store], Iterable[Panel]]
 
@@ -69,10 +94,12 @@ class Record:
     note: str = ""
     panels: Panels | None = field(default=None, compare=False)
     alone: bool = False  # runs one task at a time, as it measures times
+    columns: int | None = None  # panels side by side
+    claims: tuple[Claim, ...] = field(default=(), compare=False)  # what the paper's figure shows
 
     @property
     def kind(self) -> str:
-        return self.name.split("-")[1]
+        return "figure" if "figure" in self.name else "table"
 
     def tasks(self) -> list[Task]:
         """All tasks, once each."""
@@ -81,15 +108,25 @@ class Record:
     def only(self, data: Iterable[str], repeats: int | None) -> Record:
         """The part that is about these datasets, with at most so many repeats."""
         wanted = set(data)
-        cells = tuple(
-            Cell(**(vars(cell) | {"tasks": cell.tasks[:repeats]}))
-            for cell in self.cells
-            if cell.data in wanted
+        return self._with(cell for cell in self.cells if cell.data in wanted).at_most(repeats)
+
+    def at_most(self, repeats: int | None) -> Record:
+        return self._with(
+            Cell(**(vars(cell) | {"tasks": cell.tasks[:repeats]})) for cell in self.cells
         )
-        return Record(**(vars(self) | {"cells": cells}))
+
+    def available(self, ready: Callable[[Task], bool]) -> Record:
+        """The same, but a cell whose data is not at hand says so instead of having tasks."""
+        return self._with(
+            cell if all(map(ready, cell.tasks[:1])) else cell.absent(f"{cell.data} is not at hand")
+            for cell in self.cells
+        )
+
+    def _with(self, cells: Iterable[Cell]) -> Record:
+        return Record(**(vars(self) | {"cells": tuple(cells)}))
 
     def datasets(self) -> list[str]:
-        return list(dict.fromkeys(cell.data for cell in self.cells))
+        return list(dict.fromkeys(cell.data for cell in self.cells if cell.tasks))
 
 
 def measurements(cell: Cell, store: Store) -> list[Measurement]:
@@ -111,18 +148,19 @@ def _draws_nothing(model: Any) -> bool:
     return takes_strategy or getattr(model, "removal", None) == "oldest"
 
 
-def measured(cell: Cell, store: Store) -> Row | None:
+def measured(cell: Cell, store: Store, unit: str) -> Row:
     done = measurements(cell, store)
     if not done:
-        return None
+        return Row(cell, 0, math.nan, math.nan, math.nan, "")
     values = cell.scale * np.array([measurement["values"][-1] for measurement in done])
     deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    seconds = float(np.median([measurement["seconds"][-1] for measurement in done]))
+    ours = Measured(float(values.mean()), deviation, len(values))
+    seconds = min(finals(cell, store, "seconds"))  # other work on the machine can only add
     word = ""
     if cell.printed is not None:
         exact = is_exact(cell) and len(done) == len(cell.tasks) and authors_orders(cell.data)
-        word = verdict(float(values.mean()), deviation, len(values), cell.printed, exact)
-    return Row(cell, len(done), float(values.mean()), deviation, seconds, word)
+        word = verdict(ours, cell.printed, unit, exact)
+    return Row(cell, len(done), ours.mean, deviation, seconds, word)
 
 
 def authors_orders(data: str) -> bool:
@@ -130,8 +168,9 @@ def authors_orders(data: str) -> bool:
 
 
 def rows(record: Record, store: Store) -> list[Row]:
-    found = (measured(cell, store) for cell in record.cells)
-    return [row for row in found if row is not None]
+    """Of all cells that are measured, or that the paper prints."""
+    found = (measured(cell, store, record.unit) for cell in record.cells)
+    return [row for row in found if row.runs or row.cell.printed is not None]
 
 
 # Curves.
@@ -140,14 +179,15 @@ def rows(record: Record, store: Store) -> list[Row]:
 def spread(cell: Cell, store: Store, what: str = "values") -> Line | None:
     """The mean over the repeats at every point of the curve, with one standard deviation on both sides.
 
-    Of times the median: other work on the machine makes some of them too long.
+    Of times the least, and the median above it: other work on the machine makes some of them too long.
     """
     done = [o for o in measurements(cell, store) if isinstance(o[what], list)]
     if not done:
         return None
     table, x = np.array([measurement[what] for measurement in done]), done[0]["at"]
     if what == "seconds":
-        return Line(cell.row, x, np.median(table, axis=0).tolist())
+        least, middle = table.min(axis=0).tolist(), np.median(table, axis=0).tolist()
+        return Line(cell.row, x, least, least, middle)
     mean = table.mean(axis=0)
     deviation = table.std(axis=0, ddof=1) if len(table) > 1 else np.zeros_like(mean)
     low, high = mean - deviation, mean + deviation
@@ -180,10 +220,25 @@ def curves(
     return panels
 
 
-def last(cell: Cell, store: Store, what: str) -> float | None:
-    """The mean of the last values of the repeats, or of their seconds."""
-    done = measurements(cell, store)
-    return float(np.mean([measurement[what][-1] for measurement in done])) if done else None
+def finals(cell: Cell, store: Store, what: str = "values") -> list[float]:
+    """The last value, or the seconds, of every finished run."""
+    return [float(measurement[what][-1]) for measurement in measurements(cell, store)]
+
+
+def last(cell: Cell, store: Store, what: str = "values") -> float | None:
+    """The mean of the last values of the repeats; of seconds the fewest."""
+    done = finals(cell, store, what)
+    if not done:
+        return None
+    return min(done) if what == "seconds" else float(np.mean(done))
+
+
+def last_value(cell: Cell, store: Store) -> list[float]:
+    return finals(cell, store, "values")
+
+
+def last_seconds(cell: Cell, store: Store) -> list[float]:
+    return finals(cell, store, "seconds")
 
 
 def sweep(
@@ -191,20 +246,24 @@ def sweep(
     cells: Iterable[Cell],
     store: Store,
     x_of: Callable[[Cell], float],
-    y_of: Callable[[Cell, Store], float | None],
+    y_of: Callable[[Cell, Store], list[float]],
     shape: str = "line",
 ) -> list[Line]:
-    """A line through the finished ones of cells that differ in one setting, x. No line if none is finished."""
+    """A line through the finished ones of cells that differ in one setting, x. No line if none is finished.
+
+    Of values the mean and one standard deviation on both sides; of seconds the least, and the median above it.
+    """
     found = [(x_of(cell), y_of(cell, store)) for cell in cells]
-    points = [(x, y) for x, y in found if y is not None]
-    return (
-        [Line(name, [x for x, _ in points], [y for _, y in points], shape=shape)] if points else []
-    )
+    points = [(x, *_with_spread(y, y_of is last_value)) for x, y in found if y]
+    if not points:
+        return []
+    x, y, low, high = map(list, zip(*points, strict=True))
+    return [Line(name, x, y, low, high, shape)]
 
 
-def last_value(cell: Cell, store: Store) -> float | None:
-    return last(cell, store, "values")
-
-
-def last_seconds(cell: Cell, store: Store) -> float | None:
-    return last(cell, store, "seconds")
+def _with_spread(runs: list[float], values: bool) -> tuple[float, float, float]:
+    if not values:
+        return min(runs), min(runs), float(np.median(runs))
+    mean = float(np.mean(runs))
+    deviation = float(np.std(runs, ddof=1)) if len(runs) > 1 else 0.0
+    return mean, mean - deviation, mean + deviation

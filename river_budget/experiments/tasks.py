@@ -88,14 +88,19 @@ def stops(n: int, logarithmic: bool = False) -> list[int]:
     return sorted({max(1, n * i // POINTS) for i in range(1, POINTS + 1)})
 
 
-def progressive(task: Task, positive: tuple[int, ...] = ()) -> Measurement:
+def progressive(
+    task: Task, positive: tuple[int, ...] = (), normalised: bool = False
+) -> Measurement:
     """Every example is predicted before it is learned. Values are mean mistakes, or squared errors, so far.
 
-    positive: the classes that become one of two.
+    positive: the classes that become one of two. normalised: rows (1, x) of length 1, on which (a.b)^p is the
+    kernel (1 + a.b)^p divided by its values at (a, a) and (b, b), or their roots.
     """
     X, y = in_order(task.data, task.repeat)
     if positive:
         y = np.isin(y, positive)
+    if normalised:
+        X = with_constant(X)
     model, at = fresh(task, y), stops(len(y))
     values, seconds, total, spent = [], [], 0.0, 0.0
     for start, stop in itertools.pairwise([0, *at]):
@@ -107,6 +112,11 @@ def progressive(task: Task, positive: tuple[int, ...] = ()) -> Measurement:
         values.append(total / stop)
         seconds.append(round(spent, 4))
     return {"at": at, "values": values, "seconds": seconds}
+
+
+def with_constant(X: Any) -> Any:
+    longer = np.concatenate([np.ones((len(X), 1)), X], axis=1)
+    return longer / np.sqrt(np.einsum("ij,ij->i", longer, longer))[:, None]
 
 
 Split = tuple[Any, Any, Any, Any]
@@ -125,13 +135,14 @@ def generated(task: Task, n: int, held_out: int) -> Split:
     return X[:n], y[:n], X[n:], y[n:]
 
 
-def published(task: Task, test: str) -> Split:
-    """A set that is published in two parts; the first is shuffled."""
+def published(task: Task, test: str, train: str = "", standardise: bool = False) -> Split:
+    """A set that is published in two parts; the one to learn from (the first) is shuffled."""
     with _lock:
         data = dataset(task.data)
-        (X, y), (X_test, y_test) = data.part(data.parts[0]), data.part(test)
+        (X, y), (X_test, y_test) = data.part(train or data.parts[0]), data.part(test)
     order = np.random.default_rng(100 + task.repeat).permutation(len(X))
-    return X[order], y[order], X_test, y_test
+    split = X[order], y[order], X_test, y_test
+    return standardised(split) if standardise else split
 
 
 def standardised(split: Split) -> Split:
@@ -147,9 +158,11 @@ def holdout(
     held_out: int = 0,
     n: int = 0,
     test: str = "",
+    train: str = "",
     standardise: bool = False,
     curve: bool = False,
     refine: int = 0,
+    scoring: bool = True,
 ) -> Measurement:
     """One pass of learning, then the accuracy on examples that were held out. `curve`: also on the way.
 
@@ -157,7 +170,7 @@ def holdout(
     without the updates. `refine` is for the batch Perceptron.
     """
     split = (
-        published(task, test)
+        published(task, test, train)
         if test
         else generated(task, n, held_out)
         if n
@@ -174,9 +187,11 @@ def holdout(
         spent += time.perf_counter() - begin
         values.append(float(np.mean(model.predict_many(X_test) == y_test)))
         seconds.append(round(spent, 4))
-    scoring = min(_seconds_to_predict(model, X) for _ in range(3))
-    support = getattr(model, "n_support_vectors", None)
-    return {"at": at, "values": values, "seconds": seconds, "scoring": scoring, "support": support}
+    found = {"at": at, "values": values, "seconds": seconds}
+    found["support"] = getattr(model, "n_support_vectors", None)
+    if scoring:
+        found["scoring"] = min(_seconds_to_predict(model, X) for _ in range(3))
+    return found
 
 
 def _seconds_to_predict(model: Any, X: Any) -> float:
@@ -185,35 +200,82 @@ def _seconds_to_predict(model: Any, X: Any) -> float:
     return round(time.perf_counter() - begin, 4)
 
 
-def libsvm(task: Task, C: float, test: str) -> Measurement:
+def libsvm(task: Task, C: float, **split: Any) -> Measurement:
     """The exact solution, by scikit-learn; the model is the kernel."""
     from .batch_methods import svc
 
-    X, y, X_test, y_test = published(task, test)
+    X, y, X_test, y_test = published(task, **split)
     (point,) = svc(X, y, X_test, y_test, gamma=task.model.gamma, C=C)
     return {"at": [len(y)], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
 
 
-def llsvm(task: Task, C: float, landmarks: int, test: str) -> Measurement:
+def llsvm(task: Task, C: float, landmarks: int, **split: Any) -> Measurement:
     """A linear SVM on Nyström features of landmarks; the model is the kernel."""
     from .landmarks import llsvm as learn
 
-    X, y, X_test, y_test = published(task, test)
+    X, y, X_test, y_test = published(task, **split)
     options: dict[str, Any] = {"gamma": task.model.gamma, "C": C, "landmarks": landmarks}
     (point,) = learn(X, y, X_test, y_test, **options, seed=task.repeat)
     return {"at": [len(y)], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
 
 
-def batch(task: Task, bias: bool) -> Measurement:
-    """Learners that see all examples from the start, on adult."""
+def batch(task: Task, bias: bool, rows: int) -> Measurement:
+    """Learners that see all examples from the start, on adult: evaluations and errors of each."""
     from .batch_methods import lines
 
     found = {
         name: [[p.evaluations for p in points], [p.error for p in points]]
-        for name, points in lines(bias, task.repeat).items()
+        for name, points in lines(bias, task.repeat, rows=rows).items()
     }
     evaluations, errors = found["SBP"]
     return {"at": evaluations, "values": errors, "seconds": [0.0], "lines": found}
+
+
+def refined(task: Task, iterations: int, test: str) -> Measurement:
+    """The batch Perceptron: all examples in its window, so many iterations, then the accuracy on the test file."""
+    from .batch_methods import sbp
+
+    X, y, X_test, y_test = published(task, test)
+    model = task.model
+    (point,) = sbp(
+        X,
+        y,
+        X_test,
+        y_test,
+        gamma=model.kernel.gamma,
+        slack=model.slack,
+        fit_bias=model.fit_bias,
+        iterations=[iterations],
+        seed=task.repeat,
+    )
+    return {"at": [iterations], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
+
+
+def smo(task: Task, C: float, test: str) -> Measurement:
+    """Sequential minimal optimisation without a bias, to its end; the model is the kernel."""
+    from .sequential import curve
+
+    X, y, X_test, y_test = published(task, test)
+    points = curve(X, y, X_test, y_test, gamma=task.model.gamma, C=C)
+    return _curve_of(points)
+
+
+def waves(task: Task, C: float, test: str, most: int) -> Measurement:
+    """Linear SVMs on 1, 2, 4, ... pairs of random Fourier features; the model is the kernel."""
+    from .landmarks import fourier_curve
+
+    X, y, X_test, y_test = published(task, test)
+    gamma, seed = task.model.gamma, task.repeat
+    points = fourier_curve(X, y, X_test, y_test, gamma=gamma, C=C, most=most, seed=seed)
+    return _curve_of(points)
+
+
+def _curve_of(points: list[Any]) -> Measurement:
+    return {
+        "at": [point.evaluations for point in points],
+        "values": [point.error for point in points],
+        "seconds": [round(point.seconds, 4) for point in points],
+    }
 
 
 PROTOCOLS: dict[str, Callable[..., Measurement]] = {
@@ -222,6 +284,9 @@ PROTOCOLS: dict[str, Callable[..., Measurement]] = {
     "libsvm": libsvm,
     "llsvm": llsvm,
     "batch": batch,
+    "refined": refined,
+    "smo": smo,
+    "waves": waves,
 }
 
 
@@ -233,10 +298,19 @@ def load(task: Task) -> None:
     with _lock:
         data = dataset(task.data)
         data.arrays()
-        if "test" in options:
-            data.part(options["test"])
+        for part in {"test", "train"} & options.keys():
+            data.part(options[part])
 
 
-def at_hand(name: str) -> bool:
-    """Whether a dataset can be read without a download."""
-    return bool(getattr(dataset(name), "at_hand", True))
+def at_hand(name: str, *parts: str) -> bool:
+    """Whether a dataset, and these parts of it, can be read without a download."""
+    data = dataset(name)
+    if not getattr(data, "at_hand", True):
+        return False
+    return all(datasets.fetching.find(data.definition.file(part).names) for part in parts)
+
+
+def ready(task: Task) -> bool:
+    """Whether all that it reads is at hand."""
+    options = dict(task.options)
+    return at_hand(task.data, *(options[part] for part in ("test", "train") if part in options))

@@ -31,7 +31,7 @@ from .describing import Described
 from .features import FeatureIndex, in_order
 from .lists import by_key, key_of
 from .single import OneByOne
-from .turns import Turn, changes_the_model
+from .turns import Turn, changes_the_model, takes_a_turn
 
 SHORT_LIST = 32  # features of an example
 UNINTERRUPTED = 4096  # rows that are learned in one go, before Ctrl-C is answered
@@ -345,7 +345,7 @@ class StreamModel(OneByOne, Described, base.Estimator):
         state: dict[str, Any] = self._snapshot()
         return state
 
-    @changes_the_model  # nobody changes it meanwhile
+    @takes_a_turn
     def _snapshot(self) -> dict[str, Any]:
         return self._state()
 

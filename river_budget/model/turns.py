@@ -39,9 +39,13 @@ class Turn:
 def changes_the_model(method: Method) -> Method:
     """Mark a method that changes a model: one thread at a time may call such methods, and models that were loaded
     with predict_only=True refuse them. (learn_one takes its turn by itself, where it learns a row.)"""
-    if method.__name__ == "learn_one":
-        method.changes_the_model = True  # type: ignore[attr-defined]
-        return method
+    marked = method if method.__name__ == "learn_one" else takes_a_turn(method)
+    marked.changes_the_model = True  # type: ignore[attr-defined]
+    return marked
+
+
+def takes_a_turn(method: Method) -> Method:
+    """A method during which no other thread changes the model."""
 
     @functools.wraps(method)
     def alone(self: Any, *arguments: Any, **named: Any) -> Any:
@@ -58,5 +62,4 @@ def changes_the_model(method: Method) -> Method:
             turn.thread = 0
             turn.taken = False
 
-    alone.changes_the_model = True  # type: ignore[attr-defined]
     return cast(Method, alone)

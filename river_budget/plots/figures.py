@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .axes import load_matplotlib, pyplot, scaled, set_axes
 from .line_styles import LineStyle, line_styles_of
-from .panels import Curve, Line, Panel, curve_of
+from .panels import Curve, Line, Panel, covered, curve_of
 
 __all__ = ["Line", "Panel", "draw", "figure_of"]
 
@@ -69,6 +69,7 @@ GAP = 0.15  # inches beside the legend
 THICK, THIN = 1.5, 1.2  # points
 MARKER, SIZES = 5.0, dict.fromkeys("^v<>dph", 6.0) | dict.fromkeys("PX", 6.5) | {"*": 8.0}  # points
 BAND = 0.15  # opacity
+BORDER, PALE = 2.5, 0.45  # points that a line is wider than what covers it, and its opacity
 MARKS = 5  # markers on a long line
 EVERY_POINT = 12  # a line of up to so many points has a marker on each
 
@@ -171,8 +172,8 @@ def _label(axes: Any, panel: Panel, size: tuple[float, float]) -> None:
 def _draw_lines(
     axes: Any, panel: Panel, curves: Sequence[Curve], line_styles: dict[str, LineStyle]
 ) -> None:
-    order = list(line_styles)
-    for line, curve in zip(panel.lines, curves, strict=True):
+    order, below = list(line_styles), covered(panel)
+    for i, (line, curve) in enumerate(zip(panel.lines, curves, strict=True)):
         if curve.empty:
             continue
         line_style = line_styles[line.name]
@@ -182,9 +183,19 @@ def _draw_lines(
         else:
             shift = order.index(line.name) / len(order)
             marks = _marked_points(curve, panel.log_x, shift)
-            axes.plot(curve.x, curve.y, markevery=marks, **_drawn(line_style, {curve.shape}))
+            own = line_style._replace(marker=line.marker or line_style.marker)
+            drawn = _drawn(own, {curve.shape})
+            if i in below:
+                width = THICK + BORDER * _depth(i, below)
+                drawn |= {"linewidth": width, "alpha": PALE, "linestyle": "-", "zorder": 1.8}
+            axes.plot(curve.x, curve.y, markevery=marks, **drawn)
     if all(curve.empty for curve in curves):
         axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", color="0.4")
+
+
+def _depth(i: int, below: dict[int, int]) -> int:
+    """How many lines cover this one, one above the other."""
+    return 1 + _depth(below[i], below) if i in below else 0
 
 
 def _draw_spread(axes: Any, curve: Curve, line_style: LineStyle) -> None:

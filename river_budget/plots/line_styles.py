@@ -77,6 +77,30 @@ KNOWN = {
     "as sure as right": LineStyle(GREY, DASH_DOT_DOT, ""),
 }
 
+# Names that stand in the figures of one paper only, beside few others.
+OF_ONE_PAPER = {
+    "SMO": LineStyle(INDIGO, SOLID, "X"),
+    "Fourier features": LineStyle(VERMILLION, DASHED, "<"),
+    "LIBSVM": LineStyle(BLACK, DOTTED, ""),
+    "best trade-offs": LineStyle(BLACK, DASHED, ""),
+    **{
+        f"B = {budget}": LineStyle(shade, DOTTED, marker)
+        for budget, shade, marker in zip(
+            (120, 600, 1200, 1800, 2500),
+            ("#a8a8a8", "#989898", "#888888", "#787878", "#686868"),
+            "o^DvP",
+            strict=True,
+        )
+    },
+    "M = 2": LineStyle("#333333", SOLID, "s"),
+    "M = 3": LineStyle(BLUE, SOLID, "s"),
+    "M = 4": LineStyle(GREEN, DASHED, "s"),
+    "M = 5": LineStyle(ORANGE, DASH_DOT, "s"),
+    "M = 7": LineStyle(VERMILLION, SOLID, "s"),
+    "M = 9": LineStyle(WINE, SOLID, "s"),
+    "M = 11": LineStyle(SKY, SOLID, "s"),
+}
+
 
 def _spare_styles(taken: Iterable[LineStyle]) -> Iterator[LineStyle]:
     """Styles for other names, without end. Each colour comes with other dashes than those taken."""
@@ -91,7 +115,7 @@ def line_styles_of(names: Iterable[str]) -> dict[str, LineStyle]:
     """The style of each name, in the order of first appearance. Behind a comma a name may say more."""
     known: dict[str, LineStyle | None] = {}
     for name in names:
-        style = KNOWN.get(name) or KNOWN.get(name.partition(",")[0])
+        style = (OF_ONE_PAPER | KNOWN).get(name) or KNOWN.get(name.partition(",")[0])
         known.setdefault(name, None if style in known.values() else style)
     # A figure of other things, such as datasets, may use the styles of algorithms elsewhere.
     spare = _spare_styles(KNOWN.values() if any(known.values()) else ())

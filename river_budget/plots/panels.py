@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+COINCIDE = 0.012  # share of a panel's height by which curves may differ that look like one
 TOO_FAR = 1e100  # larger values, and their inverses on log axes, are left out like infinite ones
 
 
@@ -30,6 +31,8 @@ class Line:
         The borders of the spread, both or neither.
     shape
         `"line"`, `"points"` for markers only, `"level"` for a horizontal line at `y[0]`.
+    marker
+        Instead of the one that comes with the name.
 
     """
 
@@ -39,6 +42,7 @@ class Line:
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
     shape: str = "line"
+    marker: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,3 +98,36 @@ def _numbers(values: Sequence[float], log: bool) -> Floats:
     if log:
         within &= array > 1 / TOO_FAR
     return np.where(within, array, np.nan)
+
+
+def covered(panel: Panel) -> dict[int, int]:
+    """Which lines a later one covers, and the first that does."""
+    curves = [curve_of(line, panel) for line in panel.lines]
+    values = [np.log10(curve.y) if panel.log_y else curve.y for curve in curves]
+    finite = np.concatenate([np.empty(0), *(y[np.isfinite(y)] for y in values)])
+    if not finite.size:
+        return {}
+    near = COINCIDE * float(finite.max() - finite.min())
+    found = {}
+    for i, first in enumerate(curves):
+        for j in range(i + 1, len(curves)):
+            if first.shape == curves[j].shape == "line" and _same(
+                first.x, curves[j].x, values[i], values[j], near
+            ):
+                found[i] = j
+                break
+    return found
+
+
+def _same(x: Floats, other_x: Floats, y: Floats, other_y: Floats, near: float) -> bool:
+    if len(x) < 2 or len(x) != len(other_x) or not np.array_equal(x, other_x, equal_nan=True):
+        return False
+    late = slice(len(x) // 10, None)  # at the beginning of a stream anything may be
+    apart = np.abs(y[late] - other_y[late])
+    return bool(np.isfinite(apart).any() and np.nanmax(apart) <= near)
+
+
+def coinciding(panel: Panel) -> list[tuple[str, str]]:
+    """The names of lines that look like one."""
+    lines = panel.lines
+    return [(lines[i].name, lines[j].name) for i, j in covered(panel).items()]

@@ -6,23 +6,27 @@ Figure 2: mistakes over budgets, Forgetron against CKS, with the kernel (1 + a.b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 import river_budget as rb
 
 from ...plots.panels import Panel
-from ..records import Cell, Record, by_column, last_value, sweep
+from ..findings import Claim, Finding, percent
+from ..records import Cell, Record, by_column, last, last_value, sweep
 from ..store import Store
 from ..tasks import Task
 
-KERNEL = rb.kernels.Polynomial(5, 1.0, 1.0)
+KERNEL = rb.kernels.Polynomial(
+    5, 1.0, 0.0
+)  # on normalised rows: (1 + a.b)^5 / sqrt(k(a, a) k(b, b))
 BUDGETS = {
     "a9a": (500, 1000, 2000, 3000, 4000, 6000),
     "mnist-test": (200, 400, 700, 1000, 1400, 1800),
 }
-REPEATS = {"a9a": 1, "mnist-test": 6}
+REPEATS = 10  # orders, as in the paper for adult; it has all 126 splits of the digits
 
 
 def halves(n: int) -> list[tuple[int, ...]]:
@@ -44,11 +48,17 @@ def cells() -> Iterator[Cell]:
             for budget in budgets
         ]
         for row, model in [*settings, ("Perceptron 0", rb.KernelPerceptronClassifier(KERNEL))]:
-            tasks = []
-            for i, way in enumerate(halves(REPEATS[data])):
-                options = (("positive", way),) if data == "mnist-test" else ()
-                tasks.append(Task("progressive", data, i, model, options))
-            yield Cell(row, data, tuple(tasks), scale=100.0)
+            yield Cell(row, data, tasks_of(data, model), scale=100.0)
+
+
+def tasks_of(data: str, model: Any) -> tuple[Task, ...]:
+    tasks = []
+    for i, way in enumerate(halves(REPEATS)):
+        options: tuple[tuple[str, Any], ...] = ()
+        options += (("positive", way),) if data == "mnist-test" else ()
+        options += (("normalised", True),)
+        tasks.append(Task("progressive", data, i, model, options))
+    return tuple(tasks)
 
 
 def panels(record: Record, store: Store) -> Iterable[Panel]:
@@ -60,6 +70,56 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
             lines += sweep(name, of_row, store, budget_of, last_value, shape)
         if lines:
             yield Panel(data, "budget", "mistakes", lines, percent=True)
+
+
+def figures(record: Record, store: Store, data: str) -> dict[str, dict[int, float]]:
+    """row, budget: mistakes"""
+    found: dict[str, dict[int, float]] = {}
+    for cell in by_column(record).get(data, []):
+        value = last(cell, store)
+        if value is not None:
+            found.setdefault(cell.row.split()[0], {})[int(budget_of(cell))] = value
+    return found
+
+
+def forgetron_wins(data: str) -> Callable[[Record, Store], Finding | None]:
+    """Fewer mistakes than CKS, by a tenth of a point at least, at every budget."""
+
+    def check(record: Record, store: Store) -> Finding | None:
+        found = figures(record, store, data)
+        if not {"Forgetron", "CKS"} <= found.keys():
+            return None
+        ours, rival = found["Forgetron"], found["CKS"]
+        shared = [b for b in ours if b in rival]
+        parts = [f"{percent(ours[b])} and {percent(rival[b])} at {b}" for b in shared]
+        text = f"on {data} Forgetron and CKS make {', '.join(parts)} mistakes"
+        return Finding(all(ours[b] < rival[b] - 0.001 for b in shared), text)
+
+    return check
+
+
+def fifth_is_enough(record: Record, store: Store) -> Finding | None:
+    found = figures(record, store, "a9a")
+    if not {"Forgetron", "Perceptron"} <= found.keys() or 2000 not in found["Forgetron"]:
+        return None
+    ours, full = found["Forgetron"][2000], found["Perceptron"][0]
+    text = f"on a9a Forgetron makes {percent(ours)} mistakes with 2000 and the Perceptron {percent(full)}"
+    return Finding(ours <= full + 0.015, text)
+
+
+CLAIMS = (
+    Claim(
+        "Forgetron makes fewer mistakes than CKS on adult at every budget.", forgetron_wins("a9a")
+    ),
+    Claim(
+        "Forgetron makes fewer mistakes than CKS on MNIST too, most at small budgets.",
+        forgetron_wins("mnist-test"),
+    ),
+    Claim(
+        "on adult Forgetron is almost as good as the Perceptron with a fifth of its examples.",
+        fifth_is_enough,
+    ),
+)
 
 
 def budget_of(cell: Cell) -> float:
@@ -74,8 +134,11 @@ def records() -> list[Record]:
             "mistakes, %",
             2,
             tuple(cells()),
-            "a9a is the adult data; the paper has a version of 200,000 rows, and 60,000 digits of MNIST where "
-            "10,000 are at hand. Forgetron normalises this kernel, as its proof needs k(x, x) <= 1.",
+            "One kernel for all: normalised, so that k(x, x) = 1, as the proof of the Forgetron needs it. a9a is the "
+            "adult data; the paper has a version of 200,000 rows, and 60,000 digits of MNIST where 10,000 are at hand "
+            "(the test file); ten orders, and on MNIST ten of the 126 splits into two sets of five digits. There, from a budget "
+            "of 700 on, hardly anything has to go.",
             panels,
+            claims=CLAIMS,
         )
     ]

@@ -1,60 +1,250 @@
 """A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012.
 
-Figure 2: test error on adult against the number of kernel evaluations, with and without a bias.
+On adult, as a9a and its test file: figure 2 (methods that see all examples from the start, against the number of
+kernel evaluations), figure 3 of the appendix (random Fourier features), and the comparison with LIBSVM in the text of
+section 5.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 import river_budget as rb
 
 from ...plots.panels import Line, Panel
+from ..batch_methods import SETTINGS
+from ..findings import Claim, Finding, percent
 from ..records import Cell, Record, measurements
 from ..store import Store
 from ..tasks import Task
 from ..verdicts import Printed
 
-REPEATS = 3
+REPEATS = 5
+ROWS = 3_000  # of the kernel matrix
+TEST = ("test", "a9a.t")
 TITLES = {False: "without a bias", True: "with a bias"}
+SMO, WAVES = "SMO", "Fourier features"
 
 
-def cells() -> Iterator[Cell]:
-    for bias in (False, True):
-        options = (("bias", bias),)
-        model = rb.SBPClassifier(slack=0.05, fit_bias=bias)
-        tasks = tuple(Task("batch", "a9a", i, model, options) for i in range(REPEATS))
-        printed = Printed("15.0") if bias else None
-        yield Cell(f"SBP {TITLES[bias]}", "a9a", tasks, printed, 100.0)
+def model(bias: bool) -> rb.SBPClassifier:
+    setting = SETTINGS[bias]
+    return rb.SBPClassifier(
+        kernel=rb.kernels.RBF(setting.gamma), slack=setting.slack, fit_bias=bias
+    )
+
+
+def comparison(bias: bool) -> Cell:
+    options = (("bias", bias), ("rows", ROWS))
+    tasks = tuple(Task("batch", "a9a", i, model(bias), options) for i in range(REPEATS))
+    return Cell(f"SBP {TITLES[bias]}", "a9a", tasks, scale=100.0)
+
+
+def optimiser() -> Cell:
+    """Nothing in it is random but the order of the rows, which decides ties."""
+    setting = SETTINGS[False]
+    task = Task("smo", "a9a", 0, rb.kernels.RBF(setting.gamma), (("C", setting.cost), TEST))
+    return Cell(SMO, "a9a", (task,), scale=100.0)
+
+
+def features() -> Cell:
+    setting = SETTINGS[False]
+    options = (("C", setting.cost), TEST, ("most", MOST))
+    kernel = rb.kernels.RBF(setting.gamma)
+    return Cell(
+        WAVES,
+        "a9a",
+        tuple(Task("waves", "a9a", i, kernel, options) for i in range(REPEATS)),
+        scale=100.0,
+    )
+
+
+MOST = 128  # pairs of waves
+
+
+def run_times() -> Iterator[Cell]:
+    """With a bias: LIBSVM to its end, and SBP for about a quarter of that time."""
+    setting = SETTINGS[True]
+    kernel = rb.kernels.RBF(setting.gamma)
+    task = Task("libsvm", "a9a", 0, kernel, (("C", setting.cost), TEST))
+    yield Cell("LIBSVM", "a9a", (task,), Printed("85.1", None, "195"), 100.0)
+    options = (("iterations", ITERATIONS), TEST)
+    tasks = tuple(Task("refined", "a9a", i, model(True), options) for i in range(REPEATS))
+    remark = f"{ITERATIONS:,} iterations"
+    note = "the stopping point is ours: after a thirtieth of LIBSVM's time, not a quarter"
+    yield Cell("SBP", "a9a", tasks, Printed("85.0", None, "48.75"), 100.0, None, note, remark)
+
+
+ITERATIONS = 3_000
+
+
+def mean_line(name: str, runs: list[list[list[float]]]) -> Line:
+    """Of several (evaluations, errors): means, and one standard deviation of the errors on both sides."""
+    x = np.mean([run[0] for run in runs], axis=0)
+    errors = np.array([run[1] for run in runs])
+    mean = errors.mean(axis=0)
+    deviation = errors.std(axis=0, ddof=1) if len(runs) > 1 else np.zeros_like(mean)
+    low, high = (mean - deviation).tolist(), (mean + deviation).tolist()
+    return Line(name, x.tolist(), mean.tolist(), low, high)
+
+
+def lines_of(cell: Cell, store: Store) -> dict[str, Line]:
+    done = measurements(cell, store)
+    if not done:
+        return {}
+    if "lines" in done[0]:
+        return {
+            name: mean_line(name, [one["lines"][name] for one in done]) for name in done[0]["lines"]
+        }
+    return {cell.row: mean_line(cell.row, [[one["at"], one["values"]] for one in done])}
 
 
 def panels(record: Record, store: Store) -> Iterable[Panel]:
-    """The mean over the repeats at every number of iterations."""
-    for cell in record.cells:
-        done = [measurement["lines"] for measurement in measurements(cell, store)]
-        lines = []
-        for name in done[0] if done else ():
-            runs = [measurement[name] for measurement in done]
-            evaluations = [
-                sum(points) / len(points) for points in zip(*(r[0] for r in runs), strict=True)
-            ]
-            errors = [
-                sum(points) / len(points) for points in zip(*(r[1] for r in runs), strict=True)
-            ]
-            lines.append(Line(name, evaluations, errors))
+    """SMO stands beside the methods without a bias."""
+    for bias in (False, True):
+        lines: dict[str, Line] = {}
+        for cell in record.cells:
+            if cell.row.startswith("SBP") == (cell.row == f"SBP {TITLES[bias]}") and not (
+                bias and cell.row == SMO
+            ):
+                lines |= lines_of(cell, store)
         if lines:
-            yield Panel(cell.row[4:], "kernel evaluations", "test error", lines, True, percent=True)
+            yield Panel(
+                TITLES[bias],
+                "kernel evaluations",
+                "test error",
+                list(lines.values()),
+                True,
+                percent=True,
+            )
+
+
+def feature_panels(record: Record, store: Store) -> Iterable[Panel]:
+    lines: list[Line] = []
+    for cell in record.cells:
+        found = lines_of(cell, store)
+        lines += [line for name, line in found.items() if name in ("SBP", WAVES)]
+    if lines:
+        yield Panel("adult", "inner products", "test error", lines, True, percent=True)
+
+
+# What the figures show.
+
+
+def at(line: Line, evaluations: float) -> float:
+    """The error of a line after so many evaluations."""
+    return float(np.interp(np.log(evaluations), np.log(line.x), line.y))
+
+
+def all_lines(record: Record, store: Store) -> dict[str, Line]:
+    found: dict[str, Line] = {}
+    for cell in record.cells:
+        if cell.row != f"SBP {TITLES[True]}":
+            found |= lines_of(cell, store)
+    return found
+
+
+def sbp_leads(record: Record, store: Store) -> Finding | None:
+    lines = all_lines(record, store)
+    if not {"SBP", "Pegasos", "SDCA"} <= lines.keys():
+        return None
+    first = max(lines[name].x[0] for name in ("SBP", "Pegasos", "SDCA"))
+    last = min(lines[name].x[-1] for name in ("SBP", "Pegasos", "SDCA"))
+    places = [float(x) for x in np.geomspace(first, last, 5)]
+    sbp = [at(lines["SBP"], x) for x in places]
+    rivals = [min(at(lines["Pegasos"], x), at(lines["SDCA"], x)) for x in places]
+    won = sum(a < b + 1e-9 for a, b in zip(sbp, rivals, strict=True))
+    text = f"at {won} of 5 places from {first:.1g} to {last:.1g} evaluations; at the last "
+    text += ", ".join(
+        f"{name} {percent(at(lines[name], last))}" for name in ("SBP", "Pegasos", "SDCA")
+    )
+    return Finding(won == len(places), text)
+
+
+def smo_waits(record: Record, store: Store) -> Finding | None:
+    lines = all_lines(record, store)
+    if not {SMO, "SBP"} <= lines.keys():
+        return None
+    smo, sbp = lines[SMO], lines["SBP"]
+    middle = next((x for x, y in zip(smo.x, smo.y, strict=True) if y < 0.2), smo.x[-1])
+    text = f"SMO is above 20 % until {middle:.1g} evaluations and ends at {percent(smo.y[-1])}; "
+    text += f"SBP has {percent(at(sbp, min(middle, sbp.x[-1])))} there"
+    return Finding(middle > 0.3 * smo.x[-1] and smo.y[-1] < 0.16, text)
+
+
+def perceptron_overfits(record: Record, store: Store) -> Finding | None:
+    lines = all_lines(record, store)
+    if not {"Perceptron", "SBP"} <= lines.keys():
+        return None
+    line = lines["Perceptron"]
+    best, end = min(line.y), line.y[-1]
+    text = (
+        f"its last iterate is best at {percent(best)} and ends after ten passes at {percent(end)}"
+    )
+    text += f", SBP at {percent(lines['SBP'].y[-1])}"
+    if "averaged Perceptron" in lines:
+        text += f"; the mean of its iterates ends at {percent(lines['averaged Perceptron'].y[-1])}"
+    return Finding(end > best + 0.01, text)
+
+
+def waves_compared(record: Record, store: Store) -> Finding | None:
+    lines: dict[str, Line] = {}
+    for cell in record.cells:
+        lines |= lines_of(cell, store)
+    if not {WAVES, "SBP"} <= lines.keys():
+        return None
+    waves, sbp = lines[WAVES], lines["SBP"]
+    end = min(waves.x[-1], sbp.x[-1])
+    text = f"this is adult, where after {end:.1g} inner products SBP has {percent(at(sbp, end))} "
+    return Finding(None, text + f"and the Fourier features {percent(at(waves, end))}")
+
+
+LEADS = Claim(
+    "SBP is ahead of Pegasos and SDCA for the same number of kernel evaluations.", sbp_leads
+)
+WAITS = Claim("SMO makes little progress up to a point, and then converges quickly.", smo_waits)
+OVERFITS = Claim(
+    "the Perceptron overfits on adult after its first pass; SBP does not.", perceptron_overfits
+)
+CHEAPER = Claim("SBP costs less than Fourier features on Reuters and MNIST.", waves_compared)
 
 
 def records() -> list[Record]:
+    cost = "A row of kernel values counts as many evaluations as it has entries, also where it was needed before."
     return [
         Record(
             "2012-figure-2",
             "Test error on adult against kernel evaluations",
             "test error, %",
             1,
-            tuple(cells()),
-            "a9a and its test file. A row of kernel values counts as many evaluations as it has entries.",
+            (comparison(False), comparison(True), optimiser()),
+            f"{cost} SMO's counts once, as if all fitted into its cache. The paper goes to ten epochs, 10^10 kernel "
+            "evaluations; here it is 10^8 (SMO to its end) for five orders, as ten epochs of all methods would "
+            "take about half an hour for each order. The Perceptron makes ten passes (the paper "
+            "100). Reuters and the 60,000 digits of MNIST are not at hand.",
             panels,
-        )
+            claims=(LEADS, WAITS, OVERFITS),
+        ),
+        Record(
+            "2012-figure-3",
+            "Test error on adult against inner products: SBP and random Fourier features",
+            "test error, %",
+            1,
+            (comparison(False), features()),
+            f"Up to {MOST} pairs of waves, five draws; the linear SVM on them is solved by ten passes of dual coordinate "
+            "ascent, which count nothing, as in the paper. Reuters and the 60,000 digits of MNIST are not at hand.",
+            feature_panels,
+            claims=(CHEAPER,),
+        ),
+        Record(
+            "2012-section-5",
+            "LIBSVM to its end, and SBP in a quarter of that time, with a bias, on adult",
+            "test accuracy, %",
+            1,
+            tuple(run_times()),
+            "The text prints errors of 14.9 % after 195 s and 15.0 % after a quarter of that; here stand accuracies. "
+            "MNIST and Forest are not at hand.",
+            alone=True,
+        ),
     ]

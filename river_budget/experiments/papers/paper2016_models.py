@@ -10,10 +10,26 @@ from ..tasks import dataset
 
 KERNEL = rb.kernels.RBF.from_width(8.0)
 
-# Steps that the paper does not state, found by trying which one gives its figures.
-FOGD_STEP = {"dna": 0.01, "satimage": 0.02, "mnist": 0.001, "usps": 0.02}
-LARGER_BUDGET = ("dna", "mnist", "satimage", "usps")  # 200, the others 100
+# Steps that the paper does not state: of its list 2, .2, .02, .002, .0002 the one that gives its figures. On mnist
+# none does. Other sets have the .005 of the authors' program.
+FOGD_STEP = {"dna": 0.02, "satimage": 0.02, "mnist-test": 0.001, "usps": 0.02, "shuttle": 0.2}
+LARGER_BUDGET = ("dna", "mnist-test", "satimage", "usps")  # 200, the others 100
 STEP = {"housing": 0.3, "mg": 0.4, "cpusmall": 0.4, "cadata": 0.4, "parkinsons": 0.1, "casp": 0.1}
+
+
+BOGD_STEP = STEP | {"cadata": 0.3}
+OF_THE_AUTHORS = ("housing", "mg")  # their files hold the steps
+
+
+def fitted_multiclass(row: str, data: str) -> bool:
+    return (row == "FOGD" and data in FOGD_STEP) or (
+        data == "mnist-test" and row not in ("Perceptron", "OGD")
+    )
+
+
+def fitted_regression(row: str, data: str) -> bool:
+    smaller = ("RBP", "Forgetron", "Projectron", "BOGD")
+    return row in smaller or (row in ("OGD", "NOGD") and data not in OF_THE_AUTHORS)
 
 
 def fogd(kind: Any, n: int, step: float) -> Any:
@@ -65,7 +81,7 @@ def regression(data: str) -> dict[str, Any]:
         "RBP": rb.RBPRegressor(20, KERNEL, 0.1),
         "Forgetron": rb.ForgetronRegressor(20, KERNEL, 0.1),
         "Projectron": rb.ProjectronRegressor(20, KERNEL, 0.0, 0.1),
-        "BOGD": rb.BOGDRegressor(20, KERNEL, step, 0.03, "oldest"),
+        "BOGD": rb.BOGDRegressor(20, KERNEL, BOGD_STEP.get(data, 0.2), 0.03, "oldest"),
         "FOGD": fogd(rb.FOGDRegressor, 450, 6e-4),
         "NOGD": rb.NOGDRegressor(30, KERNEL, learning_rate=step, max_error=None),
     }

@@ -30,7 +30,7 @@ BUDGETED = (
     "FOGD",
     "NOGD",
 )
-BUDGET_REPEATS = 1
+BUDGET_REPEATS = 5
 
 
 def sweep_of_features() -> Iterator[Cell]:
