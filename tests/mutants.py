@@ -128,8 +128,8 @@ CORE = [
     ),
     Mutant(
         "core/layout.py",
-        "h.arity * (h.arity + h.outputs + h.width + 8)",
-        "h.arity * (h.arity + h.width + 8)",
+        "h.arity * (h.arity + h.outputs + h.width + 10)",
+        "h.arity * (h.arity + h.width + 10)",
         "bounds",
         "beside and (cascade or gradient)",
     ),
@@ -270,7 +270,7 @@ SHELLS = [
         "FOGD or fourier",
     ),
     Mutant(
-        "algorithms/fourier.py",
+        "algorithms/drawn.py",
         "self.draw(self.block, new, range(before, before + len(new)))",
         "self.draw(self.block, new, range(len(new)))",
         "fourier",
@@ -335,9 +335,9 @@ SHELLS = [
     ),
     Mutant(
         "model/features.py",
-        "        for name in in_order(set(batch.names) - places.keys()):",
-        "        for name in set(batch.names) - places.keys():",
-        "frames",
+        "        for name in in_order(names):",
+        "        for name in names:",
+        "interface frames",
         "order or places or columns or frame",
     ),
     Mutant(
@@ -514,13 +514,6 @@ EARLIER = [
         "if limit is not None and count > limit + 1:",
         "saving",
         "one_vector_more",
-    ),
-    Mutant(
-        "model/features.py",
-        "return in_order(x.keys() - self._places.keys())",
-        "return [name for name in x if name not in self._places]",
-        "interface",
-        "sorted_order",
     ),
     Mutant(
         "distributed/keyed/coordinator.py",
