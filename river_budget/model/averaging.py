@@ -85,7 +85,7 @@ class AveragingExpansion(Averaging, BudgetModel):
         x = self.features.present(x)
         if self.block is None:
             return self.named(np.zeros(self.n_outputs))
-        rows = self.features.listed(x)
+        rows = self.features.listed(x) if self.takes_lists else self.features.row(x)
         scores = np.zeros((1, self.n_outputs))
         Call(self.block, rows, scores=scores).run(decide)
         return self.named(scores[0])

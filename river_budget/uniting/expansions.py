@@ -130,7 +130,8 @@ def _check_size(*tables: Any) -> None:
 
 def _add_expansions(result: Any, parts: list[Part]) -> None:
     """All vectors with their coefficients, and then as many as the budget allows."""
-    names = by_key(distinct(_names(part.model) for part in parts))
+    known = distinct(_names(part.model) for part in parts)
+    names = by_key(known) if result.takes_lists else list(known)
     rows, coefficients, marks = _folded(*_gathered(parts, names, result.n_outputs))
     averaged = bool(getattr(result, "average", False))
     coefficients = coefficients if averaged else coefficients[:, : result.n_outputs]
@@ -139,10 +140,11 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     # the one model with marks, SBP, has a table of kernel values as its factor, and fills it in after_uniting
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
     capacity = blocks.columns_for(len(rows) + 1)
-    slots = slots_for(len(rows.places)) if is_thin(len(names), rows) else 0
+    slots = slots_for(len(rows.places)) if result.takes_lists and is_thin(len(names), rows) else 0
     _set_parameters(result, parts, names, capacity=capacity, factored=factored, slots=slots)
     absorb = core.absorb_projecting if factored else core.absorb
-    Call(result.block, rows, scores=coefficients).run(absorb)
+    given = rows if result.takes_lists else rows.table(len(names))
+    Call(result.block, given, scores=coefficients).run(absorb)
     block = blocks.views(result.block)
     if marked:
         result.set_window_labels(marks.T)
