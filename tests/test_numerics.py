@@ -231,7 +231,7 @@ def rows_of(kernel, vectors, rows):
     model = holding(vectors, np.ones((len(vectors), 1)), RemoveOldest(), kernel)
     computed, own = np.empty((len(rows), len(vectors))), np.empty(len(rows))
     d = len(model.features)
-    if rows.shape[1] > d:
+    if rows.shape[1] > d and model.takes_lists:
         lists = Lists.of_table(rows)
         keys = lists.places.astype(float)
         rows = Lists(lists.starts, np.where(lists.places < d, lists.places, -1), lists.values, keys)
