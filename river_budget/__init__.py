@@ -25,6 +25,7 @@ from .algorithms.projectron import ProjectronClassifier, ProjectronPPClassifier,
 from .algorithms.rbp import RBPClassifier, RBPRegressor
 from .algorithms.sbp import SBPClassifier
 from .algorithms.sketch import PolynomialCountSketch
+from .feature_budget import FeatureBudget
 from .guard import Guard
 from .model.advice import StreamWarning
 from .pipelines import (
@@ -48,6 +49,7 @@ __all__ = [
     "BudgetPerceptronClassifier",
     "FOGDClassifier",
     "FOGDRegressor",
+    "FeatureBudget",
     "ForgetronClassifier",
     "ForgetronRegressor",
     "Guard",

@@ -67,7 +67,7 @@ FLOORS = [  # from the ground up; modules may import what lies on their own floo
     {"parameters"},
     {"kernels", "maintenance", "datasets"},
     {"model"},
-    {"guard", "nested", "pipelines"},
+    {"guard", "nested", "feature_budget", "pipelines"},
     {"algorithms"},
     {"uniting"},
     {"saving"},

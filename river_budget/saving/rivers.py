@@ -7,6 +7,7 @@ classes        {"class": "OneVsRestClassifier", "classifier": node, "classifiers
 linear models  {"class": ..., "parameters": ..., "weights": [[feature, weight], ...], "steps": n, ...}
 the guard      {"class": "Guard", "parameters": ..., "table": [[feature, last value], ...]}
                {"class": "SkipBadRows"}
+names          {"class": "FeatureBudget", "parameters": ..., "table": [[feature, count, arrival], ...], "weight": n}
 
 Linear models are saved with plain gradient descent at a constant rate, their usual loss and no l1 penalty: what
 other optimizers keep is not known here.
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..feature_budget import LARGEST, FeatureBudget
 from ..guard import BadRows, Guard
 from . import plain
 from .errors import SavedModelError
@@ -67,6 +69,11 @@ def encoded(model: Any, inner: Inner) -> Node:
         return _with_table(
             model, [list(row) for row in model._last.items()], {"on_bad": model.on_bad}
         )
+    if kind is FeatureBudget:
+        parameters = {"max_features": model.max_features, "half_life": model.half_life}
+        return _with_table(model, model.kept(), parameters) | {
+            "weight": plain.number(model._weight)
+        }
     if kind is anomaly.ThresholdFilter and type(model.anomaly_detector) is BadRows:
         return {"class": "SkipBadRows"}
     raise SavedModelError(
@@ -268,6 +275,21 @@ def _guard(node: Node, inner: Inner) -> Any:
     return guard
 
 
+def _feature_budget(node: Node, inner: Inner) -> Any:
+    budget = plain.built(FeatureBudget, node.get("parameters"))
+    rows = _rows(node.get("table"), 3)
+    if len(rows) > budget.max_features:
+        raise _damaged("it keeps more names than it may")
+    weight = _number(node.get("weight"), "a weight")
+    if not 1.0 <= weight <= LARGEST:
+        raise _damaged("a weight is out of range")
+    found = [(plain.decoded(name), _number(n, "a count"), _steps(at)) for name, n, at in rows]
+    if len({name for name, _, _ in found}) < len(rows):
+        raise _damaged("names are not different from each other")
+    budget.restore(found, weight)
+    return budget
+
+
 def _skip_bad_rows(node: Node, inner: Inner) -> Any:
     return _river()[0].ThresholdFilter(BadRows(), 0.5)
 
@@ -281,5 +303,6 @@ KINDS: dict[str, Callable[[Node, Inner], Any]] = {
     "LogisticRegression": _linear_model,
     "SoftmaxRegression": _softmax_model,
     "Guard": _guard,
+    "FeatureBudget": _feature_budget,
     "SkipBadRows": _skip_bad_rows,
 }

@@ -1,0 +1,102 @@
+"""FeatureBudget: a bound on the number of names."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from collections import Counter
+
+import pytest
+from river import checks, linear_model
+
+import river_budget as rb
+
+
+def stream(n, vocabulary=2000, seed=0):
+    rng = random.Random(seed)
+    for _ in range(n):
+        yield {f"w{int(rng.paretovariate(0.7)) % vocabulary}": 1.0 for _ in range(8)}
+
+
+def test_as_many_names_as_are_allowed():
+    budget = rb.FeatureBudget(20)
+    for x in stream(500):
+        budget.learn_one(x)
+        assert len(budget.transform_one({f"w{i}": 1.0 for i in range(2000)})) <= 20
+
+
+def test_frequent_names_are_never_missed_and_counts_never_too_low():
+    budget, counts = rb.FeatureBudget(50), Counter()
+    for x in stream(3000):
+        budget.learn_one(x)
+        counts.update(x)
+    total = sum(counts.values())
+    kept = budget.transform_one(dict.fromkeys(counts, 1.0))
+    assert {name for name, n in counts.items() if n > total / 50} <= kept.keys()
+    for name in kept:
+        assert counts[name] <= budget.count_of(name) <= counts[name] + total / 50
+
+
+def test_names_that_go_out_of_use_leave():
+    fading, steady = rb.FeatureBudget(2, half_life=5), rb.FeatureBudget(2)
+    for budget in (fading, steady):
+        for _ in range(100):
+            budget.learn_one({"old": 1.0, "also old": 1.0})
+        for _ in range(30):
+            budget.learn_one({"new": 1.0, "newer": 1.0})
+        for _ in range(3000):  # long enough for weights to be brought back to ones
+            budget.learn_one({"new": 1.0})
+    assert "new" in fading.transform_one({"old": 1.0, "new": 1.0})
+    assert fading.count_of("old") == 0.0
+    assert 6.0 < fading.count_of("new") < 8.0  # 1 / (1 - 2^(-1/5))
+    assert steady.count_of("new") > 3000.0
+
+
+def test_absent_features_do_not_count():
+    budget = rb.FeatureBudget(1)
+    budget.learn_one({"a": 0.0, "b": 2.0})
+    assert budget.transform_one({"a": 1.0, "b": 1.0}) == {"b": 1.0}
+
+
+def test_the_order_of_a_dict_never_matters():
+    one, other, rng = rb.FeatureBudget(9, 100.0), rb.FeatureBudget(9, 100.0), random.Random(1)
+    for x in stream(300):
+        one.learn_one(x)
+        names = list(x)
+        rng.shuffle(names)
+        other.learn_one({name: x[name] for name in names})
+    assert sorted(one.kept()) == sorted(other.kept())
+
+
+@pytest.mark.parametrize("half_life", [None, 30.0])
+def test_files_and_pickles_go_on_exactly(half_life, tmp_path):
+    model = rb.FeatureBudget(30, half_life) | rb.RBPClassifier(10, seed=1)
+    examples = list(stream(400))
+    for i, x in enumerate(examples[:200]):
+        model.learn_one(x, i % 3 == 0)
+    rb.save(model, tmp_path / "model.rb")
+    others = rb.load(tmp_path / "model.rb"), pickle.loads(pickle.dumps(model))
+    for i, x in enumerate(examples[200:]):
+        for other in others:
+            assert rb.decision_function_one(other, x) == rb.decision_function_one(model, x)
+        for each in (model, *others):
+            each.learn_one(x, i % 3 == 0)
+
+
+def test_a_linear_model_stays_small():
+    model = rb.FeatureBudget(40) | linear_model.LogisticRegression()
+    for i, x in enumerate(stream(500)):
+        model.learn_one(x, i % 2 == 0)
+        model.predict_one(x)
+    assert len(model["FeatureBudget"].kept()) == 40
+
+
+@pytest.mark.parametrize("parameters", [{"max_features": 0}, {"half_life": 0.0}])
+def test_parameters_are_checked(parameters):
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        rb.FeatureBudget(**parameters)
+
+
+def test_river_takes_it_for_a_transformer():
+    for check in checks.yield_checks(rb.FeatureBudget(1000)):
+        check(rb.FeatureBudget(1000))
