@@ -10,6 +10,8 @@ from typing import Any
 
 from river import base, compose
 
+from ...parameters import Value
+
 
 def chosen(model: Any, grid: Mapping[str, Any]) -> dict[str, Any]:
     """The values that the parameters of a grid have in a model."""
@@ -26,6 +28,8 @@ def chosen(model: Any, grid: Mapping[str, Any]) -> dict[str, Any]:
 
 def described(value: Any) -> str:
     """A value as text, with all parameters. The text is the same in another session."""
+    if isinstance(value, Value):
+        return repr(value)  # says what is set
     if isinstance(value, base.Base):
         return f"{type(value).__name__}({described(value._get_params())})"
     if isinstance(value, dict):
@@ -34,6 +38,8 @@ def described(value: Any) -> str:
             for name, each in value.items()
         )
     if isinstance(value, tuple) and len(value) == 2 and inspect.isclass(value[0]):
+        if issubclass(value[0], Value):
+            return described(value[0](**value[1]))
         return f"{value[0].__name__}({described(value[1])})"  # as River writes an object
     if inspect.isroutine(value) or inspect.isclass(value):
         return f"{value.__module__}.{value.__qualname__}"
