@@ -1216,6 +1216,21 @@ def test_savers_at_once_leave_one_of_their_models(path):
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_a_file_that_changes_as_it_is_opened_is_read_whole(path, monkeypatch):
+    """Its size is that of the file that was opened, not that of the one that had the name a moment ago."""
+    small, large = learned(rb.BSGDClassifier(9), 10), learned(rb.BSGDClassifier(90), 300)
+    rb.save(small, path)
+    opening = os.open
+
+    def replaced(name, flags, *args, **kwargs):
+        if os.fspath(name) == os.fspath(path):
+            path.write_bytes(file_of(large))
+        return opening(name, flags, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", replaced)
+    assert file_of(rb.load(path)) == file_of(large)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 def test_a_folder_that_may_only_be_read_is_enough_to_load(path):
     rb.save(rb.BSGDClassifier(7), path)

@@ -33,6 +33,7 @@ def start(folder=PACKAGE.parent, **variables):
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM],
         env=environment,
+        cwd=folder,  # where `python -c` looks first
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

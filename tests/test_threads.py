@@ -104,6 +104,14 @@ def test_a_refused_example_gives_the_turn_back(model):
 # Ctrl-C
 
 
+@pytest.fixture
+def ctrl_c():
+    """Python's own answer to Ctrl-C, also where the tests run in the background and it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupted_after(calls):
     """Ctrl-C comes while a pass runs, the last of so many."""
 
@@ -116,6 +124,7 @@ def interrupted_after(calls):
     return staticmethod(interrupt)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3 * UNINTERRUPTED + 5, 3))
@@ -134,6 +143,7 @@ def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
     assert len(rows) == int(model.state_record().rounds)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_one_example_gives_the_turn_back(held):
     (x, y), *_ = stream_of(held, 1, seed=1)
     before = held.support_vectors()

@@ -42,7 +42,14 @@ BAD = [
 
 def checked(program):
     """(messages, all is well) of mypy in its strict mode; nothing is said about the package itself."""
-    arguments = ["--strict", "--follow-imports=silent", "--no-incremental", "-c", program]
+    arguments = [
+        "--config-file=",
+        "--strict",
+        "--follow-imports=silent",
+        "--no-incremental",
+        "-c",
+        program,
+    ]
     output, errors, status = api.run(arguments)
     assert not errors
     return output, status == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from typing import Any
 
@@ -30,8 +29,14 @@ class CacheFile(caching.IndexDataCacheFile):
                 self.flush()  # an index that cannot be read
 
 
-@functools.cache
+_said: set[bool] = set()
+
+
 def warn_once(no_folder: bool, message: str) -> None:
+    """Each of the two things once in a process, whichever function found it out."""
+    if no_folder in _said:
+        return
+    _said.add(no_folder)
     reason = (
         f"no folder for numba's cache can be written ({message}): set NUMBA_CACHE_DIR to one that can"
         if no_folder

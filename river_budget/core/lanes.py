@@ -50,9 +50,7 @@ def _dot(context, builder, signature, args):
     with builder.if_then(builder.icmp_signed("<", start, n)):
         _add(builder, turns[1], a, b, start, _first_lanes(builder, builder.sub(n, start)))
     first, second, third, fourth = (builder.load(turn) for turn in turns)
-    return _total(
-        builder, _sum(builder, _sum(builder, first, second), _sum(builder, third, fourth))
-    )
+    return _total(builder, builder.fadd(builder.fadd(first, second), builder.fadd(third, fourth)))
 
 
 def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
@@ -87,10 +85,6 @@ def _first_lanes(builder: Any, number: Any) -> Any:
     everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
     numbers = builder.shuffle_vector(numbers, ir.Constant(_PLACES, ir.Undefined), everywhere)
     return builder.icmp_signed("<", ir.Constant(_PLACES, list(range(LANES))), numbers)
-
-
-def _sum(builder: Any, a: Any, b: Any) -> Any:
-    return builder.fadd(a, b)
 
 
 def _total(builder: Any, vector: Any) -> Any:

@@ -64,13 +64,6 @@ class RBF(Kernel):
         self.gamma = gamma
         self.scales = checked_scales(scales)
 
-    def __repr__(self) -> str:
-        scales = "" if self.scales is None else f", scales={self.scales!r}"
-        return f"RBF(gamma={self.gamma!r}{scales})"
-
-    def __hash__(self) -> int:
-        return hash((RBF, self.gamma, frozenset((self.scales or {}).items())))
-
     @classmethod
     def from_width(cls, sigma: float) -> RBF:
         """The same kernel written as exp(-|x - z|^2 / (2 sigma^2))."""

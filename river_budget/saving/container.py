@@ -109,16 +109,24 @@ def _sync(folder: pathlib.Path) -> None:
 
 
 def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
-    """All bytes of a file of at most so many."""
-    status = os.stat(path)
-    if stat.S_ISDIR(status.st_mode):
+    """All bytes of a file of at most so many. Opened first and looked at then: by its name one could measure one file
+    and read another that has just been renamed to it."""
+    if os.path.isdir(path):
         raise IsADirectoryError(f"{path} is a folder")
-    if not stat.S_ISREG(status.st_mode):  # a pipe or a device might never end
-        raise SavedModelError(f"{path} is no regular file")
-    if status.st_size > max_bytes:
-        raise SavedModelError(f"{path} has {status.st_size} bytes, more than max_bytes={max_bytes}")
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=_without_waiting) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):  # a pipe or a device might never end
+            raise SavedModelError(f"{path} is no regular file")
+        if status.st_size > max_bytes:
+            raise SavedModelError(
+                f"{path} has {status.st_size} bytes, more than max_bytes={max_bytes}"
+            )
         return file.read(status.st_size)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A pipe without a writer is opened at once, not when one comes."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def parsed(data: bytes, path: Any, max_bytes: int) -> tuple[dict[str, Any], list[Any]]:

@@ -69,9 +69,9 @@ class Reader:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = pathlib.Path(path)
-        self.end = self.path.stat().st_size - DIGEST
         self.file = open(self.path, "rb")  # noqa: SIM115, it is read when the models are asked for
         try:
+            self.end = os.fstat(self.file.fileno()).st_size - DIGEST
             self._check()
             self.about = self._header()
             self.template = self._next()
