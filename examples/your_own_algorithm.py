@@ -23,8 +23,8 @@ import numpy as np
 from river import datasets, evaluate, metrics, preprocessing
 
 import river_budget as rb
-from river_budget.core.calls import unpack
 from river_budget.core.codes import Maintenance
+from river_budget.core.examples import unpack
 from river_budget.core.jit import compiled
 from river_budget.core.losses import clamp_step, loss_and_direction, mistaken
 from river_budget.core.numba_types import carver

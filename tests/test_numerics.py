@@ -16,8 +16,8 @@ from models import KERNELS
 from oracles.randoms import SplitMix
 
 import river_budget as rb
-from river_budget.core.calls import model_of, unpack
-from river_budget.core.examples import example_and_scores
+from river_budget.core.calls import model_of
+from river_budget.core.examples import example_and_scores, unpack
 from river_budget.core.exponential import exp_of, rough_exp_of
 from river_budget.core.numba_types import f64
 from river_budget.core.randoms import below, uniform

@@ -67,7 +67,7 @@ from .auto_votes import (
     neighbour_slopes,
     share_out,
 )
-from .calls import row_of, scores_of, unpack, whole_row
+from .calls import row_of, scores_of, unpack_rows, whole_row
 from .exponential import exp_of
 from .jit import compiled
 from .rows import is_finite
@@ -89,7 +89,7 @@ HEAVIEST = 1e3  # weight of an example
 def learn(call):
     """Learn the rows in order; scores[t] = log-probabilities before x_t is learned, or log-odds of two classes.
     Returns how many were done."""
-    model, stream, n = unpack(call)
+    model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     for t in range(n):
         x, f, y, w = whole_row(stream, t)
@@ -105,7 +105,7 @@ def learn(call):
 @compiled(called_from_python=True)
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
-    model, stream, n = unpack(call)
+    model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     for t in range(n):
         x, f = row_of(stream[0], t), scores_of(stream, t)

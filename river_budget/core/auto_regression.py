@@ -59,7 +59,7 @@ from .auto_tables import (
     state_at,
 )
 from .auto_votes import NEAREST, SHARPEST, SOFTEST, nearest, neighbour_slopes, share_out
-from .calls import row_of, scores_of, unpack, whole_row
+from .calls import row_of, scores_of, unpack_rows, whole_row
 from .jit import compiled
 from .rows import is_finite
 from .support import within
@@ -88,7 +88,7 @@ FIRST_RATE = 10.0  # of it, over the rounds
 @compiled(called_from_python=True)
 def learn(call):
     """Learn the rows in order; scores[t] = the prediction before x_t is learned. Returns how many were done."""
-    model, stream, n = unpack(call)
+    model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     for t in range(n):
         x, f, y, w = whole_row(stream, t)
@@ -105,7 +105,7 @@ def learn(call):
 @compiled(called_from_python=True)
 def decide(call):
     """Predictions of all rows, and their spread where there is a second column. Returns how many were done."""
-    model, stream, n = unpack(call)
+    model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     for t in range(n):
         x, f = row_of(stream[0], t), scores_of(stream, t)

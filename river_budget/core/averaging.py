@@ -14,8 +14,7 @@ state.average: 0 none, 1 all of the past, otherwise the horizon; state.averaged:
 
 from __future__ import annotations
 
-from .calls import unpack
-from .examples import example_and_scores
+from .examples import example_and_scores, unpack
 from .jit import REORDERED, compiled
 from .lanes import dot
 from .rows import kernel_row, norm_of, padded_count, usable

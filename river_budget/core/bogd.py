@@ -19,8 +19,9 @@ import math
 
 import numpy as np
 
-from .calls import model_of, unpack
+from .calls import model_of
 from .codes import Maintenance, Task
+from .examples import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, step_length
 from .numba_types import carver

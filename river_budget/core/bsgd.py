@@ -26,8 +26,9 @@ import numpy as np
 
 from .averaging import score_mean, update_mean
 from .calibration import calibrate
-from .calls import model_of, unpack
+from .calls import model_of
 from .codes import Task
+from .examples import unpack
 from .jit import compiled
 from .lanes import dot
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .calls import model_of, unpack
+from .calls import model_of
+from .examples import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction
 from .numba_types import carver

@@ -14,9 +14,13 @@ from .layout import model_at
 from .numba_types import address_of, f64, f64_matrix
 
 BLOCK, SCRATCH, ROWS, TARGETS, WEIGHTS, SCORES, SIZE, WIDTH, OUTPUTS = range(9)
-STARTS, PLACES, KEYS, DESK, LONGEST = range(9, 14)
-CALL = 4  # where the call itself is in a stream
-DESK_ROWS = 5  # of LONGEST numbers each, for one example at a time
+STARTS, PLACES, KEYS = range(9, 12)
+
+# What is present is gathered for the examples of a call, or the first AT_ONCE of them (core/examples.py): PARTS
+# numbers for each, and from DESK to DESK_END up to LISTED lists of up to LONGEST numbers. DONE says for how many.
+LISTS_OF, AT_ONCE, DESK, DESK_END, DONE, EVERY_PLACE, SORTED, LONGEST = range(12, 20)
+GATHERED = 4  # where they are listed, in a stream
+PARTS, LISTED = 5, 3
 
 
 @compiled(always_inlined=True)
@@ -26,12 +30,16 @@ def model_of(call):
 
 
 @compiled(always_inlined=True)
-def unpack(call):
+def unpack_rows(call):
     """(model, stream, length of the stream)"""
     n = call[SIZE]
     rows = f64_matrix(call[ROWS], n, call[WIDTH])
     scores = f64_matrix(call[SCORES], n, call[OUTPUTS])
-    return model_of(call), (rows, f64(call[TARGETS], n), f64(call[WEIGHTS], n), scores, call), n
+    return (
+        model_of(call),
+        (rows, f64(call[TARGETS], n), f64(call[WEIGHTS], n), scores, call[LISTS_OF]),
+        n,
+    )
 
 
 @compiled(always_inlined=True)

@@ -11,15 +11,34 @@ from __future__ import annotations
 
 import math
 
-from .calls import CALL, DESK, KEYS, LONGEST, PLACES, ROWS, STARTS, row_of, scores_of
+from .calls import (
+    AT_ONCE,
+    DESK,
+    DESK_END,
+    DONE,
+    EVERY_PLACE,
+    GATHERED,
+    KEYS,
+    LISTED,
+    LONGEST,
+    PARTS,
+    PLACES,
+    ROWS,
+    SIZE,
+    SORTED,
+    STARTS,
+    WIDTH,
+    row_of,
+    scores_of,
+    unpack_rows,
+)
 from .codes import Kernel
 from .jit import compiled
 from .numba_types import address_of, f64, i64
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
-ALL_PLACES = 3  # row of the desk: 0, 1, 2, ...
 WHOLE = 2**16
-EVERYTHING = 4  # with what the model does not know
+BLOCK = 32  # rows that are looked at together
 
 
 @compiled(always_inlined=True)
@@ -45,6 +64,13 @@ def present(places, values, n):
 
 
 @compiled(always_inlined=True)
+def unpack(call):
+    """(model, stream, n): what a pass works on. It may be told of some of the examples only, and is called again."""
+    model, stream, _ = unpack_rows(call)
+    return model, stream, gather(model, stream, call)
+
+
+@compiled(always_inlined=True)
 def example(model, stream, t):
     """(x, f, y, w): what is present in example t, the place of its scores, its target and its weight"""
     x, f = example_and_scores(model, stream, t)
@@ -54,37 +80,97 @@ def example(model, stream, t):
 @compiled(always_inlined=True)
 def example_and_scores(model, stream, t):
     """(x, f)"""
-    call = stream[CALL]
-    if call[STARTS] == 0:
-        x = from_row(model, row_of(stream[0], t), call)
-    else:
-        x = from_list(model, call, t)
-    return x, scores_of(stream, t)
-
-
-@compiled(always_inlined=True)
-def from_row(model, row, call):
-    """What is not 0 in a row; for a kernel function everything."""
-    desk, longest, n = call[DESK], call[LONGEST], 0
-    if model.head.custom:
-        return present(i64(desk + 8 * ALL_PLACES * longest, longest), row, row.shape[0])
-    while n < row.shape[0] and row[n] != 0.0:
-        n += 1
-    if n == row.shape[0] and model.head.shuffled == 0:
-        return present(i64(desk + 8 * ALL_PLACES * longest, longest), row, n)
-    return from_sparse_row(model, row, desk, longest)
+    x = i64(stream[GATHERED] + 8 * PARTS * t, PARTS)
+    return (x[0], x[1], x[2], x[3], x[4]), scores_of(stream, t)
 
 
 @compiled
-def from_sparse_row(model, row, desk, longest):
-    places, values, n = i64(desk, longest), f64(desk + 8 * longest, longest), 0
+def gather(model, stream, call):
+    """Write down what is present in the examples of a call; returns how many there was room for.
+
+    Before the first is learned: looked at one by one, between a row of kernel values and the next, they would cost
+    100 vectors a tenth more time, as the compiler then reads all that it knows of the model anew for every example.
+    """
+    n, room = min(call[SIZE], call[AT_ONCE]), call[DESK]
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        if call[STARTS] == 0 and all_whole(model, stream, call, first, last):
+            for t in range(first, last):
+                note(stream, t, whole_example(call, row_of(stream[0], t)))
+        else:
+            last, room = gather_some(model, stream, call, first, last, room)
+            if last < first + BLOCK:
+                n = min(last, n)
+                break
+    call[DONE] = n
+    return n
+
+
+@compiled(always_inlined=True)
+def all_whole(model, stream, call, first, last):
+    """Whether nothing is left out in any of these rows."""
+    if model.head.custom == 0 and not is_whole(model, row_of(stream[0], first)):
+        return False
+    width, zeros = call[WIDTH], 0
+    numbers = f64(call[ROWS] + 8 * width * first, width * (last - first))
+    for i in range(numbers.shape[0]):
+        zeros += numbers[i] == 0.0
+    return zeros == 0 or model.head.custom != 0
+
+
+@compiled(always_inlined=True)
+def is_whole(model, row):
+    """Whether nothing is left out in a row, and the order of the places is that of the keys. For a kernel function
+    all stands where it stood."""
+    n = row.shape[0] if model.head.custom else 0
+    while n < row.shape[0] and row[n] != 0.0:
+        n += 1
+    return n == row.shape[0] and (model.head.shuffled == 0 or model.head.custom != 0)
+
+
+@compiled(always_inlined=True)
+def whole_example(call, row):
+    return present(i64(call[EVERY_PLACE], row.shape[0]), row, row.shape[0])
+
+
+@compiled(always_inlined=True)
+def note(stream, t, x):
+    """x is what is present in example t."""
+    parts = i64(stream[GATHERED] + 8 * PARTS * t, PARTS)
+    parts[0], parts[1], parts[2], parts[3], parts[4] = x
+
+
+@compiled
+def gather_some(model, stream, call, first, last, room):
+    """The same where something is left out. Returns also where there is room for more."""
+    needed = 8 * LISTED * call[LONGEST]
+    for t in range(first, last):
+        if room + needed > call[DESK_END]:
+            return t, room
+        if call[STARTS] != 0:
+            note(stream, t, from_list(model, call, t, room))
+            room += needed
+            continue
+        row = row_of(stream[0], t)
+        if is_whole(model, row):
+            note(stream, t, whole_example(call, row))
+        else:
+            note(stream, t, from_sparse_row(model, row, call, room))
+            room += needed
+    return last, room
+
+
+@compiled
+def from_sparse_row(model, row, call, room):
+    longest = call[LONGEST]
+    places, values, n = i64(room, longest), f64(room + 8 * longest, longest), 0
     for i in range(row.shape[0]):
         places[n] = i
         n += row[i] != 0.0
     for i in range(n):
         values[i] = row[places[i]]
     if model.head.shuffled:
-        keys = f64(desk + 16 * longest, longest)
+        keys = f64(call[SORTED], longest)
         for i in range(n):
             keys[i] = model.keys[places[i]]
         sort_by_key(keys, places, values, n)
@@ -92,16 +178,16 @@ def from_sparse_row(model, row, desk, longest):
 
 
 @compiled
-def from_list(model, call, t):
+def from_list(model, call, t, room):
     """What is not 0 in a list."""
-    desk, longest = call[DESK], call[LONGEST]
+    longest = call[LONGEST]
     starts = i64(call[STARTS] + 8 * t, 2)
     first, length = starts[0], starts[1] - starts[0]
     given_places, given = i64(call[PLACES] + 8 * first, length), f64(call[ROWS] + 8 * first, length)
     keyed = call[KEYS] != 0
     given_keys = f64(call[KEYS] + 8 * first, length)
-    places, values = i64(desk, longest), f64(desk + 8 * longest, longest)
-    keys, known_keys = f64(desk + 16 * longest, longest), model.keys
+    places, values = i64(room, longest), f64(room + 8 * longest, longest)
+    keys, known_keys = f64(call[SORTED], longest), model.keys
     n, strangers, ordered, last = 0, 0, True, -math.inf
     for i in range(length):
         if given[i] != 0.0:
@@ -121,7 +207,7 @@ def from_list(model, call, t):
         if not keyed:
             values[0] = math.nan
         return present(places, values, n)
-    everything, known = f64(desk + 8 * EVERYTHING * longest, longest), 0
+    everything, known = f64(room + 16 * longest, longest), 0
     for i in range(n):
         everything[i] = values[i]
         places[known], values[known] = places[i], values[i]

@@ -18,8 +18,9 @@ import math
 
 import numpy as np
 
-from .calls import model_of, unpack
+from .calls import model_of
 from .codes import Task
+from .examples import unpack
 from .jit import compiled
 from .linked import vector
 from .losses import clamp_step, loss_and_direction, mistaken

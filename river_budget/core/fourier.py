@@ -19,8 +19,7 @@ import numpy as np
 
 from .averaging import move_towards, share_of
 from .calibration import calibrate
-from .calls import unpack
-from .examples import all_of, example, example_and_scores
+from .examples import all_of, example, example_and_scores, unpack
 from .jit import REORDERED, compiled
 from .lanes import dot
 from .losses import clamp_step, clipped, loss_and_direction, step_length

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .calls import model_of, scores_of, unpack
+from .calls import model_of, scores_of, unpack_rows
 from .codes import Task
+from .examples import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction
 from .maintenance import keep_budget, store, strategy_of
@@ -87,7 +88,7 @@ def learn_novelty(call):
 def score_novelty(call):
     """scores[t] = rho - f(x_t). Returns how many were done, as `decide` does."""
     done = decide(call)
-    model, stream, _ = unpack(call)
+    model, stream, _ = unpack_rows(call)
     for t in range(done):
         f = scores_of(stream, t)
         f[0] = state_at(model.state).level - f[0]

@@ -26,8 +26,7 @@ import numpy as np
 
 from .averaging import score_mean, update_mean
 from .calibration import calibrate
-from .calls import unpack
-from .examples import example_and_scores
+from .examples import example_and_scores, unpack
 from .jit import REORDERED, compiled
 from .lanes import dot
 from .linked import has_slots

@@ -13,7 +13,7 @@ import numpy as np
 
 from .averaging import score_mean, update_mean
 from .calibration import calibrate
-from .calls import unpack
+from .examples import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, step_length
 from .numba_types import carver

@@ -17,7 +17,8 @@ import numpy as np
 
 from .averaging import score_mean, update_mean
 from .calibration import calibrate
-from .calls import model_of, unpack
+from .calls import model_of
+from .examples import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
 from .maintenance import keep_budget, store, strategy_of

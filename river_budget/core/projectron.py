@@ -19,7 +19,8 @@ import math
 
 import numpy as np
 
-from .calls import model_of, unpack
+from .calls import model_of
+from .examples import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
 from .numba_types import carver, f64

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
-from .calls import row_of, unpack
+from .calls import row_of
 from .codes import Kernel
 from .custom import call_function
 from .differences import distances_by_differences
-from .examples import all_of, example_and_scores, places_of, values_of
+from .examples import all_of, example_and_scores, places_of, unpack, values_of
 from .exponential import exp_of
 from .jit import FUSED, REORDERED, compiled
 from .lanes import dot
@@ -155,6 +155,23 @@ def dot_products(model, x):
         add_listed_products(model, places, values, row)
         return
     features, vectors, i = places.shape[0], model.vectors, 0
+    while i + 8 <= features:
+        x_a, x_b, x_c, x_d = values[i], values[i + 1], values[i + 2], values[i + 3]
+        v_a, v_b = vectors[places[i]], vectors[places[i + 1]]
+        v_c, v_d = vectors[places[i + 2]], vectors[places[i + 3]]
+        x_e, x_f, x_g, x_h = values[i + 4], values[i + 5], values[i + 6], values[i + 7]
+        v_e, v_f = vectors[places[i + 4]], vectors[places[i + 5]]
+        v_g, v_h = vectors[places[i + 6]], vectors[places[i + 7]]
+        for j in range(n):
+            total = row[j] + x_a * v_a[j]
+            total = total + x_b * v_b[j]
+            total = total + x_c * v_c[j]
+            total = total + x_d * v_d[j]
+            total = total + x_e * v_e[j]
+            total = total + x_f * v_f[j]
+            total = total + x_g * v_g[j]
+            row[j] = total + x_h * v_h[j]
+        i += 8
     while i + 4 <= features:
         x_a, x_b, x_c, x_d = values[i], values[i + 1], values[i + 2], values[i + 3]
         v_a, v_b = vectors[places[i]], vectors[places[i + 1]]

@@ -26,8 +26,8 @@ import numpy as np
 
 from .alarms import far_from_all
 from .calibration import STEEPEST, calibrate
-from .calls import model_of, scores_of, unpack
-from .examples import example
+from .calls import model_of, scores_of, unpack_rows
+from .examples import example, unpack
 from .jit import REORDERED, compiled
 from .lanes import dot
 from .losses import clamp_step
@@ -333,7 +333,7 @@ def norm2_of(model):
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
     done = decide_without_bias(call)
-    model, stream, _ = unpack(call)
+    model, stream, _ = unpack_rows(call)
     for t in range(done):
         f = scores_of(stream, t)
         f[0] += state_at(model.state).bias

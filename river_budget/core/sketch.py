@@ -19,8 +19,7 @@ import math
 
 import numpy as np
 
-from .calls import unpack
-from .examples import all_of, example_and_scores, places_of, values_of
+from .examples import all_of, example_and_scores, places_of, unpack, values_of
 from .jit import REORDERED, compiled
 from .numba_types import carver, f64
 from .randoms import numbered

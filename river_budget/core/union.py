@@ -7,8 +7,8 @@ the vectors of a sum have no newcomer among them, and their age says little.
 from __future__ import annotations
 
 from .averaging import first_mean
-from .calls import model_of, unpack
-from .examples import example_and_scores
+from .calls import model_of
+from .examples import example_and_scores, unpack
 from .jit import compiled
 from .numba_types import f64
 from .projection import (
@@ -33,6 +33,7 @@ def absorb(call):
     for t in range(n):
         x, a = example_and_scores(model, stream, t)
         insert_with(model, x, norm_of(model, x), a)
+    return n
 
 
 @compiled

@@ -17,8 +17,10 @@ import numpy as np
 from ..core import layout as blocks
 from ..core.calls import (
     BLOCK,
-    DESK_ROWS,
+    DONE,
     KEYS,
+    LISTED,
+    PARTS,
     ROWS,
     SCORES,
     SCRATCH,
@@ -28,11 +30,15 @@ from ..core.calls import (
     WEIGHTS,
 )
 from ..core.custom import address_for
-from ..core.examples import ALL_PLACES
 from .lists import Lists, key_of
 
 NONE: Any = np.empty(0)
 NO_ROWS: Any = np.empty((0, 0))
+
+FIRSTS = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # what goes on with the rows
+AT_A_TIME = 2**10  # examples of a call
+ROOM = 2**16  # numbers on a desk, if one example does not need more
+NEVER = -1  # done, by a pass that takes whole rows
 
 _SCRATCH_AT = blocks.HEADER.fields["scratch"][1]  # type: ignore[index]
 _two_at = struct.Struct("=qq").unpack_from  # of the header: scratch, function
@@ -80,6 +86,22 @@ class Scratch:
         return self.address
 
 
+class Desk:
+    """Where passes write down what is present in the examples of a call (core/examples.py)."""
+
+    __slots__ = ("addresses", "space")
+
+    def __init__(self, longest: int, n: int):
+        at_once = min(n, AT_A_TIME)
+        room = min(n * LISTED * longest, max(LISTED * longest, ROOM))
+        self.space = np.empty(PARTS * at_once + room + 2 * longest, np.int64)
+        self.space[-longest:] = np.arange(longest)
+        first = address_of(self.space)
+        desk = first + 8 * PARTS * at_once
+        end = desk + 8 * room
+        self.addresses = (first, at_once, desk, end, NEVER, end + 8 * longest, end, longest)
+
+
 class Call:
     """One call of a pass: the addresses of its arrays, which are C-contiguous.
 
@@ -107,17 +129,13 @@ class Call:
         else:
             lists, first, width = (0, 0, 0), address_of(rows), rows.shape[1]
             longest = width
-        longest += 1  # what is written behind the last is not kept
-        self.desk = np.zeros(DESK_ROWS * longest)
-        every_place = self.desk[ALL_PLACES * longest : (ALL_PLACES + 1) * longest]
-        every_place.view(np.int64)[:] = np.arange(longest)
+        self.desk = Desk(longest + 1, len(rows))
         self.firsts = (first, *map(address_of, (targets, weights, scores)), lists[0])
         # bytes of a row
         self.steps = (8 * width, 8, 8, 8 * outputs, 8 * (lists[0] > 0))
         here = (address_of(block), scratch.address_for(block))
         sizes = (len(rows), width, outputs)
-        desk = (address_of(self.desk), longest)
-        self.addresses = np.array((*here, *self.firsts[:4], *sizes, *lists, *desk))
+        self.addresses = np.array((*here, *self.firsts[:4], *sizes, *lists, *self.desk.addresses))
 
     def model(self) -> Any:
         """The model of the call with its scratch space, for Python."""
@@ -129,18 +147,25 @@ class Call:
         addresses[BLOCK] = address_of(block)
         addresses[SCRATCH] = self.arrays[1].address_for(block)
         addresses[SIZE] = stop - start
-        rows, targets, weights, scores, starts = self.firsts
-        row, target, weight, score, entry = self.steps
-        addresses[ROWS] = rows + start * row
-        addresses[TARGETS] = targets + start * target
-        addresses[WEIGHTS] = weights + start * weight
-        addresses[SCORES] = scores + start * score
-        addresses[STARTS] = starts + start * entry
+        for place, first, step in zip(FIRSTS, self.firsts, self.steps, strict=True):
+            addresses[place] = first + start * step
 
     def run(self, compiled: Any) -> int:
-        """Make the call. Returns how many rows were learned."""
-        done: int = compiled(self.addresses)
-        return done
+        """Make the call. Returns how many rows were done."""
+        addresses = self.addresses
+        size, done = int(addresses[SIZE]), compiled(addresses)
+        total: int = done
+        while done == addresses[DONE] and total < size:  # all that there was room for on the desk
+            self._advance(done)
+            addresses[SIZE] = size - total
+            done = compiled(addresses)
+            total += done
+        return total
+
+    def _advance(self, rows: int) -> None:
+        """Go so many rows further."""
+        for place, step in zip(FIRSTS, self.steps, strict=True):
+            self.addresses[place] += rows * step
 
 
 def _one(*shape: int) -> tuple[Any, Any]:
