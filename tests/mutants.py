@@ -578,7 +578,7 @@ PROMISES = [
     ),
     Mutant(
         "model/base.py",
-        "stop = min(done + UNINTERRUPTED, len(rows))",
+        "stop = min(done + AT_A_TIME, len(rows))",
         "stop = len(rows)",
         "threads",
         "ctrl_c",

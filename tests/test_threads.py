@@ -16,7 +16,7 @@ from test_saving import ALL, answers, file_of, is_supervised, stream_of, taught,
 
 import river_budget as rb
 from river_budget.kernels import RBF
-from river_budget.model.base import UNINTERRUPTED
+from river_budget.model.calls import AT_A_TIME
 from river_budget.model.turns import Turn
 
 BUSY = "two threads"
@@ -127,7 +127,7 @@ def interrupted_after(calls):
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3 * UNINTERRUPTED + 5, 3))
+    X = rng.normal(size=(3 * AT_A_TIME + 5, 3))
     y = X[:, 0] > 0.0
     model, expected = Held(9, RBF(0.5), seed=1), rb.BSGDClassifier(9, RBF(0.5), seed=1)
     Held.in_the_middle = interrupted_after(2)
@@ -135,7 +135,7 @@ def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
         model.learn_many(X, y)
     rows = np.arange(len(X))
     learned = int(model.state_record().rounds)
-    assert learned == UNINTERRUPTED
+    assert learned == AT_A_TIME
     model.learn_many(X[learned:], y[learned:])
     expected.learn_many(X, y)
     assert np.array_equal(model.predict_many(X), expected.predict_many(X))

@@ -25,7 +25,7 @@ from ..kernels import RBF, Custom, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
 from .advice import say
 from .batches import Batch
-from .calls import Call, FreeRows, PreparedList, PreparedRow
+from .calls import AT_A_TIME, Call, FreeRows, PreparedList, PreparedRow
 from .contract import Rows
 from .describing import Described
 from .features import FeatureIndex, in_order
@@ -34,7 +34,6 @@ from .single import OneByOne
 from .turns import Turn, changes_the_model, takes_a_turn
 
 SHORT_LIST = 32  # features of an example
-UNINTERRUPTED = 4096  # rows that are learned in one go, before Ctrl-C is answered
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
 
 
@@ -277,7 +276,7 @@ class StreamModel(OneByOne, Described, base.Estimator):
         """The pass over all rows; where it waits, the model is prepared for what comes."""
         call, done = Call(self.block, rows, targets, weights, scores), 0
         while done < len(rows):
-            stop = min(done + UNINTERRUPTED, len(rows))
+            stop = min(done + AT_A_TIME, len(rows))
             call.move(self.block, done, stop)
             done += call.run(self.pass_holder.learning_pass)
             if done < stop and not (say(self) or self.add_slots()):

@@ -36,7 +36,7 @@ NONE: Any = np.empty(0)
 NO_ROWS: Any = np.empty((0, 0))
 
 FIRSTS = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # what goes on with the rows
-AT_A_TIME = 2**10  # examples of a call
+AT_A_TIME = 2**10  # examples of a call: between one and the next Ctrl-C is answered
 ROOM = 2**16  # numbers on a desk, if one example does not need more
 NEVER = -1  # done, by a pass that takes whole rows
 

@@ -210,7 +210,7 @@ class FeatureIndex:
         """The numbers of an example, times the scales of their features."""
         if self._scales is None:
             return x.values()
-        return [float(value) * self._scales.get(name, 1.0) for name, value in x.items()]
+        return [number(name, value) * self._scales.get(name, 1.0) for name, value in x.items()]
 
     def factors(self, names: Iterable[Any]) -> Any:
         """The scales of these features."""

@@ -119,7 +119,7 @@ def _two_features(
 ) -> list[Any]:
     if features is None:
         last = last_step(model)
-        known = list(points[0][0]) if points else list(last.features) if is_ours(last) else []
+        known = list(points[0][0]) if points else in_order(last.features) if is_ours(last) else []
         if len(known) != 2:
             raise ValueError(
                 f"there must be two features to show, not {len(known)}: features=(...) names them"
