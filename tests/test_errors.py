@@ -48,7 +48,13 @@ MISSING = [
 NO_LABELS = [None, math.nan, np.float64("nan"), [1], {"a": 1}, np.array([1, 2]), *PANDAS]
 BAD_WEIGHTS = [-1.0, -1e-300, math.nan, math.inf, None, "a", [1.0], 1j, 10**400]
 
-BEHIND_ONE = ("learn_one", "predict_one", "predict_proba_one", "decision_function_one")
+BEHIND_ONE = (
+    "learn_one",
+    "predict_then_learn_one",
+    "predict_one",
+    "predict_proba_one",
+    "decision_function_one",
+)
 BEHIND_MANY = ("learn_many", "predict_then_learn_many", "predict_many", "predict_proba_many")
 
 

@@ -180,7 +180,7 @@ class PreparedRow(Call):
     Single numbers go in and out through memoryviews, which is twice as fast as through arrays.
     """
 
-    __slots__ = ("pass_holder", "scores", "target", "values", "weight")
+    __slots__ = ("parts", "pass_holder", "scores", "target", "values", "weight")
 
     def __init__(self, pass_holder: Any, block: Any, n_features: int, n_outputs: int):
         self.pass_holder = pass_holder
@@ -189,6 +189,7 @@ class PreparedRow(Call):
         weights, self.weight = _one(1)
         scores, self.scores = _one(1, n_outputs)
         super().__init__(block, rows, targets, weights, scores)
+        self.parts = (self.addresses, self.values, self.scores, self.target, self.weight)
 
 
 @functools.lru_cache(4096)

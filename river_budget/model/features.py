@@ -218,6 +218,11 @@ class FeatureIndex:
         return np.array([scales.get(name, 1.0) for name in names], np.float64)
 
     @property
+    def whole(self) -> bool:
+        """Whether an example of all known features is a row of them as it is."""
+        return not self.loose and self._scales is None
+
+    @property
     def scaled(self) -> bool:
         """Whether there are scales."""
         return self._scales is not None

@@ -100,10 +100,34 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             target = self.labels.codes[label]
         self._learn_row(x, target, w if w == 1.0 else weight(w), self.labels)
 
+    @changes_the_model
+    def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:
+        """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
+
+        For validation by hand; two calls compute every score twice.
+        """
+        scores = self._learn_known(x, y, w)
+        if scores is not None:
+            return self.labels.label(scores)
+        prediction = self.predict_one(x)
+        self.learn_one(x, y, w)
+        return prediction
+
+    def _learn_known(self, x: dict[Any, Any], y: Any, w: float) -> Any:
+        """Learn an example at once, if there is nothing new in it. Returns its scores before, or None: then nothing
+        has happened."""
+        labels = self.labels
+        try:
+            target = labels.codes[y]
+        except (KeyError, TypeError):
+            return None
+        return self._learn_at_once(x, target, w if w == 1.0 else weight(w), labels)
+
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
         """The label with the highest score; None before the first label is known."""
-        return self.labels.label(self._score_row(x))
+        scores = self.score_at_once(x)
+        return self.labels.label(self._score_row(x) if scores is None else scores)
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
@@ -200,9 +224,24 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
         target = real(y)
         self._learn_row(x, target, w if w == 1.0 else weight(w))
 
+    @changes_the_model
+    def predict_then_learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> float:
+        """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
+
+        For validation by hand; two calls compute every score twice.
+        """
+        scores = self._learn_at_once(x, real(y), w if w == 1.0 else weight(w))
+        if scores is not None:
+            score: float = scores[0]
+            return score
+        prediction = self.predict_one(x)
+        self.learn_one(x, y, w)
+        return prediction
+
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The score, in the units of the targets that were learned."""
-        score: float = self._score_row(x)[0]
+        scores = self.score_at_once(x)
+        score: float = (self._score_row(x) if scores is None else scores)[0]
         return score
 
     def decision_function_one(self, x: dict[Any, Any]) -> float:

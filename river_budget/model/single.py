@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from .calls import FreeRows, PreparedList, PreparedRow
+from .closures import Learn, Score, nothing, scored_and_learned
 from .features import FeatureIndex
 from .turns import Turn
 
@@ -22,9 +23,12 @@ class OneByOne:
     free_rows: FreeRows
     free_lists: FreeRows
     turn: Turn
+    score_at_once: Score
+    learn_at_once: Learn
     takes_lists: bool
     draws_features: ClassVar[bool]
     scoring_pass: ClassVar[Any]
+    pass_holder: Any
     add_features: Callable[..., None]
     run_pass: Callable[..., None]
     choose_storage: Callable[[], None]
@@ -35,6 +39,20 @@ class OneByOne:
     def n_outputs(self) -> int:
         raise NotImplementedError
 
+    def _learn_at_once(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
+        """Learn an example of just the known features, whose target is checked and known to these labels. Returns its
+        scores before, or None: then it must go the long way, and nothing has happened."""
+        turn = self.turn
+        if turn.taken:
+            turn.refuse()
+        turn.taken = True
+        try:
+            if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
+                turn.refuse()  # another thread has added one since the target was coded
+            return self.learn_at_once(x, target, w)
+        finally:
+            turn.taken = False
+
     def _learn_row(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> None:
         """Learn one example, whose target is checked and known to these labels."""
         turn = self.turn
@@ -44,6 +62,8 @@ class OneByOne:
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 turn.refuse()  # another thread has added one since the target was coded
+            if self.learn_at_once(x, target, w) is not None:
+                return
             if self.block is None:
                 self.features.reject(x)
                 self.add_features(list(x))
@@ -72,8 +92,17 @@ class OneByOne:
             else:
                 features.reject(x)
                 self.run_pass(*prepared.arrays[2:])
+            self.sit()
         finally:
             turn.taken = False
+
+    def sit(self) -> None:
+        """Make the functions for examples of just the known features. For whoever changes the model."""
+        features = self.features
+        if self.learn_at_once is nothing and features.whole and self.block is not None:
+            self.score_at_once, self.learn_at_once = scored_and_learned(
+                list(features), self.free_rows, self.scoring_pass, self.pass_holder.learning_pass
+            )
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
         """Learn an example that has other features than those known, or lacks some of them."""
@@ -117,6 +146,9 @@ class OneByOne:
 
         River's scalers give NaN for what they have not learned, and validation predicts first.
         """
+        found = self.score_at_once(x)
+        if found is not None:
+            return found
         try:
             return self._score_numbers(x)
         except ValueError:

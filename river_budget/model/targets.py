@@ -127,9 +127,10 @@ class Labels:
 
     def label(self, scores: Any) -> Any:
         """The predicted label from the scores of one example; None before any is known."""
-        if len(self.known) == 2:
-            return self.known[scores[0] >= 0.0]
-        if len(self.known) > 2:
+        known = self.known
+        if len(known) == 2:
+            return known[scores[0] >= 0.0]
+        if len(known) > 2:
             try:
                 return self.known[scores.index(max(scores))]
             except IndexError:  # another has come meanwhile, in a thread that learns

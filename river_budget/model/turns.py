@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar, cast
 
+ALONE = "learn_one", "predict_then_learn_one"
 Method = TypeVar("Method", bound=Callable[..., Any])
 BUSY = (
     "two threads at once would change this model: only one may, while others predict. (Or this process was "
@@ -38,8 +39,8 @@ class Turn:
 
 def changes_the_model(method: Method) -> Method:
     """Mark a method that changes a model: one thread at a time may call such methods, and models that were loaded
-    with predict_only=True refuse them. (learn_one takes its turn by itself, where it learns a row.)"""
-    marked = method if method.__name__ == "learn_one" else takes_a_turn(method)
+    with predict_only=True refuse them. (Those of ALONE take their turn by themselves, where they learn a row.)"""
+    marked = method if method.__name__ in ALONE else takes_a_turn(method)
     marked.changes_the_model = True  # type: ignore[attr-defined]
     return marked
 
