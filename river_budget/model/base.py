@@ -278,9 +278,12 @@ class StreamModel(OneByOne, Described, base.Estimator):
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """The pass over all rows; where it waits, the model is prepared for what comes."""
         call, done = Call(self.block, rows, targets, weights, scores), 0
+        ready = len(rows) <= AT_A_TIME
         while done < len(rows):
             stop = min(done + AT_A_TIME, len(rows))
-            call.move(self.block, done, stop)
+            if not ready:
+                call.move(self.block, done, stop)
+            ready = False
             done += call.run(self.pass_holder.learning_pass)
             if done < stop and not (say(self) or self.add_slots()):
                 self.prepare()
@@ -299,7 +302,10 @@ class StreamModel(OneByOne, Described, base.Estimator):
     def _score_batch(self, batch: Batch) -> Rows:
         while True:
             features, block = self.features, self.block
-            rows = batch.examples(features) if self.takes_lists else batch.rows(features)
+            if batch.lists is None and features.in_place(batch.names):
+                rows = batch.scaled_values(features)
+            else:
+                rows = batch.examples(features) if self.takes_lists else batch.rows(features)
             n_outputs = self.n_outputs
             if block is self.block:  # else another thread has changed all of them
                 return self._scores_by(block, rows, n_outputs)
@@ -321,6 +327,8 @@ class StreamModel(OneByOne, Described, base.Estimator):
 
     def rows_of(self, batch: Batch) -> Any:
         """The examples of a batch whose features become known."""
+        if batch.lists is None and self.block is not None and self.features.in_place(batch.names):
+            return batch.scaled_values(self.features)
         used = batch.names_in_use()
         if self.block is None:
             self.add_features(used)

@@ -115,7 +115,7 @@ class Batch:
 
     def rows(self, features: FeatureIndex) -> Any:
         """The rows of a batch for models that take no lists, unknown features left out."""
-        places, values = features.places, self._scaled_values(features)
+        places, values = features.places, self.scaled_values(features)
         order = [places.get(name, -1) for name in self.names]
         if order == list(range(len(places))):
             return values
@@ -124,7 +124,7 @@ class Batch:
         rows[:, [order[column] for column in known]] = values[:, known]
         return rows
 
-    def _scaled_values(self, features: FeatureIndex) -> Any:
+    def scaled_values(self, features: FeatureIndex) -> Any:
         """The matrix, with its columns times the scales of their features."""
         if not features.scaled:
             return self.values
@@ -138,7 +138,7 @@ class Batch:
     def _scaled_lists(self, features: FeatureIndex) -> Lists:
         """The same as lists."""
         if self.lists is None:
-            return Lists.of_table(self._scaled_values(features))
+            return Lists.of_table(self.scaled_values(features))
         if not features.scaled:
             return self.lists
         lists = self.lists

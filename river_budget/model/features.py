@@ -76,7 +76,7 @@ class FeatureIndex:
         self.loose = places is not None
         self.places: dict[Any, int] = {}
         self.vacant = array.array("q")  # places of a loose index
-        self._names: list[Any] = []  # by places, of a loose index
+        self._names: list[Any] = []  # by places
         if places is None:
             self.rename(names)
         else:
@@ -86,11 +86,11 @@ class FeatureIndex:
     def rename(self, names: Iterable[Any]) -> None:
         """All names, each in the place where it stands here."""
         self.places = {name: place for place, name in enumerate(names)}
-        self.loose, self.vacant, self._names = False, array.array("q"), []
+        self.loose, self.vacant = False, array.array("q")
         self._prepare()
 
     def _prepare(self) -> None:
-        names = list(self.places)
+        names = self._names = list(self.places)
         n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
         get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
@@ -216,6 +216,10 @@ class FeatureIndex:
         """The scales of these features."""
         scales = self._scales or {}
         return np.array([scales.get(name, 1.0) for name in names], np.float64)
+
+    def in_place(self, names: list[Any]) -> bool:
+        """Whether these are just the known features, each in its place."""
+        return not self.loose and self._names == names
 
     @property
     def whole(self) -> bool:

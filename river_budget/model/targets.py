@@ -216,6 +216,8 @@ class Targets:
         """Codes of the targets from `start` on, and how many there are before an unknown label."""
         if isinstance(self.values, np.ndarray) and self.values.dtype.kind in "biuf":
             rest = self.values[start:]
+            if self._all_known(labels):
+                return np.where(rest, labels.codes[True], labels.codes[False]), len(rest)
             codes = np.full(len(rest), math.nan)
             for label, code in labels.codes.items():
                 if isinstance(label, numbers.Number):  # a tuple would be compared item by item
@@ -226,7 +228,13 @@ class Targets:
         unknown = np.flatnonzero(np.isnan(codes))
         return codes, int(unknown[0]) if len(unknown) else len(codes)
 
+    def _all_known(self, labels: Labels) -> bool:
+        """Whether booleans need no look at each of them."""
+        return self.boolean and True in labels.codes and False in labels.codes
+
     def check(self, labels: Labels) -> None:
+        if self._all_known(labels):
+            return
         labels.check_all(self.values if isinstance(self.values, list) else np.unique(self.values))
 
     def numbers(self) -> Any:
