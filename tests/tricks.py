@@ -68,10 +68,10 @@ TRICKS = {
         "RBPClassifier(100)",
         2,
     ),
-    "four-features": Trick(
-        "core/rows.py",
-        "    while i + 4 <= features:\n        x_a, x_b, x_c, x_d = values[i]",
-        "    while i + 4 <= 0:\n        x_a, x_b, x_c, x_d = values[i]",
+    "eight-features": Trick(
+        "core/products.py",
+        "    while i + 8 <= features:\n",
+        "    while i + 8 <= 0:\n",
         "RBPClassifier(100)",
     ),
     "odd-columns": Trick(

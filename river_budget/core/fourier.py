@@ -24,7 +24,8 @@ from .jit import REORDERED, compiled
 from .lanes import dot
 from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
-from .rows import dot_products, is_finite, padded_count
+from .products import dot_products
+from .rows import is_finite, padded_count
 from .trigonometry import sines_and_cosines
 
 STATE = np.dtype(
@@ -42,7 +43,7 @@ state_at = carver(STATE, 0)
 @compiled(always_inlined=True)
 def waves(model, x):
     """The cosines of u'x in model.row, the sines in model.buffer."""
-    dot_products(model, x)
+    dot_products(model, x, padded_count(model))
     sines_and_cosines(model.row, model.buffer, padded_count(model))
 
 
