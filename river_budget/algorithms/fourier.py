@@ -34,7 +34,9 @@ def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[st
     if header["kernel"] == Code.RBF:  # normal
         from scipy.special import ndtri  # here, as only these models need it
 
-        return math.sqrt(2.0 * header["gamma"]) * ndtri(uniform)
+        normal: Any = ndtri(uniform, uniform)
+        normal *= math.sqrt(2.0 * header["gamma"])
+        return normal
     return header["gamma"] * np.tan(math.pi * (uniform - 0.5))  # Cauchy
 
 
@@ -216,6 +218,7 @@ class RBFSampler(RandomFourier):
         if self.block is not None:
             head = blocks.views(self.block).head
             head.gamma = self.kernel.header_fields(len(self.features))["gamma"]
+            self.forget_prepared()  # what is known of the width
             self.draw(self.block, list(self.features), self.features.places.values())
 
     def transform_one(self, x: dict[Any, Any], y: Any = None) -> dict[Any, Any]:

@@ -76,7 +76,7 @@ class FeatureIndex:
         self.loose = places is not None
         self.places: dict[Any, int] = {}
         self.vacant = array.array("q")  # places of a loose index
-        self._names: list[Any] = []  # by places, of a loose index
+        self.width = 0  # places of a loose index
         if places is None:
             self.rename(names)
         else:
@@ -86,7 +86,7 @@ class FeatureIndex:
     def rename(self, names: Iterable[Any]) -> None:
         """All names, each in the place where it stands here."""
         self.places = {name: place for place, name in enumerate(names)}
-        self.loose, self.vacant, self._names = False, array.array("q"), []
+        self.loose, self.vacant, self.width = False, array.array("q"), 0
         self._prepare()
 
     def _prepare(self) -> None:
@@ -122,7 +122,7 @@ class FeatureIndex:
     def __getstate__(self) -> tuple[Any, ...]:
         if self.loose:
             places = list(self.places.values())
-            return list(self.places), self._scales, places, len(self._names)
+            return list(self.places), self._scales, places, self.width
         return list(self.places), self._scales
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
@@ -137,7 +137,7 @@ class FeatureIndex:
     @property
     def memory_usage(self) -> int:
         names = sys.getsizeof(self.places) + sum(map(sys.getsizeof, self.places))
-        return names + sys.getsizeof(self.vacant) + sys.getsizeof(self._names)
+        return names + sys.getsizeof(self.vacant)
 
     # changes
 
@@ -149,35 +149,24 @@ class FeatureIndex:
 
     def loosen(self, width: int) -> None:
         """Names may be forgotten from now on. There is room for so many."""
-        self.loose, self.pack = True, _never
-        self._names = [None] * width
-        for name, place in self.places.items():
-            self._names[place] = name
+        self.loose, self.pack, self.width = True, _never, width
         taken = set(self.places.values())
         free = [place for place in range(width) if place not in taken]
         self.vacant = array.array("q", free[::-1])
 
-    def take(self, names: Iterable[Any], offered: Any, used: Iterable[bool]) -> None:
-        """The vacant places that were offered last are those of these names, as far as they are used."""
+    def take(self, names: Iterable[Any], offered: Any) -> None:
+        """The vacant places that were offered last are those of these names."""
         del self.vacant[len(self.vacant) - len(offered) :]
-        for name, place, taken in zip(names, offered, used, strict=True):
-            if taken:
-                self.places[name] = place
-                self._names[place] = name
-            else:
-                self.vacant.append(place)
+        self.places.update(zip(names, offered, strict=True))
 
-    def forget(self, places: Iterable[int], kept: Collection[Any]) -> None:
-        """What has these places is not known any more, except for names that are kept."""
-        known, vacant, names = self.places, self.vacant, self._names
-        for place in places:
-            name = names[place]
-            if known.get(name) == place and name not in kept:
-                del known[name]
-                names[place] = None
-                vacant.append(place)
-        if len(known) < sys.getsizeof(known) // 512:  # a dict does not shrink by itself
-            self.places = dict(known)
+    def forget(self, unused: Any, kept: Iterable[Any]) -> None:
+        """Only names whose places are used are known from now on, and some that are kept; the other places are
+        vacant."""
+        known = self.places
+        unused[[known[name] for name in kept if name in known]] = False
+        used = ~unused[np.fromiter(known.values(), np.int64, len(known))]
+        self.places = dict(itertools.compress(known.items(), used.tolist()))
+        self.vacant = array.array("q", np.flatnonzero(unused).tobytes())
 
     # examples
 

@@ -155,22 +155,21 @@ class OneByOne:
         while True:
             features, free = self.features, self.free_lists
             found = list(map(features.places.get, x, STRANGE))
-            if -1 in found and self.draws_features:
+            if self.draws_features and -1 in found:
                 return self._score_with_unknown(x)
-            prepared = self._list_for(x)
-            if features is self.features and max(found, default=-1) < len(prepared.known_keys):
-                break  # else another thread has given places to features
+            prepared = self._list_for(x)  # whose block has room for all places found before
+            if features is self.features:  # else another thread has given places to features
+                break
         try:
             prepared.fill(found, features.values_of(x))
         except (struct.error, TypeError, OverflowError):
             features.reject(x)
             raise
-        strange = -1 in found
-        if strange and prepared.keyed:
+        if prepared.keyed and -1 in found:
             prepared.write_keys(x, found)
         if not self.scoring_pass(prepared.addresses):
             self.features.reject(x)
-            if strange and not prepared.keyed:
+            if -1 in found and not prepared.keyed:
                 prepared.use_keys()
                 prepared.write_keys(x, found)
                 self.scoring_pass(prepared.addresses)
