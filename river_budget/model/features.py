@@ -12,7 +12,7 @@ import math
 import operator
 import struct
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,7 @@ class FeatureIndex:
         self.places: dict[Any, int] = {}
         self.vacant = array.array("q")  # places of a loose index
         self.width = 0  # places of a loose index
+        self.taken_back = 0  # how often names have lost their places
         if places is None:
             self.rename(names)
         else:
@@ -164,6 +165,7 @@ class FeatureIndex:
         vacant."""
         known = self.places
         unused[[known[name] for name in kept if name in known]] = False
+        self.taken_back += 1
         used = ~unused[np.fromiter(known.values(), np.int64, len(known))]
         self.places = dict(itertools.compress(known.items(), used.tolist()))
         self.vacant = array.array("q", np.flatnonzero(unused).tobytes())

@@ -154,28 +154,30 @@ class OneByOne:
         """f(x) of an example that has other features than those known, or lacks some of them."""
         while True:
             features, free = self.features, self.free_lists
+            before = features.taken_back
             found = list(map(features.places.get, x, STRANGE))
             if self.draws_features and -1 in found:
                 return self._score_with_unknown(x)
             prepared = self._list_for(x)  # whose block has room for all places found before
-            if features is self.features:  # else another thread has given places to features
-                break
-        try:
-            prepared.fill(found, features.values_of(x))
-        except (struct.error, TypeError, OverflowError):
-            features.reject(x)
-            raise
-        if prepared.keyed and -1 in found:
-            prepared.write_keys(x, found)
-        if not self.scoring_pass(prepared.addresses):
-            self.features.reject(x)
-            if -1 in found and not prepared.keyed:
-                prepared.use_keys()
+            if features is not self.features:
+                continue  # another thread has given places to features
+            try:
+                prepared.fill(found, features.values_of(x))
+            except (struct.error, TypeError, OverflowError):
+                features.reject(x)
+                raise
+            if prepared.keyed and -1 in found:
                 prepared.write_keys(x, found)
-                self.scoring_pass(prepared.addresses)
-        scores = prepared.scores.tolist()
-        free.append(prepared)
-        return scores
+            if not self.scoring_pass(prepared.addresses):
+                features.reject(x)
+                if -1 in found and not prepared.keyed:
+                    prepared.use_keys()
+                    prepared.write_keys(x, found)
+                    self.scoring_pass(prepared.addresses)
+            scores = prepared.scores.tolist()
+            free.append(prepared)
+            if features.taken_back == before or found == list(map(features.places.get, x, STRANGE)):
+                return scores  # else other names may have got these places meanwhile
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
         """f(x) of a model in which features count that are not known."""

@@ -26,7 +26,6 @@ LARGE = 2**15  # numbers in a table, which is looked at as a whole for every new
 THIN_LARGE, THICK_LARGE = 8, 3  # lists take no more memory from 4 on
 FULL, NEARLY_EMPTY = 0.5, 0.1  # shares of the places in use when names have been given up
 ROOMY = 4  # places for each name in use: names are given up rarely, and many come back before
-NOTHING = itertools.repeat(None)
 SPARE = 1.5  # room for names and numbers, in units of what there is
 
 
@@ -173,7 +172,7 @@ class StoredVectors(StreamModel):
         n, arrived = len(new), prepared.arrived
         offered, before = features.vacant[-n:], arrived[0]
         write_keys(prepared.known_keys, offered, new)
-        named, undo = zip(new, offered, strict=True), map(places.pop, new, NOTHING)
+        named, undo = zip(new, offered, strict=True), map(places.__delitem__, new)
         at_once = True
         try:
             places.update(named)
@@ -183,6 +182,7 @@ class StoredVectors(StreamModel):
             if arrived[0] != before or self.block is not prepared.arrays[0]:
                 del features.vacant[-n:]
             else:  # no vector uses the names
+                features.taken_back += 1
                 deque(undo, 0)
         if not at_once:
             self.choose_storage()
