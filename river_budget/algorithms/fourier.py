@@ -32,12 +32,18 @@ def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[st
     """Those of several features, one row each."""
     uniform: Any = uniforms(keys_of(names, entropy), n)  # type: ignore[no-untyped-call]
     if header["kernel"] == Code.RBF:  # normal
-        from scipy.special import ndtri  # here, as only these models need it
-
-        normal: Any = ndtri(uniform, uniform)
+        normal: Any = _quantiles()(uniform, uniform)
         normal *= math.sqrt(2.0 * header["gamma"])
         return normal
     return header["gamma"] * np.tan(math.pi * (uniform - 0.5))  # Cauchy
+
+
+@functools.cache
+def _quantiles() -> Any:
+    """Those of the normal distribution."""
+    from scipy.special import ndtri  # here, as only these models need it
+
+    return ndtri
 
 
 @functools.cache

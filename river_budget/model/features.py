@@ -157,8 +157,9 @@ class FeatureIndex:
 
     def take(self, names: Iterable[Any], offered: Any) -> None:
         """The vacant places that were offered last are those of these names."""
-        del self.vacant[len(self.vacant) - len(offered) :]
-        self.places.update(zip(names, offered, strict=True))
+        named, left = zip(names, offered, strict=True), len(self.vacant) - len(offered)
+        del self.vacant[left:]
+        self.places.update(named)  # the only call, after which Ctrl-C may come
 
     def forget(self, unused: Any, kept: Iterable[Any]) -> None:
         """Only names whose places are used are known from now on, and some that are kept; the other places are
@@ -166,8 +167,10 @@ class FeatureIndex:
         known = self.places
         unused[[known[name] for name in kept if name in known]] = False
         self.taken_back += 1
-        used = ~unused[np.fromiter(known.values(), np.int64, len(known))]
-        self.places = dict(itertools.compress(known.items(), used.tolist()))
+        places = np.fromiter(known.values(), np.int64, len(known))
+        used = ~unused[places]
+        names = itertools.compress(known, used.tolist())
+        self.places = dict(zip(names, places[used].tolist(), strict=True))
         self.vacant = array.array("q", np.flatnonzero(unused).tobytes())
 
     # examples

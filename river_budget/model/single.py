@@ -108,9 +108,11 @@ class OneByOne:
         """A call for one example."""
         try:
             prepared: PreparedList = self.free_lists.pop()
-            return prepared if len(x) <= prepared.room else self._new_list(x)
+            if len(x) <= prepared.room:
+                return prepared
         except IndexError:
-            return self._new_list(x)
+            pass
+        return self._new_list(x)
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
         """f(x), a list with one number per output. What is missing in x counts as absent.

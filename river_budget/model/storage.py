@@ -9,7 +9,6 @@ only.
 from __future__ import annotations
 
 import itertools
-from collections import deque
 from collections.abc import Collection
 from typing import Any
 
@@ -169,21 +168,17 @@ class StoredVectors(StreamModel):
             self._make_room(len(new), x)
             features = self.features
             prepared, places = self._list_for(x), features.places
-        n, arrived = len(new), prepared.arrived
-        offered, before = features.vacant[-n:], arrived[0]
+        n, arrived, vacant = len(new), prepared.arrived, features.vacant
+        offered, before = vacant[-n:], arrived[0]
         write_keys(prepared.known_keys, offered, new)
-        named, undo = zip(new, offered, strict=True), map(places.__delitem__, new)
-        at_once = True
+        named, offer, at_once = zip(new, offered, strict=True), iter(offered).__next__, True
+        found = [offer() if place is None else place for place in map(places.get, x)]
         try:
-            places.update(named)
-            found = list(map(places.__getitem__, x))
             at_once = self._learn_prepared(prepared, found, x, target, w)
-        finally:  # in one step, as Ctrl-C may come after every call
+        finally:
             if arrived[0] != before or self.block is not prepared.arrays[0]:
-                del features.vacant[-n:]
-            else:  # no vector uses the names
-                features.taken_back += 1
-                deque(undo, 0)
+                del vacant[-n:]
+                places.update(named)  # the only call, after which Ctrl-C may come
         if not at_once:
             self.choose_storage()
 
