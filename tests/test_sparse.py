@@ -164,7 +164,7 @@ def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(thin
     model = Watched(12, K, seed=1)
     run(model, documents(400, drift=9.0))
     index, further = model.features, iter(list(documents(400, seed=3, drift=9.0)))
-    x = {name: 1.0 + i for i, name in enumerate(index)}
+    x = dict.fromkeys(index, 0.1)
 
     def learn_on():
         Watched.before = staticmethod(lambda: None)
