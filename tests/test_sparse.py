@@ -149,6 +149,38 @@ def test_predictions_leave_no_trace(thin):
     assert (model.block.tobytes(), list(model.features), model.memory_usage) == before
 
 
+def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(thin, monkeypatch):
+    """Another thread may learn between the look for places and the pass."""
+
+    class Watched(rb.RBPClassifier):
+        before = staticmethod(lambda: None)
+
+        @staticmethod
+        def scoring_pass(addresses):
+            Watched.before()
+            return rb.RBPClassifier.scoring_pass(addresses)
+
+    monkeypatch.setattr(storage, "ROOMY", 6)
+    model = Watched(12, K, seed=1)
+    run(model, documents(400, drift=9.0))
+    index, further = model.features, iter(list(documents(400, seed=3, drift=9.0)))
+    x = dict.fromkeys(index, 0.1)
+
+    def learn_on():
+        Watched.before = staticmethod(lambda: None)
+        times = index.taken_back
+        while index.taken_back == times:
+            model.learn_one(*next(further))
+        while len(index.vacant) > 12:
+            model.learn_one(*next(further))
+
+    Watched.before = staticmethod(learn_on)
+    score = model.decision_function_one(x)
+    assert model.features is index
+    assert len(index.places.keys() & x.keys()) < len(x)
+    assert score == model.decision_function_one(x)
+
+
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), None, "text"])
 def test_a_bad_value_leaves_a_model_with_lists_as_it_was(bad, thin):
     model = rb.RBPClassifier(12, K, seed=1)

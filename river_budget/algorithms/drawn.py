@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import itertools
 import threading
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -15,8 +17,7 @@ from ..model.batches import Batch
 from ..model.calls import Call
 from ..model.contract import Block, Rows
 from ..model.features import FeatureIndex
-from ..model.lists import Lists, by_key
-from ..model.lists import key_of as key_of_feature
+from ..model.lists import Lists, by_key, write_keys
 from ..model.shells import Transformer
 from ..model.targets import plain
 from ..model.turns import changes_the_model
@@ -24,20 +25,47 @@ from ..parameters import as_float
 
 AT_HAND = 2**22  # bytes of random numbers that a model keeps, however many names it has seen
 FEWEST = 256  # features whose numbers are kept
+OLDEST = 4  # one of so many names is forgotten when there is no room
 FILLING = threading.Lock()  # predictions, in threads, may add numbers, and do not take any away
 
 
 def key_of(name: Any, entropy: int) -> int:
     """64 bits of a feature, which depend on nothing but its name and the seed."""
-    value = as_float(name)  # 1, 1.0 and True are one key of a dict
-    text = repr(plain(name) if value is None else value)
-    digest = hashlib.blake2b(text.encode(), digest_size=8, key=entropy.to_bytes(8, "little"))
-    return int.from_bytes(digest.digest(), "little")
+    return int(keys_of([name], entropy)[0, 0])
 
 
 def keys_of(names: Collection[Any], entropy: int) -> Any:
     """Those of several features, one row each."""
-    return np.array([[key_of(name, entropy)] for name in names], np.uint64)
+    digests, begun = [], _hash_with(entropy)
+    for name in names:
+        digest = begun.copy()
+        digest.update((repr(name) if type(name) is str else _text_of(name)).encode())
+        digests.append(digest.digest())
+    return np.frombuffer(b"".join(digests), "<u8").reshape(-1, 1)
+
+
+def _text_of(name: Any) -> str:
+    value = as_float(name)  # 1, 1.0 and True are one key of a dict
+    return repr(plain(name) if value is None else value)
+
+
+@functools.lru_cache(64)
+def _hash_with(entropy: int) -> Any:
+    """To be copied, which takes less time than to begin anew."""
+    return hashlib.blake2b(digest_size=8, key=entropy.to_bytes(8, "little"))
+
+
+class Table:
+    """Where a block keeps what is drawn, and what that depends on: looked up once."""
+
+    __slots__ = ("block", "header", "keys", "numbers")
+
+    def __init__(self, block: Block, n_columns: int):
+        model = blocks.views(block)
+        self.block = block
+        self.numbers = model.vectors[:, :n_columns]
+        self.keys: Any = memoryview(model.keys)  # type: ignore[arg-type]
+        self.header = {"kernel": int(model.head.kernel), "gamma": float(model.head.gamma)}
 
 
 class Drawn(StreamModel):
@@ -46,6 +74,7 @@ class Drawn(StreamModel):
     scores_with_per_vector = True
     draws_features = True
     most_entries = 2**12
+    _table: Table | None = None
 
     @property
     def n_columns(self) -> int:
@@ -87,31 +116,48 @@ class Drawn(StreamModel):
         return max(AT_HAND // (8 * self.n_columns), FEWEST)
 
     def _remember(self, names: Collection[Any], beside: Collection[Any]) -> None:
-        """Draw the numbers of names; where there is no room all others are forgotten, as they cost no memory."""
+        """Draw the numbers of names; where there is no room others are forgotten, as they can be drawn again."""
         features = self.features
-        if len(features.vacant) < len(names):
-            features.forget(range(blocks.width_in(self.block)), {*beside, *names})
-        if len(features.vacant) < len(names):  # an example that is larger than the room
-            width = 2 * (len(features) + len(names))
-            self.resize_block(width=width)
-            features.loosen(width)
-        self._fill(names)
+        with FILLING:
+            if len(features.vacant) < len(names):
+                self._forget_oldest({*beside, *names})
+            if len(features.vacant) < len(names):  # an example that is larger than the room
+                width = 2 * (len(features) + len(names))
+                self.resize_block(width=width)
+                features.loosen(width)
+            self._fill(names)
+
+    def _forget_oldest(self, kept: Collection[Any]) -> None:
+        """A part of the names makes room for others: those that have been known for longest."""
+        features = self.features
+        unused = np.zeros(blocks.width_in(self.block), bool)
+        unused[np.asarray(features.vacant)] = True
+        some = -(-len(features) // OLDEST) if len(kept) <= len(unused) // OLDEST else len(features)
+        unused[list(itertools.islice(features.places.values(), some))] = True
+        features.forget(unused, kept)
 
     def _fill(self, names: Collection[Any]) -> None:
         """Vacant places are there: other names stay where they are, so that threads may go on."""
-        features, keys = self.features, blocks.views(self.block).keys
+        features, table = self.features, self._table
+        if table is None or table.block is not self.block:
+            table = self._table = Table(self.block, self.n_columns)
         offered = features.vacant[-len(names) :]
-        self.draw(self.block, names, offered)
-        for place, name in zip(offered, names, strict=True):
-            keys[place] = key_of_feature(name)
-        features.take(names, offered, [True] * len(names))
+        table.numbers[np.asarray(offered)] = self.columns_of(names, table.header)
+        write_keys(table.keys, offered, names)
+        features.take(names, offered)
+
+    def forget_prepared(self) -> None:
+        super().forget_prepared()
+        self._table = None
+
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"_table": None}
 
     def draw(self, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
         """The numbers of these features into the rows of a block."""
-        model, n = blocks.views(block), self.n_columns
-        header = {name: model.head[name] for name in ("kernel", "gamma")}
         if names:
-            model.vectors[list(places), :n] = self.columns_of(names, header)
+            table = Table(block, self.n_columns)
+            table.numbers[list(places)] = self.columns_of(names, table.header)
 
     def _block_for(self, names: list[Any]) -> Any:
         """The same model of just these features, known or not.
@@ -146,7 +192,7 @@ class Drawn(StreamModel):
             features.check(x)
             with FILLING:
                 new = features.unknown(x)
-                if len(new) <= len(features.vacant):
+                if 0 < len(new) <= len(features.vacant):
                     self._fill(new)
         return super()._score_list(x)
 

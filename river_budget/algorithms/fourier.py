@@ -32,10 +32,18 @@ def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[st
     """Those of several features, one row each."""
     uniform: Any = uniforms(keys_of(names, entropy), n)  # type: ignore[no-untyped-call]
     if header["kernel"] == Code.RBF:  # normal
-        from scipy.special import ndtri  # here, as only these models need it
-
-        return math.sqrt(2.0 * header["gamma"]) * ndtri(uniform)
+        normal: Any = _quantiles()(uniform, uniform)
+        normal *= math.sqrt(2.0 * header["gamma"])
+        return normal
     return header["gamma"] * np.tan(math.pi * (uniform - 0.5))  # Cauchy
+
+
+@functools.cache
+def _quantiles() -> Any:
+    """Those of the normal distribution."""
+    from scipy.special import ndtri  # here, as only these models need it
+
+    return ndtri
 
 
 @functools.cache
@@ -216,6 +224,7 @@ class RBFSampler(RandomFourier):
         if self.block is not None:
             head = blocks.views(self.block).head
             head.gamma = self.kernel.header_fields(len(self.features))["gamma"]
+            self.forget_prepared()  # what is known of the width
             self.draw(self.block, list(self.features), self.features.places.values())
 
     def transform_one(self, x: dict[Any, Any], y: Any = None) -> dict[Any, Any]:

@@ -194,8 +194,8 @@ class PreparedRow(Call):
 
 @functools.lru_cache(4096)
 def _packers(n: int) -> tuple[Any, Any]:
-    """Write n whole numbers, and n numbers, into memory."""
-    return struct.Struct(f"{n}q").pack_into, struct.Struct(f"{n}d").pack_into
+    """Write where an example begins and ends with n places, and n numbers, into memory."""
+    return struct.Struct(f"{n + 2}q").pack_into, struct.Struct(f"{n}d").pack_into
 
 
 class PreparedList(Call):
@@ -203,7 +203,6 @@ class PreparedList(Call):
 
     __slots__ = (
         "arrived",
-        "columns",
         "keyed",
         "keys",
         "known_keys",
@@ -211,7 +210,6 @@ class PreparedList(Call):
         "places",
         "room",
         "scores",
-        "starts",
         "target",
         "values",
         "weight",
@@ -221,14 +219,13 @@ class PreparedList(Call):
         self.pass_holder, self.room = pass_holder, room
         model = blocks.views(block)
         self.known_keys: Any = memoryview(model.keys)  # type: ignore[arg-type]
-        self.columns: Any = memoryview(model.columns)  # type: ignore[arg-type]
         self.arrived: Any = memoryview(blocks.field_of(block, "arrived"))  # type: ignore[arg-type]
         values, self.values = _one(room)
         keys, self.keys = _one(room)
-        places = np.zeros(room, np.int64)
-        starts = np.array([0, room])
-        self.places: Any = memoryview(places)  # type: ignore[arg-type]
-        self.starts: Any = memoryview(starts)  # type: ignore[arg-type]
+        whole: Any = np.zeros(room + 2, np.int64)
+        whole[1] = room
+        starts, places = whole[:2], whole[2:]
+        self.places = memoryview(whole)
         targets, self.target = _one(1)
         weights, self.weight = _one(1)
         scores, self.scores = _one(1, n_outputs)
@@ -251,9 +248,8 @@ class PreparedList(Call):
         """Write an example down. Raises struct.error, TypeError or OverflowError for what is no number."""
         n = len(places)
         pack_places, pack_numbers = _packers(n)
-        pack_places(self.places, 0, *places)
+        pack_places(self.places, 0, 0, n, *places)
         pack_numbers(self.values, 0, *values)
-        self.starts[1] = n
 
 
 class FreeRows(list[Any]):

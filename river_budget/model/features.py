@@ -12,7 +12,7 @@ import math
 import operator
 import struct
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,8 @@ class FeatureIndex:
         self.loose = places is not None
         self.places: dict[Any, int] = {}
         self.vacant = array.array("q")  # places of a loose index
-        self._names: list[Any] = []  # by places
+        self.width = 0  # places of a loose index
+        self.taken_back = 0  # how often names have lost their places
         if places is None:
             self.rename(names)
         else:
@@ -86,11 +87,11 @@ class FeatureIndex:
     def rename(self, names: Iterable[Any]) -> None:
         """All names, each in the place where it stands here."""
         self.places = {name: place for place, name in enumerate(names)}
-        self.loose, self.vacant = False, array.array("q")
+        self.loose, self.vacant, self.width = False, array.array("q"), 0
         self._prepare()
 
     def _prepare(self) -> None:
-        names = self._names = list(self.places)
+        names = list(self.places)
         n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
         get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
@@ -122,7 +123,7 @@ class FeatureIndex:
     def __getstate__(self) -> tuple[Any, ...]:
         if self.loose:
             places = list(self.places.values())
-            return list(self.places), self._scales, places, len(self._names)
+            return list(self.places), self._scales, places, self.width
         return list(self.places), self._scales
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
@@ -137,7 +138,7 @@ class FeatureIndex:
     @property
     def memory_usage(self) -> int:
         names = sys.getsizeof(self.places) + sum(map(sys.getsizeof, self.places))
-        return names + sys.getsizeof(self.vacant) + sys.getsizeof(self._names)
+        return names + sys.getsizeof(self.vacant)
 
     # changes
 
@@ -149,35 +150,28 @@ class FeatureIndex:
 
     def loosen(self, width: int) -> None:
         """Names may be forgotten from now on. There is room for so many."""
-        self.loose, self.pack = True, _never
-        self._names = [None] * width
-        for name, place in self.places.items():
-            self._names[place] = name
+        self.loose, self.pack, self.width = True, _never, width
         taken = set(self.places.values())
         free = [place for place in range(width) if place not in taken]
         self.vacant = array.array("q", free[::-1])
 
-    def take(self, names: Iterable[Any], offered: Any, used: Iterable[bool]) -> None:
-        """The vacant places that were offered last are those of these names, as far as they are used."""
-        del self.vacant[len(self.vacant) - len(offered) :]
-        for name, place, taken in zip(names, offered, used, strict=True):
-            if taken:
-                self.places[name] = place
-                self._names[place] = name
-            else:
-                self.vacant.append(place)
+    def take(self, names: Iterable[Any], offered: Any) -> None:
+        """The vacant places that were offered last are those of these names."""
+        named, left = zip(names, offered, strict=True), len(self.vacant) - len(offered)
+        del self.vacant[left:]
+        self.places.update(named)  # the only call, after which Ctrl-C may come
 
-    def forget(self, places: Iterable[int], kept: Collection[Any]) -> None:
-        """What has these places is not known any more, except for names that are kept."""
-        known, vacant, names = self.places, self.vacant, self._names
-        for place in places:
-            name = names[place]
-            if known.get(name) == place and name not in kept:
-                del known[name]
-                names[place] = None
-                vacant.append(place)
-        if len(known) < sys.getsizeof(known) // 512:  # a dict does not shrink by itself
-            self.places = dict(known)
+    def forget(self, unused: Any, kept: Iterable[Any]) -> None:
+        """Only names whose places are used are known from now on, and some that are kept; the other places are
+        vacant."""
+        known = self.places
+        unused[[known[name] for name in kept if name in known]] = False
+        self.taken_back += 1
+        places = np.fromiter(known.values(), np.int64, len(known))
+        used = ~unused[places]
+        names = itertools.compress(known, used.tolist())
+        self.places = dict(zip(names, places[used].tolist(), strict=True))
+        self.vacant = array.array("q", np.flatnonzero(unused).tobytes())
 
     # examples
 
@@ -219,7 +213,7 @@ class FeatureIndex:
 
     def in_place(self, names: list[Any]) -> bool:
         """Whether these are just the known features, each in its place."""
-        return not self.loose and self._names == names
+        return not self.loose and list(self.places) == names
 
     @property
     def whole(self) -> bool:

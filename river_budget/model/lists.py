@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,10 @@ def key_of(name: Any) -> float:
     It depends on nothing but the name. That two names may meet is of no importance.
     """
     if type(name) is str:
-        return zlib.crc32(name.encode("utf-8", "surrogatepass"))
+        try:
+            return zlib.crc32(name.encode())
+        except UnicodeEncodeError:
+            return zlib.crc32(name.encode("utf-8", "surrogatepass"))
     try:
         value = as_float(name)  # 1, 1.0 and True are one key of a dict
     except ValueError:  # a whole number of more digits than Python writes down
@@ -32,12 +35,14 @@ def key_of(name: Any) -> float:
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
-def keys_of(names: list[Any]) -> list[float]:
-    """The keys of names that mostly are texts."""
+def write_keys(keys: Any, places: Iterable[int], names: Collection[Any]) -> None:
+    """The keys of names, which mostly are texts, into their places."""
     try:
-        return [zlib.crc32(name.encode()) for name in names]
-    except (AttributeError, TypeError, UnicodeEncodeError):
-        return [key_of(name) for name in names]
+        for place, key in zip(places, map(zlib.crc32, map(str.encode, names)), strict=True):
+            keys[place] = key
+    except (TypeError, UnicodeEncodeError):
+        for place, name in zip(places, names, strict=True):
+            keys[place] = key_of(name)
 
 
 def by_key(names: Iterable[Any]) -> list[Any]:

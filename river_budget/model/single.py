@@ -137,9 +137,11 @@ class OneByOne:
         """A call for one example."""
         try:
             prepared: PreparedList = self.free_lists.pop()
-            return prepared if len(x) <= prepared.room else self._new_list(x)
+            if len(x) <= prepared.room:
+                return prepared
         except IndexError:
-            return self._new_list(x)
+            pass
+        return self._new_list(x)
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
         """f(x), a list with one number per output. What is missing in x counts as absent.
@@ -186,29 +188,30 @@ class OneByOne:
         """f(x) of an example that has other features than those known, or lacks some of them."""
         while True:
             features, free = self.features, self.free_lists
+            before = features.taken_back
             found = list(map(features.places.get, x, STRANGE))
-            if -1 in found and self.draws_features:
+            if self.draws_features and -1 in found:
                 return self._score_with_unknown(x)
-            prepared = self._list_for(x)
-            if features is self.features and max(found, default=-1) < len(prepared.known_keys):
-                break  # else another thread has given places to features
-        try:
-            prepared.fill(found, features.values_of(x))
-        except (struct.error, TypeError, OverflowError):
-            features.reject(x)
-            raise
-        strange = -1 in found
-        if strange and prepared.keyed:
-            prepared.write_keys(x, found)
-        if not self.scoring_pass(prepared.addresses):
-            self.features.reject(x)
-            if strange and not prepared.keyed:
-                prepared.use_keys()
+            prepared = self._list_for(x)  # whose block has room for all places found before
+            if features is not self.features:
+                continue  # another thread has given places to features
+            try:
+                prepared.fill(found, features.values_of(x))
+            except (struct.error, TypeError, OverflowError):
+                features.reject(x)
+                raise
+            if prepared.keyed and -1 in found:
                 prepared.write_keys(x, found)
-                self.scoring_pass(prepared.addresses)
-        scores = prepared.scores.tolist()
-        free.append(prepared)
-        return scores
+            if not self.scoring_pass(prepared.addresses):
+                features.reject(x)
+                if -1 in found and not prepared.keyed:
+                    prepared.use_keys()
+                    prepared.write_keys(x, found)
+                    self.scoring_pass(prepared.addresses)
+            scores = prepared.scores.tolist()
+            free.append(prepared)
+            if features.taken_back == before or found == list(map(features.places.get, x, STRANGE)):
+                return scores  # else other names may have got these places meanwhile
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
         """f(x) of a model in which features count that are not known."""

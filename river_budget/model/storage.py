@@ -8,6 +8,7 @@ only.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from ..core import layout as blocks
 from .base import StreamModel
 from .batches import Batch
-from .lists import Lists, by_key, key_of, keys_of, set_vectors, slots_for, vectors_of
+from .lists import Lists, by_key, set_vectors, slots_for, vectors_of, write_keys
 
 THIN = 32  # a small table is given up when one number in so many is not 0
 THICK = 8  # and taken up again
@@ -156,29 +157,28 @@ class StoredVectors(StreamModel):
             if THIN * len(x) < len(features.places):
                 self._look_for_zeros()
             return
-        prepared, found = self._list_for(x), list(map(features.places.get, x))
-        if None not in found:
-            if not self._learn_prepared(prepared, found, x, target, w):
+        prepared, places = self._list_for(x), features.places
+        new = list(itertools.filterfalse(places.__contains__, x))
+        if not new:
+            if not self._learn_prepared(prepared, list(map(places.__getitem__, x)), x, target, w):
                 self.choose_storage()
             return
-        new = [name for name, place in zip(x, found, strict=True) if place is None]
         if len(features.vacant) < len(new):
             features.check(x)
             self._make_room(len(new), x)
             features = self.features
-            prepared, found = self._list_for(x), list(map(features.places.get, x))
-        offered, keys, arrived = features.vacant[-len(new) :], prepared.known_keys, prepared.arrived
-        for key, place in zip(keys_of(new), offered, strict=True):
-            keys[place] = key
-        next_offered, before = iter(offered).__next__, arrived[0]
-        places = [next_offered() if place is None else place for place in found]
-        at_once = True
+            prepared, places = self._list_for(x), features.places
+        n, arrived, vacant = len(new), prepared.arrived, features.vacant
+        offered, before = vacant[-n:], arrived[0]
+        write_keys(prepared.known_keys, offered, new)
+        named, offer, at_once = zip(new, offered, strict=True), iter(offered).__next__, True
+        found = [offer() if place is None else place for place in map(places.get, x)]
         try:
-            at_once = self._learn_prepared(prepared, places, x, target, w)
+            at_once = self._learn_prepared(prepared, found, x, target, w)
         finally:
-            if not at_once or arrived[0] != before:
-                columns = prepared.columns if at_once else blocks.views(self.block).columns
-                features.take(new, offered, [columns[place] for place in offered])
+            if arrived[0] != before or self.block is not prepared.arrays[0]:
+                del vacant[-n:]
+                places.update(named)  # the only call, after which Ctrl-C may come
         if not at_once:
             self.choose_storage()
 
@@ -186,14 +186,14 @@ class StoredVectors(StreamModel):
         """Places for new names. Where there is no room, those that no vector uses are given up."""
         if len(self.features.vacant) < len(names):
             self._make_room(len(names), beside)
-        keys, offered = blocks.views(self.block).keys, self.features.vacant[-len(names) :]
-        for place, name in zip(offered, names, strict=True):
-            keys[place] = key_of(name)
-        self.features.take(names, offered, [True] * len(names))
+        vacant = self.features.vacant
+        offered = vacant[len(vacant) - len(names) :]
+        write_keys(blocks.views(self.block).keys, offered, names)
+        self.features.take(names, offered)
 
     def _make_room(self, needed: int, beside: Collection[Any]) -> None:
         features, model = self.features, blocks.views(self.block)
-        features.forget(np.flatnonzero(model.columns == 0).tolist(), beside)
+        features.forget(model.columns == 0, beside)
         wanted, width = len(features) + needed, int(model.head.width)
         if not NEARLY_EMPTY * width <= wanted <= FULL * width:
             lists = vectors_of(self.block)
