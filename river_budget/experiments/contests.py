@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import itertools
 from collections.abc import Callable, Iterator
@@ -19,15 +20,13 @@ from .speed_streams import Stream
 Make = Callable[[rb.kernels.Kernel], Any]
 BATCH = 1000  # rows that scikit-learn gets at once
 SKLEARN, LIMIT, DENSE = "scikit-learn", "limit", "limit without skipping zeros"
-LOGISTIC, SAMPLER = "LogisticRegression", "RBFSampler(100) | linear"
-
+LOGISTIC, SAMPLER = "LogisticRegression", "RBFSampler(100), linear"
 
 # the models
 
 remove = rb.maintenance
 LEARNERS: dict[str, Make] = {
     "BSGD merge": lambda k: rb.BSGDClassifier(100, k),
-    "RBP": lambda k: rb.RBPClassifier(100, k, seed=1),
     "BSGD remove smallest": lambda k: rb.BSGDClassifier(100, k, remove.RemoveSmallest()),
     "Projectron": lambda k: rb.ProjectronClassifier(100, k),
 }
@@ -35,6 +34,7 @@ MORE: dict[str, Make] = {
     "BSGD remove oldest": lambda k: rb.BSGDClassifier(100, k, remove.RemoveOldest()),
     "BSGD remove random": lambda k: rb.BSGDClassifier(100, k, remove.RemoveRandom(), seed=1),
     "BSGD project": lambda k: rb.BSGDClassifier(100, k, remove.Project()),
+    "RBP": lambda k: rb.RBPClassifier(100, k, seed=1),
     "Forgetron": lambda k: rb.ForgetronClassifier(100, k),
     "BudgetPerceptron": lambda k: rb.BudgetPerceptronClassifier(100, k),
     "BOGD": lambda k: rb.BOGDClassifier(100, k, seed=1),
@@ -42,9 +42,10 @@ MORE: dict[str, Make] = {
     "BPA": lambda k: rb.BPAClassifier(100, k),
     "Projectron++": lambda k: rb.ProjectronPPClassifier(100, k),
 }
-
-
-FEW = ("BSGD merge, B=100", "RBP, B=100")  # set against the limit, where not all are
+FEW = (
+    "BSGD merge, B=100",
+    "BSGD remove smallest, B=100",
+)  # set against the limit, where not all are
 
 
 def kernel_for(stream: Stream) -> rb.kernels.RBF:
@@ -54,6 +55,10 @@ def kernel_for(stream: Stream) -> rb.kernels.RBF:
 def learning(make: Make, stream: Stream) -> Run:
     kernel = kernel_for(stream)
     return lambda: make(kernel).learn_many(stream.X, stream.y)
+
+
+def scoring(model: Any, X: Any) -> Run:
+    return lambda: model.predict_many(X)
 
 
 def sklearn_learning(stream: Stream, kind: str, n: int) -> Run | None:
@@ -81,22 +86,18 @@ def sklearn_learning(stream: Stream, kind: str, n: int) -> Run | None:
 
 def learn_and_score(stream: Stream, complete: bool) -> Iterator[Contest]:
     """Arrays: against scikit-learn with as many features as our budget, and against the limit."""
-    kernel, rows = kernel_for(stream), len(stream)
-    learners = LEARNERS | (MORE if complete else {})
-    for budget in (100, 500):
-        contest = Contest(stream.name, rows)
-        made = rb.BSGDClassifier(budget, kernel)
-        made.learn_many(stream.X, stream.y)
-        scoring: dict[str, Run] = {f"score, B={budget}": lambda m=made: m.predict_many(stream.X)}  # type: ignore[misc]
-        if budget == 500:
-            learners = {"BSGD merge": lambda k: rb.BSGDClassifier(500, k)}
-        ours = {f"{n}, B={budget}": learning(make, stream) for n, make in learners.items()}
-        theirs = sklearn_learning(stream, "RBFSampler", budget)
-        contest.against(SKLEARN, theirs, ours)
-        limited = scoring | (ours if complete else {n: ours[n] for n in ours if n in FEW})
-        contest.against(LIMIT, Limit(made, stream.X).scores, limited)
+    large: dict[str, Make] = {"BSGD merge": lambda k: rb.BSGDClassifier(500, k)}
+    for budget, learners in ((100, LEARNERS | MORE if complete else LEARNERS), (500, large)):
+        model = rb.BSGDClassifier(budget, kernel_for(stream))
+        model.learn_many(stream.X, stream.y)
+        ours = {f"{name}, B={budget}": learning(make, stream) for name, make in learners.items()}
+        contest = Contest(stream.name, len(stream))
+        contest.against(SKLEARN, sklearn_learning(stream, "RBFSampler", budget), ours)
+        limited = {f"score, B={budget}": scoring(model, stream.X)}
+        limited |= {name: run for name, run in ours.items() if complete or name in FEW}
+        contest.against(LIMIT, Limit(model, stream.X).scores, limited)
         if complete and stream.sparse:
-            contest.against(DENSE, Limit(made, stream.X, dense=True).scores, limited)
+            contest.against(DENSE, Limit(model, stream.X, dense=True).scores, limited)
         yield contest
 
 
@@ -130,7 +131,7 @@ def large_products(complete: bool) -> Iterator[Contest]:
         contest.against(
             "rbf_kernel(X, V) @ a",
             lambda V=V, a=a, rows=rows: rbf_kernel(rows, V, 0.01) @ a,  # type: ignore[misc]
-            {f"score, B={budget}": lambda m=model, rows=rows: m.predict_many(rows)},  # type: ignore[misc]
+            {f"score, B={budget}": scoring(model, rows)},
         )
         yield contest
 
@@ -158,8 +159,8 @@ def one_by_one(stream: Stream, complete: bool) -> Iterator[Contest]:
 
         return run
 
-    learners = {n: make for n, make in (LEARNERS | MORE).items() if complete or n in LEARNERS}
-    models = {f"{n}, B=100": make(kernel_for(stream)) for n, make in learners.items()}
+    learners = LEARNERS | MORE if complete else LEARNERS
+    models = {f"{name}, B=100": make(kernel_for(stream)) for name, make in learners.items()}
     contest = Contest(stream.name, n)
     ours = {f"dicts: {name}": both(model) for name, model in models.items()}
     ours |= {
@@ -176,49 +177,38 @@ def one_by_one(stream: Stream, complete: bool) -> Iterator[Contest]:
     contest.against(
         SAMPLER,
         both(sampler | linear_model.LogisticRegression()),
-        {"dicts: RandomFourier(100) | linear": both(waves | linear_model.LogisticRegression())},
+        {"dicts: RandomFourier(100), linear": both(waves | linear_model.LogisticRegression())},
     )
     yield contest
 
 
 def few_rows(stream: Stream) -> Iterator[Contest]:
-    """learn_many of ten rows."""
-    starts = range(0, min(len(stream), 3000) - 10, 10)
-    X, y = stream.X, stream.y
-    arrays = [(X[i : i + 10], y[i : i + 10]) for i in starts]
+    """learn_many of ten rows at a time: arrays against scikit-learn, frames against River."""
+    starts = range(0, min(len(stream), 3000) - 9, 10)
+    rows = slice(0, starts[-1] + 10)
 
-    def each(model: Any, batches: list[Any], method: str, **options: Any) -> Run:
-        learn = getattr(model, method)
-        return lambda: [learn(a, b, **options) for a, b in batches]
+    def each(model: Any, X: Any, y: Any, method: str = "learn_many", **options: Any) -> Run:
+        learn, batches = getattr(model, method), [(X[i : i + 10], y[i : i + 10]) for i in starts]
+        return lambda: [learn(X, y, **options) for X, y in batches]
 
-    def ours() -> Any:
+    def contest(name: str, theirs_name: str, theirs: Run, X: Any, y: Any) -> Contest:
         model = rb.BSGDClassifier(100, kernel_for(stream))
-        model.learn_many(X, y)
-        return model
+        model.learn_many(stream.X, stream.y)
+        found = Contest(stream.name, 10 * len(starts))
+        found.against(theirs_name, theirs, {name: each(model, X, y)})
+        return found
 
-    try:
-        from sklearn.linear_model import SGDClassifier
-
-        contest = Contest(stream.name, 10 * len(arrays))
-        theirs = each(SGDClassifier(), arrays, "partial_fit", classes=[False, True])
-        run = each(ours(), arrays, "learn_many")
-        contest.against("SGDClassifier, linear", theirs, {"ten rows at a time, B=100": run})
-        yield contest
-    except ImportError:
-        pass
-    try:
+    with contextlib.suppress(ImportError):
+        model = importlib.import_module("sklearn.linear_model").SGDClassifier()
+        theirs = each(model, stream.X, stream.y, "partial_fit", classes=[False, True])
+        name = "ten rows at a time, B=100"
+        yield contest(name, "SGDClassifier, linear", theirs, stream.X, stream.y)
+    with contextlib.suppress(ImportError):
         pandas = importlib.import_module("pandas")
-    except ImportError:
-        return
-    whole = pandas.DataFrame(X[: starts.stop + 10], columns=[f"x{i}" for i in range(X.shape[1])])
-    target = pandas.Series(y[: starts.stop + 10])
-    frames = [(whole[i : i + 10], target[i : i + 10]) for i in starts]
-    model = rb.BSGDClassifier(100, kernel_for(stream))
-    contest = Contest(stream.name, 10 * len(frames))
-    theirs = each(linear_model.LogisticRegression(), frames, "learn_many")
-    name = "ten rows of a frame, B=100"
-    contest.against(LOGISTIC, theirs, {name: each(model, frames, "learn_many")})
-    yield contest
+        X = pandas.DataFrame(stream.X[rows]).rename(columns=lambda i: f"x{i}")
+        y = pandas.Series(stream.y[rows])
+        theirs = each(linear_model.LogisticRegression(), X, y)
+        yield contest("ten rows of a frame, B=100", LOGISTIC, theirs, X, y)
 
 
 def many_models(stream: Stream) -> Iterator[Contest]:
@@ -241,14 +231,16 @@ def many_models(stream: Stream) -> Iterator[Contest]:
     yield contest
 
 
-def far_apart(stream: Stream, complete: bool) -> Iterator[Contest]:
-    """Features times ten: kernel values so small that a product of two is no normal number."""
-    far = Stream(stream.name, 10.0 * stream.X, stream.y)
-    learners = LEARNERS | MORE if complete else {"BSGD merge": LEARNERS["BSGD merge"]}
-    for name, make in learners.items():
+def far_apart(stream: Stream) -> Iterator[Contest]:
+    """Features times ten: kernel values so small that their products may be no normal numbers.
+
+    More examples have a loss then, so more is learned.
+    """
+    for name, make in (LEARNERS | MORE).items():
+        ours = learning(make, Stream(stream.name, 10.0 * stream.X, stream.y))
         contest = Contest(stream.name, len(stream))
         label = f"{name}, B=100, features times ten"
-        contest.against("as they are", learning(make, stream), {label: learning(make, far)})
+        contest.against("as they are", learning(make, stream), {label: ours})
         yield contest
 
 
@@ -256,8 +248,8 @@ def contests(stream: Stream, complete: bool) -> Iterator[Contest]:
     """All that are held on a stream; those with dicts and small batches on waveform alone."""
     yield from learn_and_score(stream, complete)
     yield from features_of_scikit_learn(stream)
-    if not stream.sparse:
-        yield from far_apart(stream, complete)
+    if complete and not stream.sparse:
+        yield from far_apart(stream)
     if stream.name.startswith("waveform"):
         yield from one_by_one(stream, complete)
         yield from few_rows(stream)

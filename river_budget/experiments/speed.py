@@ -26,7 +26,7 @@ CAPTION = (
     "Microseconds per example, of the processor and not of the clock: medians of {repeats} runs that take turns, and "
     "the smallest and largest ratio of a turn. Below 1: ours is faster. scikit-learn: RBFSampler, or Nystroem for NOGD, "
     "and SGDClassifier.partial_fit in batches of 1000, with as many features as our budget. limit: a loop that "
-    "loads the support once, where an example is not 0, and takes the exponentials."
+    "loads the support once, except what meets a zero, and takes the exponentials; it is told where the zeros are."
 )
 HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]
 OTHERS = ("sklearn", "pandas")
@@ -124,6 +124,9 @@ def number(microseconds: float) -> str:
 
 
 if __name__ == "__main__":  # the process that measures
-    found, seconds = measured(*json.loads(sys.argv[1]))
+    try:
+        found, seconds = measured(*json.loads(sys.argv[1]))
+    except KeyboardInterrupt:  # the parent says so
+        sys.exit(130)
     lines = [dataclasses.asdict(line) for line in found]
     json.dump([machine.described(), lines, seconds], sys.stdout)
