@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import DATA
 from optional import given, settings, st
 
 import river_budget as rb
@@ -70,8 +71,9 @@ def test_narrow_vectors_learn_the_same_bits(names, tmp_path):
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names a processor")
 def test_narrow_vectors_predict_the_same_bits_on_a9a(data, tmp_path):
     data("a9a")  # or the test is skipped
-    narrow = learned([], NARROW | {"NUMBA_CACHE_DIR": str(tmp_path)}, A9A)
-    assert narrow == learned([], {}, A9A)
+    here = {"RIVER_BUDGET_DATA": str(DATA)}
+    narrow = learned([], here | NARROW | {"NUMBA_CACHE_DIR": str(tmp_path)}, A9A)
+    assert narrow == learned([], here, A9A)
 
 
 @compiled(called_from_python=True)
