@@ -521,17 +521,28 @@ def test_the_list_names_records_and_datasets(capsys):
     assert "datasets at hand:" in out
 
 
-def test_speed_prints_a_ratio_for_every_contest(capsys, monkeypatch):
+def test_speed_prints_a_ratio_for_every_contest(capfd, monkeypatch, tmp_path):
     pytest.importorskip("sklearn")
-    monkeypatch.delenv("RIVER_BUDGET_DATA", raising=False)
-    code, out, _ = run(capsys, "speed", "--examples", "400", "--repeats", "1")
+    monkeypatch.setenv("RIVER_BUDGET_DATA", str(tmp_path))
+    monkeypatch.setenv("RIVER_DATA", str(tmp_path))
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    arguments = ["--data", "cod-rna", "--examples", "400", "--repeats", "1"]
+    code, out, _ = run(capfd, "speed", *arguments)
     assert code == command.GOOD
     table, _, caption = out.partition("\n\n")
-    assert "Medians of 1 runs" in caption
-    lines = table.splitlines()[1:]
-    assert len(lines) == 15
-    pattern = r" \d+\.\d\d +(scikit-learn|LogisticRegression|RBFSampler\(100\) \| linear)$"
+    assert "medians of 1 runs" in caption
+    assert "Set aside: OPENBLAS_CORETYPE" in caption
+    assert "as no file is at hand: cod-rna." in caption
+    lines = table.splitlines()[2:]
+    assert len(lines) == 10
+    pattern = r"cod-rna, d=8( +\d+\.\d+){3} +\d\S* +(scikit-learn|limit)$"
     assert all(re.search(pattern, line) for line in lines)
+
+
+def test_speed_knows_its_streams(capsys):
+    code, _, err = run(capsys, "speed", "--data", "nonsense")
+    assert code == command.USAGE
+    assert "waveform, a9a, cod-rna, mnist" in err
 
 
 def test_the_command_says_its_version(capsys):

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import DATA
 from optional import given, settings, st
 
 import river_budget as rb
@@ -35,12 +36,21 @@ for name in sys.argv[1:]:
         found = [model.predict_one(x) for x in late]
     print(name, *(float(value).hex() for value in found))
 """
+A9A = """
+import hashlib
+import numpy as np, river_budget as rb
+X, y = rb.datasets.A9a().part("a9a")
+model = rb.BSGDClassifier(100, rb.kernels.RBF(1 / 123))
+predicted = model.predict_then_learn_many(X, y)
+late = [model.decision_function_one(dict(enumerate(x))) for x in X[:300].tolist()]
+print(hashlib.sha256(np.append(predicted, late)).hexdigest())
+"""
 FEW = ["BSGDClassifier", "ProjectronRegressor"]
 ALL = [name for name in rb.__all__ if name.endswith(("Classifier", "Regressor"))]
 
 
-def learned(names, environment):
-    command = [sys.executable, "-W", "ignore", "-c", LEARN, *names]
+def learned(names, environment, script=LEARN):
+    command = [sys.executable, "-W", "ignore", "-c", script, *names]
     run = subprocess.run(
         command, env=os.environ | environment, capture_output=True, text=True, check=True
     )
@@ -55,6 +65,15 @@ def test_narrow_vectors_learn_the_same_bits(names, tmp_path):
     narrow = learned(names, NARROW | {"NUMBA_CACHE_DIR": str(tmp_path)})
     assert len(narrow) == len(names)
     assert narrow == learned(names, {})
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names a processor")
+def test_narrow_vectors_predict_the_same_bits_on_a9a(data, tmp_path):
+    data("a9a")  # or the test is skipped
+    here = {"RIVER_BUDGET_DATA": str(DATA)}
+    narrow = learned([], here | NARROW | {"NUMBA_CACHE_DIR": str(tmp_path)}, A9A)
+    assert narrow == learned([], here, A9A)
 
 
 @compiled(called_from_python=True)

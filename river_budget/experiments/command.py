@@ -86,9 +86,15 @@ def parser() -> argparse.ArgumentParser:
         _formats(one)
         _results(one)
 
-    speed = commands.add_parser("speed", help="against scikit-learn and River, as ratios")
-    speed.add_argument("--examples", type=_whole, default=20_000)
+    speed = commands.add_parser(
+        "speed", help="against scikit-learn, River and the limit, as ratios"
+    )
+    speed.add_argument("--data", nargs="+", help="waveform, a9a, cod-rna, mnist; by default all")
+    speed.add_argument("--examples", type=_whole, default=20_000, help="at most so many of each")
     speed.add_argument("--repeats", type=_whole, default=5)
+    speed.add_argument("--complete", action="store_true", help="all models, and first calls")
+    speed.add_argument("--wide", action="store_true", help="a column for every dataset")
+    _formats(speed)
 
     every = commands.add_parser("reproduce", help="everything that the data at hand allows")
     every.add_argument("--output", default="reproduced", help="a folder for the document and plots")
@@ -324,8 +330,11 @@ def draw(
 
 def run_speed(options: argparse.Namespace) -> int:
     from .speed import speed
+    from .speed_streams import STREAMS
 
-    speed(options.examples, options.repeats)
+    _known(options.data or (), list(STREAMS), "stream")
+    how = {"complete": options.complete, "wide": options.wide, "form": options.format}
+    speed(options.data or (), options.examples, options.repeats, **how)
     return GOOD
 
 

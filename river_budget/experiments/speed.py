@@ -1,159 +1,132 @@
-"""Speed, as ratios in one run against what you could install instead: scikit-learn and River.
+"""Speed, as ratios in one run against what you could install instead, and against the limit of the processor.
 
-Arrays: microseconds per example of `predict_then_learn_many` (which also gives the prediction of every example
-before it is learned) against scikit-learn's RBFSampler or Nystroem + SGDClassifier, with as many features as our
-budget, in batches of 1000. River: predict_one and learn_one on dicts, against River's models.
-Medians of several runs that take turns. Adult takes part where its file is at hand.
+The measuring is done in a process of its own with a clean environment, where the algebra library has one thread and
+the code that suits the processor, whatever variables are set here.
 """
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
-from typing import Any
+import dataclasses
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
 
-import numpy.typing as npt
-from river import feature_extraction, linear_model
-
-import river_budget as rb
-
-from .. import datasets
+from ..progress import Progress
+from . import machine
+from .contest import Line
+from .contests import contests, large_products
+from .first_calls import estimators, first_call
+from .printing import FORMATS
+from .speed_streams import STREAMS, missing, streams
 
 CAPTION = (
-    "Medians of {repeats} runs that take turns. Arrays: predict_then_learn_many of ours against RBFSampler or Nystroem "
-    "and SGDClassifier, with as many features as our budget, in batches of 1000. Dicts: predict_one and learn_one. "
-    "A ratio below 1: ours is faster."
+    "Microseconds per example, of the processor and not of the clock: medians of {repeats} runs that take turns, and "
+    "the smallest and largest ratio of a turn. Below 1: ours is faster. scikit-learn: RBFSampler, or Nystroem for NOGD, "
+    "and SGDClassifier.partial_fit in batches of 1000, with as many features as our budget. limit: a loop that "
+    "loads the support once, except what meets a zero, and takes the exponentials; it is told where the zeros are."
 )
-Data = tuple[npt.NDArray[Any], npt.NDArray[Any]]
-Make = Callable[[rb.kernels.Kernel], Any]
+HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]
+OTHERS = ("sklearn", "pandas")
 
 
-def scikit_learn(name: str) -> Any:
-    """One of its classes: it is an extra."""
+def measured(
+    data: list[str], examples: int, repeats: int, complete: bool
+) -> tuple[list[Line], dict[str, float]]:
+    """Lines of all contests, and the seconds of first calls. In this process."""
+    names = estimators() if complete else []
+    lines, seconds = [], {}
+    with Progress(len(data or STREAMS) + 1 + len(names), "speed") as progress:
+        for stream in streams(data, examples):
+            progress.show(stream.name)
+            for contest in contests(stream, complete):
+                lines += contest.lines(repeats)
+            progress.advance(stream.name)
+        for contest in large_products(complete) if not data else ():
+            lines += contest.lines(repeats)
+        progress.advance("many features")
+        for name in names:
+            progress.show(f"first call of {name}")
+            seconds[name] = first_call(name)
+            progress.advance(name)
+    return lines, seconds
+
+
+def speed(
+    data: Sequence[str] = (),
+    examples: int = 20_000,
+    repeats: int = 5,
+    complete: bool = False,
+    wide: bool = False,
+    form: str = "text",
+) -> None:
+    """Measure in a clean process, and print the table."""
+    environment, aside = machine.clean_environment(os.environ)
+    options = json.dumps([list(data), examples, repeats, complete])
+    command = [sys.executable, "-W", "ignore", "-m", f"{__package__}.speed", options]
+    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    if run.returncode:
+        raise RuntimeError(f"the process that measures ended with {run.returncode}")
+    ran_on, found, seconds = json.loads(run.stdout)
+    lines = [Line(**line) for line in found]
+    show = FORMATS[form]
+    print(show(*(table_by_data(lines) if wide else table(lines))))
+    if seconds:
+        print(
+            f"\n{show(['first call of', 'seconds'], [[n, f'{s:.1f}'] for n, s in seconds.items()])}"
+        )
+    notes = [CAPTION.format(repeats=repeats), f"On {ran_on}."]
+    if aside:
+        notes.append(f"Set aside: {', '.join(aside)}.")
+    if made_up := missing(list(data)):
+        notes.append(f"Made up, of the same shape, as no file is at hand: {', '.join(made_up)}.")
+    notes += [
+        f"Left out: {name} is not installed."
+        for name in OTHERS
+        if importlib.util.find_spec(name) is None
+    ]
+    print("\n" + "\n".join(notes), file=sys.stdout if form in ("text", "markdown") else sys.stderr)
+
+
+def table(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
+    return HEADER, [
+        [
+            line.what,
+            line.data,
+            number(line.ours),
+            number(line.theirs),
+            f"{line.ratio:.2f}",
+            spread(line),
+            line.against,
+        ]
+        for line in lines
+    ]
+
+
+def table_by_data(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
+    """A column for every stream: our time, the ratio and its spread."""
+    columns = list(dict.fromkeys(line.data for line in lines))
+    rows: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        row = rows.setdefault((line.what, line.against), [""] * len(columns))
+        row[columns.index(line.data)] = f"{number(line.ours)}: {line.ratio:.2f} ({spread(line)})"
+    return ["ours", "against", *columns], [[*key, *row] for key, row in rows.items()]
+
+
+def spread(line: Line) -> str:
+    return f"{line.least:.2f}-{line.most:.2f}"
+
+
+def number(microseconds: float) -> str:
+    return f"{microseconds:.2f}" if microseconds < 10.0 else f"{microseconds:.1f}"
+
+
+if __name__ == "__main__":  # the process that measures
     try:
-        from sklearn import kernel_approximation, linear_model
-    except ImportError:
-        raise RuntimeError("this comparison needs scikit-learn: pip install scikit-learn") from None
-    return getattr(kernel_approximation, name, None) or getattr(linear_model, name)
-
-
-def data_of(n: int) -> dict[str, Data]:
-    """n examples of each set; adult only where it is at hand."""
-    X, y = datasets.Waveform(n, seed=0).arrays()
-    found = {"waveform, 21 features": (X, y == 0)}
-    adult = datasets.A9a()
-    if adult.at_hand:
-        X, y = adult.part("a9a")
-        found["a9a, 123 features"] = (X[:n], y[:n])
-    return found
-
-
-def seconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
-def in_turns(
-    ours: Callable[[], object], theirs: Callable[[], object], repeats: int
-) -> tuple[float, float]:
-    """Median seconds of both, run in turn after one round that does not count."""
-    ours(), theirs()
-    pairs = [(seconds(ours), seconds(theirs)) for _ in range(repeats)]
-    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
-
-
-def arrays(data: Data, make: Make, kind: str, n: int, repeats: int) -> tuple[float, float]:
-    """Our model against n features of scikit-learn and its linear model, in batches of 1000."""
-    X, y = data
-    kernel = rb.kernels.RBF(1 / X.shape[1])
-    features = scikit_learn(kind)(gamma=kernel.gamma, n_components=n, random_state=0).fit(X[:1000])
-    linear = scikit_learn("SGDClassifier")
-
-    def ours() -> object:
-        return make(kernel).predict_then_learn_many(X, y)
-
-    def theirs() -> object:
-        model = linear()
-        for i in range(0, len(X), 1000):
-            model.partial_fit(
-                features.transform(X[i : i + 1000]), y[i : i + 1000], classes=[False, True]
-            )
-        return model
-
-    return in_turns(ours, theirs, repeats)
-
-
-def dicts(data: Data, ours: Any, theirs: Any, repeats: int) -> tuple[float, float]:
-    X, y = data
-    stream = [(dict(enumerate(x)), bool(label)) for x, label in zip(X.tolist(), y, strict=True)]
-
-    def run(prototype: Any) -> Callable[[], object]:
-        def learn() -> None:
-            model = prototype.clone()
-            for x, label in stream:
-                model.predict_one(x)
-                model.learn_one(x, label)
-
-        return learn
-
-    return in_turns(run(ours), run(theirs), repeats)
-
-
-# our model, and scikit-learn's features in a number that matches its size
-ARRAYS: dict[str, tuple[Make, str, int]] = {
-    "BSGD, budget 100": (lambda k: rb.BSGDClassifier(100, k), "RBFSampler", 100),
-    "BSGD, budget 500": (lambda k: rb.BSGDClassifier(500, k), "RBFSampler", 500),
-    "FOGD, 400 components": (lambda k: rb.FOGDClassifier(400, k, seed=1), "RBFSampler", 400),
-    "NOGD, budget 100": (lambda k: rb.NOGDClassifier(100, k), "Nystroem", 100),
-}
-OTHERS: dict[str, Make] = {
-    "RBP": lambda k: rb.RBPClassifier(100, k, seed=1),
-    "Forgetron": lambda k: rb.ForgetronClassifier(100, k),
-    "CKS": lambda k: rb.BudgetPerceptronClassifier(100, k),
-    "BOGD": lambda k: rb.BOGDClassifier(100, k, seed=1),
-    "NORMA": lambda k: rb.NORMAClassifier(100, k),
-    "BPA": lambda k: rb.BPAClassifier(100, k),
-    "Projectron": lambda k: rb.ProjectronClassifier(100, k),
-    "Projectron++": lambda k: rb.ProjectronPPClassifier(100, k),
-}
-DICTS: dict[str, tuple[Make, str]] = {
-    "BSGD, budget 100": (lambda k: rb.BSGDClassifier(100, k), "LogisticRegression"),
-    "FOGD, 100 components": (lambda k: rb.FOGDClassifier(100, k, seed=1), "LogisticRegression"),
-    "RandomFourier(100) | linear": (
-        lambda k: rb.RandomFourier(100, k, seed=1) | linear_model.LogisticRegression(),
-        "RBFSampler(100) | linear",
-    ),
-}
-
-
-def theirs_of(name: str) -> Any:
-    linear = linear_model.LogisticRegression()
-    if name == "LogisticRegression":
-        return linear
-    return feature_extraction.RBFSampler(n_components=100, seed=1) | linear
-
-
-def show(label: str, ours: float, theirs: float, n: int, name: str) -> None:
-    print(f"{label:53}{1e6 * ours / n:8.2f}{1e6 * theirs / n:8.2f}{ours / theirs:7.2f}   {name}")
-
-
-def speed(n: int = 20_000, repeats: int = 5) -> None:
-    """Print the table."""
-    print(f"{'':53}{'ours':>8}{'theirs':>8}{'ratio':>7}   (microseconds per example)")
-    sets = data_of(n)
-    for data_name, data in sets.items():
-        for name, (make, kind, features) in ARRAYS.items():
-            a, b = arrays(data, make, kind, features, repeats)
-            show(f"arrays, {data_name}, {name}", a, b, len(data[1]), "scikit-learn")
-    data_name, data = list(sets.items())[-1]
-    for name, make in OTHERS.items():
-        a, b = arrays(data, make, "RBFSampler", 100, repeats)
-        show(f"arrays, {data_name}, {name}, budget 100", a, b, len(data[1]), "scikit-learn")
-    m = max(n // 10, 100)
-    X, y = datasets.Waveform(m, seed=0).arrays()
-    for name, (make, theirs) in DICTS.items():
-        a, b = dicts((X, y == 0), make(rb.kernels.RBF(1 / 21)), theirs_of(theirs), repeats)
-        show(f"dicts, 21 features, {name}", a, b, m, theirs)
-    print(f"\n{CAPTION.format(repeats=repeats)}")
+        found, seconds = measured(*json.loads(sys.argv[1]))
+    except KeyboardInterrupt:  # the parent says so
+        sys.exit(130)
+    lines = [dataclasses.asdict(line) for line in found]
+    json.dump([machine.described(), lines, seconds], sys.stdout)

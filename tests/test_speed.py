@@ -1,0 +1,109 @@
+"""`river-budget speed`: the limit, the contests and the clean process."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import river_budget as rb
+from river_budget.experiments import contest, contests, first_calls, machine, speed
+from river_budget.experiments.contest import Contest, Line
+from river_budget.experiments.limits import Limit
+from river_budget.experiments.speed_streams import STREAMS, missing, streams
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("budget", [1, 8, 30, 64, 130])  # groups of eight: 1, 1, 4, 8, 17
+def test_the_limit_computes_the_scores_of_the_model(budget, dense):
+    rng = np.random.default_rng(budget)
+    X = rng.normal(size=(300, 6)) * (rng.random((300, 6)) < 0.7)
+    X[0] = 0.0
+    model = rb.BSGDClassifier(budget, rb.kernels.RBF(0.5))
+    model.learn_many(X, X[:, 0] * X[:, 1] > X[:, 2])
+    assert len(model.support_vectors()) == budget
+    expected = [model.decision_function_one(dict(enumerate(x))) for x in X.tolist()]
+    assert Limit(model, X, dense).scores() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_the_limit_takes_distances_that_leave_nothing():
+    model = rb.BSGDClassifier(8, rb.kernels.RBF(1.0))
+    X = np.array([[0.0], [40.0]])
+    model.learn_many(X, [True, False])
+    far = Limit(model, np.array([[0.0], [1e4]])).scores()
+    assert far[0] == pytest.approx(model.decision_function_one({0: 0.0}))
+    assert far[1] == 0.0
+
+
+def test_a_ratio_is_the_median_over_turns_and_has_a_spread(monkeypatch):
+    times = {"ours": iter([9.0, 1.0, 2.0, 6.0]), "theirs": iter([9.0, 2.0, 2.0, 3.0])}
+    held = Contest("some", examples=1000)
+    held.against(
+        "theirs",
+        lambda: next(times["theirs"]),
+        {"ours": lambda: next(times["ours"])},  # the first round does not count
+    )
+    held.against("not installed", None, {"ours": lambda: 0.0})
+    monkeypatch.setattr(contest, "seconds", lambda run: run())
+    assert held.lines(3) == [Line("ours", "theirs", "some", 2000.0, 2000.0, 1.0, 0.5, 2.0)]
+
+
+def test_what_slows_others_is_set_aside():
+    before = {
+        "PATH": "/bin",
+        "OPENBLAS_CORETYPE": "Haswell",
+        "OMP_NUM_THREADS": "4",
+        "NUMBA_CPU_NAME": "haswell",
+        "NUMBA_CACHE_DIR": "/kept",
+    }
+    clean, aside = machine.clean_environment(before)
+    assert aside == ["NUMBA_CPU_NAME", "OPENBLAS_CORETYPE"]
+    assert "OPENBLAS_CORETYPE" not in clean
+    assert (clean["PATH"], clean["NUMBA_CACHE_DIR"]) == ("/bin", "/kept")
+    assert {clean[name] for name in machine.THREADS} == {"1"}
+
+
+def test_the_machine_is_described(monkeypatch):
+    assert "one thread; BLAS: " in machine.described()
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    assert "built for" in machine.algebra()
+
+
+def test_streams_are_made_up_where_no_file_is_at_hand(monkeypatch, tmp_path):
+    monkeypatch.setenv("RIVER_BUDGET_DATA", str(tmp_path))
+    monkeypatch.setenv("RIVER_DATA", str(tmp_path))
+    assert missing([]) == ["a9a", "cod-rna", "mnist"]
+    for stream in streams([], 300):
+        assert f"d={stream.X.shape[1]}" in stream.name
+        assert len(stream) == 300
+        assert 0.2 < stream.y.mean() < 0.8
+        share = np.mean(stream.X != 0.0)
+        assert share < 0.25 if stream.sparse else share > 0.9
+
+
+def test_contests_do_without_what_is_not_installed(monkeypatch):
+    for name in ("sklearn", "sklearn.linear_model", "sklearn.metrics.pairwise", "pandas"):
+        monkeypatch.setitem(sys.modules, name, None)
+    stream = STREAMS["waveform"][0](200)
+    held = [*contests.contests(stream, False), *contests.large_products(False)]
+    against = {theirs for one in held for _, theirs in one.pairs}
+    assert against == {"limit", contests.LOGISTIC, contests.SAMPLER, "one model"}
+
+
+def test_tables():
+    one = Line("learn", "limit", "waves", 0.5, 0.25, 2.0, 1.9, 2.1)
+    other = Line("learn", "limit", "digits", 12.34, 12.34, 1.0, 1.0, 1.0)
+    assert speed.table([one])[1] == [
+        ["learn", "waves", "0.50", "0.25", "2.00", "1.90-2.10", "limit"]
+    ]
+    assert speed.table_by_data([one, other]) == (
+        ["ours", "against", "waves", "digits"],
+        [["learn", "limit", "0.50: 2.00 (1.90-2.10)", "12.3: 1.00 (1.00-1.00)"]],
+    )
+
+
+@pytest.mark.slow
+def test_a_first_call_takes_its_time():
+    assert "FOGDClassifier" in first_calls.estimators()
+    assert first_calls.first_call("PolynomialCountSketch") > 0.1
