@@ -45,10 +45,16 @@ def numbered(key, i):
 
 
 def uniforms(key, n):
-    """n numbers inside (0, 1) that depend on the key alone; more of them begin with the same ones. Not
-    compiled: for what is drawn once."""
-    z = np.uint64(key) + GOLDEN * np.arange(1, n + 1, dtype=np.uint64)
-    z = (z ^ (z >> S30)) * MIX_1
-    z = (z ^ (z >> S27)) * MIX_2
-    z = z ^ (z >> S31)
-    return ((z >> S11) + 0.5) * 2.0**-53
+    """n numbers inside (0, 1) that depend on the key alone; more of them begin with the same ones. Of a column of
+    keys a row for each."""
+    keys = np.array(key, np.uint64)
+    drawn = np.empty((keys.size, n))
+    fill_uniforms(keys.reshape(-1), drawn)
+    return drawn if keys.ndim else drawn[0]
+
+
+@compiled(called_from_python=True)
+def fill_uniforms(keys, drawn):
+    for i in range(keys.shape[0]):
+        for j in range(drawn.shape[1]):
+            drawn[i, j] = numbered(keys[i], j)
