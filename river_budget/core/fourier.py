@@ -43,7 +43,7 @@ state_at = carver(STATE, 0)
 @compiled(always_inlined=True)
 def waves(model, x):
     """The cosines of u'x in model.row, the sines in model.buffer."""
-    dot_products(model, x, padded_count(model))
+    dot_products(model, x, model.row, padded_count(model))
     sines_and_cosines(model.row, model.buffer, padded_count(model))
 
 

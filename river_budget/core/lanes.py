@@ -16,10 +16,11 @@ from numba.np import arrayobj
 from .numba_types import compiled_as
 
 LANES, TURNS = 8, 4
-_WORD, _NUMBER, _FLAG = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
-_VECTOR, _MASK = ir.VectorType(_NUMBER, LANES), ir.VectorType(_FLAG, LANES)
-_PLACES = ir.VectorType(_WORD, LANES)
-_ZERO, _ZEROS = ir.Constant(_WORD, 0), ir.Constant(_VECTOR, [0.0] * LANES)
+WORD, _NUMBER, _FLAG = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
+VECTOR, _MASK = ir.VectorType(_NUMBER, LANES), ir.VectorType(_FLAG, LANES)
+_PLACES = ir.VectorType(WORD, LANES)
+_FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+_ZERO, ZEROS = ir.Constant(WORD, 0), ir.Constant(VECTOR, [0.0] * LANES)
 
 
 def dot(a, b, n):
@@ -34,19 +35,19 @@ def _dot(context, builder, signature, args):
         for kind, array in zip(signature.args[:2], args[:2], strict=True)
     )
     n = context.cast(builder, args[2], signature.args[2], types.intp)
-    turns = [cgutils.alloca_once(builder, _VECTOR) for _ in range(TURNS)]
+    turns = [cgutils.alloca_once(builder, VECTOR) for _ in range(TURNS)]
     for turn in turns:
-        builder.store(_ZEROS, turn)
-    rounds = builder.sdiv(n, ir.Constant(_WORD, LANES * TURNS))
+        builder.store(ZEROS, turn)
+    rounds = builder.sdiv(n, ir.Constant(WORD, LANES * TURNS))
     with cgutils.for_range(builder, rounds) as loop:
-        start = builder.mul(loop.index, ir.Constant(_WORD, LANES * TURNS))
+        start = builder.mul(loop.index, ir.Constant(WORD, LANES * TURNS))
         for k, turn in enumerate(turns):
-            _add(builder, turn, a, b, builder.add(start, ir.Constant(_WORD, LANES * k)))
-    groups = builder.sdiv(n, ir.Constant(_WORD, LANES))
-    done = builder.mul(rounds, ir.Constant(_WORD, TURNS))
+            _add(builder, turn, a, b, builder.add(start, ir.Constant(WORD, LANES * k)))
+    groups = builder.sdiv(n, ir.Constant(WORD, LANES))
+    done = builder.mul(rounds, ir.Constant(WORD, TURNS))
     with cgutils.for_range(builder, groups, start=done) as loop:
-        _add(builder, turns[0], a, b, builder.mul(loop.index, ir.Constant(_WORD, LANES)))
-    start = builder.mul(groups, ir.Constant(_WORD, LANES))
+        _add(builder, turns[0], a, b, builder.mul(loop.index, ir.Constant(WORD, LANES)))
+    start = builder.mul(groups, ir.Constant(WORD, LANES))
     with builder.if_then(builder.icmp_signed("<", start, n)):
         _add(builder, turns[1], a, b, start, _first_lanes(builder, builder.sub(n, start)))
     first, second, third, fourth = (builder.load(turn) for turn in turns)
@@ -55,14 +56,31 @@ def _dot(context, builder, signature, args):
 
 def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
     """turn += a b of eight places"""
-    fma = _declared(builder, "llvm.fma.v8f64", _VECTOR, _VECTOR, _VECTOR, _VECTOR)
-    factors = [_eight(builder, array, start, mask) for array in (a, b)]
-    builder.store(builder.call(fma, [*factors, builder.load(turn)]), turn)
+    factors = [eight(builder, array, start, mask) for array in (a, b)]
+    builder.store(fused(builder, *factors, builder.load(turn)), turn)
 
 
-def _eight(builder: Any, array: Any, start: Any, mask: Any) -> Any:
+def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    """a b + c, rounded once."""
+    fma = _declared(builder, "llvm.fma.v8f64", VECTOR, VECTOR, VECTOR, VECTOR)
+    return builder.call(fma, [a, b, c])
+
+
+def in_all(builder: Any, number: Any) -> Any:
+    """A number in every lane."""
+    one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), number, _ZERO)
+    return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), _FIRST)
+
+
+def put_eight(builder: Any, numbers: Any, array: Any, start: Any) -> None:
+    """Write eight numbers."""
+    place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
+    builder.store(numbers, place).align = 8
+
+
+def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     """Eight numbers, or the first ones of them with zeros behind; nothing else is read."""
-    place = builder.bitcast(builder.gep(array, [start]), _VECTOR.as_pointer())
+    place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
     if mask is None:
         numbers = builder.load(place)
         numbers.align = 8
@@ -70,26 +88,25 @@ def _eight(builder: Any, array: Any, start: Any, mask: Any) -> Any:
     load = _declared(
         builder,
         "llvm.masked.load.v8f64.p0",
-        _VECTOR,
-        _VECTOR.as_pointer(),
+        VECTOR,
+        VECTOR.as_pointer(),
         ir.IntType(32),
         _MASK,
-        _VECTOR,
+        VECTOR,
     )
-    return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, _ZEROS])
+    return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, ZEROS])
 
 
 def _first_lanes(builder: Any, number: Any) -> Any:
     """A mask of so many lanes."""
     numbers = builder.insert_element(ir.Constant(_PLACES, ir.Undefined), number, _ZERO)
-    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    numbers = builder.shuffle_vector(numbers, ir.Constant(_PLACES, ir.Undefined), everywhere)
+    numbers = builder.shuffle_vector(numbers, ir.Constant(_PLACES, ir.Undefined), _FIRST)
     return builder.icmp_signed("<", ir.Constant(_PLACES, list(range(LANES))), numbers)
 
 
 def _total(builder: Any, vector: Any) -> Any:
     """The sum of the lanes: those of the second half to those of the first, and so on."""
-    lanes = [builder.extract_element(vector, ir.Constant(_WORD, i)) for i in range(LANES)]
+    lanes = [builder.extract_element(vector, ir.Constant(WORD, i)) for i in range(LANES)]
     while len(lanes) > 1:
         half = len(lanes) // 2
         lanes = [builder.fadd(lanes[i], lanes[half + i]) for i in range(half)]

@@ -33,7 +33,7 @@ from .multimerge import (
     merge_pair,
 )
 from .numba_types import address_of, f64, f64_matrix, i64
-from .products import dot_products, dot_products_of_two
+from .products import dot_products
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
 from .rows import (
@@ -194,13 +194,14 @@ def gain_by_merging(model, first, places, points, members, shares, s, a_z, strat
     if strategy == MANY:  # two rows at a time, as long as there are two
         single = 1 + 2 * ((m - 1) // 2)
         for i in range(1, single, 2):
-            dot_products_of_two(model, places, points[i], points[i + 1], row, second, n)
+            dot_products(model, present(places, points[i], places.shape[0]), row, n)
+            dot_products(model, present(places, points[i + 1], places.shape[0]), second, n)
             gain -= gain_of_member(model, places, points[i], row, members[i], shares[i], z_row)
             gain -= gain_of_member(
                 model, places, points[i + 1], second, members[i + 1], shares[i + 1], z_row
             )
     for i in range(single, m):
-        dot_products(model, present(places, points[i], places.shape[0]), n)
+        dot_products(model, present(places, points[i], places.shape[0]), row, n)
         gain -= gain_of_member(model, places, points[i], row, members[i], shares[i], z_row)
     for j in range(n):
         z_row[j] = exp_of(min(z_row[j], 0.0))

@@ -1,87 +1,98 @@
-"""Products of one example, or of two, with all support vectors: most of what a kernel row costs.
+"""Products of an example with all support vectors: most of what a kernel row costs.
 
-The inner loops run over the vectors, which lie side by side in memory. One product is added after the other, in the
-order of the keys, so that it makes no difference to the last bit where zeros stand between them, nor how many features
-a sweep takes.
+The vectors lie side by side in memory, a row per feature. Eight of them at a time are one instruction, and up to MOST
+such groups keep their sums in registers while the features of the example pass by: every number is loaded once, and
+the row written once. What is not there is no work. One product is added after the other, fused, in the order of the
+keys; so it makes no difference to the last bit where zeros stand between them, nor what processor this is.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+import llvmlite.binding
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.np import arrayobj
+
 from .examples import places_of, values_of
-from .jit import FUSED, compiled
+from .jit import compiled
+from .lanes import LANES, VECTOR, WORD, ZEROS, eight, fused, in_all, put_eight
 from .linked import add_listed_products
+from .numba_types import compiled_as
+
+WIDE = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
+MOST = 8 if WIDE else 4  # groups whose sums find room in registers
 
 
-@compiled(fastmath=FUSED, always_inlined=True)
-def dot_products(model, x, n):
-    """row[j] = <vector j, x> for j < n, eight features at a sweep, then four, then one"""
-    row, places, values = model.row, places_of(x), values_of(x)
-    for j in range(n):
-        row[j] = 0.0
+def _products(groups: int) -> Any:
+    """A function for so many groups of vectors."""
+
+    def products(vectors: Any, x: Any, row: Any, column: int) -> None:
+        """row[j] = <vector j, x> for the vectors from a column on"""
+        some = slice(column, column + LANES * groups)
+        row[some] = 0.0
+        for place, value in zip(places_of(x), values_of(x), strict=True):
+            row[some] += value * vectors[place, some]
+
+    @compiled_as(products, types.none, types.Array, types.UniTuple, types.Array, types.Integer)
+    def _(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vectors, row = (
+            arrayobj.make_array(signature.args[i])(context, builder, args[i]) for i in (0, 2)
+        )
+        places, values, n, _, _ = cgutils.unpack_tuple(builder, args[1])
+        places = builder.inttoptr(places, WORD.as_pointer())
+        values = builder.inttoptr(values, VECTOR.element.as_pointer())
+        column = context.cast(builder, args[3], signature.args[3], types.intp)
+        columns = [builder.add(column, ir.Constant(WORD, LANES * i)) for i in range(groups)]
+        sums = [cgutils.alloca_once(builder, VECTOR) for _ in columns]
+        for one in sums:
+            builder.store(ZEROS, one)
+        width = cgutils.unpack_tuple(builder, vectors.shape)[1]
+        with cgutils.for_range(builder, n) as loop:
+            start = builder.mul(builder.load(builder.gep(places, [loop.index])), width)
+            value = in_all(builder, builder.load(builder.gep(values, [loop.index])))
+            for one, at in zip(sums, columns, strict=True):
+                loaded = eight(builder, vectors.data, builder.add(start, at))
+                builder.store(fused(builder, value, loaded, builder.load(one)), one)
+        for one, at in zip(sums, columns, strict=True):
+            put_eight(builder, builder.load(one), row.data, at)
+        return context.get_dummy_value()
+
+    return products
+
+
+_1, _2, _3, _4, _5, _6, _7, _8 = (_products(groups) for groups in range(1, 9))
+
+
+@compiled
+def dot_products(model, x, row, n):
+    """row[j] = <vector j, x> for j < n, a multiple of LANES"""
     if model.head.slots:
-        add_listed_products(model, places, values, row)
+        for j in range(n):
+            row[j] = 0.0
+        add_listed_products(model, places_of(x), values_of(x), row)
         return
-    features, vectors, i = places.shape[0], model.vectors, 0
-    while i + 8 <= features:
-        x_a, x_b, x_c, x_d = values[i], values[i + 1], values[i + 2], values[i + 3]
-        v_a, v_b = vectors[places[i]], vectors[places[i + 1]]
-        v_c, v_d = vectors[places[i + 2]], vectors[places[i + 3]]
-        x_e, x_f, x_g, x_h = values[i + 4], values[i + 5], values[i + 6], values[i + 7]
-        v_e, v_f = vectors[places[i + 4]], vectors[places[i + 5]]
-        v_g, v_h = vectors[places[i + 6]], vectors[places[i + 7]]
-        for j in range(n):
-            total = row[j] + x_a * v_a[j]
-            total = total + x_b * v_b[j]
-            total = total + x_c * v_c[j]
-            total = total + x_d * v_d[j]
-            total = total + x_e * v_e[j]
-            total = total + x_f * v_f[j]
-            total = total + x_g * v_g[j]
-            row[j] = total + x_h * v_h[j]
-        i += 8
-    while i + 4 <= features:
-        x_a, x_b, x_c, x_d = values[i], values[i + 1], values[i + 2], values[i + 3]
-        v_a, v_b = vectors[places[i]], vectors[places[i + 1]]
-        v_c, v_d = vectors[places[i + 2]], vectors[places[i + 3]]
-        for j in range(n):
-            total = row[j] + x_a * v_a[j]
-            total = total + x_b * v_b[j]
-            total = total + x_c * v_c[j]
-            row[j] = total + x_d * v_d[j]
-        i += 4
-    while i < features:
-        x_a, v_a = values[i], vectors[places[i]]
-        for j in range(n):
-            row[j] += x_a * v_a[j]
-        i += 1
-
-
-@compiled(fastmath=FUSED, always_inlined=True)
-def dot_products_of_two(model, places, x, y, row_x, row_y, n):
-    """The same for two stored vectors in one sweep, as fetching the features takes longer than using them."""
-    vectors, features = model.vectors, places.shape[0]
-    for j in range(n):
-        row_x[j] = 0.0
-        row_y[j] = 0.0
-    if model.head.slots:
-        add_listed_products(model, places, x, row_x)
-        add_listed_products(model, places, y, row_y)
-        return
-    i = 0
-    while i + 4 <= features:
-        x_a, x_b, x_c, x_d = x[i], x[i + 1], x[i + 2], x[i + 3]
-        y_a, y_b, y_c, y_d = y[i], y[i + 1], y[i + 2], y[i + 3]
-        v_a, v_b = vectors[places[i]], vectors[places[i + 1]]
-        v_c, v_d = vectors[places[i + 2]], vectors[places[i + 3]]
-        for j in range(n):
-            total, other = row_x[j] + x_a * v_a[j], row_y[j] + y_a * v_a[j]
-            total, other = total + x_b * v_b[j], other + y_b * v_b[j]
-            total, other = total + x_c * v_c[j], other + y_c * v_c[j]
-            row_x[j], row_y[j] = total + x_d * v_d[j], other + y_d * v_d[j]
-        i += 4
-    while i < features:
-        x_a, y_a, v_a = x[i], y[i], vectors[places[i]]
-        for j in range(n):
-            row_x[j] += x_a * v_a[j]
-            row_y[j] += y_a * v_a[j]
-        i += 1
+    vectors, left, column = model.vectors, n // LANES, 0
+    parts = (left + MOST - 1) // MOST
+    while left > 0:
+        groups = (left + parts - 1) // parts  # parts of about the same size
+        if groups == 8:
+            _8(vectors, x, row, column)
+        elif groups == 7:
+            _7(vectors, x, row, column)
+        elif groups == 6:
+            _6(vectors, x, row, column)
+        elif groups == 5:
+            _5(vectors, x, row, column)
+        elif groups == 4:
+            _4(vectors, x, row, column)
+        elif groups == 3:
+            _3(vectors, x, row, column)
+        elif groups == 2:
+            _2(vectors, x, row, column)
+        else:
+            _1(vectors, x, row, column)
+        left -= groups
+        column += LANES * groups
+        parts -= 1

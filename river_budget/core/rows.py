@@ -246,7 +246,7 @@ def kernel_row(model, x, norm):
         if head.normalised:
             _normalise(model, norm)
         return
-    dot_products(model, x, padded_count(model))
+    dot_products(model, x, model.row, padded_count(model))
     if head.kernel == RBF:
         _rbf(row, model.logs, model.norms, norm, head.gamma, n)
     elif head.kernel == POLYNOMIAL:
@@ -267,7 +267,7 @@ def distances_into(model, x, norm, s):
             distance = -_log_of_distance(row[j], gamma)
             s[j] = distance if distance < FARTHEST else FARTHEST
         return
-    dot_products(model, x, padded_count(model))
+    dot_products(model, x, model.row, padded_count(model))
     for j in range(n):
         distance = -_log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
         s[j] = distance if distance < FARTHEST else FARTHEST
