@@ -68,10 +68,10 @@ TRICKS = {
         "RBPClassifier(100)",
         2,
     ),
-    "eight-features": Trick(
+    "sums-in-registers": Trick(
         "core/products.py",
-        "    while i + 8 <= features:\n",
-        "    while i + 8 <= 0:\n",
+        "MOST = 8 if WIDE else 4  #",
+        "MOST = 1  #",
         "RBPClassifier(100)",
     ),
     "odd-columns": Trick(

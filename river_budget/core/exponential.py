@@ -10,15 +10,31 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
+from numba.np import arrayobj
 
 from .jit import FUSED, compiled
+from .lanes import LANES, VECTOR, WORD, eight, fused, put_eight, same
 from .numba_types import compiled_as
 
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 MAGIC = 6755399441055744.0 + 1023.0  # 1.5 * 2^52, and the bias of the exponent field
 SMALLEST = -708.0  # below, exp is no normal float64 and the result is exactly 0
+
+# exp(r) = 1 + r + r^2 (a polynomial), the highest power first
+TERMS = (
+    2.51003767988125e-08,
+    2.762007713646922e-07,
+    2.7557268478279004e-06,
+    2.480152131972762e-05,
+    0.00019841269863041851,
+    0.0013888888917198419,
+    0.008333333333330065,
+    0.04166666666662416,
+    0.16666666666666669,
+    0.5,
+)
 
 F = np.float32
 ROUGH_LOG2E, ROUGH_MAGIC, ROUGH_SMALLEST = F(LOG2E), F(12582912.0 + 127.0), F(-40.0)
@@ -49,18 +65,55 @@ def exp_of(x):
     shifted = np.float64(bounded * LOG2E + MAGIC)
     k = shifted - MAGIC
     r = bounded - k * LN2_HIGH - k * LN2_LOW
-    p = 2.51003767988125e-08
-    p = p * r + 2.762007713646922e-07
-    p = p * r + 2.7557268478279004e-06
-    p = p * r + 2.480152131972762e-05
-    p = p * r + 0.00019841269863041851
-    p = p * r + 0.0013888888917198419
-    p = p * r + 0.008333333333330065
-    p = p * r + 0.04166666666662416
-    p = p * r + 0.16666666666666669
-    p = p * r + 0.5
+    p = TERMS[0]
+    p = p * r + TERMS[1]
+    p = p * r + TERMS[2]
+    p = p * r + TERMS[3]
+    p = p * r + TERMS[4]
+    p = p * r + TERMS[5]
+    p = p * r + TERMS[6]
+    p = p * r + TERMS[7]
+    p = p * r + TERMS[8]
+    p = p * r + TERMS[9]
     value = (p * r * r + r + 1.0) * low_bits_as_exponent(shifted)
     return value if x >= SMALLEST else 0.0
+
+
+def exponentials(logs, row, n):
+    """row[j] = exp_of(logs[j]) for j < n, a multiple of LANES"""
+    for j in range(n):
+        row[j] = exp_of(logs[j])
+
+
+@compiled_as(exponentials, types.none, types.Array, types.Array, types.Integer)
+def _exponentials(context, builder, signature, args):
+    logs, row = (
+        arrayobj.make_array(kind)(context, builder, array).data
+        for kind, array in zip(signature.args[:2], args[:2], strict=True)
+    )
+    n = context.cast(builder, args[2], signature.args[2], types.intp)
+    with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
+        start = builder.mul(loop.index, ir.Constant(WORD, LANES))
+        put_eight(builder, _exp_of_eight(builder, eight(builder, logs, start)), row, start)
+    return context.get_dummy_value()
+
+
+def _exp_of_eight(builder, x):
+    """exp_of of eight numbers, with the same steps: at the full width of the processor, which loops are not."""
+    normal = builder.fcmp_ordered(">", x, same(SMALLEST))
+    bounded = builder.select(normal, x, same(SMALLEST))
+    shifted = fused(builder, bounded, same(LOG2E), same(MAGIC))
+    k = builder.fsub(shifted, same(MAGIC))
+    r = fused(builder, k, same(-LN2_HIGH), bounded)
+    r = fused(builder, k, same(-LN2_LOW), r)
+    p = same(TERMS[0])
+    for term in TERMS[1:]:
+        p = fused(builder, p, r, same(term))
+    series = builder.fadd(fused(builder, builder.fmul(p, r), r, r), same(1.0))
+    words = ir.VectorType(WORD, LANES)
+    power = builder.shl(builder.bitcast(shifted, words), ir.Constant(words, [52] * LANES))
+    value = builder.fmul(series, builder.bitcast(power, VECTOR))
+    return builder.select(builder.fcmp_ordered(">=", x, same(SMALLEST)), value, same(0.0))
 
 
 @compiled(fastmath=FUSED)

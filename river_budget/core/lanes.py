@@ -66,6 +66,11 @@ def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
     return builder.call(fma, [a, b, c])
 
 
+def same(number: float) -> Any:
+    """A constant in every lane."""
+    return ir.Constant(VECTOR, [number] * LANES)
+
+
 def in_all(builder: Any, number: Any) -> Any:
     """A number in every lane."""
     one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), number, _ZERO)

@@ -158,7 +158,7 @@ def merge(model, exact, strategy, observed):
     loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
     head.cost += head.scale * math.sqrt(loss)
     if exact:
-        gain = gain_by_merging(model, search[S], places, points, members, shares, s, a_z, strategy)
+        gain = gain_by_merging(model, search[S], places, points, members, shares, s, a_z)
         loss += 2.0 * gain
     merge_own_rows(model, members, shares, s)
     replace(model, places, points, members, shares, a_z)
@@ -177,30 +177,20 @@ def loss_by_merging(shares, s, a, a_z):
 
 
 @compiled(inlined=True)
-def gain_by_merging(model, first, places, points, members, shares, s, a_z, strategy):
+def gain_by_merging(model, first, places, points, members, shares, s, a_z):
     """a_z . f(z) - sum_i a_i . f(x_i)
 
     `first`: the distances s of the first member to all vectors. The row of z needs no distances:
     log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
     """
     n, m = padded_count(model), members.shape[0]
-    z_row, row, second = model.buffer, model.row, model.logs
+    z_row, row = model.buffer, model.row
     constant = inner_term(shares, s)
     for j in range(n):
         row[j] = exp_of(-first[j])
         z_row[j] = constant - shares[0] * first[j]
     gain = -along_row(model, row, members[0])
-    single = 1
-    if strategy == MANY:  # two rows at a time, as long as there are two
-        single = 1 + 2 * ((m - 1) // 2)
-        for i in range(1, single, 2):
-            dot_products(model, present(places, points[i], places.shape[0]), row, n)
-            dot_products(model, present(places, points[i + 1], places.shape[0]), second, n)
-            gain -= gain_of_member(model, places, points[i], row, members[i], shares[i], z_row)
-            gain -= gain_of_member(
-                model, places, points[i + 1], second, members[i + 1], shares[i + 1], z_row
-            )
-    for i in range(single, m):
+    for i in range(1, m):
         dot_products(model, present(places, points[i], places.shape[0]), row, n)
         gain -= gain_of_member(model, places, points[i], row, members[i], shares[i], z_row)
     for j in range(n):

@@ -13,7 +13,7 @@ from .codes import Kernel
 from .custom import call_function
 from .differences import distances_by_differences
 from .examples import all_of, example_and_scores, places_of, unpack, values_of
-from .exponential import exp_of
+from .exponential import exp_of, exponentials
 from .jit import FUSED, REORDERED, compiled
 from .lanes import dot
 from .linked import vector
@@ -155,7 +155,7 @@ def _rbf(row, logs, norms, norm, gamma, n):
     """From inner products to exp(-gamma |vector j - x|^2). Its logarithm is kept for who merges x next."""
     for j in range(n):
         logs[j] = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
-        row[j] = exp_of(logs[j])
+    exponentials(logs, row, n)
 
 
 @compiled(always_inlined=True)
@@ -169,7 +169,7 @@ def _exponentials(row, logs, gamma, n):
     """From distances to exp(-gamma distance) and its logarithm."""
     for j in range(n):
         logs[j] = _log_of_distance(row[j], gamma)
-        row[j] = exp_of(logs[j])
+    exponentials(logs, row, n)
 
 
 @compiled(fastmath=FUSED, always_inlined=True)
@@ -246,7 +246,7 @@ def kernel_row(model, x, norm):
         if head.normalised:
             _normalise(model, norm)
         return
-    dot_products(model, x, model.row, padded_count(model))
+    dot_products(model, x, row, n)
     if head.kernel == RBF:
         _rbf(row, model.logs, model.norms, norm, head.gamma, n)
     elif head.kernel == POLYNOMIAL:
@@ -267,7 +267,7 @@ def distances_into(model, x, norm, s):
             distance = -_log_of_distance(row[j], gamma)
             s[j] = distance if distance < FARTHEST else FARTHEST
         return
-    dot_products(model, x, model.row, padded_count(model))
+    dot_products(model, x, row, n)
     for j in range(n):
         distance = -_log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
         s[j] = distance if distance < FARTHEST else FARTHEST
