@@ -56,8 +56,8 @@ def _dot(context, builder, signature, args):
 
 def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
     """turn += a b of eight places"""
-    factors = [eight(builder, array, start, mask) for array in (a, b)]
-    builder.store(fused(builder, *factors, builder.load(turn)), turn)
+    x, y = (eight(builder, array, start, mask) for array in (a, b))
+    builder.store(fused(builder, x, y, builder.load(turn)), turn)
 
 
 def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
