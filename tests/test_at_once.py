@@ -36,7 +36,7 @@ def test_in_one_go_is_one_after_the_other(model):
         apart.learn_one(x, y, w)
         assert together.predict_then_learn_one(x, y, w) == expected
         fresh = copy.copy(fresh)  # a copy begins without the short way
-        assert fresh.learn_at_once is nothing
+        assert fresh.at_once.learn is nothing
         assert fresh.predict_one(x) == expected
         fresh.learn_one(x, y, w)
     assert file_of(together) == file_of(apart) == file_of(fresh)
@@ -48,8 +48,8 @@ def test_the_short_way_ends_with_the_features_it_was_made_for(model):
     stream = [({"a": float(t), "b": 1.0 - t}, y) for t, (_, y) in enumerate(stream_for(model, 40))]
     for x, y in stream:
         model.learn_one(x, y)
-    score = model.score_at_once
-    assert (score is not nothing) == (model.learn_at_once is not nothing)
+    score = model.at_once.score
+    assert (score is not nothing) == (model.at_once.learn is not nothing)
     if score is nothing:
         return
     before = score({"a": 1.0, "b": 2.0})
@@ -59,8 +59,8 @@ def test_the_short_way_ends_with_the_features_it_was_made_for(model):
     assert score({"a": 1.0, "b": "text"}) is None
     assert score({"a": 1.0, "b": float("nan")}) is None
     model.learn_one({"a": 1.0, "b": 2.0, "c": 3.0}, stream[0][1])
-    assert model.score_at_once is not score
-    assert pickle.loads(pickle.dumps(model)).score_at_once is nothing
+    assert model.at_once.score is not score
+    assert pickle.loads(pickle.dumps(model)).at_once.score is nothing
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -80,13 +80,31 @@ def test_a_refused_example_leaves_the_model_as_it_was(model):
     assert file_of(model) == before
 
 
+@pytest.mark.parametrize(
+    "copied",
+    [copy.copy, copy.deepcopy, lambda model: model.clone(include_attributes=True)],
+    ids=["copy", "deepcopy", "clone"],
+)
+@pytest.mark.parametrize("model", MODELS)
+def test_what_a_copy_learns_the_original_does_not(model, copied):
+    model = variant(model, seed=1)
+    targets = [y for _, y in stream_for(model, 40)]
+    for t, y in enumerate(targets):
+        model.learn_one({"a": float(t % 7), "b": 1.0 - t % 5}, y)
+    before, twin = file_of(model), copied(model)
+    for t, y in enumerate(reversed(targets)):
+        twin.learn_one({"a": float(t % 3), "b": 2.0}, y)
+        twin.predict_one({"a": 1.0, "b": 1.0})
+    assert file_of(model) == before
+
+
 def test_a_third_class_ends_the_short_way():
     model = rb.BSGDClassifier(10)
     for t in range(20):
         model.learn_one({"a": float(t % 5), "b": 1.0}, "even" if t % 2 else "odd")
-    two = model.score_at_once
+    two = model.at_once.score
     model.learn_one({"a": 1.0, "b": 1.0}, "neither")
-    assert model.score_at_once is not two
+    assert model.at_once.score is not two
     assert len(model._score_row({"a": 1.0, "b": 1.0})) == 3
 
 

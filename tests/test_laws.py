@@ -174,9 +174,8 @@ print(json.dumps([score, hits, misses, river_budget.__file__]))
 """
 EDIT = """
 
-@compiled(fastmath=FUSED)
-def exp_of(x):
-    return 0.25
+def _exp_of_eight(builder, x):
+    return same(0.25)
 """
 
 

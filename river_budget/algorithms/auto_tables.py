@@ -17,7 +17,7 @@ from ..core.auto_scaling import CLIP, LARGEST_VALUE, rejoin_bins
 from ..core.numba_types import f64
 from ..core.randoms import uniforms
 from ..model.base import StreamModel
-from ..model.calls import Call, FreeRows
+from ..model.calls import Call
 from ..parameters import Mutable, whole
 from .drawn import key_of
 
@@ -150,8 +150,7 @@ class AutoTables(StreamModel):
             target = twin._table(name)
             corner = tuple(map(slice, np.minimum(source.shape, target.shape)))
             target[corner] = source[corner]
-        self.block = twin.block
-        self.free_rows = FreeRows()
+        self.use_block(twin.block)
 
     # features and their bins
 

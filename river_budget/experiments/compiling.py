@@ -15,12 +15,16 @@ from numba.core.dispatcher import Dispatcher
 import river_budget as rb
 
 from .. import core
+from ..core.randoms import fill_uniforms
 from ..core.rows import first_bad_row
 from ..model.base import StreamModel
 from ..progress import Progress
 
 CALL = (numba.int64[::1],)  # what passes take: addresses and sizes
-ROWS = (numba.float64[:, ::1],)
+OTHERS = {
+    first_bad_row: (numba.float64[:, ::1],),
+    fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
+}
 
 
 def families() -> dict[str, list[Any]]:
@@ -73,7 +77,7 @@ def compile_passes(names: Sequence[str] = ()) -> str:
         for function in passes:
             name = f"{function.py_func.__module__.rpartition('.')[2]}.{function.py_func.__name__}"
             bar.show(name)
-            function.compile(ROWS if function is first_bad_row else CALL)
+            function.compile(OTHERS.get(function, CALL))
             anew += bool(function.stats.cache_misses)
             bar.advance(name)
     folder = passes[0].stats.cache_path

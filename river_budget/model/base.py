@@ -26,7 +26,7 @@ from ..parameters import Mutable, instance_of, optional, whole
 from .advice import say
 from .batches import Batch
 from .calls import AT_A_TIME, Call, FreeRows, PreparedList, PreparedRow
-from .closures import nothing
+from .closures import AtOnce
 from .contract import Rows
 from .describing import Described
 from .features import FeatureIndex, in_order
@@ -82,7 +82,7 @@ class StreamModel(OneByOne, Described, base.Estimator):
         self.block: Any = None
         self.free_rows = FreeRows()
         self.free_lists = FreeRows()
-        self.score_at_once = self.learn_at_once = nothing
+        self.at_once = AtOnce()
         self.turn = Turn()
         self.target_name: str | None = None
 
@@ -214,7 +214,7 @@ class StreamModel(OneByOne, Described, base.Estimator):
 
     def forget_prepared(self) -> None:
         """Give back what is kept for the next single example."""
-        self.score_at_once = self.learn_at_once = nothing
+        self.at_once = AtOnce()
         self.free_rows, self.free_lists = FreeRows(), FreeRows()
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
@@ -362,8 +362,7 @@ class StreamModel(OneByOne, Described, base.Estimator):
     def _state(self) -> dict[str, Any]:
         block = None if self.block is None else self.block.copy()
         own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}
-        at_once = {"score_at_once": nothing, "learn_at_once": nothing}
-        return self.__dict__ | {"block": block, **own, **at_once}
+        return self.__dict__ | {"block": block, "at_once": AtOnce(), **own}
 
     def twin(self) -> Any:
         """A copy, for whoever has the turn: changed first, it then takes the place of the model at once."""

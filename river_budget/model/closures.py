@@ -22,10 +22,20 @@ def nothing(*example: Any) -> None:
     """In the place of either, while there are none: the example goes another way."""
 
 
-def scored_and_learned(
-    names: Sequence[Any], rows: list[PreparedRow], scoring: Any, learning: Any
-) -> tuple[Score, Learn]:
-    """(score, learn): both return the scores of an example, before it is learned; or None if it must go another way,
+class AtOnce:
+    """The two functions of a model. A copy of a model begins without: theirs would change the original."""
+
+    __slots__ = ("learn", "score")
+
+    def __init__(self, score: Score = nothing, learn: Learn = nothing):
+        self.score, self.learn = score, learn
+
+    def __reduce__(self) -> Any:
+        return AtOnce, ()
+
+
+def at_once(names: Sequence[Any], rows: list[PreparedRow], scoring: Any, learning: Any) -> AtOnce:
+    """Both functions return the scores of an example, before it is learned; or None if it must go another way,
     and then nothing has happened.
 
     `rows`: calls for one example with these features that no thread is using.
@@ -68,4 +78,4 @@ def scored_and_learned(
         append(row)
         return found
 
-    return (score, learn) if n > 1 else (nothing, nothing)
+    return AtOnce(score, learn) if n > 1 else AtOnce()

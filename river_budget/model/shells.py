@@ -126,7 +126,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
         """The label with the highest score; None before the first label is known."""
-        scores = self.score_at_once(x)
+        scores = self.at_once.score(x)
         return self.labels.label(self._score_row(x) if scores is None else scores)
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
@@ -240,7 +240,7 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The score, in the units of the targets that were learned."""
-        scores = self.score_at_once(x)
+        scores = self.at_once.score(x)
         score: float = (self._score_row(x) if scores is None else scores)[0]
         return score
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from .calls import FreeRows, PreparedList, PreparedRow
-from .closures import Learn, Score, nothing, scored_and_learned
+from .closures import AtOnce, at_once, nothing
 from .features import FeatureIndex
 from .turns import Turn
 
@@ -23,8 +23,7 @@ class OneByOne:
     free_rows: FreeRows
     free_lists: FreeRows
     turn: Turn
-    score_at_once: Score
-    learn_at_once: Learn
+    at_once: AtOnce
     takes_lists: bool
     draws_features: ClassVar[bool]
     scoring_pass: ClassVar[Any]
@@ -49,7 +48,7 @@ class OneByOne:
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 turn.refuse()  # another thread has added one since the target was coded
-            return self.learn_at_once(x, target, w)
+            return self.at_once.learn(x, target, w)
         finally:
             turn.taken = False
 
@@ -62,7 +61,7 @@ class OneByOne:
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 turn.refuse()  # another thread has added one since the target was coded
-            if self.learn_at_once(x, target, w) is not None:
+            if self.at_once.learn(x, target, w) is not None:
                 return
             if self.block is None:
                 self.features.reject(x)
@@ -99,8 +98,8 @@ class OneByOne:
     def sit(self) -> None:
         """Make the functions for examples of just the known features. For whoever changes the model."""
         features = self.features
-        if self.learn_at_once is nothing and features.whole and self.block is not None:
-            self.score_at_once, self.learn_at_once = scored_and_learned(
+        if self.at_once.learn is nothing and features.whole and self.block is not None:
+            self.at_once = at_once(
                 list(features), self.free_rows, self.scoring_pass, self.pass_holder.learning_pass
             )
 
@@ -148,7 +147,7 @@ class OneByOne:
 
         River's scalers give NaN for what they have not learned, and validation predicts first.
         """
-        found = self.score_at_once(x)
+        found = self.at_once.score(x)
         if found is not None:
             return found
         try:
