@@ -139,7 +139,8 @@ def assert_one_signature_each():
     """
     found = {name: dispatcher.signatures for name, dispatcher in dispatchers()}
     assert sum(map(bool, found.values())) > 20
-    assert not {name: several for name, several in found.items() if len(several) > 1}
+    several = {name: kinds for name, kinds in found.items() if len(kinds) > 1}
+    assert not several, several
 
 
 @pytest.fixture(scope="session")

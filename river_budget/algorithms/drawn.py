@@ -23,7 +23,7 @@ from ..model.targets import plain
 from ..model.turns import changes_the_model
 from ..parameters import as_float
 
-AT_HAND = 2**22  # bytes of random numbers that a model keeps, however many names it has seen
+AT_HAND = 2**24  # bytes of random numbers that a model keeps, however many names it has seen
 FEWEST = 256  # features whose numbers are kept
 OLDEST = 4  # one of so many names is forgotten when there is no room
 FILLING = threading.Lock()  # predictions, in threads, may add numbers, and do not take any away
