@@ -477,6 +477,7 @@ def test_without_matplotlib_a_picture_is_refused_before_anything_runs(
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(command, "at_hand", lambda name: True)
+    monkeypatch.setattr(command, "ready", lambda task: True)
     for module, name in ((race, "race"), (auto, "compare"), (command, "measure")):
         monkeypatch.setattr(module, name, lambda *anything, **named: pytest.fail("it ran"))
     code, _, err = run(capsys, *arguments)

@@ -362,10 +362,11 @@ def test_waves_of_names_without_end(monkeypatch, tmp_path):
     assert other.memory_usage < model.memory_usage
     rb.save(other, tmp_path / "model.rb")
     loaded = rb.load(tmp_path / "model.rb")
+    clone, copied = other.clone(include_attributes=True), copy.deepcopy(other)
     further = list(documents(30, seed=5))
     expected = run(model, further)
-    assert run(other, further) == expected
-    assert run(loaded, further) == expected
+    for twin in (other, loaded, clone, copied):
+        assert run(twin, further) == expected
 
 
 def test_a_sparse_matrix_through_waves():

@@ -67,6 +67,9 @@ class Table:
         self.keys: Any = memoryview(model.keys)  # type: ignore[arg-type]
         self.header = {"kernel": int(model.head.kernel), "gamma": float(model.head.gamma)}
 
+    def __deepcopy__(self, memo: Any) -> None:
+        """A copy of a model looks at its own block."""
+
 
 class Drawn(StreamModel):
     """A block with a row of random numbers for each feature."""
