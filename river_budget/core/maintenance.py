@@ -240,11 +240,12 @@ def combination(model, places, points, shares):
         unfelt += z[f] * z[f] <= least
     if unfelt == 0:
         return present(places, z, n), norm
-    n = 0
-    for f in range(places.shape[0]):
-        kept[n], z[n] = places[f], z[f]
-        n += z[f] * z[f] > least
-    return present(kept, z, n), norm_of(model, present(kept, z, n))
+    i = 0
+    for f in range(n):
+        kept[i], z[i] = places[f], z[f]
+        i += z[f] * z[f] > least
+    felt = present(kept, z, n - unfelt)
+    return felt, norm_of(model, felt)
 
 
 @compiled(inlined=True)
