@@ -12,6 +12,9 @@ from ..core import layout as blocks
 from ..parameters import as_float
 
 
+WHOLE = 2**53  # up to which whole numbers are floats as they are
+
+
 def key_of(name: Any) -> float:
     """Where a feature stands in the order of summation: a number in its own place, other names anywhere.
 
@@ -22,6 +25,8 @@ def key_of(name: Any) -> float:
             return zlib.crc32(name.encode())
         except UnicodeEncodeError:
             return zlib.crc32(name.encode("utf-8", "surrogatepass"))
+    if type(name) is int and -WHOLE < name < WHOLE:  # as columns mostly are
+        return float(name)
     try:
         value = as_float(name)  # 1, 1.0 and True are one key of a dict
     except ValueError:  # a whole number of more digits than Python writes down
@@ -38,11 +43,14 @@ def key_of(name: Any) -> float:
 def write_keys(keys: Any, places: Iterable[int], names: Collection[Any]) -> None:
     """The keys of names, which mostly are texts, into their places."""
     try:
-        for place, key in zip(places, map(zlib.crc32, map(str.encode, names)), strict=True):
-            keys[place] = key
-    except (TypeError, UnicodeEncodeError):
-        for place, name in zip(places, names, strict=True):
-            keys[place] = key_of(name)
+        if type(next(iter(names), "")) is str:
+            for place, key in zip(places, map(zlib.crc32, map(str.encode, names)), strict=True):
+                keys[place] = key
+            return
+    except (TypeError, UnicodeEncodeError):  # a name of another kind, or with a half of a character
+        pass
+    for place, name in zip(places, names, strict=True):
+        keys[place] = key_of(name)
 
 
 def by_key(names: Iterable[Any]) -> list[Any]:
