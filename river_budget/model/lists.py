@@ -11,7 +11,6 @@ import numpy as np
 from ..core import layout as blocks
 from ..parameters import as_float
 
-
 WHOLE = 2**53  # up to which whole numbers are floats as they are
 
 
