@@ -180,3 +180,34 @@ def test_an_explanation_reads_no_memory_that_was_given_back(kind):
     expected = model.explain_one({"a": 0.5})
     with guarded():
         assert model.explain_one({"a": 0.5}) == expected
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_subclass_of_arrays_is_its_numbers():
+    """The product of a matrix with the scales of its columns was the product of matrices."""
+    scaled = rb.BSGDClassifier(5, RBF(0.5, scales={1: 2.0}), seed=1)
+    rows = np.random.default_rng(0).normal(size=(9, 3))
+    for like in (lambda X: X, lambda X: X.astype(object)):
+        model, twin = scaled.clone(), scaled.clone()
+        model.learn_many(like(rows), rows[:, 0] > 0.0)
+        twin.learn_many(np.matrix(like(rows)), rows[:, 0] > 0.0)
+        assert file_of(twin) == file_of(model)
+        assert np.array_equal(twin.predict_many(np.matrix(like(rows))), model.predict_many(rows))
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+@pytest.mark.parametrize("wrong", [-1, 7, 2**31 - 1, -(2**31)])
+def test_a_sparse_matrix_whose_places_are_wrong_is_refused(place, part, wrong):
+    """It was read and written wherever they pointed, until the process died."""
+    sparse = pytest.importorskip("scipy.sparse")
+    model = rb.RBPClassifier(5)
+    model.learn_many(sparse.csr_matrix(np.ones((3, 2))), [True, False, True])
+    before = file_of(model)
+    for form in (sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array):
+        matrix = form(np.ones((2, 2)))
+        getattr(matrix, part)[place] = wrong
+        for call in (lambda X=matrix: model.learn_many(X, [True, False]), lambda X=matrix: model.predict_many(X)):
+            with pytest.raises(ValueError, match="ind|pointer"):
+                call()
+    assert file_of(model) == before

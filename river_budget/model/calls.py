@@ -94,7 +94,7 @@ class Desk:
     def __init__(self, longest: int, n: int):
         at_once = min(n, AT_A_TIME)
         room = min(n * LISTED * longest, max(LISTED * longest, ROOM))
-        self.space = np.empty(PARTS * at_once + room + 2 * longest, np.int64)
+        self.space = _whole_numbers(PARTS * at_once + room + 2 * longest)
         self.space[-longest:] = np.arange(longest)
         first = address_of(self.space)
         desk = first + 8 * PARTS * at_once
@@ -168,6 +168,11 @@ class Call:
             self.addresses[place] += rows * step
 
 
+def _whole_numbers(n: int) -> Any:
+    """Memory for so many."""
+    return np.empty(n, np.int64)
+
+
 def _one(*shape: int) -> tuple[Any, Any]:
     """An array of float64, and a view of its memory as a sequence of numbers."""
     array: Any = np.zeros(shape)
@@ -224,8 +229,8 @@ class PreparedList(Call):
         self.arrived: Any = memoryview(blocks.field_of(block, "arrived"))  # type: ignore[arg-type]
         values, self.values = _one(room)
         keys, self.keys = _one(room)
-        places = np.zeros(room, np.int64)
-        starts = np.array([0, room])
+        places, starts = _whole_numbers(room), _whole_numbers(2)
+        places[:], starts[:] = 0, (0, room)
         self.places: Any = memoryview(places)  # type: ignore[arg-type]
         self.starts: Any = memoryview(starts)  # type: ignore[arg-type]
         targets, self.target = _one(1)
