@@ -87,12 +87,15 @@ class Fence:
 def guarded(behind=True):
     """All that passes are given has an untouchable page behind it, or before it."""
     fence = Fence(behind)
-    kind, old = calls.Call, (
-        layout.zeros,
-        calls._one,
-        calls.Call.__init__,
-        calls.Call.run,
-        calls._whole_numbers,
+    kind, old = (
+        calls.Call,
+        (
+            layout.zeros,
+            calls._one,
+            calls.Call.__init__,
+            calls.Call.run,
+            calls._whole_numbers,
+        ),
     )
 
     def begin(self, block, *arrays, scratch=None, **named):

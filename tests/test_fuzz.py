@@ -207,7 +207,26 @@ def test_a_sparse_matrix_whose_places_are_wrong_is_refused(place, part, wrong):
     for form in (sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array):
         matrix = form(np.ones((2, 2)))
         getattr(matrix, part)[place] = wrong
-        for call in (lambda X=matrix: model.learn_many(X, [True, False]), lambda X=matrix: model.predict_many(X)):
+        for call in (
+            lambda X=matrix: model.learn_many(X, [True, False]),
+            lambda X=matrix: model.predict_many(X),
+        ):
             with pytest.raises(ValueError, match="ind|pointer"):
                 call()
     assert file_of(model) == before
+
+
+def test_what_is_refused_leaves_no_name_behind():
+    """With a number of numpy beside it, a complex number passed for a number until its name was known."""
+    for model in (
+        rb.NORMAClassifier(9),
+        rb.FOGDClassifier(9, seed=1),
+        rb.AutoKernelClassifier(9, seed=1),
+    ):
+        for i in range(20):
+            model.learn_one({"a": i % 3, "b": i % 5}, i % 2 == 0)
+        before = file_of(model)
+        for bad in (1j, [1.0], 10**400, "text", None):
+            with pytest.raises(ValueError, match="new"):
+                model.learn_one({"a": np.float64(1.0), "other": np.int8(2), "new": bad}, True)
+            assert file_of(model) == before

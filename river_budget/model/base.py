@@ -359,6 +359,14 @@ class StreamModel(OneByOne, Described, base.Estimator):
         twin.__setstate__(self._state())
         return twin
 
+    def become(self, twin: Any) -> None:
+        """Take the place of a model by its changed copy, for threads that predict and for Ctrl-C in one step: the
+        update of a dict by a dict, during which nothing is freed, as that might let others go on."""
+        changed = {name: value for name, value in vars(twin).items() if name != "turn"}
+        before = dict(self.__dict__)
+        self.__dict__.update(changed)
+        del before
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if "block" not in state or not self._block_fits():

@@ -70,8 +70,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         twin, before = self.twin(), self.n_outputs
         twin.labels = labels
         twin.promote(before)
-        changed = {name: value for name, value in vars(twin).items() if name != "turn"}
-        self.__dict__.update(changed)  # in one step, as `changed` is a dict
+        self.become(twin)
 
     def promote(self, before: int) -> None:
         """The block gets the outputs that the labels ask for."""
@@ -88,17 +87,19 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     @changes_the_model
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
+        labels = self.labels  # a thread that adds one makes new ones
         try:
-            target = self.labels.codes[y]
+            target = labels.codes[y]
         except (KeyError, TypeError):
-            self.labels.check_all([y])
+            labels.check_all([y])
             self.features.reject(x)
             w = weight(w)
             label = plain(y)
             if label not in self.labels.codes:
                 self.add_label(label)
-            target = self.labels.codes[label]
-        self._learn_row(x, target, w if w == 1.0 else weight(w), self.labels)
+            labels = self.labels
+            target = labels.codes[label]
+        self._learn_row(x, target, w if w == 1.0 else weight(w), labels)
 
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
