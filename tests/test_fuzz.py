@@ -211,7 +211,7 @@ def test_a_sparse_matrix_whose_places_are_wrong_is_refused(place, part, wrong):
             lambda X=matrix: model.learn_many(X, [True, False]),
             lambda X=matrix: model.predict_many(X),
         ):
-            with pytest.raises(ValueError, match="ind|pointer"):
+            with pytest.raises(ValueError, match=r"ind|pointer"):
                 call()
     assert file_of(model) == before
 
