@@ -16,7 +16,8 @@ from test_saving import ALL, TESTS, file_of, stream_of, taught, teach
 
 import river_budget as rb
 from river_budget.core import layout
-from river_budget.kernels import RBF
+from river_budget.core.layout import views
+from river_budget.kernels import RBF, Laplacian
 from river_budget.saving import opened
 
 LONG = int(os.environ.get("RIVER_BUDGET_FUZZ", "40000"))
@@ -230,3 +231,40 @@ def test_what_is_refused_leaves_no_name_behind():
             with pytest.raises(ValueError, match="new"):
                 model.learn_one({"a": np.float64(1.0), "other": np.int8(2), "new": bad}, True)
             assert file_of(model) == before
+
+
+def test_without_a_budget_no_table_is_kept():
+    """One that had come with the budget grew with the square of the vectors, and a loaded model did not have it."""
+    model = learned(rb.BSGDClassifier(15, Laplacian(0.5), seed=1), 60)
+    assert views(model.block).head.factored
+    model.mutate({"budget": None})
+    assert not views(model.block).factor.size
+    twin = opened(file_of(model))
+    for each in (model, twin):
+        teach(each, stream_of(each, 90, seed=1))
+        with pytest.raises(ValueError, match="Gaussian"):
+            each.mutate({"budget": 5})
+    assert file_of(twin) == file_of(model)
+    assert model.memory_usage == twin.memory_usage
+
+
+def test_features_of_a_map_may_come_between_their_numbers_and_their_names(monkeypatch):
+    """Another thread had added one."""
+    model = rb.Nystroem(9, kernel=RBF(0.5))
+    scored, batch = model._score_row, model._score_batch
+    for i in range(4):
+        model.learn_one({"a": float(i)})
+
+    def then_more(ask):
+        def asked(x):
+            found = ask(x)
+            model.learn_one({"a": 10.0 + 3.0 * model.n_outputs})
+            return found
+
+        return asked
+
+    monkeypatch.setattr(model, "_score_row", then_more(scored), raising=False)
+    monkeypatch.setattr(model, "_score_batch", then_more(batch), raising=False)
+    assert list(model.transform_one({"a": 1.0})) == [f"nystroem_{i}" for i in range(4)]
+    frame = pytest.importorskip("pandas").DataFrame({"a": [1.0, 2.0]})
+    assert list(model.transform_many(frame)) == [f"nystroem_{i}" for i in range(5)]

@@ -1223,6 +1223,21 @@ def test_what_a_killed_saver_leaves_is_removed_by_the_next(path):
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="needs files without a name")
+def test_a_saver_between_two_steps_of_another_leaves_its_draft_alone(path, monkeypatch):
+    rename = os.replace
+
+    def replace(source, target):
+        monkeypatch.setattr(os, "replace", rename)
+        rb.save(rb.BSGDClassifier(7), path)
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    rb.save(rb.BSGDClassifier(8), path)
+    assert rb.load(path).budget == 8
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_savers_at_once_leave_one_of_their_models(path):
     models = [learned(rb.BSGDClassifier(9), n) for n in (10, 30, 60, 90)]
 

@@ -179,6 +179,28 @@ def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
     assert len(rows) == int(model.state_record().rounds)
 
 
+class HeldWhole(rb.AutoKernelClassifier):
+    """The same of those that take whole rows."""
+
+    in_the_middle = staticmethod(lambda: None)
+
+    @staticmethod
+    def learning_pass(addresses):
+        HeldWhole.in_the_middle()
+        return rb.AutoKernelClassifier.learning_pass(addresses)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_is_answered_after_a_thousand_rows_also_by_those_that_take_whole_ones(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(AT_A_TIME + 5, 2))
+    model = HeldWhole(3, seed=1)
+    monkeypatch.setattr(HeldWhole, "in_the_middle", interrupted_after(2))
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_many(X, X[:, 0] > 0.0)
+    assert model.n_examples == AT_A_TIME
+
+
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_one_example_gives_the_turn_back(held):
     (x, y), *_ = stream_of(held, 1, seed=1)

@@ -255,7 +255,9 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
         raise NotImplementedError
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        return dict(zip(self._feature_names(), self._score_row(x), strict=True))
+        features = self._score_row(x)
+        # a thread that learns may have added one since
+        return dict(zip(self._feature_names(), features, strict=False))
 
     def transform_many(self, X: Any) -> Any:
         """The features of many examples: a frame of the same kind, or of an array an array."""
@@ -263,7 +265,7 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
         features = self._score_batch(batch)
         if batch.frame is None:
             return features
-        return batch.table(dict(zip(self._feature_names(), features.T, strict=True)))
+        return batch.table(dict(zip(self._feature_names(), features.T, strict=False)))
 
     def _gather(self, batch: Batch) -> None:
         """The pass over a batch that has no targets."""
