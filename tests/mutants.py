@@ -697,8 +697,8 @@ PROMISES = [
         "pipelines.py",
         "return _last(model).decision_function_one(_before_last(model, x))",
         "return _last(model).decision_function_one(x)",
-        "../river_budget/pipelines",
-        "",
+        "pipelines",
+        "memory_of_a_pipeline",
     ),
     Mutant(
         "pipelines.py",
@@ -758,7 +758,7 @@ PROMISES = [
         "if fixed and name in self.__dict__:",
         "if False:",
         "lifecycle",
-        "not_allowed",
+        "assignment",
     ),
     # Probabilities are calibrated; predictions do not depend on them
     Mutant(
@@ -778,10 +778,10 @@ PROMISES = [
     # pickle and deepcopy go on exactly where they were
     Mutant(
         "model/base.py",
-        "block = None if self.block is None else self.block.copy()",
-        "block = self.block",
+        'own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}',
+        'own = {"turn": Turn()}',
         "lifecycle",
-        "learn_apart",
+        "learn_apart or shallow",
     ),
     Mutant(
         "model/features.py",
@@ -817,7 +817,7 @@ PROMISES = [
         "scaler.counts[name], scaler.means[name], scaler.vars[name] = count, mean, var",
         "scaler.counts[name], scaler.means[name], scaler.vars[name] = count, mean, mean",
         "saving_rivers",
-        "caler",
+        "comes_back",
     ),
     Mutant(
         "saving/frozen.py",

@@ -101,7 +101,10 @@ def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
         while model.state_record().kept <= 2:
             teach(model, stream_of(model, 60, seed=2))
         few = rb.merge([model, model.clone()], weights=[1.0, 0.0], budget=15)
-        for budget in (8, 3, 1):
+        both = rb.merge(parts, budget=40)
+        assert both.n_support_vectors < 30
+        assert both.state_record().kept > 30 // 5
+        for few, budget in ((both, 30), *((few, budget) for budget in (8, 3, 1))):
             few.mutate({"budget": budget})
             assert few.state_record().kept <= few._largest_rank
             teach(few, stream_of(few, 20, seed=3))
