@@ -824,7 +824,7 @@ PROMISES = [
         "    return [*marked, ",
         "    return [",
         "saving",
-        "predict_only or frozen",
+        "only_predicts",
     ),
     # rb.merge: their weighted sum
     Mutant(
