@@ -1007,8 +1007,15 @@ PROMISES = [
     ),
     Mutant(
         "guard.py",
-        "                self._refuse(name, value)\n            elif self.on_bad == ",
-        "                pass\n            elif self.on_bad == ",
+        '            elif self.on_bad == "raise":\n                self._refuse(name, value)\n            elif name in',
+        "            elif name in",
+        "pipelines",
+        "guard",
+    ),
+    Mutant(
+        "guard.py",
+        '            elif self.on_bad == "raise":\n                self._refuse(name, value)\n            elif self.on_bad == "skip":',
+        '            elif self.on_bad == "skip":',
         "pipelines",
         "guard",
     ),

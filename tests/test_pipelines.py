@@ -71,6 +71,15 @@ def test_a_guard_that_raises_names_the_feature_and_nothing_has_learned():
             guarded.predict_one(x)
 
 
+def test_a_guard_alone_refuses_what_it_is_to_learn():
+    guard = rb.Guard("raise")
+    guard.learn_one({"a": 1.0})
+    for bad in (None, float("nan"), "text"):
+        for ask in (guard.learn_one, guard.transform_one):
+            with pytest.raises(ValueError, match="'b'"):
+                ask({"a": 1.0, "b": bad})
+
+
 def test_a_guard_that_remembers_gives_the_last_good_value():
     guard = rb.Guard("last")
     guard.learn_one({"a": 1.0, "b": 2.0})
