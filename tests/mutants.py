@@ -1161,7 +1161,7 @@ class Worker:
         first = [f"tests/test_{name}.py" for name in mutant.tests.split()]
         try:
             killed, by = self.pytest(
-                PATIENCE, *first, *(["-k", mutant.only] if mutant.only else [])
+                PATIENCE, *first, *(["-k", mutant.only, "-m", ""] if mutant.only else [])
             )
             if not killed and rest:
                 killed, by = self.pytest(PATIENCE, *first)
