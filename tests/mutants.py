@@ -973,7 +973,7 @@ PROMISES = [
     Mutant(
         "core/alarms.py",
         "head.error_size > WORSE * head.target_size",
-        "head.error_size > WORSE * WORSE * WORSE * head.target_size",
+        "head.error_size < WORSE * head.target_size < 0.0",
         "advice",
         "diverges",
     ),

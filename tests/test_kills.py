@@ -247,7 +247,12 @@ def test_of_a_driver_that_is_killed_nothing_is_left_after_ten_seconds(tmp_path):
                 start_new_session=True,
             )
             if rng.random() < 0.8:
-                assert driver.stdout.readline() == "begun\n"
+                if (
+                    driver.stdout.readline() != "begun\n"
+                ):  # Ray does not start on a machine that is too busy
+                    driver.communicate()
+                    wait_until_gone(home, 60.0)
+                    continue
                 time.sleep(rng.uniform(0.0, 1.0))
             else:  # while the cluster begins
                 time.sleep(rng.uniform(0.5, 4.0))
@@ -256,11 +261,12 @@ def test_of_a_driver_that_is_killed_nothing_is_left_after_ten_seconds(tmp_path):
             times.append(wait_until_gone(home, 10.0))
             before, rows = rows, rows_saved(folder)
             assert rows >= before
+        assert len(times) >= CLUSTERS / 2
         assert content_at(folder, rows + CHUNK, backend="serial") == content_at(
             home / "undisturbed", rows + CHUNK, backend="serial"
         )
     finally:
         shutil.rmtree(home, ignore_errors=True)
     print(
-        f"{CLUSTERS} kills of drivers with clusters, {rows} rows; all was gone after at most {max(times):.1f} s"
+        f"{len(times)} kills of drivers with clusters, {rows} rows; all was gone after at most {max(times):.1f} s"
     )
