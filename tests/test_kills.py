@@ -253,7 +253,7 @@ def test_of_a_driver_that_is_killed_nothing_is_left_after_ten_seconds(tmp_path):
                     driver.communicate()
                     wait_until_gone(home, 60.0)
                     continue
-                time.sleep(rng.uniform(0.0, 1.0))
+                time.sleep(rng.uniform(0.0, 4.0))
             else:  # while the cluster begins
                 time.sleep(rng.uniform(0.5, 4.0))
             driver.kill()
