@@ -31,6 +31,7 @@ import river_budget as rb
 from river_budget.core.layout import views
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
+from river_budget.model import storage
 from river_budget.saving import opened
 
 MORE = [
@@ -70,13 +71,14 @@ def any_number(rng):
     return rng.gauss(0.0, 1.0)
 
 
-def any_example(rng, seen):
+def any_example(rng, seen, names=NAMES):
     kind = rng.randrange(10)
     if kind == 0:
         return {}
     if kind <= 2 and seen:
         return rng.choice(seen)
-    names = rng.sample(NAMES, rng.randrange(1, 6))
+    most = 6 if names is NAMES else rng.choice([2, 9, 9, 9, 50])
+    names = rng.sample(names, rng.randrange(1, most))
     if kind == 3:
         return dict.fromkeys(names, 0.0)
     if kind == 4:
@@ -139,16 +141,60 @@ def any_array(rng, n, width):
     return X
 
 
-def any_frame(rng, n, width):
+def any_sparse(rng, n, names):
+    """A sparse matrix in one of its forms, or a sparse frame."""
+    import pandas as pd
+    import scipy.sparse as sp
+
+    draw, width = np.random.default_rng(rng.randrange(2**32)), rng.choice([0, 1, 9, 300])
+    shape = n, width
+    entries = int(rng.choice([0, 0.5, 5, 5, 60]) * n) if width else 0
+    places = draw.integers(max(n, 1), size=entries), draw.integers(max(width, 1), size=entries)
+    values = rng.choice([draw.normal, draw.standard_cauchy])(size=entries)
+    values[::7] = 0.0
+    values = values.astype(rng.choice([float, float, np.float32, np.int16, np.longdouble]))
+    form = rng.choice([sp.coo_matrix, sp.csr_matrix, sp.csc_matrix, sp.csr_array, sp.coo_array])
+    matrix = form((values, places), shape=shape)
+    if rng.random() < 0.2 and form is sp.csr_matrix:  # not in order, with repetitions
+        order = draw.permutation(entries)
+        starts = np.sort(draw.integers(entries + 1, size=n + 1)).astype(np.int32)
+        starts[:1], starts[-1:] = 0, entries
+        if n:
+            matrix = sp.csr_matrix((values, places[1][order], starts), shape=shape)
+    if rng.random() < 0.2 and 0 < width <= len(names):
+        frame = pd.DataFrame.sparse.from_spmatrix(sp.csc_matrix(matrix).astype(float))
+        frame.columns = rng.sample(names, width)
+        return frame
+    return matrix
+
+
+def bad_sparse(rng, n, width, kind):
+    """A sparse matrix with a value that is no number, or with places that it does not have."""
+    import scipy.sparse as sp
+
+    matrix = sp.csr_matrix(np.ones((n, width)))
+    if kind == 10:
+        matrix.data[rng.randrange(n * width)] = rng.choice([math.nan, math.inf, -math.inf])
+    elif kind == 11:
+        matrix.indices[rng.randrange(n * width)] = rng.choice([-1, -(2**31), width, 2**31 - 1])
+    else:
+        place = rng.randrange(n + 1)
+        matrix.indptr[place] = rng.choice([-1, -(2**31), n * width + 1, 2**31 - 1])
+    return matrix
+
+
+def any_frame(rng, n, width, names=NAMES):
     """The same as a frame, where pandas is at hand; columns have the names of features."""
+    if names is not NAMES and rng.random() < 0.5:
+        return any_sparse(rng, n, names)
     X = any_array(rng, n, width)
     try:
         import pandas as pd
     except ImportError:
         return X
-    if rng.random() < 0.5 or width > len(NAMES):
+    if rng.random() < 0.5 or width > len(names):
         return X
-    return pd.DataFrame(np.asarray(X, float), columns=rng.sample(NAMES, width))
+    return pd.DataFrame(np.asarray(X, float), columns=rng.sample(names, width))
 
 
 def any_column(rng, values):
@@ -162,6 +208,46 @@ def any_column(rng, values):
         array[:] = values
         return array
     return tuple(values) if kind == 2 else values
+
+
+def check_lists(block):
+    """Every node is in the list of its vector and in that of its feature, in order, or it is free."""
+    head, nodes, keys = block.head, block.nodes, block.keys
+    n, fresh, found = int(head.count), int(head.fresh), set()
+    assert 1 <= fresh <= head.slots
+    assert not block.firsts[n:].any()
+    for j in range(n):
+        node, before = int(block.firsts[j]), None
+        while node:
+            assert node not in found
+            found.add(node)
+            entry = nodes[node]
+            feature = int(entry.feature)
+            assert entry.vector == j
+            assert math.isfinite(entry.value)
+            assert 0 <= feature < head.width
+            place = (float(keys[feature]), feature)
+            assert before is None or before < place
+            node, before = int(entry.after), place
+    below = set()
+    for feature in range(int(head.width)):
+        node, above = int(block.columns[feature]), 0
+        while node:
+            assert node not in below
+            below.add(node)
+            assert nodes[node].feature == feature
+            assert nodes[node].above == above
+            node, above = int(nodes[node].below), node
+    assert below == found
+    free, node = set(), int(head.free_node)
+    while node:
+        assert node not in free
+        free.add(node)
+        assert nodes[node].feature == -1
+        node = int(nodes[node].after)
+    assert len(free) == head.freed
+    assert not free & found
+    assert free | found == set(range(1, fresh))
 
 
 class Fuzzer:
@@ -183,12 +269,27 @@ class Fuzzer:
         if getattr(original, "budget", None) and getattr(original, "rank", None) is None:
             changes["budget"] = self.rng.choice([original.budget, 1, 2, 8])
         self.model, self.seen = original.clone(changes), []
+        self.wordy, self.words = self.rng.random() < 0.4, 0
+        early = self.wordy and self.rng.random() < 0.7  # lists as soon as they may be
+        storage.THIN, storage.THIN_LARGE, storage.ROOMY = (3, 3, 2) if early else (32, 8, 4)
+
+    @property
+    def names(self):
+        """Those of features: a few, or words of which new ones come for ever."""
+        if not self.wordy:
+            return NAMES
+        self.words += 1
+        first = self.words // 2
+        return [*NAMES, *(f"word {i}" for i in range(first, first + 60))]
+
+    def any_example(self):
+        return any_example(self.rng, self.seen, self.names)
 
     # operations
 
     def learn_one(self):
         for _ in range(self.rng.randrange(1, 4)):
-            x = any_example(self.rng, self.seen)
+            x = self.any_example()
             self.seen.append(x)
             del self.seen[:-50]
             if is_supervised(self.model):
@@ -198,7 +299,7 @@ class Fuzzer:
 
     def learn_many(self):
         model, n = self.model, any_size(self.rng)
-        X = any_frame(self.rng, n, self.rng.randrange(7))
+        X = any_frame(self.rng, n, self.rng.randrange(7), self.names)
         if not is_supervised(model):
             names = [m for m in ("learn_many", "score_then_learn_many") if hasattr(model, m)]
             getattr(model, self.rng.choice(names))(X)
@@ -210,7 +311,7 @@ class Fuzzer:
         getattr(model, self.rng.choice(["learn_many", "predict_then_learn_many"]))(X, y, w)
 
     def predict_one(self):
-        x = any_example(self.rng, self.seen) | self.rng.choice([{}, {"unknown": 1.0}, {"a": None}])
+        x = self.any_example() | self.rng.choice([{}, {"unknown": 1.0}, {"a": None}])
         self.ask(x)
 
     def ask(self, x):
@@ -221,7 +322,7 @@ class Fuzzer:
             self.model.transform_one(x)
 
     def predict_many(self):
-        X = any_frame(self.rng, any_size(self.rng), self.rng.randrange(9))
+        X = any_frame(self.rng, any_size(self.rng), self.rng.randrange(9), self.names)
         for method in ("predict_many", "predict_proba_many", "score_many", "transform_many"):
             if hasattr(self.model, method):
                 getattr(self.model, method)(X)
@@ -229,7 +330,7 @@ class Fuzzer:
     def bad_example(self):
         """Refused, or harmless; the model is what it was."""
         before = file_of(self.model)
-        x = any_example(self.rng, self.seen) | {self.rng.choice(NAMES): self.rng.choice(BAD)}
+        x = self.any_example() | {self.rng.choice(NAMES): self.rng.choice(BAD)}
         with self.refusal(ValueError):
             if is_supervised(self.model):
                 self.model.learn_one(x, any_target(self.rng, self.model))
@@ -245,7 +346,7 @@ class Fuzzer:
         if not is_supervised(self.model):
             return
         before = file_of(self.model)
-        x = any_example(self.rng, self.seen)
+        x = self.any_example()
         y, w = any_target(self.rng, self.model), any_weight(self.rng)
         if self.rng.random() < 0.5:
             y = self.rng.choice([None, math.nan, [1], {"a": 1}, np.ones(2)])
@@ -264,7 +365,7 @@ class Fuzzer:
         X = any_array(rng, n, width)
         y = [any_target(rng, self.model) for _ in range(n)]
         w = [any_weight(rng) for _ in range(n)]
-        kind = rng.randrange(10)
+        kind = rng.randrange(13)
         if kind == 0:
             X = np.asarray(X)[0]
         elif kind == 1:
@@ -284,6 +385,8 @@ class Fuzzer:
             X[rng.randrange(n), rng.randrange(width)] = rng.choice(["text", None, 1j, math.nan])
         elif kind == 8:
             X = np.zeros((n, width), rng.choice(["M8[s]", "V8", "S3", "c16", [("a", "f8")]]))
+        elif kind >= 10:
+            X = bad_sparse(rng, n, width, kind)
         else:
             X = rng.choice([None, 1.0, "text", [1.0, 2.0], object(), np.float64(1.0), {"a": 1}])
         before = file_of(self.model)
@@ -380,7 +483,7 @@ class Fuzzer:
             return
         pipeline = rb.Guard("last") | preprocessing.StandardScaler() | copy.deepcopy(self.model)
         for _ in range(3):
-            x = any_example(self.rng, self.seen)
+            x = self.any_example()
             if self.rng.random() < 0.3:
                 x = x | {"a": self.rng.choice([None, math.nan])}
             with self.refusal(ValueError):  # River's scaler makes NaN of what overflows
@@ -394,7 +497,7 @@ class Fuzzer:
             state = dict(self.model.__dict__)
             del state[self.rng.choice(sorted(state))]
             model.__dict__.update(copy.deepcopy(state))
-        x = any_example(self.rng, self.seen)
+        x = self.any_example()
         with self.refusal(AttributeError, TypeError, KeyError, ValueError):
             model.predict_many(np.ones((2, 2))) if hasattr(model, "predict_many") else None
             model.learn_one(x, True) if is_supervised(self.model) else model.learn_one(x)
@@ -472,6 +575,8 @@ class Fuzzer:
         limit = getattr(model, "budget", None) or getattr(model, "window", None)
         assert limit is None or n <= limit or hasattr(model, "n_components"), (n, limit)
         assert block.head.width >= len(model.features)
+        if block.head.slots:
+            check_lists(block)
         for table in (block.vectors, block.coefficients, block.per_vector):
             assert np.isfinite(table).all()
         assert not np.isnan(block.norms).any()

@@ -73,6 +73,10 @@ class Fence:
         copy[...] = array
         return copy
 
+    def memory(self, n):
+        """For `calls._whole_numbers`."""
+        return self.octets(8 * n, 8).view(np.int64)
+
     def one(self, *shape):
         """For `calls._one`."""
         array = self.numbers(*shape)
@@ -83,7 +87,16 @@ class Fence:
 def guarded(behind=True):
     """All that passes are given has an untouchable page behind it, or before it."""
     fence = Fence(behind)
-    kind, old = calls.Call, (layout.zeros, calls._one, calls.Call.__init__, calls.Call.run)
+    kind, old = (
+        calls.Call,
+        (
+            layout.zeros,
+            calls._one,
+            calls.Call.__init__,
+            calls.Call.run,
+            calls._whole_numbers,
+        ),
+    )
 
     def begin(self, block, *arrays, scratch=None, **named):
         if isinstance(self, calls.PreparedRow | calls.PreparedList):  # its arrays come from `one`
@@ -109,7 +122,8 @@ def guarded(behind=True):
         return result
 
     layout.zeros, calls._one, kind.__init__, kind.run = fence.zeros, fence.one, begin, run
+    calls._whole_numbers = fence.memory
     try:
         yield fence
     finally:
-        layout.zeros, calls._one, kind.__init__, kind.run = old
+        layout.zeros, calls._one, kind.__init__, kind.run, calls._whole_numbers = old

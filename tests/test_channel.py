@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import socket
 
 import pytest
 
+import river_budget as rb
 from river_budget.distributed.workers import channel
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="sockets of POSIX")
@@ -100,3 +102,45 @@ def test_after_an_interruption_no_answer_is_taken_for_another():
 def test_where_no_socket_can_be_there_is_no_channel(tmp_path):
     assert not channel.listen(str(tmp_path / "nowhere" / "channel"), bytes)
     assert channel.connect(str(tmp_path / "nobody")) is None
+
+
+NOBODY = 65534
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_another_user_cannot_connect():
+    """The folder of the socket may be entered by its owner only, from its first moment on."""
+    with channel.address() as path:
+        assert channel.listen(path, bytes)
+        assert os.stat(os.path.dirname(path)).st_mode & 0o777 == 0o700
+        if os.geteuid() == 0:
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    os.setgroups([])
+                    os.setgid(NOBODY)
+                    os.setuid(NOBODY)
+                    status = 0 if channel.connect(path) is None else 2
+                finally:
+                    os._exit(status)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        end = channel.connect(path)  # the first to be let in
+    with contextlib.closing(end):
+        assert end.send(b"1").wait() == b"1"
+    assert channel.connect(path) is None
+
+
+def test_a_worker_of_another_version_says_so():
+    from river_budget.distributed.workers.ray import RayHost
+
+    threshold = gc.get_threshold()
+    try:
+        for version in ("0.0.1", ""):
+            value, error = RayHost(version, dict, [("a", 1)]).call("get", "a")
+            assert value is None
+            with pytest.raises(RuntimeError, match=f"river_budget {rb.__version__}.*{version}"):
+                raise error
+        assert RayHost(rb.__version__, dict, [("a", 1)]).call("get", "a") == (1, None)
+    finally:
+        gc.set_threshold(*threshold)

@@ -16,7 +16,8 @@ from test_saving import ALL, TESTS, file_of, stream_of, taught, teach
 
 import river_budget as rb
 from river_budget.core import layout
-from river_budget.kernels import RBF
+from river_budget.core.layout import views
+from river_budget.kernels import RBF, Laplacian
 from river_budget.saving import opened
 
 LONG = int(os.environ.get("RIVER_BUDGET_FUZZ", "40000"))
@@ -100,7 +101,10 @@ def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
         while model.state_record().kept <= 2:
             teach(model, stream_of(model, 60, seed=2))
         few = rb.merge([model, model.clone()], weights=[1.0, 0.0], budget=15)
-        for budget in (8, 3, 1):
+        both = rb.merge(parts, budget=40)
+        assert both.n_support_vectors < 30
+        assert both.state_record().kept > 30 // 5
+        for few, budget in ((both, 30), *((few, budget) for budget in (8, 3, 1))):
             few.mutate({"budget": budget})
             assert few.state_record().kept <= few._largest_rank
             teach(few, stream_of(few, 20, seed=3))
@@ -180,3 +184,90 @@ def test_an_explanation_reads_no_memory_that_was_given_back(kind):
     expected = model.explain_one({"a": 0.5})
     with guarded():
         assert model.explain_one({"a": 0.5}) == expected
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_subclass_of_arrays_is_its_numbers():
+    """The product of a matrix with the scales of its columns was the product of matrices."""
+    scaled = rb.BSGDClassifier(5, RBF(0.5, scales={1: 2.0}), seed=1)
+    rows = np.random.default_rng(0).normal(size=(9, 3))
+    for like in (lambda X: X, lambda X: X.astype(object)):
+        model, twin = scaled.clone(), scaled.clone()
+        model.learn_many(like(rows), rows[:, 0] > 0.0)
+        twin.learn_many(np.matrix(like(rows)), rows[:, 0] > 0.0)
+        assert file_of(twin) == file_of(model)
+        assert np.array_equal(twin.predict_many(np.matrix(like(rows))), model.predict_many(rows))
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+@pytest.mark.parametrize("wrong", [-1, 7, 2**31 - 1, -(2**31)])
+def test_a_sparse_matrix_whose_places_are_wrong_is_refused(place, part, wrong):
+    """It was read and written wherever they pointed, until the process died."""
+    sparse = pytest.importorskip("scipy.sparse")
+    model = rb.RBPClassifier(5)
+    model.learn_many(sparse.csr_matrix(np.ones((3, 2))), [True, False, True])
+    before = file_of(model)
+    for form in (sparse.csr_matrix, sparse.csc_matrix, sparse.csr_array):
+        matrix = form(np.ones((2, 2)))
+        getattr(matrix, part)[place] = wrong
+        for call in (
+            lambda X=matrix: model.learn_many(X, [True, False]),
+            lambda X=matrix: model.predict_many(X),
+        ):
+            with pytest.raises(ValueError, match=r"ind|pointer"):
+                call()
+    assert file_of(model) == before
+
+
+def test_what_is_refused_leaves_no_name_behind():
+    """With a number of numpy beside it, a complex number passed for a number until its name was known."""
+    for model in (
+        rb.NORMAClassifier(9),
+        rb.FOGDClassifier(9, seed=1),
+        rb.AutoKernelClassifier(9, seed=1),
+    ):
+        for i in range(20):
+            model.learn_one({"a": i % 3, "b": i % 5}, i % 2 == 0)
+        before = file_of(model)
+        for bad in (1j, [1.0], 10**400, "text", None):
+            with pytest.raises(ValueError, match="new"):
+                model.learn_one({"a": np.float64(1.0), "other": np.int8(2), "new": bad}, True)
+            assert file_of(model) == before
+
+
+def test_without_a_budget_no_table_is_kept():
+    """One that had come with the budget grew with the square of the vectors, and a loaded model did not have it."""
+    model = learned(rb.BSGDClassifier(15, Laplacian(0.5), seed=1), 60)
+    assert views(model.block).head.factored
+    model.mutate({"budget": None})
+    assert not views(model.block).factor.size
+    twin = opened(file_of(model))
+    for each in (model, twin):
+        teach(each, stream_of(each, 90, seed=1))
+        with pytest.raises(ValueError, match="Gaussian"):
+            each.mutate({"budget": 5})
+    assert file_of(twin) == file_of(model)
+    assert model.memory_usage == twin.memory_usage
+
+
+def test_features_of_a_map_may_come_between_their_numbers_and_their_names(monkeypatch):
+    """Another thread had added one."""
+    model = rb.Nystroem(9, kernel=RBF(0.5))
+    scored, batch = model._score_row, model._score_batch
+    for i in range(4):
+        model.learn_one({"a": float(i)})
+
+    def then_more(ask):
+        def asked(x):
+            found = ask(x)
+            model.learn_one({"a": 10.0 + 3.0 * model.n_outputs})
+            return found
+
+        return asked
+
+    monkeypatch.setattr(model, "_score_row", then_more(scored), raising=False)
+    monkeypatch.setattr(model, "_score_batch", then_more(batch), raising=False)
+    assert list(model.transform_one({"a": 1.0})) == [f"nystroem_{i}" for i in range(4)]
+    frame = pytest.importorskip("pandas").DataFrame({"a": [1.0, 2.0]})
+    assert list(model.transform_many(frame)) == [f"nystroem_{i}" for i in range(5)]

@@ -63,6 +63,52 @@ def test_a_full_disk_ends_with_an_error_and_the_last_checkpoint_goes_on(tmp_path
     assert learned_until(folder, 12) == learned_until(tmp_path / "expected", 12)
 
 
+ODD = [
+    *("", " ", "0", "ü\x00", "\ud800", "x" * 100_000),
+    *(b"", b"\x00\xff", b"x" * 100_000),
+    *(0, -1, 10**400, 0.5, -1e-300, float("inf"), float("-inf")),
+    *((), ("",), ((), ("a", (1, b"b"))), tuple(range(1000))),
+]
+NO_KEYS = [
+    *(None, float("nan"), np.float64("nan"), ("a", float("nan")), ("a", (None,)), 1j),
+    *([], {}, {1}, frozenset(), object(), np.datetime64("2026-01-01"), np.ones(1), 10**5000),
+]
+
+
+def rows_of(key, number):
+    return [{"key": key, "a": float(number % 3), "b": float(number % 5)}]
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_keys_of_odd_kinds_have_models_that_wait_and_come_back(shards, tmp_path):
+    """On disk, in a checkpoint and in a file. What is no key is refused by name, and harms none."""
+    expected = {}
+    options = {"shards": shards, "max_keys": 4, "checkpoint_every": 30}
+    for start in (0, 2):  # the second goes on from the last checkpoint
+        with keyed(tmp_path / "folder", **options) as models:
+            for number in range(start, start + 2):
+                for key in ODD:
+                    models.learn_many(rows_of(key, number), [number % 2 == 0])
+                    expected.setdefault(key, MODEL.clone()).learn_one(
+                        {"a": float(number % 3), "b": float(number % 5)}, number % 2 == 0
+                    )
+                for key in NO_KEYS:
+                    with pytest.raises(ValueError, match=r"key|digits"):
+                        models.learn_many(rows_of(key, number), [True])
+                    with pytest.raises(ValueError, match=r"key|digits"):
+                        models.predict_many(rows_of(key, number))
+            models.save(tmp_path / "file")
+    with (
+        keyed(tmp_path / "folder", **options) as models,
+        KeyedModels.load(tmp_path / "file", backend="serial", shards=2) as others,
+    ):
+        for some in (models, others):
+            assert set(some.keys()) == set(ODD)
+            for key, model in expected.items():
+                found = some.model(key).decision_function_one({"a": 1.0})
+                assert found == model.decision_function_one({"a": 1.0})
+
+
 @pytest.mark.parametrize("damage", ["cut", "garbage", "gone"])
 def test_a_damaged_checkpoint_is_refused(damage, tmp_path):
     folder = tmp_path / "folder"

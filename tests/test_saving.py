@@ -1202,6 +1202,42 @@ def test_a_full_disk_leaves_the_old_file(path, named):
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="needs files without a name")
+def test_what_a_killed_saver_leaves_is_removed_by_the_next(path):
+    """Killed in the moment in which the draft has a name. That of a saver who lives stays."""
+    rb.save(rb.BSGDClassifier(7), path)
+    child = os.fork()
+    if child == 0:
+        os.replace = lambda *names: os.kill(os.getpid(), signal.SIGKILL)
+        rb.save(rb.BSGDClassifier(8), path)
+    os.waitpid(child, 0)
+    assert rb.load(path).budget == 7
+    (draft,) = set(path.parent.iterdir()) - {path}
+    assert rb.load(draft).budget == 8
+    with open(draft, "rb") as alive:
+        container._lock(alive)
+        rb.save(rb.BSGDClassifier(9), path)
+        assert set(path.parent.iterdir()) == {path, draft}
+    rb.save(rb.BSGDClassifier(10), path)
+    assert rb.load(path).budget == 10
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="needs files without a name")
+def test_a_saver_between_two_steps_of_another_leaves_its_draft_alone(path, monkeypatch):
+    rename = os.replace
+
+    def replace(source, target):
+        monkeypatch.setattr(os, "replace", rename)
+        rb.save(rb.BSGDClassifier(7), path)
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+    rb.save(rb.BSGDClassifier(8), path)
+    assert rb.load(path).budget == 8
+    assert list(path.parent.iterdir()) == [path]
+
+
 def test_savers_at_once_leave_one_of_their_models(path):
     models = [learned(rb.BSGDClassifier(9), n) for n in (10, 30, 60, 90)]
 

@@ -125,8 +125,13 @@ def test_orders_and_seeds_follow_the_random_state():
         for seed in (1, 1, 2)
     ]
     assert scores[0] == scores[1] != scores[2]
-    own_seed = BudgetClassifier(rb.FOGDClassifier(20, seed=5), random_state=1).fit(X, y)
-    assert own_seed.model_.seed == 5
+    own_seed = BudgetClassifier(rb.FOGDClassifier(20, seed=5), epochs=2)
+    scores = []
+    for seed in (1, 1, 2):  # the order alone
+        estimator = clone(own_seed).set_params(random_state=seed).fit(X, y)
+        assert estimator.model_.seed == 5
+        scores.append(estimator.decision_function(X).tolist())
+    assert scores[0] == scores[1] != scores[2]
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (3, 7), (False, True)])

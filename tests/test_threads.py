@@ -15,7 +15,9 @@ from models import MODELS, stream_for
 from test_saving import ALL, answers, file_of, is_supervised, stream_of, taught, teach
 
 import river_budget as rb
+from river_budget.core.layout import views
 from river_budget.kernels import RBF
+from river_budget.model import shells
 from river_budget.model.calls import AT_A_TIME
 from river_budget.model.turns import Turn
 
@@ -91,6 +93,40 @@ def test_every_class_refuses_a_second_thread(model):
     assert file_of(model) == before
 
 
+def test_a_label_that_another_thread_adds_makes_no_old_code_a_place(monkeypatch):
+    """The code of a label was looked up among two classes and used among three, as a place before all scores."""
+    model = rb.FOGDClassifier(9, seed=1)
+    for i in range(20):
+        model.learn_one({"a": i % 3}, "even" if i % 2 else "odd")
+
+    def meanwhile(w):
+        model.add_label("third")
+        return float(w)
+
+    monkeypatch.setattr(shells, "weight", meanwhile)
+    before = pickle.dumps(model.features), views(model.block).vectors.copy()
+    with pytest.raises(RuntimeError, match=BUSY):
+        model.learn_one({"a": 1.0}, "odd", 2.0)
+    assert np.array_equal(views(model.block).vectors, before[1])
+    assert not model.turn.taken
+
+
+def test_a_third_class_comes_at_once_for_whoever_looks_on():
+    """While the new takes the place of the old, nothing is freed: that may let another thread go on."""
+    model, seen = taught(rb.BSGDClassifier(9), 20), []
+
+    class Onlooker:
+        def __del__(self):
+            seen.append(model.n_outputs == views(model.block).head.outputs)
+
+    while model.n_outputs == 1:
+        model.add_label(f"class {len(model.labels.known)}")
+    for _ in range(3):
+        model.free_rows.append(Onlooker())
+        model.add_label(f"class {len(model.labels.known)}")
+    assert seen == [True] * 3
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_refused_example_gives_the_turn_back(model):
     model = taught(model, 5)
@@ -141,6 +177,28 @@ def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
     assert np.array_equal(model.predict_many(X), expected.predict_many(X))
     assert model.support_vectors() == expected.support_vectors()
     assert len(rows) == int(model.state_record().rounds)
+
+
+class HeldWhole(rb.AutoKernelClassifier):
+    """The same of those that take whole rows."""
+
+    in_the_middle = staticmethod(lambda: None)
+
+    @staticmethod
+    def learning_pass(addresses):
+        HeldWhole.in_the_middle()
+        return rb.AutoKernelClassifier.learning_pass(addresses)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_is_answered_after_a_thousand_rows_also_by_those_that_take_whole_ones(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(AT_A_TIME + 5, 2))
+    model = HeldWhole(3, seed=1)
+    monkeypatch.setattr(HeldWhole, "in_the_middle", interrupted_after(2))
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_many(X, X[:, 0] > 0.0)
+    assert model.n_examples == AT_A_TIME
 
 
 @pytest.mark.usefixtures("ctrl_c")

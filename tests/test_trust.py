@@ -16,7 +16,6 @@ import os
 import pickle
 import random
 import resource
-import signal
 import subprocess
 import sys
 import threading
@@ -51,7 +50,6 @@ from river_budget.saving import opened
 
 pytestmark = pytest.mark.slow
 
-KILLS = 500
 FILES = 200_000
 SEQUENCES = 300  # for each of about 80 models
 SOAK = int(os.environ.get("RIVER_BUDGET_SOAK", "300000"))
@@ -70,59 +68,6 @@ def no_hang():
     faulthandler.dump_traceback_later(1200, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
-
-
-# Killed while it saves
-
-STEP = 100  # examples between two files
-
-
-def some_examples(start):
-    """The STEP examples from number `start` on."""
-    rows = np.random.default_rng(start).normal(size=(STEP, 3))
-    return rows, np.sin(rows[:, 0]) + rows[:, 1] > 0.0
-
-
-def learn_and_save_until_killed(path):
-    model = rb.load(path)
-    while True:
-        model.learn_many(*some_examples(rounds(model)))
-        rb.save(model, path)
-
-
-def rounds(model):
-    return int(model.state_record().rounds)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_process_that_is_killed_leaves_a_saved_state(tmp_path):
-    rng, path = random.Random(0), tmp_path / "model.rb"
-    expected = rb.BSGDClassifier(20, RBF(0.5))
-    expected.learn_many(*some_examples(0))
-    rb.save(expected, path)
-    drafts = 0
-    for _ in range(KILLS):
-        child = os.fork()
-        if child == 0:
-            try:
-                learn_and_save_until_killed(path)
-            finally:
-                os._exit(1)
-        time.sleep(rng.uniform(0.0, 0.1))
-        os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        assert os.WTERMSIG(status) == signal.SIGKILL
-        found = rb.load(path)
-        while rounds(expected) < rounds(found):
-            expected.learn_many(*some_examples(rounds(expected)))
-        assert file_of(found) == file_of(expected)
-        for left in set(tmp_path.iterdir()) - {path}:  # a draft has no name until it is whole
-            assert rounds(rb.load(left)) >= rounds(found)
-            drafts += 1
-            left.unlink()
-    print(f"{KILLS} kills, {rounds(expected)} examples, {drafts} whole drafts left")
-    assert drafts < KILLS / 50
-    assert rounds(expected) > 100 * KILLS
 
 
 # Mutated files

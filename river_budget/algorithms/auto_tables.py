@@ -155,11 +155,12 @@ class AutoTables(StreamModel):
     # features and their bins
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
-        before, fresh = len(self.features), self.block is None
-        super().add_features(names, beside)
+        before, fresh, twin = len(self.features), self.block is None, self.twin()
+        super(AutoTables, twin).add_features(names, beside)
         if fresh:
-            self._set_parameters()
-        self._introduce(before)
+            twin._set_parameters()
+        twin._introduce(before)
+        self.become(twin)  # all of it in one step
 
     def _introduce(self, first: int) -> None:
         """The features from a place on take part, as soon as they vary."""

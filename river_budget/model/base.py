@@ -218,14 +218,20 @@ class StreamModel(OneByOne, Described, base.Estimator):
         self.free_rows, self.free_lists = FreeRows(), FreeRows()
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
-        """Give new features their places. `beside`: names that must stay known."""
+        """Give new features their places, in one step. `beside`: names that must stay known."""
         if self.block is None:
-            self.features.rename(by_key(names) if self.takes_lists else in_order(names))
-            self.create_block(len(self.features))
-            self.write_keys(self.features.places)
+            twin = self.twin()
+            twin.begin_with(by_key(names) if self.takes_lists else in_order(names))
+            self.become(twin)
         else:
             self._add_to_others(names, beside)
         self.forget_prepared()
+
+    def begin_with(self, names: list[Any]) -> None:
+        """The first features."""
+        self.features.rename(names)
+        self.create_block(len(names))
+        self.write_keys(self.features.places)
 
     def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """New features behind those that the model knows."""
@@ -233,11 +239,18 @@ class StreamModel(OneByOne, Described, base.Estimator):
         features.add(names)
         n = len(features)
         if n > blocks.views(self.block).head.width:
-            self.resize_block(width=n + int(SPARE_FEATURES * n))
-        self.write_keys({name: features.places[name] for name in names}, n)
-        self.features = (
-            features  # only now, as a thread that predicts must find places for all names
-        )
+            twin = self.twin()
+            twin.resize_block(width=n + int(SPARE_FEATURES * n))
+            twin.know(names, features)
+            self.become(twin)
+        else:
+            self.know(names, features)
+
+    def know(self, names: Collection[Any], features: FeatureIndex) -> None:
+        """From now on these are the features, of which some are new: their room is there."""
+        self.write_keys({name: features.places[name] for name in names}, len(features))
+        prepared = {"free_rows": FreeRows(), "free_lists": FreeRows(), "at_once": AtOnce()}
+        self._take(features=features, **prepared)
 
     def write_keys(self, places: Mapping[Any, int], n: int | None = None) -> None:
         """Where these of n features stand in the order of summation; and whether that is the order of all places."""
@@ -369,6 +382,17 @@ class StreamModel(OneByOne, Described, base.Estimator):
         twin = object.__new__(type(self))
         twin.__setstate__(self._state())
         return twin
+
+    def become(self, twin: Any) -> None:
+        """Take the place of a model by its changed copy."""
+        self._take(**{name: value for name, value in vars(twin).items() if name != "turn"})
+
+    def _take(self, **changed: Any) -> None:
+        """Change all of this in one step, for threads that predict and for Ctrl-C: the update of a dict by a dict,
+        during which nothing is freed, as that might let others go on."""
+        before = dict(self.__dict__)
+        self.__dict__.update(changed)
+        del before
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -57,6 +57,7 @@ class Batch:
 
     def _take_sparse(self, X: Any, predicted: bool) -> None:
         """The rows of a sparse matrix, each column at most once in a row."""
+        _check_places(X)
         matrix = X.tocsr()
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
@@ -224,6 +225,14 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr") and getattr(X, "ndim", 2) == 2
 
 
+def _check_places(X: Any) -> None:
+    """Refuse a sparse matrix with places that it does not have: scipy itself would read and write there."""
+    if hasattr(X, "check_format"):
+        if (X.indptr[1:] < X.indptr[:-1]).any():  # the next line looks at that not in all cases
+            raise ValueError("a sparse matrix must have an indptr that does not decrease")
+        X.check_format(full_check=True)
+
+
 def _sparse_columns(frame: Any) -> Any:
     """A sparse matrix, if all columns of a pandas frame are sparse and what is left out in them is 0."""
     if not frame.implementation.is_pandas_like():
@@ -256,7 +265,8 @@ def _numbers(values: Any, predicted: bool) -> Any:
     """As a matrix that compiled code takes: float64, rows in memory one after the other, writable."""
     if np.ma.is_masked(values):
         raise ValueError("an array of examples must hold a number everywhere, not masked values")
-    return np.require(_of_numbers(values, predicted), np.float64, ["C", "A", "W"])
+    plain = np.asarray(values)  # what a subclass makes of * or of its rows is not ours
+    return np.require(_of_numbers(plain, predicted), np.float64, ["C", "A", "W"])
 
 
 def _of_numbers(values: Any, predicted: bool) -> Any:

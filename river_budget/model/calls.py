@@ -94,7 +94,7 @@ class Desk:
     def __init__(self, longest: int, n: int):
         at_once = min(n, AT_A_TIME)
         room = min(n * LISTED * longest, max(LISTED * longest, ROOM))
-        self.space = np.empty(PARTS * at_once + room + 2 * longest, np.int64)
+        self.space = _whole_numbers(PARTS * at_once + room + 2 * longest)
         self.space[-longest:] = np.arange(longest)
         first = address_of(self.space)
         desk = first + 8 * PARTS * at_once
@@ -168,6 +168,11 @@ class Call:
             self.addresses[place] += rows * step
 
 
+def _whole_numbers(n: int) -> Any:
+    """Memory for so many."""
+    return np.empty(n, np.int64)
+
+
 def _one(*shape: int) -> tuple[Any, Any]:
     """An array of float64, and a view of its memory as a sequence of numbers."""
     array: Any = np.zeros(shape)
@@ -222,10 +227,11 @@ class PreparedList(Call):
         self.arrived: Any = memoryview(blocks.field_of(block, "arrived"))  # type: ignore[arg-type]
         values, self.values = _one(room)
         keys, self.keys = _one(room)
-        whole: Any = np.zeros(room + 2, np.int64)
+        whole = _whole_numbers(room + 2)
+        whole[:] = 0
         whole[1] = room
         starts, places = whole[:2], whole[2:]
-        self.places = memoryview(whole)
+        self.places: Any = memoryview(whole)
         targets, self.target = _one(1)
         weights, self.weight = _one(1)
         scores, self.scores = _one(1, n_outputs)

@@ -201,6 +201,21 @@ class Maintained(BudgetModel):
 
     strategy: Strategy  # the maintenance in use
 
+    def _change(self, name: str, value: Any) -> None:
+        super()._change(name, value)
+        if name == "budget" and value is None and self.maintenance is None:
+            self._forget_strategy()
+
+    def _forget_strategy(self) -> None:
+        """Without a budget nothing is maintained: no table is kept that would grow with the square."""
+        self.strategy = self._usual_strategy(None)
+        if self.block is not None:
+            fields = self.strategy.header_fields()
+            head = blocks.views(self.block).head
+            for name in fields.keys() - {"factored"}:
+                head[name] = fields[name]
+            self.resize_block(factored=fields["factored"])
+
     def _usual_strategy(self, budget: int | None) -> Strategy:
         """Merging where the kernel allows it; without a budget, one that keeps no table."""
         if budget is None or isinstance(self.kernel_in_use, RBF):

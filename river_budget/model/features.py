@@ -238,7 +238,7 @@ class FeatureIndex:
     def check(self, x: dict[Any, Any]) -> None:
         """As reject, quickly where all is well."""
         try:
-            good = math.isfinite(sum(x.values()))
+            good = math.isfinite(math.fsum(x.values()))  # each becomes a float, as in a row
         except (TypeError, ValueError, OverflowError):
             good = False
         if not good:  # or the sum overflowed

@@ -70,8 +70,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         twin, before = self.twin(), self.n_outputs
         twin.labels = labels
         twin.promote(before)
-        changed = {name: value for name, value in vars(twin).items() if name != "turn"}
-        self.__dict__.update(changed)  # in one step, as `changed` is a dict
+        self.become(twin)
 
     def promote(self, before: int) -> None:
         """The block gets the outputs that the labels ask for."""
@@ -88,17 +87,19 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     @changes_the_model
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
+        labels = self.labels  # a thread that adds one makes new ones
         try:
-            target = self.labels.codes[y]
+            target = labels.codes[y]
         except (KeyError, TypeError):
-            self.labels.check_all([y])
+            labels.check_all([y])
             self.features.reject(x)
             w = weight(w)
             label = plain(y)
             if label not in self.labels.codes:
                 self.add_label(label)
-            target = self.labels.codes[label]
-        self._learn_row(x, target, w if w == 1.0 else weight(w), self.labels)
+            labels = self.labels
+            target = labels.codes[label]
+        self._learn_row(x, target, w if w == 1.0 else weight(w), labels)
 
     @changes_the_model
     def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:
@@ -293,7 +294,9 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
         raise NotImplementedError
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        return dict(zip(self._feature_names(), self._score_row(x), strict=True))
+        features = self._score_row(x)
+        # a thread that learns may have added one since
+        return dict(zip(self._feature_names(), features, strict=False))
 
     def transform_many(self, X: Any) -> Any:
         """The features of many examples: a frame of the same kind, or of an array an array."""
@@ -301,7 +304,7 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
         features = self._score_batch(batch)
         if batch.frame is None:
             return features
-        return batch.table(dict(zip(self._feature_names(), features.T, strict=True)))
+        return batch.table(dict(zip(self._feature_names(), features.T, strict=False)))
 
     def _gather(self, batch: Batch) -> None:
         """The pass over a batch that has no targets."""

@@ -20,6 +20,7 @@ import os
 import pathlib
 import secrets
 import stat
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ MAGIC = b"RBUDGET\n"
 FORMAT = 1
 ENVELOPE = Envelope(MAGIC, FORMAT, "is no model saved by river_budget")
 DTYPES = ("<f8", "<i8")
+DRAFT = ".river_budget-"  # how names of drafts begin
 FIXED = 48  # bytes before the header
 EXPANSION = 32  # how much larger than its text JSON may be in memory: "[]," becomes 64 bytes
 
@@ -66,33 +68,96 @@ def write(path: str | os.PathLike[str], parts: list[Any]) -> None:
     """The file is the old one or the new one, at every moment. A symbolic link goes on to point at it, and it keeps
     the permissions that it had."""
     place = pathlib.Path(os.path.realpath(path))
-    draft = place.parent / f".river_budget-{secrets.token_hex(8)}.tmp"
+    nameless = _nameless(place.parent)
+    if nameless is None:
+        draft = place.parent / f"{DRAFT}{secrets.token_hex(8)}.tmp"
+        with _removed_on_failure(draft):
+            with open(draft, "xb") as file:
+                _fill(file, parts, place)
+            os.replace(draft, place)
+    else:
+        with nameless as file:
+            _fill(file, parts, place)
+            draft = _named(file, place)
+            with _removed_on_failure(draft):
+                os.replace(draft, place)
+    _sync(place.parent)
+
+
+def _nameless(folder: pathlib.Path) -> Any:
+    """A new file in this folder, where the system allows it without a name: if the process is killed, nothing is left
+    of it. None elsewhere."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # not all file systems can do that
+            return open(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
+    return None
+
+
+def _fill(file: Any, parts: list[Any], place: pathlib.Path) -> None:
+    """The content goes to the disk, with the permissions of the file that it will replace."""
+    file.writelines(parts)
+    file.flush()
+    with contextlib.suppress(FileNotFoundError):
+        os.chmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
+    os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def _removed_on_failure(draft: pathlib.Path) -> Iterator[None]:
     try:
-        with _nameless(draft) as file:
-            file.writelines(parts)
-            file.flush()
-            with contextlib.suppress(FileNotFoundError):
-                os.chmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
-            os.fsync(file.fileno())
-            if (
-                not draft.exists()
-            ):  # (naming a folder makes Python follow the link, to the file itself)
-                os.link(f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno())
-        os.replace(draft, place)
+        yield
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(draft)
         raise
-    _sync(place.parent)
 
 
-def _nameless(draft: pathlib.Path) -> Any:
-    """A new file in the folder of the draft, where the system allows it without a name: if the process is killed,
-    nothing is left of it."""
-    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):  # not all file systems can do that
-            return open(os.open(draft.parent, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
-    return open(draft, "xb")
+def _named(file: Any, place: pathlib.Path) -> pathlib.Path:
+    """Give a whole file a name, for the moment until it takes that of its place.
+
+    A process killed in that moment leaves it behind. As the lock is gone with its process, the next to save there
+    sees that nobody will come for it.
+    """
+    stem = hashlib.sha256(os.fsencode(place.name)).hexdigest()[:16]
+    with contextlib.suppress(OSError):  # without locks of files all is well but for that
+        _lock(file)
+    number = 0
+    while True:
+        draft = place.parent / f"{DRAFT}{stem}-{number}.tmp"
+        if _linked(file, draft) or (_cleared(draft) and _linked(file, draft)):
+            return draft
+        number += 1  # another saver has this one
+
+
+def _linked(file: Any, draft: pathlib.Path) -> bool:
+    """Whether the name was free. (Naming a folder makes Python follow the link, to the file itself.)"""
+    with contextlib.suppress(FileExistsError):
+        os.link(f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno())
+        return True
+    return False
+
+
+def _lock(file: Any) -> None:
+    """Raise OSError if another process, or another opening of the file, has it."""
+    import fcntl  # not on all systems, but where files may be without a name
+
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _cleared(draft: pathlib.Path) -> bool:
+    """Remove what a killed process has left there. Whether the name is free now."""
+    try:
+        with open(draft, "rb") as left:
+            _lock(left)
+            if os.path.samestat(
+                os.fstat(left.fileno()), os.stat(draft)
+            ):  # nobody else has been here
+                os.unlink(draft)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _sync(folder: pathlib.Path) -> None:

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from ..._version import __version__
 from . import channel, cluster
 from .channel import Channel, Reply
 from .interface import Closing, Host, Returned, Ticket, WorkerLost, stopped
@@ -27,9 +28,15 @@ def dumps(value: Any) -> bytes:
 class RayHost(Host):
     """Holds the object of a worker in a process of its own. Errors carry the traceback of that process."""
 
-    def __init__(self, kind: Any, *arguments: Any):
+    def __init__(self, version: str, kind: Any, *arguments: Any):
         gc.set_threshold(YOUNG)
-        super().__init__(kind, *arguments)
+        if version == __version__:
+            super().__init__(kind, *arguments)
+            return
+        self.object = None
+        self.error = RuntimeError(
+            f"a worker has river_budget {__version__}, and the program that started it {version}: both need the same"
+        )
 
     def call(self, method: str, *arguments: Any) -> Returned:
         value, error = super().call(method, *arguments)
@@ -61,10 +68,10 @@ class Ray(Closing):
         self._actor = self.ray.remote(**options)(RayHost)
 
     def worker(self, kind: Any, *arguments: Any) -> RayWorker:
-        return RayWorker(self.ray, self._actor.remote(kind, *arguments))
+        return RayWorker(self.ray, self._actor.remote(__version__, kind, *arguments))
 
     def wired(self, kind: Any, *arguments: Any) -> ChannelWorker:
-        return ChannelWorker(self.ray, self._actor.remote(kind, *arguments))
+        return ChannelWorker(self.ray, self._actor.remote(__version__, kind, *arguments))
 
     def put(self, value: Any) -> Any:
         return self.ray.put(value)

@@ -1,0 +1,116 @@
+"""Ctrl-C at every moment in which Python answers it: a model has learned an example or it has not, and goes on."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import pathlib
+import sys
+
+import pytest
+from fuzzing import check_lists
+from test_saving import file_of
+
+import river_budget as rb
+from river_budget.core import layout, numba_types
+from river_budget.core.layout import views
+from river_budget.kernels import RBF
+from river_budget.saving import opened
+
+PACKAGE = str(pathlib.Path(rb.__file__).parent)
+VIEWS = layout.__file__, numba_types.__file__  # look only, over and over
+K = RBF(0.5)
+MODELS = [
+    rb.RBPClassifier(6, K, seed=1),
+    rb.BSGDClassifier(6, K, seed=1),
+    rb.BSGDClassifier(6, RBF(0.5, scales={"a": 2.0}), rb.maintenance.Project()),
+    rb.ProjectronRegressor(6, K),
+    rb.NOGDClassifier(6, K),
+    rb.SBPClassifier(6, kernel=K, seed=1),
+    rb.KernelOGDRegressor(K),
+    rb.AutoKernelClassifier(6, seed=1),
+]
+
+
+def interrupted(moment, work):
+    """Whether there is such a moment: signals are answered where a function begins. The first is number 1."""
+    seen = 0
+
+    def trace(frame, event, argument):
+        nonlocal seen
+        if frame.f_code.co_filename.startswith(PACKAGE) and frame.f_code.co_filename not in VIEWS:
+            seen += 1
+            if seen == moment:
+                raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def learn(model, x, i):
+    if hasattr(model, "transform_one"):
+        model.learn_one(x)
+    else:
+        model.learn_one(x, i % 2 == 0)
+
+
+def begun(model, n=12):
+    """A model that knows a few names."""
+    model = model.clone()
+    for i in range(n):
+        learn(model, {"a": i % 5 / 5.0, "b": i % 3}, i)
+    return model
+
+
+def answer(model, x):
+    ask = model.transform_one if hasattr(model, "transform_one") else model.decision_function_one
+    return ask(x)
+
+
+def at_every_moment(model, x, i, further):
+    """The model is as before the example or as after it, for this one and for what it learns then; or it knows the
+    names already, which for some makes a difference."""
+    after, named = copy.deepcopy(model), copy.deepcopy(model)
+    learn(after, x, i)
+    named.add_features(named.features.unknown(x), x)
+    moment, probes = 0, ({"a": 0.3}, further, {"z": 1.0, "b": 2})
+    while True:
+        moment += 1
+        twin = copy.deepcopy(model)
+        go_on = interrupted(moment, functools.partial(learn, twin, x, i))
+        found = [answer(twin, x) for x in probes]
+        for state in map(copy.deepcopy, (model, after, named)):
+            if [answer(state, x) for x in probes] == found:
+                break
+        else:
+            raise AssertionError(f"neither at moment {moment}")
+        assert not twin.turn.taken
+        assert len(twin.features) <= views(twin.block).head.width
+        if views(twin.block).head.slots:
+            check_lists(views(twin.block))
+        opened(file_of(twin))
+        for number in range(3):
+            learn(twin, further, number)
+            learn(state, further, number)
+        assert [answer(twin, x) for x in probes] == [answer(state, x) for x in probes], moment
+        if not go_on:
+            return moment
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_ctrl_c_while_names_are_added(model):
+    model = begun(model)
+    words = {f"word {i}": 0.5 for i in range(12)}
+    further = {"a": 1.0, "word 3": -1.0, "later": 0.25}
+    first = at_every_moment(model, words, 0, further)
+    for i in range(4):
+        learn(model, {f"{i} {j}": 1.0 for j in range(9)} | {"a": 1.0}, i)
+    second = at_every_moment(model, words, 1, further)
+    assert min(first, second) > 5
