@@ -28,11 +28,12 @@ from .batches import Batch
 from .calls import AT_A_TIME, Call, FreeRows, PreparedList, PreparedRow
 from .closures import AtOnce
 from .contract import Rows
+from .copies import Copied
 from .describing import Described
 from .features import FeatureIndex, in_order
 from .lists import by_key, key_of
 from .single import OneByOne
-from .turns import Turn, changes_the_model, takes_a_turn
+from .turns import Turn, changes_the_model
 
 SHORT_LIST = 32  # features of an example
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
@@ -44,7 +45,7 @@ def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
         raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
 
 
-class StreamModel(OneByOne, Described, base.Estimator):
+class StreamModel(OneByOne, Copied, Described, base.Estimator):
     """A model in a block. Subclasses name their passes and answer the hooks (examples/extending.md)."""
 
     learning_pass: ClassVar[Any] = None  # compiled; None: there is nothing to learn
@@ -361,51 +362,3 @@ class StreamModel(OneByOne, Described, base.Estimator):
     def memory_usage(self) -> int:
         """Bytes that the model occupies: its block and its indexes."""
         return (0 if self.block is None else self.block.nbytes) + self.features.memory_usage
-
-    # copies
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = self._snapshot()
-        return state
-
-    @takes_a_turn
-    def _snapshot(self) -> dict[str, Any]:
-        return self._state()
-
-    def _state(self) -> dict[str, Any]:
-        block = None if self.block is None else self.block.copy()
-        own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}
-        return self.__dict__ | {"block": block, "at_once": AtOnce(), **own}
-
-    def twin(self) -> Any:
-        """A copy, for whoever has the turn: changed first, it then takes the place of the model at once."""
-        twin = object.__new__(type(self))
-        twin.__setstate__(self._state())
-        return twin
-
-    def become(self, twin: Any) -> None:
-        """Take the place of a model by its changed copy."""
-        self._take(**{name: value for name, value in vars(twin).items() if name != "turn"})
-
-    def _take(self, **changed: Any) -> None:
-        """Change all of this in one step, for threads that predict and for Ctrl-C: the update of a dict by a dict,
-        during which nothing is freed, as that might let others go on."""
-        before = dict(self.__dict__)
-        self.__dict__.update(changed)
-        del before
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if "block" not in state or not self._block_fits():
-            raise TypeError(
-                f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
-                "for one version, rb.save and rb.load for all"
-            )
-        for name in ("features", "labels"):  # a shallow copy would share them, but not the block
-            if name in state:
-                setattr(self, name, copy.copy(state[name]))
-        if self.block is not None:
-            self.block = blocks.aligned(self.block)
-
-    def _block_fits(self) -> bool:
-        return self.block is None or blocks.stamp_in(self.block) == self.stamp()

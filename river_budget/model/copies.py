@@ -1,0 +1,65 @@
+"""Copies of a model: pickles, and twins that are changed first and then take its place."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from ..core import layout as blocks
+from .calls import FreeRows
+from .closures import AtOnce
+from .turns import Turn, takes_a_turn
+
+
+class Copied:
+    """How a model is copied. The rest is up to StreamModel."""
+
+    block: Any
+    stamp: Callable[[], int]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = self._snapshot()
+        return state
+
+    @takes_a_turn
+    def _snapshot(self) -> dict[str, Any]:
+        return self._state()
+
+    def _state(self) -> dict[str, Any]:
+        block = None if self.block is None else self.block.copy()
+        own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}
+        return self.__dict__ | {"block": block, "at_once": AtOnce(), **own}
+
+    def twin(self) -> Any:
+        """A copy, for whoever has the turn: changed first, it then takes the place of the model at once."""
+        twin = object.__new__(type(self))
+        twin.__setstate__(self._state())
+        return twin
+
+    def become(self, twin: Any) -> None:
+        """Take the place of a model by its changed copy."""
+        self._take(**{name: value for name, value in vars(twin).items() if name != "turn"})
+
+    def _take(self, **changed: Any) -> None:
+        """Change all of this in one step, for threads that predict and for Ctrl-C: the update of a dict by a dict,
+        during which nothing is freed, as that might let others go on."""
+        before = dict(self.__dict__)
+        self.__dict__.update(changed)
+        del before
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "block" not in state or not self._block_fits():
+            raise TypeError(
+                f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
+                "for one version, rb.save and rb.load for all"
+            )
+        for name in ("features", "labels"):  # a shallow copy would share them, but not the block
+            if name in state:
+                setattr(self, name, copy.copy(state[name]))
+        if self.block is not None:
+            self.block = blocks.aligned(self.block)
+
+    def _block_fits(self) -> bool:
+        return self.block is None or blocks.stamp_in(self.block) == self.stamp()
