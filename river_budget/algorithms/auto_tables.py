@@ -18,6 +18,7 @@ from ..core.numba_types import f64
 from ..core.randoms import uniforms
 from ..model.base import StreamModel
 from ..model.calls import Call
+from ..model.features import FeatureIndex
 from ..parameters import Mutable, whole
 from .drawn import key_of
 
@@ -154,22 +155,20 @@ class AutoTables(StreamModel):
 
     # features and their bins
 
-    def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
-        before, fresh, twin = len(self.features), self.block is None, self.twin()
-        super(AutoTables, twin).add_features(names, beside)
-        if fresh:
-            twin._set_parameters()
-        twin._introduce(before)
-        self.become(twin)  # all of it in one step
+    def begin_with(self, names: list[Any]) -> None:
+        super().begin_with(names)
+        self._set_parameters()
+        self.know(names, self.features)
 
-    def _introduce(self, first: int) -> None:
-        """The features from a place on take part, as soon as they vary."""
-        keys, state = self._table(core.KEY)[0].view(np.uint64), self.state_record()
-        for place, name in list(enumerate(self.features))[first:]:
-            keys[place] = key_of(name, self.entropy)
-        state.features = len(self.features)
-        if state.second_order >= 0:
-            state.second_order = min(state.features, core.MOST_SQUARED)
+    def know(self, names: Collection[Any], features: FeatureIndex) -> None:
+        """They take part, as soon as they vary: their keys are there before they are known, their number after."""
+        state, n = self.state_record(), len(features)
+        keys = self._table(core.KEY)[0].view(np.uint64)
+        for name in names:
+            keys[features.places[name]] = key_of(name, self.entropy)
+        squared = min(n, core.MOST_SQUARED) if state.second_order >= 0 else state.second_order
+        super().know(names, features)
+        state.features, state.second_order = n, squared
 
     def _draw_bins(self) -> None:
         """Width, place and hash of all bins, which depend on the seed only; no slot looks at a feature yet."""
@@ -252,7 +251,7 @@ class AutoTables(StreamModel):
                 raise ValueError(f"its {name} is out of range")
         self._check_memory(count)
         self._check_tables()
-        self._introduce(0)
+        self.know(list(self.features), self.features)
         cells = self._table(core.CELL).copy()
         Call(self.block).run(rejoin_bins)
         self._table(core.CELL)[:] = cells

@@ -250,8 +250,8 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     def know(self, names: Collection[Any], features: FeatureIndex) -> None:
         """From now on these are the features, of which some are new: their room is there."""
         self.write_keys({name: features.places[name] for name in names}, len(features))
-        prepared = {"free_rows": FreeRows(), "free_lists": FreeRows(), "at_once": AtOnce()}
-        self._take(features=features, **prepared)
+        fresh = {"at_once": AtOnce(), "free_rows": FreeRows(), "free_lists": FreeRows()}
+        self._take(features=features, **fresh)
 
     def write_keys(self, places: Mapping[Any, int], n: int | None = None) -> None:
         """Where these of n features stand in the order of summation; and whether that is the order of all places."""

@@ -227,11 +227,11 @@ class PreparedList(Call):
         self.arrived: Any = memoryview(blocks.field_of(block, "arrived"))  # type: ignore[arg-type]
         values, self.values = _one(room)
         keys, self.keys = _one(room)
-        whole = _whole_numbers(room + 2)
+        whole: Any = _whole_numbers(room + 2)
         whole[:] = 0
         whole[1] = room
         starts, places = whole[:2], whole[2:]
-        self.places: Any = memoryview(whole)
+        self.places = memoryview(whole)
         targets, self.target = _one(1)
         weights, self.weight = _one(1)
         scores, self.scores = _one(1, n_outputs)

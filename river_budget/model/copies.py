@@ -1,4 +1,4 @@
-"""Copies of a model: pickles, and twins that are changed first and then take its place."""
+"""Copies of models: pickles, and twins that are changed before they take the place of the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .turns import Turn, takes_a_turn
 
 
 class Copied:
-    """How a model is copied. The rest is up to StreamModel."""
+    """How the models of this package are copied."""
 
     block: Any
     stamp: Callable[[], int]
