@@ -15,6 +15,7 @@ import river_budget as rb
 from river_budget.core import layout, numba_types
 from river_budget.core.layout import views
 from river_budget.kernels import RBF
+from river_budget.model import storage
 from river_budget.saving import opened
 
 PACKAGE = str(pathlib.Path(rb.__file__).parent)
@@ -27,6 +28,8 @@ MODELS = [
     rb.ProjectronRegressor(6, K),
     rb.NOGDClassifier(6, K),
     rb.SBPClassifier(6, kernel=K, seed=1),
+    rb.FOGDClassifier(6, K, seed=1),
+    rb.RandomFourier(6, K, seed=1),
     rb.KernelOGDRegressor(K),
     rb.AutoKernelClassifier(6, seed=1),
 ]
@@ -104,8 +107,13 @@ def at_every_moment(model, x, i, further):
             return moment
 
 
+@pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_ctrl_c_while_names_are_added(model):
+def test_ctrl_c_while_names_are_added(model, early, monkeypatch):
+    """To a table; and to lists, or on the way there."""
+    if early:
+        for name, value in (("THIN", 3), ("THIN_LARGE", 3), ("ROOMY", 2)):
+            monkeypatch.setattr(storage, name, value)
     model = begun(model)
     words = {f"word {i}": 0.5 for i in range(12)}
     further = {"a": 1.0, "word 3": -1.0, "later": 0.25}

@@ -110,8 +110,15 @@ class Drawn(StreamModel):
             self._remember(names, beside)
             return
         super().add_features(names, beside)
-        new = list(self.features)[before:]
-        self.draw(self.block, new, range(before, before + len(new)))
+
+    def begin_with(self, names: list[Any]) -> None:
+        super().begin_with(names)
+        self.draw(self.block, names, range(len(names)))
+
+    def know(self, names: Collection[Any], features: FeatureIndex) -> None:
+        """Their numbers are there before they are known: a feature without would be one whose waves stand still."""
+        self.draw(self.block, names, [features.places[name] for name in names])
+        super().know(names, features)
 
     @property
     def _most_names(self) -> int:

@@ -108,8 +108,7 @@ class StoredVectors(StreamModel):
         """
         twin = self.twin()
         twin._rebuild_itself(names, lists, slots, room)
-        changed = {name: value for name, value in vars(twin).items() if name != "turn"}
-        self.__dict__.update(changed)
+        self.become(twin)
 
     def _rebuild_itself(self, names: list[Any], lists: Lists, slots: int, room: int) -> None:
         places = np.full(int(blocks.views(self.block).head.width), -1)
