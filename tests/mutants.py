@@ -271,8 +271,8 @@ SHELLS = [
     ),
     Mutant(
         "algorithms/drawn.py",
-        "self.draw(self.block, new, range(before, before + len(new)))",
-        "self.draw(self.block, new, range(len(new)))",
+        "self.draw(self.block, names, [features.places[name] for name in names])",
+        "self.draw(self.block, names, range(len(names)))",
         "fourier",
         "emerging or order or regression_is_replayed",
     ),
@@ -579,17 +579,32 @@ PROMISES = [
     ),
     Mutant(
         "model/single.py",
+        '        """Learn one example, whose target is checked and known to these labels."""\n        turn = self.turn\n'
         "        if turn.taken:\n            turn.refuse()\n",
-        "",
+        "        turn = self.turn\n",
         "threads",
         "second_thread",
     ),
     Mutant(
         "model/single.py",
-        "        finally:\n            turn.taken = False\n",
-        "        finally:\n            pass\n",
+        "            self.sit()\n        finally:\n            turn.taken = False\n",
+        "            self.sit()\n        finally:\n            pass\n",
         "threads",
         "gives_the_turn_back",
+    ),
+    Mutant(
+        "model/single.py",
+        "w)\n        finally:\n            turn.taken = False\n",
+        "w)\n        finally:\n            pass\n",
+        "at_once",
+        "in_one_go",
+    ),
+    Mutant(
+        "model/closures.py",
+        "        return AtOnce, ()\n",
+        "        return AtOnce, (self.score, self.learn)\n",
+        "at_once",
+        "original_does_not",
     ),
     Mutant(
         "model/base.py",
@@ -606,7 +621,7 @@ PROMISES = [
         "third_class",
     ),
     Mutant(
-        "model/base.py",
+        "model/copies.py",
         "return self.block is None or blocks.stamp_in(self.block) == self.stamp()",
         "return True",
         "pickles contracts",
@@ -777,7 +792,7 @@ PROMISES = [
     ),
     # pickle and deepcopy go on exactly where they were
     Mutant(
-        "model/base.py",
+        "model/copies.py",
         'own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}',
         'own = {"turn": Turn()}',
         "lifecycle",
@@ -785,8 +800,8 @@ PROMISES = [
     ),
     Mutant(
         "model/features.py",
-        "            return list(self.places), self._scales, places, len(self._names)",
-        "            return list(self.places), self._scales, places, len(self._names) + 1",
+        "            return list(self.places), self._scales, places, self.width",
+        "            return list(self.places), self._scales, places, self.width + 1",
         "sparse fuzz",
         "go_on_exactly or short_run",
     ),
@@ -943,13 +958,13 @@ PROMISES = [
     # One thread changes a model while others predict
     Mutant(
         "model/shells.py",
-        "w if w == 1.0 else weight(w), labels)",
-        "w if w == 1.0 else weight(w), self.labels)",
+        "self._learn_row(x, target, w if w == 1.0 else weight(w), labels)",
+        "self._learn_row(x, target, w if w == 1.0 else weight(w), self.labels)",
         "threads",
         "old_code",
     ),
     Mutant(
-        "model/base.py",
+        "model/copies.py",
         "        before = dict(self.__dict__)\n",
         "        before = None\n",
         "threads",
@@ -1022,8 +1037,8 @@ PROMISES = [
     # Words without end: what removes forgets the words of what leaves
     Mutant(
         "model/features.py",
-        "            if known.get(name) == place and name not in kept:",
-        "            if False:",
+        "        used = ~unused[places]\n",
+        "        used = unused[places] | True\n",
         "sparse",
         "memory_follows or change_no_score",
     ),
