@@ -142,9 +142,13 @@ def any_array(rng, n, width):
 
 
 def any_sparse(rng, n, names):
-    """A sparse matrix in one of its forms, or a sparse frame."""
-    import pandas as pd
+    """A sparse matrix in one of its forms, or where pandas is at hand a sparse frame."""
     import scipy.sparse as sp
+
+    try:
+        import pandas as pd
+    except ImportError:
+        pd = None
 
     draw, width = np.random.default_rng(rng.randrange(2**32)), rng.choice([0, 1, 9, 300])
     shape = n, width
@@ -161,7 +165,7 @@ def any_sparse(rng, n, names):
         starts[:1], starts[-1:] = 0, entries
         if n:
             matrix = sp.csr_matrix((values, places[1][order], starts), shape=shape)
-    if rng.random() < 0.2 and 0 < width <= len(names):
+    if rng.random() < 0.2 and pd is not None and 0 < width <= len(names):
         frame = pd.DataFrame.sparse.from_spmatrix(sp.csc_matrix(matrix).astype(float))
         frame.columns = rng.sample(names, width)
         return frame

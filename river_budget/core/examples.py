@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .calls import (
     AT_ONCE,
     DESK,
@@ -38,6 +40,7 @@ from .numba_types import address_of, f64, i64
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
 WHOLE = 2**16
+NONE = np.int64(0)  # (the literal is a type of its own: callees would be compiled twice)
 BLOCK = 32  # rows that are looked at together
 
 
@@ -163,7 +166,7 @@ def gather_some(model, stream, call, first, last, room):
 @compiled
 def from_sparse_row(model, row, call, room):
     longest = call[LONGEST]
-    places, values, n = i64(room, longest), f64(room + 8 * longest, longest), 0
+    places, values, n = i64(room, longest), f64(room + 8 * longest, longest), NONE
     for i in range(row.shape[0]):
         places[n] = i
         n += row[i] != 0.0
@@ -188,7 +191,7 @@ def from_list(model, call, t, room):
     given_keys = f64(call[KEYS] + 8 * first, length)
     places, values = i64(room, longest), f64(room + 8 * longest, longest)
     keys, known_keys = f64(call[SORTED], longest), model.keys
-    n, strangers, ordered, last = 0, 0, True, -math.inf
+    n, strangers, ordered, last = NONE, 0, True, -math.inf
     for i in range(length):
         if given[i] != 0.0:
             place = given_places[i]

@@ -8,7 +8,7 @@ not 0; the lists take memory for what is there. Sums are the same to the last bi
 
 from __future__ import annotations
 
-from .examples import places_of, present, values_of
+from .examples import NONE, places_of, present, values_of
 from .jit import FUSED, compiled
 
 
@@ -66,7 +66,7 @@ def forget_vector(model, j):
 @compiled
 def vector(model, j):
     """Vector j as an example, in scratch space."""
-    places, values, n = model.nonzero, model.x, 0
+    places, values, n = model.nonzero, model.x, NONE
     if model.head.slots:
         nodes, node = model.nodes, model.firsts[j]
         while node != 0:
@@ -116,7 +116,7 @@ def _listed_side_by_side(model, members, cursors, places, points):
     for i in range(members.shape[0]):
         cursors[i] = model.firsts[members[i]]
     while True:
-        feature = -1
+        feature = NONE - 1
         for i in range(members.shape[0]):
             if cursors[i] != 0:
                 other = nodes[cursors[i]].feature
