@@ -22,64 +22,41 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 from ..core.jit import compiled
+from ..core.lanes import LANES, VECTOR, WORD, eight, fused, in_all, same
 from ..core.layout import columns_for, zeros
 
-LANES = 8
 WIDE = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
 MOST = 8 if WIDE else 4  # sums of eight lanes in registers
 TERMS = [1.0 / math.factorial(n) for n in range(11, -1, -1)]
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 MAGIC, SMALLEST = 6755399441055744.0 + 1023.0, -708.0  # as in core/exponential.py
-_WORD, _WORDS = ir.IntType(64), ir.VectorType(ir.IntType(64), LANES)
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-_UNDEFINED = ir.Constant(_VECTOR, ir.Undefined)
-_FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-_ZERO = ir.Constant(_WORD, 0)
-
-
-def _same(number: float) -> Any:
-    return ir.Constant(_VECTOR, [number] * LANES)
-
-
-def _everywhere(builder: Any, number: Any) -> Any:
-    one = builder.insert_element(_UNDEFINED, number, _ZERO)
-    return builder.shuffle_vector(one, _UNDEFINED, _FIRST)
-
-
-def _fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """a b + c"""
-    kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.fma.v8f64")
-    return builder.call(function, [a, b, c])
+_WORDS = ir.VectorType(WORD, LANES)
 
 
 def _eight(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
     """Eight numbers of a row."""
     width = cgutils.unpack_tuple(builder, matrix.shape)[1]
-    place = builder.gep(matrix.data, [builder.add(builder.mul(row, width), column)])
-    numbers = builder.load(builder.bitcast(place, _VECTOR.as_pointer()))
-    numbers.align = 8
-    return numbers
+    return eight(builder, matrix.data, builder.add(builder.mul(row, width), column))
 
 
 def _exponential(builder: Any, x: Any) -> Any:
     """exp of eight numbers that are at most 0."""
-    normal = builder.fcmp_ordered(">", x, _same(SMALLEST))
-    bounded = builder.select(normal, x, _same(SMALLEST))
-    shifted = _fused(builder, bounded, _same(1.0 / math.log(2.0)), _same(MAGIC))
-    whole = builder.fsub(shifted, _same(MAGIC))
-    rest = _fused(builder, whole, _same(-LN2_HIGH), bounded)
-    rest = _fused(builder, whole, _same(-LN2_LOW), rest)
-    value = _same(TERMS[0])
+    normal = builder.fcmp_ordered(">", x, same(SMALLEST))
+    bounded = builder.select(normal, x, same(SMALLEST))
+    shifted = fused(builder, bounded, same(1.0 / math.log(2.0)), same(MAGIC))
+    whole = builder.fsub(shifted, same(MAGIC))
+    rest = fused(builder, whole, same(-LN2_HIGH), bounded)
+    rest = fused(builder, whole, same(-LN2_LOW), rest)
+    value = same(TERMS[0])
     for term in TERMS[1:]:
-        value = _fused(builder, value, rest, _same(term))
+        value = fused(builder, value, rest, same(term))
     bits = builder.shl(builder.bitcast(shifted, _WORDS), ir.Constant(_WORDS, [52] * LANES))
-    value = builder.fmul(value, builder.bitcast(bits, _VECTOR))
-    return builder.select(normal, value, _same(0.0))
+    value = builder.fmul(value, builder.bitcast(bits, VECTOR))
+    return builder.select(normal, value, same(0.0))
 
 
 def _total(builder: Any, vector: Any) -> Any:
-    lanes = [builder.extract_element(vector, ir.Constant(_WORD, i)) for i in range(LANES)]
+    lanes = [builder.extract_element(vector, ir.Constant(WORD, i)) for i in range(LANES)]
     while len(lanes) > 1:
         half = len(lanes) // 2
         lanes = [builder.fadd(lanes[i], lanes[half + i]) for i in range(half)]
@@ -95,28 +72,28 @@ def _part(groups: int) -> Any:
             for kind, value in zip(signature.args[:4], args[:4], strict=True)
         )
         start, end, column, gamma, length = args[4:]
-        columns = [builder.add(column, ir.Constant(_WORD, LANES * i)) for i in range(groups)]
-        sums = [cgutils.alloca_once(builder, _VECTOR) for _ in columns]
+        columns = [builder.add(column, ir.Constant(WORD, LANES * i)) for i in range(groups)]
+        sums = [cgutils.alloca_once(builder, VECTOR) for _ in columns]
         for one in sums:
-            builder.store(_same(0.0), one)
+            builder.store(same(0.0), one)
         with cgutils.for_range(builder, end, start=start) as loop:
             place = builder.load(builder.gep(places.data, [loop.index]))
-            x = _everywhere(builder, builder.load(builder.gep(values.data, [loop.index])))
+            x = in_all(builder, builder.load(builder.gep(values.data, [loop.index])))
             for one, at in zip(sums, columns, strict=True):
                 loaded = _eight(builder, vectors, place, at)
-                builder.store(_fused(builder, x, loaded, builder.load(one)), one)
-        total, steep = _same(0.0), _everywhere(builder, builder.fneg(gamma))
-        length = _everywhere(builder, length)
+                builder.store(fused(builder, x, loaded, builder.load(one)), one)
+        total, steep = same(0.0), in_all(builder, builder.fneg(gamma))
+        length = in_all(builder, length)
         for one, at in zip(sums, columns, strict=True):
             norm, coefficient = (
-                _eight(builder, beside, ir.Constant(_WORD, i), at) for i in range(2)
+                _eight(builder, beside, ir.Constant(WORD, i), at) for i in range(2)
             )
             both = builder.fadd(norm, length)
-            distance = _fused(builder, _same(-2.0), builder.load(one), both)
-            positive = builder.fcmp_ordered(">", distance, _same(0.0))
-            distance = builder.select(positive, distance, _same(0.0))
+            distance = fused(builder, same(-2.0), builder.load(one), both)
+            positive = builder.fcmp_ordered(">", distance, same(0.0))
+            distance = builder.select(positive, distance, same(0.0))
             value = _exponential(builder, builder.fmul(steep, distance))
-            total = _fused(builder, coefficient, value, total)
+            total = fused(builder, coefficient, value, total)
         return _total(builder, total)
 
     @intrinsic  # type: ignore[misc]
