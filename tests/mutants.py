@@ -787,8 +787,8 @@ PROMISES = [
         "core/calibration.py",
         "head.judged += 1",
         "head.judged += 1\n    head.scale *= 1.0 + 1e-9",
-        "calibration",
-        "predictions_do_not",
+        "replay",
+        "two_classes",
     ),
     # pickle and deepcopy go on exactly where they were
     Mutant(
