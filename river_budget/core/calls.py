@@ -4,7 +4,8 @@ Each array that numba receives from Python costs as much as forty support vector
 
 Examples come as rows of a matrix, a number for every known feature in the order of the places; or each as a list of
 the features that are present, with their places: those of example t from STARTS[t] to STARTS[t + 1]. A place below 0
-is that of a feature which the model does not know; KEYS says where it belongs in the order of summation, if that makes a difference.
+is that of a feature which the model does not know; KEYS says where it belongs in the order of summation, if that
+makes a difference.
 """
 
 from __future__ import annotations

@@ -27,9 +27,6 @@ OTHER_COPY = "this copy of the set gives most rows one to three per cent more th
 ORDERS = (
     "the orders of the paper are not published; its deviation over 20 orders is smaller than ours"
 )
-WEB_ORDERS = (
-    "the difference is a tenth of a point at most; the orders of the paper are not published"
-)
 SCALING = (
     "the paper's scaling of usps is not known; of 49 tries in one order (sigma from 2 to 16, features as published, in "
     "[0, 1], standardised, of length 1, B = 100 and 200) none brings all rows within 17 % of the printed figures"
