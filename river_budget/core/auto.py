@@ -188,7 +188,7 @@ def ask_neighbours(model):
     shares, prior, n = noted(model, SHARES), kept(model, PRIOR)[0], nearest(model)
     model.note[NEIGHBOURS_FOUND] = n
     near, labels = noted(model, NEAR), model.per_vector[TARGET]
-    places = near[NEAR_PLACE].view(np.int64)
+    places = near[NEAR_PLACE].view(np.uint64)
     for u in range(2):
         votes = shares[VOTE_EXPERT + 1 - u]
         for c in range(shares.shape[1]):
@@ -310,7 +310,7 @@ def learn_models(model, state, y, w, first, columns):
 def learn_metric(model, state, y, w):
     """g_f = a_f 3 / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y)"""
     near, labels = noted(model, NEAR), model.per_vector[TARGET]
-    places, pi = near[NEAR_PLACE].view(np.int64), near[NEAR_SHARE]
+    places, pi = near[NEAR_PLACE].view(np.uint64), near[NEAR_SHARE]
     if model.note[NEIGHBOURS_FOUND] < NEIGHBOURS:
         return
     right = 0.0

@@ -34,6 +34,7 @@ from .auto_tables import (
     kept,
     noted,
 )
+from .calls import row_of
 from .jit import compiled
 from .randoms import numbered
 
@@ -42,6 +43,7 @@ EDGE = 3.0  # bins go as far as this
 STEP = 0.3 / math.sqrt(TABLES)
 MEMORY = 0.9995  # of sums of squared gradients
 SOFTENING = 1e-2  # of their roots
+BEHIND = np.uint64(1)  # the row of sums, or of visits
 FLOOR = 0.05  # of the share of an error that a cell takes over, in regression
 
 
@@ -59,7 +61,7 @@ def join_bins(model, feature):
     """A feature draws a number for every slot and takes those where no other has drawn a smaller one. So all have
     the same chance, in whatever order they come. Tables that look at it begin anew."""
     slot, key = kept(model, SLOT), kept(model, KEY)[0].view(np.uint64)[feature]
-    features, draws = slot[SLOT_FEATURE].view(np.int64), slot[SLOT_DRAW]
+    features, draws = slot[SLOT_FEATURE].view(np.uint64), slot[SLOT_DRAW]
     for e in range(len(DEPTHS)):
         for b in range(ROWS[e], ROWS[e + 1]):
             for j in range(TABLES):
@@ -82,39 +84,53 @@ def empty(model, j):
 
 
 @compiled(always_inlined=True)
+def hits_of(model, expert, row):
+    """A row of HIT for the tables of an expert."""
+    return row_of(noted(model, HIT), row)[expert * TABLES : (expert + 1) * TABLES]
+
+
+@compiled(always_inlined=True)
 def find_cells(model, expert):
     """HIT of this expert's tables: the rows of CELL where the weights are."""
-    slot, row = kept(model, SLOT), noted(model, ROW)[0]
-    features, scales, shifts = slot[SLOT_FEATURE].view(np.int64), slot[SLOT_SCALE], slot[SLOT_SHIFT]
-    turns, hash_sum = slot[SLOT_TURN], noted(model, HIT)[0]
-    hits, base = hash_sum.view(np.int64), expert * TABLES
+    hash_sum, seen = hits_of(model, expert, 0), hits_of(model, expert, 1)
+    hits, row = hash_sum.view(np.uint64), noted(model, ROW)[0][1:]
     for j in range(TABLES):
-        hash_sum[base + j] = 0.0
+        hash_sum[j] = 0.0
     for b in range(ROWS[expert], ROWS[expert + 1]):
-        for j in range(STARTS[b], TABLES):
-            s = b * TABLES + j
-            value = min(max(row[1 + features[s]], -EDGE), EDGE)
-            hash_sum[base + j] += math.floor(value * scales[s] + shifts[s]) * turns[s]
+        features, scales = slots_of(model, SLOT_FEATURE, b), slots_of(model, SLOT_SCALE, b)
+        shifts, turns = slots_of(model, SLOT_SHIFT, b), slots_of(model, SLOT_TURN, b)
+        places, sums = features.view(np.uint64), hash_sum[STARTS[b] :]
+        for j in range(TABLES - STARTS[b]):  # fetched first, so that the rest is vector code
+            seen[j] = row[places[j]]
+        for j in range(TABLES - STARTS[b]):
+            value = min(max(seen[j], -EDGE), EDGE)
+            sums[j] += math.floor(value * scales[j] + shifts[j]) * turns[j]
     for j in range(TABLES):
-        part = hash_sum[base + j] - math.floor(hash_sum[base + j])
+        part = hash_sum[j] - math.floor(hash_sum[j])
         cell = min(np.int64(part * CELLS_EACH), CELLS_EACH - 1)
-        hits[base + j] = 2 * ((base + j) * CELLS_EACH + cell)
+        hits[j] = 2 * ((expert * TABLES + j) * CELLS_EACH + cell)
+
+
+@compiled(always_inlined=True)
+def slots_of(model, name, b):
+    """A row of SLOT for the tables that have a slot b."""
+    return row_of(kept(model, SLOT), name)[b * TABLES + STARTS[b] : (b + 1) * TABLES]
 
 
 @compiled(always_inlined=True)
 def binned(model, expert, scores):
     """scores[c] = sum_j TW[j, cell_j, c]"""
-    cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
+    cells, hits = kept(model, CELL), hits_of(model, expert, 0).view(np.uint64)
     columns = cells.shape[1]
     if columns == 1:
         total = 0.0
-        for j in range(expert * TABLES, (expert + 1) * TABLES):
+        for j in range(TABLES):
             total += cells[hits[j], 0]
         scores[0] = total
         return
     for c in range(columns):
         scores[c] = 0.0
-    for j in range(expert * TABLES, (expert + 1) * TABLES):
+    for j in range(TABLES):
         weights = cells[hits[j]]
         for c in range(columns):
             scores[c] += weights[c]
@@ -123,13 +139,13 @@ def binned(model, expert, scores):
 @compiled(always_inlined=True)
 def learn_bins(model, expert, errors):
     """AdaGrad against errors[c] in all cells that are hit."""
-    cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
+    cells, hits = kept(model, CELL), hits_of(model, expert, 0).view(np.uint64)
     columns = cells.shape[1]
     if columns == 1:
         _learn_one_column(model, expert, errors[0])
         return
-    for j in range(expert * TABLES, (expert + 1) * TABLES):
-        weights, squares = cells[hits[j]], cells[hits[j] + 1]
+    for j in range(TABLES):
+        weights, squares = cells[hits[j]], cells[hits[j] + BEHIND]
         for c in range(columns):
             squares[c] = MEMORY * squares[c] + errors[c] * errors[c]
             weights[c] -= STEP * errors[c] / math.sqrt(squares[c] + SOFTENING)
@@ -138,24 +154,25 @@ def learn_bins(model, expert, errors):
 @compiled(always_inlined=True)
 def _learn_one_column(model, expert, error):
     """The same where there is one number per cell: fetched first, so that roots and divisions are vector code."""
-    cells, hit, base = kept(model, CELL), noted(model, HIT), expert * TABLES
-    hits, squares, steps = hit[0].view(np.int64), hit[1], hit[2]
-    for j in range(base, base + TABLES):
-        squares[j] = cells[hits[j] + 1, 0]
-    for j in range(base, base + TABLES):
+    cells, hits = kept(model, CELL), hits_of(model, expert, 0).view(np.uint64)
+    squares, steps = hits_of(model, expert, 1), hits_of(model, expert, 2)
+    for j in range(TABLES):
+        squares[j] = cells[hits[j] + BEHIND, 0]
+    for j in range(TABLES):
         squares[j] = MEMORY * squares[j] + error * error
+    for j in range(TABLES):
         steps[j] = STEP * error / math.sqrt(squares[j] + SOFTENING)
-    for j in range(base, base + TABLES):
-        cells[hits[j] + 1, 0] = squares[j]
+    for j in range(TABLES):
+        cells[hits[j] + BEHIND, 0] = squares[j]
         cells[hits[j], 0] -= steps[j]
 
 
 @compiled(always_inlined=True)
 def learn_bin_means(model, expert, error, w):
     """Cells take over a share of an error: the first time all of it, then less."""
-    cells, hits = kept(model, CELL), noted(model, HIT)[0].view(np.int64)
-    for j in range(expert * TABLES, (expert + 1) * TABLES):
-        weights, visits = cells[hits[j]], cells[hits[j] + 1]
+    cells, hits = kept(model, CELL), hits_of(model, expert, 0).view(np.uint64)
+    for j in range(TABLES):
+        weights, visits = cells[hits[j]], cells[hits[j] + BEHIND]
         share = min(w * max(FLOOR, 1.0 / math.sqrt(1.0 + visits[0])), 1.0)
         weights[0] += share * error / TABLES
         visits[0] += min(w, 1.0)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from .auto_tables import WIDTHS
-from .exponential import exp_of
+from .exponential import exponentials
 from .jit import compiled
 from .lanes import dot
 from .randoms import below
@@ -30,8 +30,10 @@ UNUSUAL = 2  # the distances to so many first rows say nothing yet
 def widest_kernels(model, state):
     """k_0i = exp(-2 D_i / m)"""
     rate, far, kernels = WIDEST * math.exp(-state.log_distance), model.row, model.logs
-    for j in range(padded_count(model)):
-        kernels[j] = exp_of(-rate * far[j])
+    n = padded_count(model)
+    for j in range(n):
+        kernels[j] = -rate * far[j]
+    exponentials(kernels, kernels, n)
 
 
 @compiled(always_inlined=True)

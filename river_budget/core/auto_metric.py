@@ -13,6 +13,8 @@ A step goes against the gradient of the loss of the neighbours' vote, feature by
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from .auto_tables import (
     METRIC,
@@ -26,10 +28,13 @@ from .auto_tables import (
     kept,
     noted,
 )
+from .examples import NONE, places_of, present, values_of
 from .exponential import exp_of
 from .jit import compiled
+from .lanes import LANES, fused
 from .rows import padded_count
 from .support import within
+from .sweeps import MOST, compiled_sweep
 
 STEP = 0.02
 PULL = 0.001  # towards equal weights, per step, in logarithms
@@ -40,49 +45,69 @@ LEAST_WEIGHT = 1e-3
 TINY = 1e-12
 
 
+def _square(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
+    value, weight = numbers
+    apart = builder.fsub(vectors, value)
+    return fused(builder, builder.fmul(weight, apart), apart, total)
+
+
+def _squares(groups: int) -> Any:
+    """A function for so many groups of rows."""
+
+    def squares(vectors: Any, x: Any, weights: Any, far: Any, column: int) -> None:
+        """far[i] = sum_f a_f (x_f - s_if)^2 for the rows from a column on"""
+        some = slice(column, column + LANES * groups)
+        far[some] = 0.0
+        for place, value, weight in zip(places_of(x), values_of(x), weights, strict=False):
+            far[some] += weight * (vectors[place, some] - value) ** 2
+
+    compiled_sweep(squares, groups, _square)
+    return squares
+
+
+_most, _half, _one = (_squares(groups) for groups in (MOST, MOST // 2, 1))
+
+
 @compiled(always_inlined=True)
-def _choose_varying(model, state):
-    """How many features have ever varied; their places go to `nonzero`. The others are 0 in all rows."""
-    nonzero, orientations, n = model.nonzero, noted(model, NEW_MOMENTS)[ORIENTATION], 0
+def _varying(model, state):
+    """The scaled row as an example of the features that have ever varied, and their weights in scratch space. The
+    others are 0 in all rows."""
+    places, values, chosen, n = model.nonzero, model.x, model.whole, NONE
+    row, weights = noted(model, ROW)[0], kept(model, METRIC)[METRIC_WEIGHT]
+    orientations = noted(model, NEW_MOMENTS)[ORIENTATION]
     for f in range(state.features):
-        nonzero[n] = f
+        places[n], values[n], chosen[n] = f, row[1 + f], weights[f]
         n += orientations[f] != 0.0
-    return n
+    return present(places, values, n), chosen
 
 
 @compiled(always_inlined=True)
 def distances(model, state):
-    """D_i = sum_f a_f (x_f - s_if)^2, four features at a sweep."""
-    n, features = padded_count(model), _choose_varying(model, state)
-    far, nonzero, vectors = model.row, model.nonzero, model.vectors
-    row, weights = noted(model, ROW)[0], kept(model, METRIC)[METRIC_WEIGHT]
-    for j in range(n):
-        far[j] = 0.0
-    i = 0
-    while i + 4 <= features:
-        a, b, c, d = nonzero[i], nonzero[i + 1], nonzero[i + 2], nonzero[i + 3]
-        x_a, x_b, x_c, x_d = row[1 + a], row[1 + b], row[1 + c], row[1 + d]
-        w_a, w_b, w_c, w_d = weights[a], weights[b], weights[c], weights[d]
-        v_a, v_b, v_c, v_d = vectors[a], vectors[b], vectors[c], vectors[d]
-        for j in range(n):
-            r_a, r_b, r_c, r_d = x_a - v_a[j], x_b - v_b[j], x_c - v_c[j], x_d - v_d[j]
-            far[j] += (w_a * r_a * r_a + w_b * r_b * r_b) + (w_c * r_c * r_c + w_d * r_d * r_d)
-        i += 4
-    while i < features:
-        x_a, w_a, v_a = row[1 + nonzero[i]], weights[nonzero[i]], vectors[nonzero[i]]
-        for j in range(n):
-            r_a = x_a - v_a[j]
-            far[j] += w_a * r_a * r_a
-        i += 1
+    """D_i = sum_f a_f (x_f - s_if)^2"""
+    (x, weights), far, vectors = _varying(model, state), model.row, model.vectors
+    left, column = padded_count(model) // LANES, 0
+    while left >= MOST:
+        _most(vectors, x, weights, far, column)
+        left -= MOST
+        column += LANES * MOST
+    if left >= MOST // 2:
+        _half(vectors, x, weights, far, column)
+        left -= MOST // 2
+        column += LANES * (MOST // 2)
+    while left > 0:
+        _one(vectors, x, weights, far, column)
+        left -= 1
+        column += LANES
 
 
 @compiled(always_inlined=True)
 def turn(model, state, w):
     """A step of the metric against slope[0], each feature in units of its usual slope."""
-    metric, slope, d = kept(model, METRIC), noted(model, SLOPE)[0], _choose_varying(model, state)
+    metric, slope, d = kept(model, METRIC), noted(model, SLOPE)[0], 0
     weights, logs, squares = metric[METRIC_WEIGHT], metric[METRIC_LOG], metric[METRIC_SQUARES]
     varying, least = noted(model, NEW_MOMENTS)[ORIENTATION], math.log(LEAST_WEIGHT)
     for f in range(state.features):
+        d += varying[f] != 0.0
         slope[f] = within(slope[f], STEEPEST)
         change = MEMORY * (slope[f] * slope[f] - squares[f])
         squares[f] += change if varying[f] != 0.0 else 0.0

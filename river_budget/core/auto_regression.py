@@ -175,7 +175,7 @@ def ask_neighbours(model, state):
         model.per_vector[TARGET],
         model.per_vector[SQUARED_ERROR],
     )
-    places, pi = near[NEAR_PLACE].view(np.int64), near[NEAR_SHARE]
+    places, pi = near[NEAR_PLACE].view(np.uint64), near[NEAR_SHARE]
     for u in range(2):
         vote, variance = 0.0, 0.0
         number = share_out(model, n, SHARPEST if u == 0 else SOFTEST) if n > 0 else 0.0
@@ -270,7 +270,7 @@ def learn_metric(model, state, y, w):
     if model.note[NEIGHBOURS_FOUND] < NEIGHBOURS or not has_scale(state):
         return
     near, targets = noted(model, NEAR), model.per_vector[TARGET]
-    places, pi = near[NEAR_PLACE].view(np.int64), near[NEAR_SHARE]
+    places, pi = near[NEAR_PLACE].view(np.uint64), near[NEAR_SHARE]
     size = usual_size(state)
     vote = state.average + noted(model, VALUES)[VOTE_EXPERT, 0]
     for k in range(NEIGHBOURS):

@@ -26,13 +26,13 @@ from .auto_tables import (
 from .calls import row_of
 from .exponential import exp_of
 from .jit import compiled
+from .lanes import LANES, first_flag, flags_at_most, number_below
 
 SHARPEST, SOFTEST = 8.0, 3.0  # votes; the second trains the metric
-GROUPS = 32  # of rows, or up to twice as many: their minima bound the distance of the neighbours
-CROWD = 64  # rows within that bound, which are sorted all at once; usually there are about 25
+CROWD = 64  # rows within a bound, which are sorted all at once; usually there are about 30
 ROOM = CROWD + 8
 FEW = 2 * ROOM  # rows that need no bound; so many numbers fit into the scratch space
-FARTHEST = np.float64(np.inf).view(np.int64)
+FARTHEST, NOBODY = np.float64(np.inf).view(np.int64), np.int64(-1)
 NEAREST = 1e-9  # smallest scale of distances
 OUTSIDE = 0.3  # weight of what is known without the neighbours
 
@@ -56,31 +56,43 @@ def nearest(model):
 @compiled(always_inlined=True)
 def _bound(far, minima, count):
     """The K-th least of the minima of groups of rows: so many rows are no farther."""
-    groups = count // 2
+    groups = count // 2  # of odd numbers the last one is left out
     for g in range(groups):
         minima[g] = min(far[g], far[groups + g])
-    while groups >= 2 * GROUPS:
+    while groups >= 2 * NEIGHBOURS:
         groups //= 2
         for g in range(groups):
             minima[g] = min(minima[g], minima[groups + g])
-    limit = np.int64(0)
+    whole, limit = _filled_up(minima, groups), np.int64(0)
     for g in range(groups):
-        value, nearer = minima[g], np.int64(0)
-        for h in range(groups):
-            nearer += np.int64(minima[h] < value)
-        limit = max(limit, value if nearer < NEIGHBOURS else np.int64(0))
+        nearer = number_below(minima, whole, minima[g])
+        limit = max(limit, minima[g] if nearer < NEIGHBOURS else np.int64(0))
     return limit
+
+
+@compiled(always_inlined=True)
+def _filled_up(values, n):
+    """The number of values, which are filled up to whole vectors of eight: a loop's odd rest costs more than a round
+    of it."""
+    whole = (n + LANES - 1) // LANES * LANES
+    for i in range(n, whole):
+        values[i] = FARTHEST
+    return whole
 
 
 @compiled(always_inlined=True)
 def _choose(far, chosen, count, limit):
     """Rows up to the limit, their places ROOM behind their distances; returns how many there are, or more than
-    CROWD. They are written in any case and stay if they count, as a jump that cannot be foreseen takes longer."""
+    CROWD. Most rows are passed over by eights."""
     n = np.int64(0)
-    for j in range(count):
-        chosen[n] = far[j]
-        chosen[ROOM + n] = j
-        n += np.int64(far[j] <= limit)
+    for first in range(0, count, LANES):
+        flags = flags_at_most(far, first, limit)
+        while flags != 0:
+            j = first + first_flag(flags)
+            flags &= flags - 1
+            chosen[n] = far[j]
+            chosen[ROOM + n] = j
+            n += np.int64(j < count)  # columns beyond the rows may hold anything
         if n > CROWD:
             break
     return n
@@ -88,16 +100,16 @@ def _choose(far, chosen, count, limit):
 
 @compiled(always_inlined=True)
 def _put_in_order(chosen, places, least, number):
-    """The K nearest of those that were chosen, each at its rank."""
+    """The K nearest of those that were chosen, each at its rank; equals one behind the other."""
+    whole = _filled_up(chosen, number)
+    for k in range(NEIGHBOURS):
+        least[k] = NOBODY
     for i in range(number):
-        value, rank, equals = chosen[i], np.int64(0), np.int64(0)
-        for j in range(number):
-            rank += np.int64(chosen[j] < value)
-        for j in range(i):
-            equals += np.int64(chosen[j] == value)
-        rank += equals
+        rank = number_below(chosen, whole, chosen[i])
+        while rank < NEIGHBOURS and least[rank] == chosen[i]:
+            rank += 1
         if rank < NEIGHBOURS:
-            least[rank] = value
+            least[rank] = chosen[i]
             places[rank] = chosen[ROOM + i]
 
 
@@ -124,7 +136,7 @@ def share_out(model, n, softness):
     """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest; returns 1 / sum pi_i^2, their number
     if all had the same share."""
     near = noted(model, NEAR)
-    places, least, shares = near[NEAR_PLACE].view(np.int64), near[NEAR_DISTANCE], near[NEAR_SHARE]
+    places, least, shares = near[NEAR_PLACE].view(np.uint64), near[NEAR_DISTANCE], near[NEAR_SHARE]
     weights = model.per_vector[WEIGHT]
     rate, total, squares = softness / max(least[n - 1], NEAREST), 0.0, 0.0
     for k in range(n):
@@ -141,7 +153,7 @@ def share_out(model, n, softness):
 def neighbour_slopes(model, state, row, n, factors):
     """slope[0, f] = sum_k factors_k (x_f - s_kf)^2: how far the n nearest lie apart along each feature."""
     near, slope = noted(model, NEAR), noted(model, SLOPE)[0]
-    places = near[NEAR_PLACE].view(np.int64)
+    places = near[NEAR_PLACE].view(np.uint64)
     for f in range(state.features):
         feature, x_f, total = row_of(model.vectors, f), row[1 + f], 0.0
         for k in range(n):

@@ -102,10 +102,65 @@ def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, ZEROS])
 
 
+def flags_at_most(numbers: Any, start: int, limit: int) -> int:
+    """A flag for each of the eight whole numbers from `start` on: whether it is at most the limit."""
+    return sum(1 << i for i in range(LANES) if numbers[start + i] <= limit)
+
+
+@compiled_as(flags_at_most, types.int64, types.Array, types.Integer, types.Integer)
+def _flags_at_most(context, builder, signature, args):
+    return builder.zext(_compared(context, builder, signature, args, "<="), WORD)
+
+
+def number_below(numbers: Any, n: int, limit: int) -> int:
+    """How many of the first n whole numbers are below the limit; n is a multiple of LANES."""
+    return int((numbers[:n] < limit).sum())
+
+
+@compiled_as(number_below, types.int64, types.Array, types.Integer, types.Integer)
+def _number_below(context, builder, signature, args):
+    found = cgutils.alloca_once_value(builder, _ZERO)
+    n = context.cast(builder, args[1], signature.args[1], types.intp)
+    groups = builder.sdiv(n, ir.Constant(WORD, LANES))
+    with cgutils.for_range(builder, groups) as loop:
+        start = builder.mul(loop.index, ir.Constant(WORD, LANES))
+        flags = _compared(context, builder, signature, (args[0], start, args[2]), "<")
+        some = builder.zext(builder.ctpop(flags), WORD)
+        builder.store(builder.add(builder.load(found), some), found)
+    return builder.load(found)
+
+
+def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: str) -> Any:
+    """(numbers, start, limit): a flag for each of eight whole numbers."""
+    numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
+    start, limit = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
+    place = builder.bitcast(builder.gep(numbers, [start]), _PLACES.as_pointer())
+    found = builder.load(place)
+    found.align = 8
+    flags = builder.icmp_signed(relation, found, _in_all_places(builder, limit))
+    return builder.bitcast(flags, ir.IntType(LANES))
+
+
+def first_flag(flags: int) -> int:
+    """The number of the first flag that is set, of some."""
+    return (flags & -flags).bit_length() - 1
+
+
+@compiled_as(first_flag, types.int64, types.Integer)
+def _first_flag(context, builder, signature, args):
+    flags = context.cast(builder, args[0], signature.args[0], types.int64)
+    return builder.cttz(flags, ir.Constant(_FLAG, 1))
+
+
+def _in_all_places(builder: Any, number: Any) -> Any:
+    """A whole number in every lane."""
+    one = builder.insert_element(ir.Constant(_PLACES, ir.Undefined), number, _ZERO)
+    return builder.shuffle_vector(one, ir.Constant(_PLACES, ir.Undefined), _FIRST)
+
+
 def _first_lanes(builder: Any, number: Any) -> Any:
     """A mask of so many lanes."""
-    numbers = builder.insert_element(ir.Constant(_PLACES, ir.Undefined), number, _ZERO)
-    numbers = builder.shuffle_vector(numbers, ir.Constant(_PLACES, ir.Undefined), _FIRST)
+    numbers = _in_all_places(builder, number)
     return builder.icmp_signed("<", ir.Constant(_PLACES, list(range(LANES))), numbers)
 
 

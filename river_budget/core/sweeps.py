@@ -1,0 +1,62 @@
+"""Sums over the features of an example for all stored vectors: most of what kernels and distances cost.
+
+The vectors lie side by side in memory, a row per feature. Eight of them at a time are one instruction, and up to MOST
+such groups keep their sums in registers while the features of the example pass by: every number is loaded once, and
+the sums are written once. What is not there is no work. One term is added after the other, fused, in the order in
+which the features come; so the sums do not depend, to the last bit, on what processor this is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import llvmlite.binding
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.np import arrayobj
+
+from .lanes import LANES, VECTOR, WORD, ZEROS, eight, in_all, put_eight
+from .numba_types import compiled_as
+
+WIDE = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
+MOST = 8 if WIDE else 4  # groups whose sums find room in registers
+
+# (builder, numbers of the example in all lanes, eight vectors' numbers, sums) -> sums
+Term = Callable[[Any, Sequence[Any], Any, Any], Any]
+
+
+def compiled_sweep(function: Any, groups: int, term: Term) -> None:
+    """Compile a function of (vectors, x, [further numbers of each feature that is present,] sums, first column)
+    for so many groups of vectors; `term` says what a feature adds."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vectors, *further, sums = (
+            arrayobj.make_array(signature.args[i])(context, builder, args[i])
+            for i in range(len(args) - 1)
+            if i != 1
+        )
+        places, values, n, _, _ = cgutils.unpack_tuple(builder, args[1])
+        places = builder.inttoptr(places, WORD.as_pointer())
+        numbers = [builder.inttoptr(values, VECTOR.element.as_pointer())]
+        numbers += [array.data for array in further]
+        column = context.cast(builder, args[-1], signature.args[-1], types.intp)
+        columns = [builder.add(column, ir.Constant(WORD, LANES * i)) for i in range(groups)]
+        totals = [cgutils.alloca_once(builder, VECTOR) for _ in columns]
+        for total in totals:
+            builder.store(ZEROS, total)
+        width = cgutils.unpack_tuple(builder, vectors.shape)[1]
+        with cgutils.for_range(builder, n) as loop:
+            start = builder.mul(builder.load(builder.gep(places, [loop.index])), width)
+            own = [
+                in_all(builder, builder.load(builder.gep(each, [loop.index]))) for each in numbers
+            ]
+            for total, at in zip(totals, columns, strict=True):
+                loaded = eight(builder, vectors.data, builder.add(start, at))
+                builder.store(term(builder, own, loaded, builder.load(total)), total)
+        for total, at in zip(totals, columns, strict=True):
+            put_eight(builder, builder.load(total), sums.data, at)
+        return context.get_dummy_value()
+
+    arrays = [types.Array] * (function.__code__.co_argcount - 3)
+    compiled_as(function, types.none, types.Array, types.UniTuple, *arrays, types.Integer)(generate)
