@@ -169,8 +169,9 @@ class Merge(Maintenance):
     arity
         How many vectors become one. With 3 or more, a maintenance makes room for several examples at
         once and its search for partners is needed less often. That pays with large budgets on data with
-        room to spare (adult: no less accurate, a fifth faster at best), and costs accuracy where every
-        vector counts (two to three points on ijcnn1, five to eight on a checkerboard): try 2 first.
+        room to spare (adult: no less accurate and a fifth faster, a third with thousands of vectors), and
+        costs accuracy where every vector counts (two to three points on ijcnn1, five to eight on a
+        checkerboard): try 2 first.
     method
         How three or more are merged: `"cascade"` merges two, the result with the third and so on,
         `"gradient"` looks for one point for all of them by gradient ascent.
