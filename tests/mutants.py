@@ -875,10 +875,18 @@ PROMISES = [
     # a worker's socket is for this user
     Mutant(
         "distributed/workers/channel.py",
-        'with tempfile.TemporaryDirectory(prefix="rb-") as folder:\n        yield os.path.join(folder, "channel")',
+        'with tempfile.TemporaryDirectory(prefix="rb-", dir=place) as folder:\n        yield os.path.join(folder, "channel")',
         'folder = tempfile.mkdtemp(prefix="rb-")\n    os.chmod(folder, 0o777)\n    yield os.path.join(folder, "channel")',
         "channel",
         "another_user",
+    ),
+    # ... and in the folder that is removed when this process is killed
+    Mutant(
+        "distributed/workers/ray.py",
+        "channel.address(cluster.folder())",
+        "channel.address(None)",
+        "backends",
+        "folder_of_the_cluster",
     ),
     Mutant(
         "distributed/workers/ray.py",

@@ -18,7 +18,7 @@ import conftest
 import pytest
 
 from river_budget.distributed import WorkerLost
-from river_budget.distributed.workers import backends, channel
+from river_budget.distributed.workers import backends, channel, cluster
 
 
 @pytest.fixture(params=["serial", "ray"])
@@ -50,7 +50,7 @@ def start(request, backend, monkeypatch):
     """What starts a worker: one that is called through Ray, over a channel, or as if from another machine."""
     if request.param == "wired without a channel":
         folder = os.path.join(tempfile.gettempdir(), "not", "here")
-        monkeypatch.setattr(channel, "address", lambda: contextlib.nullcontext(folder))
+        monkeypatch.setattr(channel, "address", lambda place=None: contextlib.nullcontext(folder))
     return backend.worker if request.param == "worker" else backend.wired
 
 
@@ -102,6 +102,16 @@ def test_a_serial_worker_is_in_this_process():
 
 
 # Ray
+
+
+def test_a_socket_is_in_the_folder_of_the_cluster(ray, monkeypatch):
+    """So nothing is left of it when this process is killed before both ends have connected."""
+    paths, connect = [], channel.connect
+    monkeypatch.setattr(channel, "connect", lambda path: paths.append(path) or connect(path))
+    process(ray, wired=True).submit("getpid").result()
+    (path,) = paths
+    assert path.startswith(cluster.folder() + os.sep)
+    assert not os.path.exists(path)
 
 
 def test_there_may_be_more_workers_than_processors(ray):

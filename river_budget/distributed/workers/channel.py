@@ -23,9 +23,10 @@ BROKEN = (EOFError, OSError)
 
 
 @contextlib.contextmanager
-def address() -> Iterator[str]:
-    """A path for a socket, in a folder that only this user may enter. Both ends need it to connect, not later."""
-    with tempfile.TemporaryDirectory(prefix="rb-") as folder:
+def address(place: str | None = None) -> Iterator[str]:
+    """A path for a socket, in a folder at this place that only this user may enter. Both ends need it to connect,
+    not later."""
+    with tempfile.TemporaryDirectory(prefix="rb-", dir=place) as folder:
         yield os.path.join(folder, "channel")
 
 
