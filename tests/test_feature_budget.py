@@ -98,5 +98,6 @@ def test_parameters_are_checked(parameters):
 
 
 def test_river_takes_it_for_a_transformer():
+    pytest.importorskip("sklearn", reason="River's checks take data from scikit-learn")
     for check in checks.yield_checks(rb.FeatureBudget(1000)):
         check(rb.FeatureBudget(1000))

@@ -24,6 +24,8 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 def run(title):
     """Run a section as a reader would, and return what it defines."""
+    if "import pandas" in SECTIONS[title]:
+        pytest.importorskip("pandas", reason="pandas is not installed")
     names = {}
     test = doctest.DocTestParser().get_doctest(SECTIONS[title], names, title, None, 0)
     results = doctest.DocTestRunner(optionflags=OPTIONS).run(test, clear_globs=False)
@@ -74,6 +76,7 @@ def test_merging_often_makes_up_for_parts_that_differ(capsys):
 
 
 def test_keys_are_timed_with_and_without_ray(capsys):
+    pytest.importorskip("pandas", reason="pandas is not installed")
     load("keyed_models").main(8000, 5, ("serial", "serial"))
     out = capsys.readouterr().out
     assert (

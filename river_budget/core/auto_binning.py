@@ -6,7 +6,7 @@ A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007 
     table j      looks at 1 + depth j / TABLES features: slot b of all tables lies in one row of slots, where those
                  that have none come first
     wid, off     SLOT_SCALE = 1 / wid, SLOT_SHIFT = off / wid
-    cell_j       HIT; a sum of the bins, each times a number of its slot (SLOT_TURN), modulo 1: a hash that is
+    cell_j       HIT_CELL; a sum of the bins, each times a number of its slot (SLOT_TURN), modulo 1: a hash that is
                  plain arithmetic
     TW[j, cell]  CELL: a row of weights, and behind it a row of sums of squares (in regression: of visits)
 """
@@ -22,6 +22,9 @@ from .auto_tables import (
     CELLS_EACH,
     DEPTHS,
     HIT,
+    HIT_CELL,
+    HIT_NUMBER,
+    HIT_STEP,
     KEY,
     ROW,
     SLOT,
@@ -92,7 +95,7 @@ def hits_of(model, expert, row):
 @compiled(always_inlined=True)
 def find_cells(model, expert):
     """HIT of this expert's tables: the rows of CELL where the weights are."""
-    hash_sum, seen = hits_of(model, expert, 0), hits_of(model, expert, 1)
+    hash_sum, seen = hits_of(model, expert, HIT_CELL), hits_of(model, expert, HIT_NUMBER)
     hits, row = hash_sum.view(np.uint64), noted(model, ROW)[0][1:]
     for j in range(TABLES):
         hash_sum[j] = 0.0
@@ -120,7 +123,7 @@ def slots_of(model, name, b):
 @compiled(always_inlined=True)
 def binned(model, expert, scores):
     """scores[c] = sum_j TW[j, cell_j, c]"""
-    cells, hits = kept(model, CELL), hits_of(model, expert, 0).view(np.uint64)
+    cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
     columns = cells.shape[1]
     if columns == 1:
         total = 0.0
@@ -139,7 +142,7 @@ def binned(model, expert, scores):
 @compiled(always_inlined=True)
 def learn_bins(model, expert, errors):
     """AdaGrad against errors[c] in all cells that are hit."""
-    cells, hits = kept(model, CELL), hits_of(model, expert, 0).view(np.uint64)
+    cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
     columns = cells.shape[1]
     if columns == 1:
         _learn_one_column(model, expert, errors[0])
@@ -154,8 +157,8 @@ def learn_bins(model, expert, errors):
 @compiled(always_inlined=True)
 def _learn_one_column(model, expert, error):
     """The same where there is one number per cell: fetched first, so that roots and divisions are vector code."""
-    cells, hits = kept(model, CELL), hits_of(model, expert, 0).view(np.uint64)
-    squares, steps = hits_of(model, expert, 1), hits_of(model, expert, 2)
+    cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
+    squares, steps = hits_of(model, expert, HIT_NUMBER), hits_of(model, expert, HIT_STEP)
     for j in range(TABLES):
         squares[j] = cells[hits[j] + BEHIND, 0]
     for j in range(TABLES):
@@ -170,7 +173,7 @@ def _learn_one_column(model, expert, error):
 @compiled(always_inlined=True)
 def learn_bin_means(model, expert, error, w):
     """Cells take over a share of an error: the first time all of it, then less."""
-    cells, hits = kept(model, CELL), hits_of(model, expert, 0).view(np.uint64)
+    cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
     for j in range(TABLES):
         weights, visits = cells[hits[j]], cells[hits[j] + BEHIND]
         share = min(w * max(FLOOR, 1.0 / math.sqrt(1.0 + visits[0])), 1.0)

@@ -60,10 +60,11 @@ MEAN, VARIANCE, ORIENTATION = range(3)  # of MOMENTS
 METRIC_WEIGHT, METRIC_LOG, METRIC_SQUARES = range(3)  # of METRIC
 MIXER_WEIGHT, MIXER_LOSS, MIXER_CURVATURE = range(3)  # of MIXER; the curvature takes the rest
 MASS, EXCESS = range(2)  # of CALIBRATION
-SLOT_FEATURE, SLOT_DRAW, SLOT_SCALE, SLOT_SHIFT, SLOT_TURN = range(5)  # of SLOT
+SLOT_FEATURE, SLOT_DRAW, SLOT_SCALE, SLOT_SHIFT, SLOT_TURN = np.arange(5)  # of SLOT
 # tables of the desk, and rows of some
 RAW, ROW, NEW_MOMENTS, SHARES, LOGS = np.arange(11, 16)
 MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE = np.arange(16, 22)
+HIT_CELL, HIT_NUMBER, HIT_STEP = np.arange(3)  # of HIT
 NEAR_PLACE, NEAR_DISTANCE, NEAR_SHARE = range(3)  # of NEAR
 DIRECTORY = 3 * 24  # numbers
 ONLY = np.int64(0)  # the column where there is but one
