@@ -118,7 +118,10 @@ class ChannelWorker(RayWorker):
 
     def _connect(self) -> None:
         """Wait for the worker, and open a channel to it if possible. If the worker is lost, the next call raises."""
-        with channel.address(cluster.folder()) as path, contextlib.suppress(self.ray.exceptions.RayError):
+        with (
+            channel.address(cluster.folder()) as path,
+            contextlib.suppress(self.ray.exceptions.RayError),
+        ):
             if self.ray.get(self.actor.listen.remote(path)):
                 self.channel = channel.connect(path)
 
