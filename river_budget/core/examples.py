@@ -36,6 +36,7 @@ from .calls import (
 )
 from .codes import Kernel
 from .jit import compiled
+from .lanes import LANES, write_others
 from .numba_types import address_of, f64, i64
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
@@ -167,11 +168,15 @@ def gather_some(model, stream, call, first, last, room):
 def from_sparse_row(model, row, call, room):
     longest = call[LONGEST]
     places, values, n = i64(room, longest), f64(room + 8 * longest, longest), NONE
-    for i in range(row.shape[0]):
+    whole = row.shape[0] // LANES * LANES
+    for i in range(0, whole, LANES):
+        n = write_others(row, i, places, n)
+    for i in range(whole, row.shape[0]):
         places[n] = i
         n += row[i] != 0.0
+    found = places.view(np.uint64)
     for i in range(n):
-        values[i] = row[places[i]]
+        values[i] = row[found[i]]
     if model.head.shuffled:
         keys = f64(call[SORTED], longest)
         for i in range(n):

@@ -22,6 +22,14 @@ _PLACES = ir.VectorType(WORD, LANES)
 _FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
 _ZERO, ZEROS = ir.Constant(WORD, 0), ir.Constant(VECTOR, [0.0] * LANES)
 
+# for any eight flags, the places of those that are set, one behind the other
+_FLAGS, _BYTES = ir.IntType(LANES), ir.VectorType(ir.IntType(8), LANES)
+_SET = [[i for i in range(LANES) if flags >> i & 1] for flags in range(2**LANES)]
+_PLACES_OF_FLAGS = ir.Constant(
+    ir.ArrayType(_BYTES, 2**LANES),
+    [ir.Constant(_BYTES, (found + [0] * LANES)[:LANES]) for found in _SET],
+)
+
 
 def dot(a, b, n):
     """sum_j a[j] b[j] for j < n"""
@@ -138,7 +146,7 @@ def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: s
     found = builder.load(place)
     found.align = 8
     flags = builder.icmp_signed(relation, found, _in_all_places(builder, limit))
-    return builder.bitcast(flags, ir.IntType(LANES))
+    return builder.bitcast(flags, _FLAGS)
 
 
 def first_flag(flags: int) -> int:
@@ -150,6 +158,31 @@ def first_flag(flags: int) -> int:
 def _first_flag(context, builder, signature, args):
     flags = context.cast(builder, args[0], signature.args[0], types.int64)
     return builder.cttz(flags, ir.Constant(_FLAG, 1))
+
+
+def write_others(numbers: Any, start: int, places: Any, n: int) -> int:
+    """Behind the first n places, write those of the eight numbers from `start` on that are not 0. Returns how many
+    places there are then; what stands behind them is changed too, up to eight of it."""
+    found = [start + i for i in range(LANES) if numbers[start + i] != 0.0]
+    places[n : n + len(found)] = found
+    return n + len(found)
+
+
+@compiled_as(write_others, types.int64, types.Array, types.Integer, types.Array, types.Integer)
+def _write_others(context, builder, signature, args):
+    numbers, places = (
+        arrayobj.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 2)
+    )
+    start, n = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 3))
+    flags = builder.fcmp_unordered("!=", eight(builder, numbers, start), ZEROS)
+    flags = builder.bitcast(flags, _FLAGS)
+    table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
+    chosen = builder.gep(table, [_ZERO, builder.zext(flags, WORD)])
+    found = builder.zext(builder.load(chosen), _PLACES)
+    found = builder.add(found, _in_all_places(builder, start))
+    place = builder.bitcast(builder.gep(places, [n]), _PLACES.as_pointer())
+    builder.store(found, place).align = 8
+    return builder.add(n, builder.zext(builder.ctpop(flags), WORD))
 
 
 def _in_all_places(builder: Any, number: Any) -> Any:
