@@ -18,6 +18,7 @@ from river import base
 import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.maintenance import RemoveRandom
+from river_budget.model.batches import Batch
 
 N, NAMES = 40, ["d", "b", "a", "c"]
 BACKENDS = ["pandas", "polars", "pyarrow"]
@@ -534,3 +535,20 @@ def test_a_model_does_not_keep_the_batch():
     model.predict_many(X)
     assert pickle.dumps(model) == before
     assert (predictions == kept).all()
+
+
+def test_rows_that_may_not_be_written_are_read_where_they_are():
+    """Frames of pandas 3 and files mapped into memory are such."""
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    X[7, 1] = np.nan
+    X.setflags(write=False)
+    assert np.shares_memory(Batch(X[:7]).values, X)
+    model, other = (rb.BSGDClassifier(5, rb.kernels.RBF(0.5)) for _ in range(2))
+    y = np.arange(50) % 2 == 0
+    model.learn_many(X[8:], y[8:])
+    other.learn_many(X[8:].copy(), y[8:])
+    assert content(model) == content(other)
+    with pytest.raises(ValueError, match="feature 1 "):
+        model.learn_many(X, y)
+    model.predict_many(X)
+    assert np.isnan(X[7, 1])

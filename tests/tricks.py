@@ -69,7 +69,7 @@ TRICKS = {
         2,
     ),
     "sums-in-registers": Trick(
-        "core/products.py",
+        "core/sweeps.py",
         "MOST = 8 if WIDE else 4  #",
         "MOST = 1  #",
         "RBPClassifier(100)",

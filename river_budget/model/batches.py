@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import itertools
 from collections.abc import Iterator
@@ -48,7 +49,7 @@ class Batch:
                 self.values = _checked_columns(self.frame, predicted)
             else:
                 self.values = _numbers(values, predicted)
-        bad = first_bad_row(self.values)
+        bad = first_bad_row(_as_writable(self.values))
         if bad >= 0 and predicted:
             self.values = np.nan_to_num(self.values, nan=0.0, posinf=0.0, neginf=0.0)
         elif bad >= 0:
@@ -64,7 +65,7 @@ class Batch:
             matrix.sum_duplicates()
         if self.frame is None:
             self.names = list(range(matrix.shape[1]))
-        values = np.require(_of_numbers(matrix.data, predicted), np.float64, ["C", "A", "W"])
+        values = np.require(_of_numbers(matrix.data, predicted), np.float64, ["C", "A"])
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad) and predicted:
             values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
@@ -262,11 +263,21 @@ def number_or_zero(feature: Any, value: Any) -> float:
 
 
 def _numbers(values: Any, predicted: bool) -> Any:
-    """As a matrix that compiled code takes: float64, rows in memory one after the other, writable."""
+    """As a matrix that compiled code takes: float64, rows in memory one after the other."""
     if np.ma.is_masked(values):
         raise ValueError("an array of examples must hold a number everywhere, not masked values")
     plain = np.asarray(values)  # what a subclass makes of * or of its rows is not ours
-    return np.require(_of_numbers(plain, predicted), np.float64, ["C", "A", "W"])
+    return np.require(_of_numbers(plain, predicted), np.float64, ["C", "A"])
+
+
+def _as_writable(values: Any) -> Any:
+    """The same numbers in the same memory, as compiled code has one type for all arrays. It only reads them."""
+    if not values.size:
+        return np.empty(values.shape)
+    if values.flags.writeable:
+        return values
+    memory = (ctypes.c_char * values.nbytes).from_address(values.ctypes.data)
+    return np.frombuffer(memory, np.float64).reshape(values.shape)
 
 
 def _of_numbers(values: Any, predicted: bool) -> Any:

@@ -121,7 +121,7 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         return list(range(self.n_features_in_))
 
     def _batch(self, X: Any) -> Batch:
-        return Batch.of(self._names, np.require(X, np.float64, ["C", "A", "W"]))
+        return Batch.of(self._names, np.require(X, np.float64, ["C", "A"]))
 
     def _dicts(self, X: Any) -> Any:
         names = self._names
