@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import random
+
 import numpy as np
 import pytest
 from inside import plain, support
@@ -9,7 +12,7 @@ from streams import examples
 
 import river_budget as rb
 from river_budget.core import forgetron as core
-from river_budget.kernels import RBF
+from river_budget.kernels import RBF, Polynomial
 
 KERNEL = RBF(0.5)
 
@@ -73,6 +76,22 @@ def test_the_forgetron_keeps_the_bound_of_theorem_2(budget):
 
 
 # Projectron.
+
+
+POWERS = [-300, -30, 0, 0, 0, 8, 30, 33, 60, 150]  # of ten
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_forgetron_stays_finite_where_kernel_values_have_no_bound(seed):
+    """Weights times scores would not, and a factor that is no number takes the whole model with it."""
+    rng = random.Random(seed)
+    model = rb.ForgetronClassifier(rng.choice([2, 3, 8]), Polynomial(3), tuple("abcd"))
+    for _ in range(120):
+        names = rng.sample("abcde", rng.randrange(1, 5))
+        x = {name: rng.choice([1, -1]) * 10.0 ** rng.choice(POWERS) for name in names}
+        model.learn_one(x, rng.choice("abcd"), rng.choice([1.0, 1e-300, 1e8, 0.3]))
+        assert all(map(math.isfinite, model.decision_function_one(x).values()))
+        assert 0.0 <= model.state_record().factor <= 1.0
 
 
 def test_projectron_pp_leaves_a_score_of_exactly_zero_alone_where_it_is_no_mistake():

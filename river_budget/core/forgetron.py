@@ -27,7 +27,7 @@ from .losses import clamp_step, loss_and_direction, mistaken
 from .numba_types import carver, f64
 from .rounds import observe
 from .rows import score
-from .support import add_to, insert, oldest, remove, rescale
+from .support import add_to, insert, oldest, remove, rescale, within
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
 STATE = np.dtype(
@@ -43,6 +43,7 @@ STATE = np.dtype(
     )
 )
 state_at = carver(STATE, 0)
+LARGEST_FELT = 1e70  # weight or margin: with kernels that have no bound, sums of their products would be infinite
 
 
 @compiled(called_from_python=True)
@@ -81,6 +82,7 @@ def shrink_and_remove_oldest(model, state):
     r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
     score(model, vector(model, r), model.norms[r], f)
     weight, margin = speaks_for(model, r, f)
+    weight, margin = within(weight, LARGEST_FELT), within(margin, LARGEST_FELT)
     factor = largest_factor(weight, margin, state.damage, state.mistakes)
     rescale(model, factor)  # (2)
     state.damage += damage(weight, factor, margin)
@@ -113,10 +115,10 @@ def damage(weight, factor, margin):
 def largest_factor(weight, margin, spent, mistakes):
     """The largest phi in (0, 1] with damage(weight, phi, margin) + spent <= 15/32 mistakes.
 
-    A quadratic a phi^2 + b phi + c <= 0 with c < 0 <= b: either phi = 1 fits, or the smallest positive root
+    A quadratic a phi^2 + b phi + c <= 0 with c < 0 <= b (or rounding has eaten up what was left, and phi is 0): either phi = 1 fits, or the smallest positive root
     does, here in the form that neither cancels nor divides by a.
     """
     a, b, c = weight * (weight - 2.0 * margin), 2.0 * weight, spent - 15.0 / 32.0 * mistakes
     if a + b + c <= 0.0:
         return 1.0
-    return min(1.0, -2.0 * c / (b + math.sqrt(max(b * b - 4.0 * a * c, 0.0))))
+    return min(1.0, max(0.0, -2.0 * c / (b + math.sqrt(max(b * b - 4.0 * a * c, 0.0)))))
