@@ -529,6 +529,26 @@ EARLIER = [
         "lifecycle",
         "takes_the_memory",
     ),
+    Mutant(
+        "core/forgetron.py",
+        "LARGEST_FELT = 1e70",
+        "LARGEST_FELT = 1e300",
+        "family_laws",
+        "no_bound",
+    ),
+    Mutant(
+        "core/auto_votes.py",
+        "n += np.int64(j < count)",
+        "n += 1",
+        "auto_replay",
+    ),
+    Mutant(
+        "core/lanes.py",
+        'builder.fcmp_unordered("!=", eight',
+        'builder.fcmp_ordered("!=", eight',
+        "errors",
+        "among_zeros",
+    ),
 ]
 # One or more for each sentence of the README that promises something: first about trust, then in its order.
 PROMISES = [

@@ -104,6 +104,20 @@ def test_a_feature_that_is_no_finite_number_is_refused(value):
                     call(model, method, x, y)
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("place", range(10))
+def test_a_number_that_is_not_finite_is_found_among_zeros(value, place):
+    """What is 0 is passed over by eights; of ten features the last two stand alone."""
+    names = list("abcdefghij")
+    model = rb.BSGDClassifier(5, RBF(0.5))
+    model.learn_one(dict.fromkeys(names, 1.0), True)
+    before = pickle.dumps(model)
+    x = dict.fromkeys(names, 0.0) | {names[place]: value}
+    with pytest.raises(ValueError, match=f"feature '{names[place]}' "):
+        model.learn_one(x, False)
+    assert pickle.dumps(model) == before
+
+
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=short)
 def test_a_value_in_a_frame_that_is_no_finite_number_is_refused(value):
     bad = pd.Series([0.5, value, 0.5], dtype=object)

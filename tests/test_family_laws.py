@@ -91,7 +91,9 @@ def test_the_forgetron_stays_finite_where_kernel_values_have_no_bound(seed):
         x = {name: rng.choice([1, -1]) * 10.0 ** rng.choice(POWERS) for name in names}
         model.learn_one(x, rng.choice("abcd"), rng.choice([1.0, 1e-300, 1e8, 0.3]))
         assert all(map(math.isfinite, model.decision_function_one(x).values()))
-        assert 0.0 <= model.state_record().factor <= 1.0
+        own = model.state_record()
+        assert 0.0 <= own.factor <= 1.0
+        assert math.isfinite(own.damage)
 
 
 def test_projectron_pp_leaves_a_score_of_exactly_zero_alone_where_it_is_no_mistake():
