@@ -531,8 +531,8 @@ EARLIER = [
     ),
     Mutant(
         "core/forgetron.py",
-        "LARGEST_FELT = 1e70",
-        "LARGEST_FELT = 1e300",
+        "min(1.0, max(0.0, -2.0 * c / (b + math.sqrt(max(b * b - 4.0 * a * c, 0.0)))))",
+        "min(1.0, -2.0 * c / (b + math.sqrt(max(b * b - 4.0 * a * c, 0.0))))",
         "family_laws",
         "no_bound",
     ),
