@@ -1095,9 +1095,9 @@ PROMISES = [
     ),
     # On x86, results do not depend on how wide the processor's vectors are.
     Mutant(
-        "core/jit.py",
-        'FUSED = frozenset({"contract"})',
-        'FUSED = frozenset({"contract", "reassoc"})',
+        "core/rows.py",
+        '@compiled(always_inlined=True)\ndef score_row(model, row, scores):\n    """scores[r] = f_r(x), from the kernel row of x."""\n    n, scale = padded_count(model), model.head.scale\n    for r in range(scores.shape[0]):\n        scores[r] = scale * dot(row, model.coefficients[r], n)\n',
+        "@compiled(fastmath=REORDERED, always_inlined=True)\ndef score_row(model, row, scores):\n    n, scale = padded_count(model), model.head.scale\n    for r in range(scores.shape[0]):\n        total = 0.0\n        for j in range(n):\n            total += row[j] * model.coefficients[r, j]\n        scores[r] = scale * total\n",
         "processors",
         "same_bits",
     ),
