@@ -902,6 +902,13 @@ PROMISES = [
     ),
     # ... and in the folder that is removed when this process is killed
     Mutant(
+        "distributed/workers/watch.py",
+        "not in (os.getpid(), program)",
+        "!= os.getpid()",
+        "backends",
+        "spares_the_program",
+    ),
+    Mutant(
         "distributed/workers/ray.py",
         "channel.address(cluster.folder())",
         "channel.address(None)",

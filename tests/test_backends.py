@@ -114,6 +114,25 @@ def test_a_socket_is_in_the_folder_of_the_cluster(ray, monkeypatch):
     assert not os.path.exists(path)
 
 
+SPARED = """
+import os, sys
+from river_budget.distributed.workers.watch import watch
+log = open(os.path.join(sys.argv[1], "log"), "w")
+watcher = watch(sys.argv[1])
+watcher.stdin.close()
+watcher.wait()
+print("alive", os.path.isdir(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="sees what processes do")
+def test_who_clears_up_spares_the_program_if_it_lives_on(tmp_path):
+    """As one does whose cluster was ended elsewhere, with a log of it open still."""
+    command = [sys.executable, "-c", SPARED, str(tmp_path)]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "alive False\n")
+
+
 def test_there_may_be_more_workers_than_processors(ray):
     workers = [process(ray) for _ in range(3)]
     pids = {worker.submit("getpid").result() for worker in workers}

@@ -64,8 +64,7 @@ def join(ray: Any, workers: int) -> Any:
     if _Cluster.users == 0 and ray.is_initialized():
         return _nothing
     if not ray.is_initialized():
-        # a cluster that was ended elsewhere has left its folder
-        shutil.rmtree(_Cluster.folder, ignore_errors=True)
+        _clear_up()  # after a cluster that was ended elsewhere
         _start(ray, workers)
     _Cluster.users += 1
     return _leave
@@ -150,6 +149,11 @@ def _leave() -> None:
 
 def _stop(ray: Any) -> None:
     ray.shutdown()
+    _clear_up()
+
+
+def _clear_up() -> None:
+    """What a cluster has left: its folder, and who waits for the end of this process."""
     shutil.rmtree(_Cluster.folder, ignore_errors=True)
     if _Cluster.watcher is not None:
         _Cluster.watcher.terminate()

@@ -1,8 +1,9 @@
 """Clears up after a program that was killed: ends the processes of the cluster that it had started, and removes
 their folder.
 
-Runs by itself: `python watch.py folder`, with a pipe as its input that closes when the program ends, in whatever way.
-A program that has left its cluster has removed the folder, and then there is nothing to do.
+Runs by itself: `python watch.py folder program`, with a pipe as its input that closes when the program ends, in
+whatever way. A program that has left its cluster has removed the folder, and then there is nothing to do. If it closes
+the pipe and lives on, it is spared: it may have a log of that cluster open still.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def watch(folder: str) -> subprocess.Popen[bytes] | None:
     if not os.path.isdir("/proc/self/fd"):
         return None
     return subprocess.Popen(
-        [sys.executable, "-I", __file__, folder],
+        [sys.executable, "-I", __file__, folder, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -40,21 +41,21 @@ def _uses(process: pathlib.Path, folder: str) -> bool:
     return any(os.readlink(link).startswith(folder) for link in (process / "fd").iterdir())
 
 
-def _end_all(folder: str) -> None:
+def _end_all(folder: str, program: int) -> None:
     for process in pathlib.Path("/proc").iterdir():
-        if process.name.isdigit() and int(process.name) != os.getpid():
+        if process.name.isdigit() and int(process.name) not in (os.getpid(), program):
             with contextlib.suppress(OSError):  # it has ended, or belongs to somebody else
                 if _uses(process, folder):
                     os.kill(int(process.name), signal.SIGKILL)
 
 
 def main() -> None:
-    folder = sys.argv[1]
+    folder, program = sys.argv[1], int(sys.argv[2])
     sys.stdin.buffer.read()
     for _ in range(ROUNDS):
         if not os.path.isdir(folder):
             return
-        _end_all(folder)
+        _end_all(folder, program)
         shutil.rmtree(folder, ignore_errors=True)
         time.sleep(PAUSE)
 
