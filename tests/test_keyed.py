@@ -467,6 +467,16 @@ def pids(models):
     return ray.get([actor.__ray_call__.remote(lambda host: os.getpid()) for actor in actors])
 
 
+def test_without_a_checkpoint_the_loss_of_a_shard_is_an_error(ray):
+    X, y = rows()
+    models = KeyedModels(MODEL, "key", shards=1)
+    models.learn_many(X, y)
+    os.kill(pids(models)[0], signal.SIGKILL)
+    for call in (lambda: models.predict_many(X), models.close):
+        with pytest.raises(WorkerLost, match="with checkpoint=folder"):
+            call()
+
+
 def test_ray_gives_the_same_predictions_and_the_same_models(ray, file, tmp_path):
     X, y = rows()
     with keyed() as serial, KeyedModels(MODEL, "key") as models:
@@ -499,13 +509,3 @@ def test_a_shard_that_is_killed_goes_on_from_the_last_checkpoint(ray, method, fi
         assert len(set(pids(models)) - set(processes)) == 1
     if method != "learn_many":
         assert [value for part in found for value in values_of(part)] == expected
-
-
-def test_without_a_checkpoint_the_loss_of_a_shard_is_an_error(ray):
-    X, y = rows()
-    models = KeyedModels(MODEL, "key", shards=1)
-    models.learn_many(X, y)
-    os.kill(pids(models)[0], signal.SIGKILL)
-    for call in (lambda: models.predict_many(X), models.close):
-        with pytest.raises(WorkerLost, match="with checkpoint=folder"):
-            call()
