@@ -115,8 +115,8 @@ def damage(weight, factor, margin):
 def largest_factor(weight, margin, spent, mistakes):
     """The largest phi in (0, 1] with damage(weight, phi, margin) + spent <= 15/32 mistakes.
 
-    A quadratic a phi^2 + b phi + c <= 0 with c < 0 <= b (or rounding has eaten up what was left, and phi is 0): either phi = 1 fits, or the smallest positive root
-    does, here in the form that neither cancels nor divides by a.
+    A quadratic a phi^2 + b phi + c <= 0 with c < 0 <= b: either phi = 1 fits, or the smallest positive root does, here
+    in the form that neither cancels nor divides by a. (Where rounding has eaten up what was left, phi is 0.)
     """
     a, b, c = weight * (weight - 2.0 * margin), 2.0 * weight, spent - 15.0 / 32.0 * mistakes
     if a + b + c <= 0.0:

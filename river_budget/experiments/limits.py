@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import llvmlite.binding
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
@@ -24,9 +23,8 @@ from numba.np import arrayobj
 from ..core.jit import compiled
 from ..core.lanes import LANES, VECTOR, WORD, eight, fused, in_all, same
 from ..core.layout import columns_for, zeros
+from ..core.sweeps import MOST
 
-WIDE = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
-MOST = 8 if WIDE else 4  # sums of eight lanes in registers
 TERMS = [1.0 / math.factorial(n) for n in range(11, -1, -1)]
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 MAGIC, SMALLEST = 6755399441055744.0 + 1023.0, -708.0  # as in core/exponential.py
