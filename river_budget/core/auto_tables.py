@@ -48,7 +48,7 @@ WIDTHS = 3  # of kernels
 TABLES, CELLS_EACH = 120, 128  # of random binning: tables per expert, cells per table
 DEPTHS = (5, 2)  # its experts: the largest number of features that a table looks at
 SLOTS = TABLES * sum(DEPTHS)
-NEIGHBOURS = 20
+NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
 KNOTS = 11  # of the calibration
 
 # rows of model.per_vector
@@ -98,7 +98,7 @@ def desk_shapes(width: int, columns: int) -> Any:
         LOGS: (STRIDE, classes),
         MIXTURE: (4, classes),
         HIT: (3, len(DEPTHS) * TABLES),
-        NEAR: (3, NEIGHBOURS),
+        NEAR: (3, ROUNDED_NEIGHBOURS),
         SOLVER: (STRIDE + 4, STRIDE),
         GAIN: (2, squared),
         SLOPE: (1, width),

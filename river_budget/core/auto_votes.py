@@ -24,9 +24,9 @@ from .auto_tables import (
     noted,
 )
 from .calls import row_of
-from .exponential import exp_of
+from .exponential import exponentials
 from .jit import compiled
-from .lanes import LANES, first_flag, flags_at_most, number_below
+from .lanes import LANES, number_below, write_up_to
 
 SHARPEST, SOFTEST = 8.0, 3.0  # votes; the second trains the metric
 CROWD = 64  # rows within a bound, which are sorted all at once; usually there are about 30
@@ -44,12 +44,14 @@ def nearest(model):
     places, least = near[NEAR_PLACE].view(np.int64), near[NEAR_DISTANCE].view(np.int64)
     if count < FEW:
         return _enter(far, places, least, count, FARTHEST)
-    chosen = model.buffer.view(np.int64)
+    chosen, ordered = model.buffer.view(np.int64), model.logs.view(np.int64)
     limit = _bound(far, chosen, count)
     number = _choose(far, chosen, count, limit)
     if number > CROWD:
         return _enter(far, places, least, count, limit)
-    _put_in_order(chosen, places, least, number)
+    _put_in_order(chosen, ordered, number)
+    for k in range(NEIGHBOURS):
+        least[k], places[k] = ordered[k], ordered[ROOM + k]
     return np.int64(NEIGHBOURS)
 
 
@@ -83,34 +85,32 @@ def _filled_up(values, n):
 @compiled(always_inlined=True)
 def _choose(far, chosen, count, limit):
     """Rows up to the limit, their places ROOM behind their distances; returns how many there are, or more than
-    CROWD. Most rows are passed over by eights."""
-    n = np.int64(0)
+    CROWD."""
+    places, n = chosen[ROOM:], np.int64(0)
     for first in range(0, count, LANES):
-        flags = flags_at_most(far, first, limit)
-        while flags != 0:
-            j = first + first_flag(flags)
-            flags &= flags - 1
-            chosen[n] = far[j]
-            chosen[ROOM + n] = j
-            n += np.int64(j < count)  # columns beyond the rows may hold anything
+        n = write_up_to(far, first, limit, places, n)
         if n > CROWD:
-            break
+            return n
+    while places[n - 1] >= count:  # columns beyond the rows may hold anything
+        n -= 1
+    for i in range(n):
+        chosen[i] = far[places[i]]
     return n
 
 
 @compiled(always_inlined=True)
-def _put_in_order(chosen, places, least, number):
-    """The K nearest of those that were chosen, each at its rank; equals one behind the other."""
+def _put_in_order(chosen, ordered, number):
+    """The rows that were chosen, each at its rank, equals one behind the other. All of them, as it could not be
+    foretold which are among the K nearest."""
     whole = _filled_up(chosen, number)
-    for k in range(NEIGHBOURS):
-        least[k] = NOBODY
+    for k in range(whole):
+        ordered[k] = NOBODY
     for i in range(number):
         rank = number_below(chosen, whole, chosen[i])
-        while rank < NEIGHBOURS and least[rank] == chosen[i]:
+        while ordered[rank] == chosen[i]:
             rank += 1
-        if rank < NEIGHBOURS:
-            least[rank] = chosen[i]
-            places[rank] = chosen[ROOM + i]
+        ordered[rank] = chosen[i]
+        ordered[ROOM + rank] = chosen[ROOM + i]
 
 
 @compiled(always_inlined=True)
@@ -140,13 +140,16 @@ def share_out(model, n, softness):
     weights = model.per_vector[WEIGHT]
     rate, total, squares = softness / max(least[n - 1], NEAREST), 0.0, 0.0
     for k in range(n):
-        shares[k] = exp_of(-rate * (least[k] - least[0])) * weights[places[k]]
+        shares[k] = -rate * (least[k] - least[0])
+    exponentials(shares, shares, np.int64(shares.shape[0]))
+    for k in range(n):
+        shares[k] *= weights[places[k]]
     for k in range(n):
         total += shares[k]
+        squares += shares[k] * shares[k]
     for k in range(n):
         shares[k] /= total
-        squares += shares[k] * shares[k]
-    return 1.0 / squares
+    return total * total / squares
 
 
 @compiled(always_inlined=True)

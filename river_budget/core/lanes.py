@@ -110,16 +110,6 @@ def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, ZEROS])
 
 
-def flags_at_most(numbers: Any, start: int, limit: int) -> int:
-    """A flag for each of the eight whole numbers from `start` on: whether it is at most the limit."""
-    return sum(1 << i for i in range(LANES) if numbers[start + i] <= limit)
-
-
-@compiled_as(flags_at_most, types.int64, types.Array, types.Integer, types.Integer)
-def _flags_at_most(context, builder, signature, args):
-    return builder.zext(_compared(context, builder, signature, args, "<="), WORD)
-
-
 def number_below(numbers: Any, n: int, limit: int) -> int:
     """How many of the first n whole numbers are below the limit; n is a multiple of LANES."""
     return int((numbers[:n] < limit).sum())
@@ -149,17 +139,6 @@ def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: s
     return builder.bitcast(flags, _FLAGS)
 
 
-def first_flag(flags: int) -> int:
-    """The number of the first flag that is set, of some."""
-    return (flags & -flags).bit_length() - 1
-
-
-@compiled_as(first_flag, types.int64, types.Integer)
-def _first_flag(context, builder, signature, args):
-    flags = context.cast(builder, args[0], signature.args[0], types.int64)
-    return builder.cttz(flags, ir.Constant(_FLAG, 1))
-
-
 def write_others(numbers: Any, start: int, places: Any, n: int) -> int:
     """Behind the first n places, write those of the eight numbers from `start` on that are not 0. Returns how many
     places there are then; what stands behind them is changed too, up to eight of it."""
@@ -170,12 +149,41 @@ def write_others(numbers: Any, start: int, places: Any, n: int) -> int:
 
 @compiled_as(write_others, types.int64, types.Array, types.Integer, types.Array, types.Integer)
 def _write_others(context, builder, signature, args):
-    numbers, places = (
-        arrayobj.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 2)
-    )
-    start, n = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 3))
+    numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
+    start = context.cast(builder, args[1], signature.args[1], types.intp)
     flags = builder.fcmp_unordered("!=", eight(builder, numbers, start), ZEROS)
     flags = builder.bitcast(flags, _FLAGS)
+    return _write_flagged(context, builder, flags, start, signature.args[-2:], args[-2:])
+
+
+def write_up_to(numbers: Any, start: int, limit: int, places: Any, n: int) -> int:
+    """The same for those of eight whole numbers that are at most the limit."""
+    found = [start + i for i in range(LANES) if numbers[start + i] <= limit]
+    places[n : n + len(found)] = found
+    return n + len(found)
+
+
+@compiled_as(
+    write_up_to,
+    types.int64,
+    types.Array,
+    types.Integer,
+    types.Integer,
+    types.Array,
+    types.Integer,
+)
+def _write_up_to(context, builder, signature, args):
+    flags = _compared(context, builder, signature, args[:3], "<=")
+    start = context.cast(builder, args[1], signature.args[1], types.intp)
+    return _write_flagged(context, builder, flags, start, signature.args[-2:], args[-2:])
+
+
+def _write_flagged(
+    context: Any, builder: Any, flags: Any, start: Any, kinds: Any, args: Any
+) -> Any:
+    """Behind the first n places, write those of eight from `start` on that are flagged; without a branch."""
+    places = arrayobj.make_array(kinds[0])(context, builder, args[0]).data
+    n = context.cast(builder, args[1], kinds[1], types.intp)
     table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
     chosen = builder.gep(table, [_ZERO, builder.zext(flags, WORD)])
     found = builder.zext(builder.load(chosen), _PLACES)
