@@ -48,9 +48,11 @@ from .auto_tables import (
     NEIGHBOURS,
     PRIOR,
     ROW,
+    SCORES,
     SHARES,
     SLOPE,
     SOLVER,
+    STRIDE,
     TARGET,
     WIDTHS,
     columns_of,
@@ -68,8 +70,10 @@ from .auto_votes import (
     share_out,
 )
 from .calls import row_of, scores_of, unpack_rows, whole_row
-from .exponential import exp_of
+from .exponential import exp_of, exponentials
 from .jit import compiled
+from .logarithm import logarithms
+from .numba_types import address_of, f64
 from .rows import is_finite
 
 PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3
@@ -154,32 +158,65 @@ def foresee(model, state, x):
     scale(model, state, x)
     distances(model, state)
     ask_models(model, state)
-    ask_neighbours(model)
     ask_kernels(model, state)
+    link_all(model)
+    ask_prior(model)
+    ask_neighbours(model)
     mix(model, state)
     note(model, state)
 
 
 @compiled(always_inlined=True)
 def ask_models(model, state):
-    """prior, lin, bin, linrls"""
-    shares, scores = noted(model, SHARES), noted(model, MIXTURE)[1]
-    prior, columns = kept(model, PRIOR)[0], columns_of(model)
-    for c in range(shares.shape[1]):
-        shares[PRIOR_EXPERT, c] = prior[c]
+    """lin, bin, linrls"""
+    scores, columns = noted(model, SCORES), columns_of(model)
     for u in range(2):
         for c in range(columns):
-            scores[c] = linear_score(model, state, c, u)
-        link(scores, shares[LINEAR_EXPERT + u])
+            scores[LINEAR_EXPERT + u, c] = linear_score(model, state, c, u)
     for u in range(2):
         find_cells(model, u)
-        binned(model, u, scores)
-        link(scores, shares[BIN_EXPERT + u])
+        binned(model, u, row_of(scores, BIN_EXPERT + u))
     if state.second_order >= 0:
         middle = 0.5 if columns == 1 else 0.0  # one column stands for s and 1 - s
         for c in range(columns):
-            scores[c] = (least_squares_score(model, state, c) - middle) / state.residual
-        link(scores, shares[SQUARES_EXPERT])
+            lacks = least_squares_score(model, state, c) - middle
+            scores[SQUARES_EXPERT, c] = lacks / state.residual
+
+
+@compiled(always_inlined=True)
+def ask_kernels(model, state):
+    scores = noted(model, SCORES)
+    widest_kernels(model, state)
+    for q in range(WIDTHS):
+        if q > 0:
+            narrow(model)
+        for c in range(columns_of(model)):
+            scores[KERNEL_EXPERT + q, c] = kernel_score(model, c, q)
+
+
+@compiled(always_inlined=True)
+def link_all(model):
+    """The scores of all experts become probabilities; prior and votes have none, and come later."""
+    shares, scores = noted(model, SHARES), noted(model, SCORES)
+    if columns_of(model) > 1:
+        for k in range(LINEAR_EXPERT, EXPERTS):
+            link(row_of(scores, k), row_of(shares, k))
+        return
+    margins, odds = in_one(scores), in_one(noted(model, LOGS))
+    for k in range(STRIDE):
+        odds[k] = -2.0 * abs(margins[k])
+    exponentials(odds, odds, np.int64(STRIDE))
+    for k in range(STRIDE):
+        large = 1.0 / (1.0 + odds[k])
+        shares[k, 1] = large if margins[k] >= 0.0 else odds[k] * large
+        shares[k, 0] = odds[k] * large if margins[k] >= 0.0 else large
+
+
+@compiled(always_inlined=True)
+def ask_prior(model):
+    shares, prior = noted(model, SHARES), kept(model, PRIOR)[0]
+    for c in range(shares.shape[1]):
+        shares[PRIOR_EXPERT, c] = prior[c]
 
 
 @compiled(always_inlined=True)
@@ -201,15 +238,9 @@ def ask_neighbours(model):
 
 
 @compiled(always_inlined=True)
-def ask_kernels(model, state):
-    shares, scores = noted(model, SHARES), noted(model, MIXTURE)[1]
-    widest_kernels(model, state)
-    for q in range(WIDTHS):
-        if q > 0:
-            narrow(model)
-        for c in range(columns_of(model)):
-            scores[c] = kernel_score(model, c, q)
-        link(scores, shares[KERNEL_EXPERT + q])
+def in_one(table):
+    """All numbers of a table, one behind the other."""
+    return f64(address_of(table), table.shape[0] * table.shape[1])
 
 
 @compiled(always_inlined=True)
@@ -217,11 +248,13 @@ def mix(model, state):
     """P = softmax(sum_k w_k l_k)"""
     shares, logs, mixture = noted(model, SHARES), noted(model, LOGS), noted(model, MIXTURE)
     weights, n = kept(model, MIXER)[MIXER_WEIGHT], shares.shape[1]
+    all_shares, all_logs = in_one(shares), in_one(logs)
+    for i in range(STRIDE * n):
+        all_logs[i] = (1.0 - FLOOR) * all_shares[i] + FLOOR / n
+    logarithms(all_logs, all_logs, STRIDE * n)
     for c in range(n):
         mixture[1, c] = 0.0
     for k in range(experts_of(state)):
-        for c in range(n):
-            logs[k, c] = math.log((1.0 - FLOOR) * shares[k, c] + FLOOR / n)
         for c in range(n):
             mixture[1, c] += weights[k] * logs[k, c]
     if n == 2:

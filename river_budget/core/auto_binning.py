@@ -126,10 +126,13 @@ def binned(model, expert, scores):
     cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
     columns = cells.shape[1]
     if columns == 1:
-        total = 0.0
-        for j in range(TABLES):
-            total += cells[hits[j], 0]
-        scores[0] = total
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for j in range(0, TABLES, 4):  # an addition waits for the one before it: four do not
+            first += cells[hits[j], 0]
+            second += cells[hits[j + 1], 0]
+            third += cells[hits[j + 2], 0]
+            fourth += cells[hits[j + 3], 0]
+        scores[0] = (first + second) + (third + fourth)
         return
     for c in range(columns):
         scores[c] = 0.0

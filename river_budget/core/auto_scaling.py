@@ -58,10 +58,10 @@ def scale(model, state, x):
         spread = math.sqrt(max(variance, 0.0))
         rest = value - mean
         varies = spread > ROUNDING * abs(mean)
-        scaled = within(rest / spread, CLIP) if varies else 0.0
-        orientation = old[ORIENTATION, f]
-        if orientation == 0.0 and varies:
-            orientation = 1.0 if rest >= 0.0 else -1.0
+        scaled = within(rest / spread, CLIP)
+        scaled = scaled if varies else 0.0
+        orientation, sign = old[ORIENTATION, f], 1.0 if rest >= 0.0 else -1.0
+        orientation = sign if (orientation == 0.0) & varies else orientation
         new[MEAN, f] = mean
         new[VARIANCE, f] = variance
         new[ORIENTATION, f] = orientation

@@ -63,7 +63,7 @@ MASS, EXCESS = range(2)  # of CALIBRATION
 SLOT_FEATURE, SLOT_DRAW, SLOT_SCALE, SLOT_SHIFT, SLOT_TURN = np.arange(5)  # of SLOT
 # tables of the desk, and rows of some
 RAW, ROW, NEW_MOMENTS, SHARES, LOGS = np.arange(11, 16)
-MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE = np.arange(16, 22)
+MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE, SCORES = np.arange(16, 23)
 HIT_CELL, HIT_NUMBER, HIT_STEP = np.arange(3)  # of HIT
 NEAR_PLACE, NEAR_DISTANCE, NEAR_SHARE = range(3)  # of NEAR
 DIRECTORY = 3 * 24  # numbers
@@ -94,6 +94,7 @@ def desk_shapes(width: int, columns: int) -> Any:
         RAW: (1, width),
         ROW: (1, max(width, 1) + 1),  # slots that look at no feature yet look at the first
         NEW_MOMENTS: (3, width),
+        SCORES: (STRIDE, columns),
         SHARES: (STRIDE, classes),
         LOGS: (STRIDE, classes),
         MIXTURE: (4, classes),
