@@ -122,6 +122,13 @@ def test_a_whole_number_that_nobody_checks_is_refused():
         rb.saving.register(kind)
 
 
+def test_a_state_that_would_reach_into_the_tables_is_refused():
+    state = np.dtype((np.record, [(f"part_{i}", "f8") for i in range(25)]))
+    kind = type("Greedy", (Shifting,), {"state_type": state, "__module__": __name__})
+    with pytest.raises(TypeError, match="192 bytes, not 200"):
+        kind(5).learn_one({"a": 1.0}, True)
+
+
 def test_rows_that_nobody_checks_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(nodes, "_registered", {})
     kind = type("Trusting", (Shifting,), {"per_vector_rows": 1, "__module__": __name__})

@@ -19,6 +19,8 @@ import river_budget as rb
 from river_budget.core.calls import model_of
 from river_budget.core.examples import example_and_scores, unpack
 from river_budget.core.exponential import exp_of, rough_exp_of
+from river_budget.core.lanes import write_up_to
+from river_budget.core.logarithm import logarithms
 from river_budget.core.numba_types import f64
 from river_budget.core.randoms import below, uniform
 from river_budget.core.rows import first_bad_row, kernel_row, norm_of, self_kernel
@@ -39,6 +41,19 @@ def exponentials(x, result):
 def rough_exponentials(x, result):
     for i in range(x.shape[0]):
         result[i] = rough_exp_of(x[i])
+
+
+@numba.njit
+def logarithms_of(x, result):
+    logarithms(x, result, np.int64(x.shape[0]))
+
+
+@numba.njit
+def places_up_to(numbers, limit, places):
+    n = np.int64(0)
+    for start in range(0, numbers.shape[0], 8):
+        n = write_up_to(numbers, start, limit, places, n)
+    return n
 
 
 @numba.njit
@@ -169,6 +184,47 @@ def test_the_exponential_never_grows_as_its_argument_falls():
     result = exp_of_all(x)
 
     assert (np.diff(result) <= 4e-16 * result[:-1]).all()
+
+
+# The logarithm.
+
+
+def test_the_logarithm_is_exact_to_1e_15():
+    rng = np.random.default_rng(0)
+    halves = np.exp2(np.arange(-1000.5, 1000.0, 0.5))  # where the reduction changes its mind
+    x = np.concatenate(
+        [
+            10.0 ** rng.uniform(-300.0, 300.0, 20_000),
+            rng.uniform(0.5, 2.0, 20_000),
+            1.0 + rng.uniform(-1.0, 1.0, 20_000) * 10.0 ** rng.uniform(-16.0, -1.0, 20_000),
+            np.nextafter(halves, 0.0),
+            halves,
+            np.nextafter(halves, np.inf),
+        ]
+    )
+    x = x[: len(x) // 8 * 8]
+    result = np.empty_like(x)
+    logarithms_of(x, result)
+    expected = np.array([math.log(value) for value in x.tolist()])
+
+    assert (np.abs(result - expected) <= 1e-15 * np.abs(expected)).all()
+
+
+def test_the_logarithm_of_one_is_zero():
+    result = np.empty(8)
+    logarithms_of(np.ones(8), result)
+
+    assert result.tolist() == [0.0] * 8
+
+
+def test_places_are_written_of_just_the_numbers_up_to_a_limit():
+    rng = np.random.default_rng(2)
+    for limit in (-1, 0, 3, 9, 10):
+        numbers = rng.integers(0, 10, 64)
+        places = np.full(64 + 8, -1)
+        n = places_up_to(numbers, limit, places)
+
+        assert places[:n].tolist() == np.flatnonzero(numbers <= limit).tolist()
 
 
 def test_the_rough_exponential_is_good_to_1e_6():

@@ -159,7 +159,7 @@ class AutoKernelRegressor(Inspected, Regressor):
     is no need to scale features or targets.
 
     `predict_one(x, with_dist=True)` returns a normal distribution. Its spread is that of the errors made on
-    similar examples, stretched such that nine in ten targets lie in the interval of 90 %.
+    similar examples and of late, stretched such that nine in ten targets lie in the interval of 90 %.
 
     Not for a small memory (it takes most of a megabyte), nor for thousands of features: then take
     `BSGDRegressor`.

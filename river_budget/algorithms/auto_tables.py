@@ -46,6 +46,7 @@ RANGES = {
     "absolute_error": (0.0, LARGE),
     "lowest": (-LARGEST_VALUE, LARGEST_VALUE),
     "highest": (-LARGEST_VALUE, LARGEST_VALUE),
+    "latest_error": (0.0, LARGE**2),
     "stretch": (-LONGEST_STRETCH, LONGEST_STRETCH),
 }
 NO_DRAW = 2.0  # above all that are drawn

@@ -5,7 +5,8 @@
     my, sy    state.average, usual_size(state)
     e         what the mixture, or an expert, lacks; it teaches up to BOUND times the rms error
     lo, hi    state.lowest, state.highest
-    r_i^2     per_vector[SQUARED_ERROR]: of the mixture, when row i came; voted as the targets are they are the local variance
+    r_i^2     per_vector[SQUARED_ERROR]: of the mixture, when row i came; voted as the targets are, and with
+              the latest ones, they are the local variance
 
 Nothing that depends on the size of targets is learned before two different ones were seen, so their unit and their
 zero do not matter.
@@ -78,7 +79,8 @@ HEAVIEST_SHARE = 0.5  # of the newest in a running mean: with all of it a varian
 MIXING = 30  # the round from which the mixer learns
 MARGIN = 0.1  # of the range of targets, by which predictions may leave it
 ROUNDING = 1e-24  # a variance below this share of the squared mean is none
-OUTSIDE = 1.0  # neighbours that the mean squared error stands for
+LATEST_RATE = 0.1  # of the mean of the latest squared errors
+OUTSIDE = 2.0  # neighbours that it stands for
 NINETY = 1.6448536269514722  # standard normal quantile of .95
 STRETCH_RATE = 0.05  # of the logarithm of the factor that makes intervals of 90 % hold so many
 LONGEST_STRETCH = 5.0  # where all hold, or none, it goes no further
@@ -138,6 +140,12 @@ def largest_error(state):
 
 
 @compiled(always_inlined=True)
+def latest_error(state):
+    """The usual squared error of late; files of earlier versions do not have it."""
+    return state.latest_error if state.latest_error > 0.0 else state.squared_error
+
+
+@compiled(always_inlined=True)
 def foresee(model, state, x):
     """SCALE, EXPERTS and MIX: everything that follows from x stays on the desk."""
     if is_noted(model, state, x):
@@ -169,13 +177,13 @@ def ask_models(model, state):
 @compiled(always_inlined=True)
 def ask_neighbours(model, state):
     """vote(8) and vote(3), whose shares stay; the squared errors are voted too."""
-    values, n, spread = noted(model, VALUES), nearest(model), state.squared_error
+    values, n, latest = noted(model, VALUES), nearest(model), latest_error(state)
     near, targets, squares = (
         noted(model, NEAR),
         model.per_vector[TARGET],
         model.per_vector[SQUARED_ERROR],
     )
-    places, pi = near[NEAR_PLACE].view(np.uint64), near[NEAR_SHARE]
+    places, pi, spread = near[NEAR_PLACE].view(np.uint64), near[NEAR_SHARE], latest
     for u in range(2):
         vote, variance = 0.0, 0.0
         number = share_out(model, n, SHARPEST if u == 0 else SOFTEST) if n > 0 else 0.0
@@ -183,7 +191,7 @@ def ask_neighbours(model, state):
             vote += pi[k] * targets[places[k]]
             variance += pi[k] * squares[places[k]]
         values[VOTE_EXPERT + 1 - u, 0] = vote - state.average if n > 0 else 0.0
-        spread = (number * variance + OUTSIDE * state.squared_error) / (number + OUTSIDE)
+        spread = (number * variance + OUTSIDE * latest) / (number + OUTSIDE)
     model.note[NEIGHBOURS_FOUND] = n
     model.note[SPREAD] = math.exp(state.stretch) * math.sqrt(spread)
 
@@ -310,8 +318,11 @@ def learn_targets(state, y, error, bound, w):
     """Running means of targets and errors. The first target has set those of targets."""
     if state.rounds > 0:
         first = 1.0 / (state.rounds + 1.0)
+        square, before = min(error * error, bound * bound), latest_error(state)
+        rate = min(w * max(first, LATEST_RATE), HEAVIEST_SHARE)
+        state.latest_error = before + rate * (square - before)
         rate = min(w * max(first, ERROR_RATE), HEAVIEST_SHARE)
-        state.squared_error += rate * (min(error * error, bound * bound) - state.squared_error)
+        state.squared_error += rate * (square - state.squared_error)
         state.absolute_error += rate * (abs(error) - state.absolute_error)
         deviation = y - state.average
         rate = min(w * max(first, SLOWEST), HEAVIEST_SHARE)

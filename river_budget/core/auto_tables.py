@@ -31,7 +31,7 @@ from .numba_types import carver, f64_matrix, i64
 _COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place")
 _NUMBERS = (
     "log_distance residual average variance fast last squared_error absolute_error "
-    "lowest highest stretch"
+    "lowest highest stretch latest_error"
 )
 STATE = np.dtype(
     (

@@ -43,7 +43,7 @@ HEADER = np.dtype(
 )
 SIZES = tuple(_SIZES.split())
 STATE_AT = -(-HEADER.itemsize // 64) * 64  # behind the header comes the algorithm's own record
-STATE_SIZE = 128
+STATE_SIZE = 192
 TABLES_AT = STATE_AT + STATE_SIZE
 UNLIMITED = 2**62  # the budget of a model without one
 
@@ -243,6 +243,10 @@ def scratch_size(fields: Mapping[str, Any]) -> int:
 @functools.cache
 def stamp_of(record: Any) -> int:
     """A number for this layout of a block whose algorithm keeps such a record."""
+    if np.dtype(record).itemsize > STATE_SIZE:  # it would reach into the tables
+        raise TypeError(
+            f"the state of an algorithm may take {STATE_SIZE} bytes, not {np.dtype(record).itemsize}"
+        )
     sizes = _Fields({size: 101 + place for place, size in enumerate(SIZES)})
     shapes = [(name, shape(sizes)) for name, (_, shape) in BLOCK_TABLES.items()]
     described = repr(

@@ -15,7 +15,7 @@ class AutoRegressor(Auto):
     def __init__(self, seed, budget=1000):
         super().__init__(seed, budget)
         self.my = self.vy = self.fast = self.last = self.lo = self.hi = 0.0
-        self.ve = self.ae = self.stretch = 0.0
+        self.ve = self.ae = self.latest = self.stretch = 0.0
 
     def begin(self, d):
         E = 11 if self.second >= 0 else 10
@@ -43,7 +43,7 @@ class AutoRegressor(Auto):
         f = [self.fast - self.my, self.last - self.my, self.L @ x1]
         s["cells"] = [self.binning.cells(u, z) for u in range(2)]
         f += [self.TW[u, np.arange(TABLES), s["cells"][u]].sum() for u in range(2)]
-        variance = self.ve
+        variance = self.latest
         for beta in (3.0, 8.0):
             vote = 0.0
             if self.memory:
@@ -52,7 +52,7 @@ class AutoRegressor(Auto):
                 if beta == 3.0:
                     s["near"], s["pi"], s["vote"] = near, pi, vote + self.my
                     squares = pi @ [self.memory[i]["error"] ** 2 for i in near]
-                    variance = (number * squares + self.ve) / (number + 1.0)
+                    variance = (number * squares + 2.0 * self.latest) / (number + 2.0)
             f.append(vote)
         for q, k in enumerate(self.kernels(s["D"])):
             f.append(sum(k[i] * row["alpha"][q] for i, row in enumerate(self.memory)))
@@ -138,6 +138,7 @@ class AutoRegressor(Auto):
             return min(w * max(1.0 / (self.t + 1), slowest), 0.5)
 
         self.ve += rate(0.01) * (min(err**2, bound**2) - self.ve)
+        self.latest += rate(0.1) * (min(err**2, bound**2) - self.latest)
         self.ae += rate(0.01) * (abs(err) - self.ae)
         gap = y - self.my
         self.my += rate(1e-4) * gap
