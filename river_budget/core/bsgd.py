@@ -5,7 +5,7 @@ S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for SGD SVM training. 
 
 paper    here                      paper        here
 lambda   l2                        B            budget
-t        rounds                    |w_t|^2      norm2, kept up to date; well inside the ball an upper bound.
+t        rounds                    |w_t|^2      norm2, kept up to date; inside the ball an upper bound.
 eta_t    step = 1 / (l2 rounds)                 It is computed from scratch only now and then
 alpha    coefficients times scale  M (2018)     arity
 |E_t|    |Delta_t| / eta_t: errors is their sum, and their mean the E of theorem 1
@@ -35,7 +35,7 @@ from .losses import along_direction, clamp_step, loss_and_direction, squared_len
 from .maintenance import FACTOR, MANY, PAIRS, keep_budget, store, strategy_of
 from .numba_types import carver
 from .rounds import look_at
-from .rows import padded_count, row_of_vector
+from .rows import LAPLACIAN, RBF, padded_count, row_of_vector
 from .support import rescale
 
 REGRESSION = int(Task.REGRESSION)
@@ -53,7 +53,7 @@ STATE = np.dtype(
             ("norm2", "f8"),
             ("unchecked", "i8"),  # vectors given up since norm2 was computed from scratch
             ("bounded", "i8"),  # norm2 is an upper bound
-            ("wait", "i8"),  # vectors to be given up before it may be one again
+            ("wait", "i8"),  # vectors to be given up before it may be one again; below 0: given up since then
             ("surplus", "f8"),  # sum of weight * loss(0) - 1: how the ball differs from the paper's
             ("errors", "f8"),  # sum of |E_t|
         ],
@@ -62,7 +62,7 @@ STATE = np.dtype(
 state_at = carver(STATE, 0)
 DRIFT = 1e-6  # relative: more is counted as a repair; rounding stays near 1e-13
 CHECK = 16  # norm2 is computed anew after CHECK * capacity vectors: little for each of them
-WELL_INSIDE = 0.25  # of the ball: a bound will do
+INSIDE = 0.5  # of the ball: a bound will do
 
 
 @compiled(called_from_python=True)
@@ -132,7 +132,7 @@ def learn_rows(call, strategy):
         if state.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda), where the loss of 0 is 1
             size = 1.0 + state.surplus / state.rounds
             if state.l2 * state.norm2 > size and state.bounded:
-                recompute_norm(model, state)
+                look_closer(model, state, size)
             if state.l2 * state.norm2 > size and size > 0.0:
                 rescale(model, 1.0 / math.sqrt(state.l2 * state.norm2 / size))
                 state.norm2 = size / state.l2
@@ -151,9 +151,9 @@ def loss_of_zero(model, y, epsilon):
 def fit_budget(model, state, strategy, observed):
     """Keep the budget, and norm2 up to date.
 
-    The norm matters near the surface of the ball only. Well inside, it is enough to know a bound, which
-    costs nothing; when the bound comes to lie outside, the norm is computed. As that takes a kernel row for
-    each vector, as many vectors have to be given up between one computation and the next.
+    The norm matters near the surface of the ball only. Inside, it is enough to know a bound, which costs
+    nothing. Where the bound comes to lie outside too soon, the norm is kept exactly for a while: that takes
+    a kernel row for each vector that is given up, and to compute it takes one for each that is there.
     """
     before, exact = model.head.count, state.project_to_ball != 0 and state.bounded == 0
     change = keep_budget(model, exact, strategy, observed)
@@ -166,19 +166,43 @@ def fit_budget(model, state, strategy, observed):
         maintained = state.norm2
         recompute_norm(model, state)
         model.head.repairs += abs(state.norm2 - maintained) > DRIFT * state.norm2
-    elif exact and state.wait <= 0 and well_inside(state):
-        state.bounded = 1
+    elif exact and state.wait <= 0 and is_inside(state):
+        state.bounded, state.wait = 1, 0
 
 
 @compiled
-def well_inside(state):
+def is_inside(state):
     size = 1.0 + state.surplus / state.rounds if state.rounds > 0.0 else 1.0
-    return state.l2 * state.norm2 < WELL_INSIDE * size
+    return state.l2 * state.norm2 < INSIDE * size
+
+
+@compiled
+def look_closer(model, state, size):
+    """The bound lies outside the ball: perhaps another one does not. Else |w|^2 must be known."""
+    state.norm2 = min(state.norm2, bound_by_coefficients(model))
+    if state.l2 * state.norm2 > size:
+        soon = -state.wait < model.head.capacity
+        recompute_norm(model, state)
+        state.wait = CHECK * model.head.capacity if soon else 0
+
+
+@compiled
+def bound_by_coefficients(model):
+    """|w|^2 for kernel values from 0 to 1 is largest where vectors of one sign coincide, and others are far apart."""
+    head, total = model.head, 0.0
+    if head.kernel != RBF and head.kernel != LAPLACIAN:
+        return np.inf
+    for r in range(model.coefficients.shape[0]):
+        up, down = 0.0, 0.0
+        for j in range(head.count):
+            up += max(model.coefficients[r, j], 0.0)
+            down += min(model.coefficients[r, j], 0.0)
+        total += up * up + down * down
+    return head.scale * head.scale * total
 
 
 @compiled
 def recompute_norm(model, state):
-    state.wait = model.head.capacity - state.unchecked
     state.norm2 = squared_length_of(model)
     state.unchecked = state.bounded = 0
 
