@@ -32,7 +32,7 @@ from .examples import unpack
 from .jit import compiled
 from .lanes import dot
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length
-from .maintenance import FACTOR, MANY, PAIRS, keep_budget, store, strategy_of
+from .maintenance import FACTOR, MANY, PAIRS, exchange, keep_budget, store, strategy_of, writes_late
 from .numba_types import carver
 from .rounds import look_at
 from .rows import LAPLACIAN, RBF, padded_count, row_of_vector
@@ -53,7 +53,10 @@ STATE = np.dtype(
             ("norm2", "f8"),
             ("unchecked", "i8"),  # vectors given up since norm2 was computed from scratch
             ("bounded", "i8"),  # norm2 is an upper bound
-            ("wait", "i8"),  # vectors to be given up before it may be one again; below 0: given up since then
+            (
+                "wait",
+                "i8",
+            ),  # vectors to be given up before it may be one again; below 0: given up since then
             ("surplus", "f8"),  # sum of weight * loss(0) - 1: how the ball differs from the paper's
             ("errors", "f8"),  # sum of |E_t|
         ],
@@ -69,7 +72,10 @@ INSIDE = 0.5  # of the ball: a bound will do
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
     model = model_of(call)
-    fit_budget(model, state_of(model), strategy_of(model), np.int64(-1))
+    state, before = state_of(model), model.head.count
+    exact = keeps_norm(state)
+    change = keep_budget(model, exact, strategy_of(model), np.int64(-1))
+    follow_norm(model, state, exact, change, before)
 
 
 @compiled
@@ -123,10 +129,15 @@ def learn_rows(call, strategy):
         state.norm2 *= decay * decay
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
             inner = decay * along
-            length, lost = store(model, x, norm, plus, minus, step * sign, strategy)
+            exact = keeps_norm(state)
+            late = writes_late(model, exact, strategy)
+            length, lost = store(model, x, norm, plus, minus, step * sign, strategy, late)
             state.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
             state.norm2 -= lost
-            fit_budget(model, state, strategy, model.head.count - 1)  # lines 5-7
+            before = model.head.count
+            # lines 5-7
+            change = exchange(model, x) if late else keep_budget(model, exact, strategy, before - 1)
+            follow_norm(model, state, exact, change, before)
             state.errors += model.head.cost * inverse
         state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0
         if state.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda), where the loss of 0 is 1
@@ -147,16 +158,20 @@ def loss_of_zero(model, y, epsilon):
     return max(abs(y) - epsilon, 0.0) if model.head.task == REGRESSION else 1.0
 
 
-@compiled(inlined=True)
-def fit_budget(model, state, strategy, observed):
-    """Keep the budget, and norm2 up to date.
+@compiled(always_inlined=True)
+def keeps_norm(state):
+    """Whether norm2 is |w|^2.
 
-    The norm matters near the surface of the ball only. Inside, it is enough to know a bound, which costs
-    nothing. Where the bound comes to lie outside too soon, the norm is kept exactly for a while: that takes
-    a kernel row for each vector that is given up, and to compute it takes one for each that is there.
+    It matters near the surface of the ball only. Inside, it is enough to know a bound, which costs nothing.
+    Where the bound comes to lie outside too soon, the norm is kept exactly for a while: that takes a kernel
+    row for each vector that is given up, and to compute it takes one for each that is there.
     """
-    before, exact = model.head.count, state.project_to_ball != 0 and state.bounded == 0
-    change = keep_budget(model, exact, strategy, observed)
+    return state.project_to_ball != 0 and state.bounded == 0
+
+
+@compiled
+def follow_norm(model, state, exact, change, before):
+    """norm2 after maintenance has given up vectors, of which there were so many before."""
     state.norm2 = (
         max(state.norm2 + change, 0.0) if exact else (math.sqrt(state.norm2) + change) ** 2
     )

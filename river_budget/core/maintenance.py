@@ -20,7 +20,7 @@ from .exponential import exp_of
 from .jit import FUSED, compiled
 from .lanes import dot
 from .layout import SEARCH_ROWS
-from .linked import vectors_side_by_side
+from .linked import set_vector, vectors_side_by_side
 from .merging import PLACE, S, best_partners, new_search
 from .multimerge import (
     CASCADE,
@@ -46,7 +46,7 @@ from .rows import (
     row_of_vector,
     self_kernel,
 )
-from .support import add_to, insert, lightest, overwrite, remove, weight_of
+from .support import add_to, announce, lightest, overwrite, remove, take_place, weight_of
 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
 BEST = int(Choice.BEST)
@@ -67,15 +67,40 @@ def strategy_of(model):
     return MANY if model.head.arity > 2 else PAIRS
 
 
+@compiled(always_inlined=True)
+def writes_late(model, exact, strategy):
+    """Whether a newcomer is written only when it is known in whose place: the removal of others does not ask for
+    its kernel row."""
+    return strategy == PAIRS and model.head.maintenance != MERGE and not exact
+
+
 @compiled(inlined=True)
-def store(model, x, norm, plus, minus, amount, strategy):
+def store(model, x, norm, plus, minus, amount, strategy, late):
     """Add amount (e_plus - e_minus) k(x, .) as the strategy of the model does. Returns (squared length of what
-    was added, what |w|^2 loses as vectors are kept apart)."""
+    was added, what |w|^2 loses as vectors are kept apart). `late`: x waits for `exchange`."""
     if strategy == FACTOR:
         length, lost, _ = join(model, x, norm, plus, minus, amount)
         return length, lost
-    add_to(model, insert(model, x, norm), plus, minus, amount)
+    j = announce(model, norm)
+    if not late:
+        set_vector(model, j, x)
+    add_to(model, j, plus, minus, amount)
     return self_kernel(model, norm), 0.0
+
+
+@compiled
+def exchange(model, x):
+    """Remove a vector if the budget asks for it, and write the newcomer in its place. Returns how much |w| may
+    have grown; head.cost becomes it."""
+    head = model.head
+    head.cost = 0.0
+    if head.count <= head.budget:
+        set_vector(model, head.count - 1, x)
+        return 0.0
+    p = chosen_for_removal(model)
+    growth = change_by_removal(model, p, False)
+    take_place(model, x, p)
+    return head.scale * growth
 
 
 @compiled(inlined=True)

@@ -21,10 +21,10 @@ from .jit import compiled
 from .losses import clamp_step, loss_and_direction
 from .maintenance import keep_budget, store, strategy_of
 from .numba_types import carver
-from .removal import remove_to_budget
+from .removal import settle
 from .rounds import look_at, observe
 from .rows import decide
-from .support import add_to, insert, rescale
+from .support import add_to, announce, rescale
 
 REGRESSION = int(Task.REGRESSION)
 STATE = np.dtype(
@@ -50,8 +50,8 @@ def learn(call):
         active = loss > 0.0 if regression else y * f[0] < state.level
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if active:
-            add_to(model, insert(model, x, norm), plus, minus, step * sign)
-            remove_to_budget(model)
+            add_to(model, announce(model, norm), plus, minus, step * sign)
+            settle(model, x)
         # after a loss the tube widens (regression) or the margin shrinks (classification)
         change = step * (1.0 - state.nu) if active else -step * state.nu
         state.level += change if regression else -change
@@ -78,7 +78,7 @@ def learn_novelty(call):
         strange = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if strange:
-            store(model, x, norm, plus, minus, step, strategy_of(model))
+            store(model, x, norm, plus, minus, step, strategy_of(model), False)
             fit(model, model.head.count - 1)
         state.level += -step * (1.0 - state.nu) if strange else step * state.nu
     return n

@@ -23,9 +23,9 @@ from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
 from .maintenance import keep_budget, store, strategy_of
 from .numba_types import carver
-from .removal import remove_to_budget
+from .removal import settle
 from .rounds import look_at
-from .support import add_to, insert
+from .support import add_to, announce
 
 STATE = np.dtype(
     (np.record, [(name, "f8") for name in ("learning_rate", "epsilon", "average", "averaged")])
@@ -47,9 +47,9 @@ def learn(call):
         score_mean(model, state.average, f)
         calibrate(model, f, y, w)
         if w > 0.0 and wrong:
-            j = insert(model, x, norm)
+            j = announce(model, norm)
             add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
-            remove_to_budget(model)
+            settle(model, x)
         if w > 0.0:
             state.averaged += 1.0
             update_mean(model, state.average, state.averaged)
@@ -71,7 +71,7 @@ def learn_maintained(call):
         calibrate(model, f, y, w)
         if w > 0.0 and wrong:
             step = clamp_step(w * state.learning_rate) * sign
-            store(model, x, norm, plus, minus, step, strategy_of(model))
+            store(model, x, norm, plus, minus, step, strategy_of(model), False)
             keep_budget(model, False, strategy_of(model), model.head.count - 1)
         if w > 0.0:
             state.averaged += 1.0

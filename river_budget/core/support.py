@@ -23,9 +23,20 @@ def has_room(model, x):
 @compiled
 def insert(model, x, norm):
     """Put x behind the others, with coefficients 0, and return its place."""
+    j = announce(model, norm)
+    set_vector(model, j, x)
+    return j
+
+
+@compiled
+def announce(model, norm):
+    """A newcomer stands behind the others, with coefficients 0. Its vector is yet to be written: see take_place."""
     j = model.head.count
     model.head.count = j + 1
-    place(model, j, x, norm)
+    model.norms[j] = norm
+    stamp(model, j)
+    for r in range(model.coefficients.shape[0]):
+        model.coefficients[r, j] = 0.0
     for e in range(model.per_vector.shape[0]):
         model.per_vector[e, j] = 0.0
     return j
@@ -59,6 +70,11 @@ def stamp(model, j):
 def move(model, source, target):
     """Vector `source` takes the place of vector `target`."""
     move_vector(model, source, target)
+    _move_numbers(model, source, target)
+
+
+@compiled
+def _move_numbers(model, source, target):
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, target] = model.coefficients[r, source]
     for e in range(model.per_vector.shape[0]):
@@ -73,6 +89,16 @@ def remove(model, j):
     last = model.head.count - 1
     if j != last:
         move(model, last, j)
+    _leave_empty(model, last)
+
+
+@compiled
+def take_place(model, x, j):
+    """The same where the last one is x, which was announced and is written only now."""
+    last = model.head.count - 1
+    if j != last:
+        set_vector(model, j, x)
+        _move_numbers(model, last, j)
     _leave_empty(model, last)
 
 
