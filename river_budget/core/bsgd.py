@@ -28,11 +28,11 @@ from .averaging import score_mean, update_mean
 from .calibration import calibrate
 from .calls import model_of
 from .codes import Task
-from .examples import unpack
+from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .lanes import dot
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length
-from .maintenance import FACTOR, MANY, PAIRS, exchange, keep_budget, store, strategy_of, writes_late
+from .maintenance import FACTOR, MANY, PAIRS, keep_budget, store, strategy_of, writes_late
 from .numba_types import carver
 from .rounds import look_at
 from .rows import LAPLACIAN, RBF, padded_count, row_of_vector
@@ -74,7 +74,7 @@ def shrink_to_budget(call):
     model = model_of(call)
     state, before = state_of(model), model.head.count
     exact = keeps_norm(state)
-    change = keep_budget(model, exact, strategy_of(model), np.int64(-1))
+    change = keep_budget(model, exact, strategy_of(model), NOBODY, nobody(model), False)
     follow_norm(model, state, exact, change, before)
 
 
@@ -130,13 +130,12 @@ def learn_rows(call, strategy):
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
             inner = decay * along
             exact = keeps_norm(state)
-            late = writes_late(model, exact, strategy)
+            late = writes_late(exact, strategy)
             length, lost = store(model, x, norm, plus, minus, step * sign, strategy, late)
             state.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
             state.norm2 -= lost
             before = model.head.count
-            # lines 5-7
-            change = exchange(model, x) if late else keep_budget(model, exact, strategy, before - 1)
+            change = keep_budget(model, exact, strategy, before - 1, x, late)  # lines 5-7
             follow_norm(model, state, exact, change, before)
             state.errors += model.head.cost * inverse
         state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0

@@ -41,7 +41,10 @@ from .numba_types import address_of, f64, i64
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
 WHOLE = 2**16
-NONE = np.int64(0)  # (the literal is a type of its own: callees would be compiled twice)
+NONE, NOBODY = (
+    np.int64(0),
+    np.int64(-1),
+)  # (literals are types of their own: callees would be compiled twice)
 BLOCK = 32  # rows that are looked at together
 
 
@@ -65,6 +68,12 @@ def present(places, values, n):
     """The first n places and values as an example."""
     at = address_of(values)
     return address_of(places), at, n, at, n
+
+
+@compiled(always_inlined=True)
+def nobody(model):
+    """No example, where there is none."""
+    return present(model.nonzero, model.x, NONE)
 
 
 @compiled(always_inlined=True)

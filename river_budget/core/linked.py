@@ -83,9 +83,9 @@ def vector(model, j):
 
 
 @compiled
-def vectors_side_by_side(model, members, cursors, places, points):
+def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
     """The members as rows of points, whose columns are the features that any of them has. Returns how many there
-    are."""
+    are. In a table, the vector `unwritten` is that of x."""
     if model.head.slots:
         return _listed_side_by_side(model, members, cursors, places, points)
     vectors, n = model.vectors, 0
@@ -93,8 +93,11 @@ def vectors_side_by_side(model, members, cursors, places, points):
         places[f] = 0
     for i in range(members.shape[0]):  # in the table, every feature is in another place of memory
         point, member = points[i], members[i]
-        for f in range(vectors.shape[0]):
-            point[f] = vectors[f, member]
+        if member == unwritten:
+            write_out(x, point)
+        else:
+            for f in range(vectors.shape[0]):
+                point[f] = vectors[f, member]
         for f in range(vectors.shape[0]):
             places[f] |= point[f] != 0.0
     for f in range(vectors.shape[0]):
@@ -107,6 +110,16 @@ def vectors_side_by_side(model, members, cursors, places, points):
             for f in range(n):
                 point[f] = point[places[f]]
     return n
+
+
+@compiled(always_inlined=True)
+def write_out(x, whole):
+    """x with its zeros."""
+    places, values = places_of(x), values_of(x)
+    for f in range(whole.shape[0]):
+        whole[f] = 0.0
+    for i in range(places.shape[0]):
+        whole[places[i]] = values[i]
 
 
 @compiled

@@ -15,7 +15,7 @@ import math
 
 from .codes import Choice, Maintenance, Strategy
 from .differences import distances_by_differences
-from .examples import present
+from .examples import NOBODY, present
 from .exponential import exp_of
 from .jit import FUSED, compiled
 from .lanes import dot
@@ -67,17 +67,17 @@ def strategy_of(model):
     return MANY if model.head.arity > 2 else PAIRS
 
 
-@compiled(always_inlined=True)
-def writes_late(model, exact, strategy):
-    """Whether a newcomer is written only when it is known in whose place: the removal of others does not ask for
-    its kernel row."""
-    return strategy == PAIRS and model.head.maintenance != MERGE and not exact
+@compiled(inlined=True)
+def writes_late(exact, strategy):
+    """Whether a newcomer is written only when it is known in whose place, if at all: the removal of another one
+    does not read it, and for merging it is at hand."""
+    return strategy == PAIRS and not exact
 
 
 @compiled(inlined=True)
 def store(model, x, norm, plus, minus, amount, strategy, late):
     """Add amount (e_plus - e_minus) k(x, .) as the strategy of the model does. Returns (squared length of what
-    was added, what |w|^2 loses as vectors are kept apart). `late`: x waits for `exchange`."""
+    was added, what |w|^2 loses as vectors are kept apart). `late`: x waits for `keep_budget`."""
     if strategy == FACTOR:
         length, lost, _ = join(model, x, norm, plus, minus, amount)
         return length, lost
@@ -88,32 +88,18 @@ def store(model, x, norm, plus, minus, amount, strategy, late):
     return self_kernel(model, norm), 0.0
 
 
-@compiled
-def exchange(model, x):
-    """Remove a vector if the budget asks for it, and write the newcomer in its place. Returns how much |w| may
-    have grown; head.cost becomes it."""
-    head = model.head
-    head.cost = 0.0
-    if head.count <= head.budget:
-        set_vector(model, head.count - 1, x)
-        return 0.0
-    p = chosen_for_removal(model)
-    growth = change_by_removal(model, p, False)
-    take_place(model, x, p)
-    return head.scale * growth
-
-
 @compiled(inlined=True)
-def keep_budget(model, exact, strategy, observed):
+def keep_budget(model, exact, strategy, observed, x, late):
     """Maintain until the budget is kept. Returns the change of |w|^2 if `exact`, and otherwise how much
-    |w| may have grown. `observed`: the vector whose kernel row has just been computed, or -1.
+    |w| may have grown. `observed`: the vector whose kernel row has just been computed, or -1; it is x, and if `late`
+    it has not been written.
 
     head.cost becomes the sum of the lengths of what w was changed by."""
     head, change = model.head, 0.0
     head.cost = 0.0
     while head.count > head.budget:
         if head.maintenance == MERGE:
-            change += merge(model, exact, strategy, observed)
+            change += merge(model, exact, strategy, observed, x, late)
         elif strategy == FACTOR:
             if head.choice == BEST:
                 p = cheapest(model, head.count)
@@ -127,9 +113,20 @@ def keep_budget(model, exact, strategy, observed):
         else:
             p = chosen_for_removal(model)
             change += change_by_removal(model, p, exact)
-            remove(model, p)
-        observed = -1
+            leave(model, p, x, late)
+        observed, late = -1, False
+    if late:
+        set_vector(model, observed, x)
     return head.scale * (head.scale * change if exact else change)
+
+
+@compiled(always_inlined=True)
+def leave(model, p, x, late):
+    """Vector p leaves its place to the last one."""
+    if late:
+        take_place(model, x, p)
+    else:
+        remove(model, p)
 
 
 @compiled(inlined=True)
@@ -154,7 +151,7 @@ def along_row(model, row, p):
 
 
 @compiled(inlined=True)
-def merge(model, exact, strategy, observed):
+def merge(model, exact, strategy, observed, x, late):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
     head = model.head
     outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
@@ -167,8 +164,12 @@ def merge(model, exact, strategy, observed):
     points, places = f64_matrix(heap, m, width), i64(heap + 8 * m * width, width)
     room = heap + 8 * (m + 1) * width
     search = new_search(model)
-    best_partners(model, lightest(model, model.buffer), observed, search, members)
-    u = vectors_side_by_side(model, members, i64(room, m), places, points)
+    best_partners(model, lightest(model, model.buffer), observed, late, search, members)
+    unwritten = observed if late else NOBODY
+    if late and head.slots and (members[0] == observed or members[1] == observed):
+        set_vector(model, observed, x)
+        unwritten = NOBODY
+    u = vectors_side_by_side(model, members, unwritten, x, i64(room, m), places, points)
     places = i64(address_of(places), u)
     for i in range(m):
         for r in range(outputs):
@@ -186,7 +187,7 @@ def merge(model, exact, strategy, observed):
         gain = gain_by_merging(model, search[S], places, points, members, shares, s, a_z)
         loss += 2.0 * gain
     merge_own_rows(model, members, shares, s)
-    replace(model, places, points, members, shares, a_z)
+    replace(model, places, points, members, shares, a_z, x, late)
     return loss if exact else math.sqrt(loss)
 
 
@@ -238,13 +239,13 @@ def gain_of_member(model, places, x_p, row, p, share, z_row):
 
 
 @compiled(inlined=True)
-def replace(model, places, points, members, shares, a_z):
-    """The combination of the members takes the place of one of them; the others leave."""
+def replace(model, places, points, members, shares, a_z, x, late):
+    """The combination of the members takes the place of one of them; the others leave, of two to x if it is late."""
     z, norm = combination(model, places, points, shares)
     sort(members)
     place = members[0]
     for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
-        remove(model, members[i])
+        leave(model, members[i], x, late)
     overwrite(model, place, z, norm)
     for r in range(a_z.shape[0]):
         model.coefficients[r, place] = a_z[r]

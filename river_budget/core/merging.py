@@ -246,19 +246,29 @@ def _rough_slope(h, s, p, q, weight, inner):
     return a, b, g * a - h * b, bend
 
 
+@compiled(always_inlined=True)
+def _observed_distance(log):
+    return -log if log > -FARTHEST else FARTHEST
+
+
 @compiled
 def _observed_distances(logs, s, n):
     for j in range(n):
-        s[j] = -logs[j] if logs[j] > -FARTHEST else FARTHEST
+        s[j] = _observed_distance(logs[j])
 
 
 @compiled(inlined=True)
-def rank_partners(model, m, observed, search):
-    """search[LOSS, j]: a bound of the degradation of merging m with j, infinite for m itself"""
+def rank_partners(model, m, observed, late, search):
+    """search[LOSS, j]: a bound of the degradation of merging m with j, infinite for m itself.
+
+    `observed`: the vector whose kernel row has just been computed; if `late`, it has not been written.
+    """
     if m == observed:
         _observed_distances(model.logs, search[S], padded_count(model))
     else:
         distances_into(model, vector(model, m), model.norms[m], search[S])
+        if late:
+            search[S, observed] = _observed_distance(model.logs[m])
     search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
     n = padded_count(model)
     _products(model, m, search[NN], search[MN])
@@ -271,12 +281,12 @@ def rank_partners(model, m, observed, search):
 
 
 @compiled
-def best_partners(model, m, observed, search, members):
+def best_partners(model, m, observed, late, search, members):
     """members[1:] = the partners of m that degrade least, in that order; m is members[0].
 
     They are looked at closely in the order of their bounds, and sorted by what is found.
     """
-    rank_partners(model, m, observed, search)
+    rank_partners(model, m, observed, late, search)
     n, mm, wanted = model.head.count, search[NN, m], members.shape[0] - 1
     literal = model.head.objective == EQ21
     members[0] = m

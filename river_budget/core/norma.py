@@ -16,10 +16,10 @@ import numpy as np
 
 from .calls import model_of, scores_of, unpack_rows
 from .codes import Task
-from .examples import unpack
+from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction
-from .maintenance import keep_budget, store, strategy_of
+from .maintenance import keep_budget, store, strategy_of, writes_late
 from .numba_types import carver
 from .removal import settle
 from .rounds import look_at, observe
@@ -78,8 +78,9 @@ def learn_novelty(call):
         strange = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if strange:
-            store(model, x, norm, plus, minus, step, strategy_of(model), False)
-            fit(model, model.head.count - 1)
+            late = writes_late(False, strategy_of(model))
+            store(model, x, norm, plus, minus, step, strategy_of(model), late)
+            fit(model, model.head.count - 1, x, late)
         state.level += -step * (1.0 - state.nu) if strange else step * state.nu
     return n
 
@@ -98,9 +99,10 @@ def score_novelty(call):
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
-    fit(model_of(call), np.int64(-1))
+    model = model_of(call)
+    fit(model, NOBODY, nobody(model), False)
 
 
 @compiled
-def fit(model, observed):
-    keep_budget(model, False, strategy_of(model), observed)
+def fit(model, observed, x, late):
+    keep_budget(model, False, strategy_of(model), observed, x, late)

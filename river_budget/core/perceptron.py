@@ -18,10 +18,10 @@ import numpy as np
 from .averaging import score_mean, update_mean
 from .calibration import calibrate
 from .calls import model_of
-from .examples import unpack
+from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
-from .maintenance import keep_budget, store, strategy_of
+from .maintenance import keep_budget, store, strategy_of, writes_late
 from .numba_types import carver
 from .removal import settle
 from .rounds import look_at
@@ -71,8 +71,10 @@ def learn_maintained(call):
         calibrate(model, f, y, w)
         if w > 0.0 and wrong:
             step = clamp_step(w * state.learning_rate) * sign
-            store(model, x, norm, plus, minus, step, strategy_of(model), False)
-            keep_budget(model, False, strategy_of(model), model.head.count - 1)
+            strategy = strategy_of(model)
+            late = writes_late(False, strategy)
+            store(model, x, norm, plus, minus, step, strategy, late)
+            keep_budget(model, False, strategy, model.head.count - 1, x, late)
         if w > 0.0:
             state.averaged += 1.0
             update_mean(model, state.average, state.averaged)
@@ -83,4 +85,4 @@ def learn_maintained(call):
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
     model = model_of(call)
-    keep_budget(model, False, strategy_of(model), np.int64(-1))
+    keep_budget(model, False, strategy_of(model), NOBODY, nobody(model), False)
