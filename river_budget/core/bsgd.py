@@ -74,7 +74,7 @@ def shrink_to_budget(call):
     model = model_of(call)
     state, before = state_of(model), model.head.count
     exact = keeps_norm(state)
-    change = keep_budget(model, exact, strategy_of(model), NOBODY, nobody(model), False)
+    change = keep_budget(model, exact, strategy_of(model), NOBODY, NOBODY, nobody(model))
     follow_norm(model, state, exact, change, before)
 
 
@@ -135,7 +135,8 @@ def learn_rows(call, strategy):
             state.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
             state.norm2 -= lost
             before = model.head.count
-            change = keep_budget(model, exact, strategy, before - 1, x, late)  # lines 5-7
+            unwritten = before - 1 if late else NOBODY
+            change = keep_budget(model, exact, strategy, before - 1, unwritten, x)  # lines 5-7
             follow_norm(model, state, exact, change, before)
             state.errors += model.head.cost * inverse
         state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0

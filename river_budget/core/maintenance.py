@@ -89,17 +89,17 @@ def store(model, x, norm, plus, minus, amount, strategy, late):
 
 
 @compiled(inlined=True)
-def keep_budget(model, exact, strategy, observed, x, late):
+def keep_budget(model, exact, strategy, observed, unwritten, x):
     """Maintain until the budget is kept. Returns the change of |w|^2 if `exact`, and otherwise how much
-    |w| may have grown. `observed`: the vector whose kernel row has just been computed, or -1; it is x, and if `late`
-    it has not been written.
+    |w| may have grown. `observed`: the vector whose kernel row has just been computed, or NOBODY.
+    `unwritten`: the newcomer x, if its vector waits to be written, or NOBODY.
 
     head.cost becomes the sum of the lengths of what w was changed by."""
     head, change = model.head, 0.0
     head.cost = 0.0
     while head.count > head.budget:
         if head.maintenance == MERGE:
-            change += merge(model, exact, strategy, observed, x, late)
+            change += merge(model, exact, strategy, observed, unwritten, x)
         elif strategy == FACTOR:
             if head.choice == BEST:
                 p = cheapest(model, head.count)
@@ -113,17 +113,17 @@ def keep_budget(model, exact, strategy, observed, x, late):
         else:
             p = chosen_for_removal(model)
             change += change_by_removal(model, p, exact)
-            leave(model, p, x, late)
-        observed, late = -1, False
-    if late:
-        set_vector(model, observed, x)
+            leave(model, p, unwritten, x)
+        observed, unwritten = NOBODY, NOBODY
+    if unwritten != NOBODY:
+        set_vector(model, unwritten, x)
     return head.scale * (head.scale * change if exact else change)
 
 
 @compiled(always_inlined=True)
-def leave(model, p, x, late):
+def leave(model, p, unwritten, x):
     """Vector p leaves its place to the last one."""
-    if late:
+    if unwritten != NOBODY:
         take_place(model, x, p)
     else:
         remove(model, p)
@@ -151,7 +151,7 @@ def along_row(model, row, p):
 
 
 @compiled(inlined=True)
-def merge(model, exact, strategy, observed, x, late):
+def merge(model, exact, strategy, observed, unwritten, x):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
     head = model.head
     outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
@@ -164,10 +164,9 @@ def merge(model, exact, strategy, observed, x, late):
     points, places = f64_matrix(heap, m, width), i64(heap + 8 * m * width, width)
     room = heap + 8 * (m + 1) * width
     search = new_search(model)
-    best_partners(model, lightest(model, model.buffer), observed, late, search, members)
-    unwritten = observed if late else NOBODY
-    if late and head.slots and (members[0] == observed or members[1] == observed):
-        set_vector(model, observed, x)
+    best_partners(model, lightest(model, model.buffer), observed, unwritten, search, members)
+    if head.slots and (members[0] == unwritten or members[1] == unwritten):
+        set_vector(model, unwritten, x)
         unwritten = NOBODY
     u = vectors_side_by_side(model, members, unwritten, x, i64(room, m), places, points)
     places = i64(address_of(places), u)
@@ -187,7 +186,7 @@ def merge(model, exact, strategy, observed, x, late):
         gain = gain_by_merging(model, search[S], places, points, members, shares, s, a_z)
         loss += 2.0 * gain
     merge_own_rows(model, members, shares, s)
-    replace(model, places, points, members, shares, a_z, x, late)
+    replace(model, places, points, members, shares, a_z, unwritten, x)
     return loss if exact else math.sqrt(loss)
 
 
@@ -239,13 +238,13 @@ def gain_of_member(model, places, x_p, row, p, share, z_row):
 
 
 @compiled(inlined=True)
-def replace(model, places, points, members, shares, a_z, x, late):
-    """The combination of the members takes the place of one of them; the others leave, of two to x if it is late."""
+def replace(model, places, points, members, shares, a_z, unwritten, x):
+    """The combination of the members takes the place of one of them; the others leave."""
     z, norm = combination(model, places, points, shares)
     sort(members)
     place = members[0]
     for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
-        leave(model, members[i], x, late)
+        leave(model, members[i], unwritten, x)
     overwrite(model, place, z, norm)
     for r in range(a_z.shape[0]):
         model.coefficients[r, place] = a_z[r]

@@ -23,6 +23,7 @@ import math
 import numpy as np
 
 from .codes import Objective
+from .examples import NOBODY
 from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
 from .layout import SEARCH_ROWS
@@ -258,17 +259,18 @@ def _observed_distances(logs, s, n):
 
 
 @compiled(inlined=True)
-def rank_partners(model, m, observed, late, search):
+def rank_partners(model, m, observed, unwritten, search):
     """search[LOSS, j]: a bound of the degradation of merging m with j, infinite for m itself.
 
-    `observed`: the vector whose kernel row has just been computed; if `late`, it has not been written.
+    `observed`: the vector whose kernel row has just been computed, or NOBODY; `unwritten`: the same, if its vector
+    waits to be written, or NOBODY.
     """
     if m == observed:
         _observed_distances(model.logs, search[S], padded_count(model))
     else:
         distances_into(model, vector(model, m), model.norms[m], search[S])
-        if late:
-            search[S, observed] = _observed_distance(model.logs[m])
+        if unwritten != NOBODY:
+            search[S, unwritten] = _observed_distance(model.logs[m])
     search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
     n = padded_count(model)
     _products(model, m, search[NN], search[MN])
@@ -281,12 +283,12 @@ def rank_partners(model, m, observed, late, search):
 
 
 @compiled
-def best_partners(model, m, observed, late, search, members):
+def best_partners(model, m, observed, unwritten, search, members):
     """members[1:] = the partners of m that degrade least, in that order; m is members[0].
 
     They are looked at closely in the order of their bounds, and sorted by what is found.
     """
-    rank_partners(model, m, observed, late, search)
+    rank_partners(model, m, observed, unwritten, search)
     n, mm, wanted = model.head.count, search[NN, m], members.shape[0] - 1
     literal = model.head.objective == EQ21
     members[0] = m

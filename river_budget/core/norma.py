@@ -80,7 +80,8 @@ def learn_novelty(call):
         if strange:
             late = writes_late(False, strategy_of(model))
             store(model, x, norm, plus, minus, step, strategy_of(model), late)
-            fit(model, model.head.count - 1, x, late)
+            newest = model.head.count - 1
+            fit(model, newest, newest if late else NOBODY, x)
         state.level += -step * (1.0 - state.nu) if strange else step * state.nu
     return n
 
@@ -100,9 +101,9 @@ def score_novelty(call):
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
     model = model_of(call)
-    fit(model, NOBODY, nobody(model), False)
+    fit(model, NOBODY, NOBODY, nobody(model))
 
 
 @compiled
-def fit(model, observed, x, late):
-    keep_budget(model, False, strategy_of(model), observed, x, late)
+def fit(model, observed, unwritten, x):
+    keep_budget(model, False, strategy_of(model), observed, unwritten, x)

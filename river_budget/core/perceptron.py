@@ -74,7 +74,8 @@ def learn_maintained(call):
             strategy = strategy_of(model)
             late = writes_late(False, strategy)
             store(model, x, norm, plus, minus, step, strategy, late)
-            keep_budget(model, False, strategy, model.head.count - 1, x, late)
+            newest = model.head.count - 1
+            keep_budget(model, False, strategy, newest, newest if late else NOBODY, x)
         if w > 0.0:
             state.averaged += 1.0
             update_mean(model, state.average, state.averaged)
@@ -85,4 +86,4 @@ def learn_maintained(call):
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
     model = model_of(call)
-    keep_budget(model, False, strategy_of(model), NOBODY, nobody(model), False)
+    keep_budget(model, False, strategy_of(model), NOBODY, NOBODY, nobody(model))
