@@ -24,7 +24,7 @@ class Maintenance(Value):
     @property
     def kind(self) -> codes.Strategy:
         """Which pass it needs."""
-        return codes.Strategy.PAIRS
+        return codes.Strategy.REMOVE
 
     def header_fields(self, n_features: int = 0) -> dict[str, Any]:
         return {"maintenance": self._code, "factored": 0, "arity": 2, "method": 0, "objective": 0}

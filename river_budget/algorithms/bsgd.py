@@ -16,6 +16,10 @@ from ..parameters import Mutable, boolean, not_negative, optional, positive
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
 
 
+class _Removing:
+    learning_pass = staticmethod(core.learn_removing)
+
+
 class _MergingMany:
     learning_pass = staticmethod(core.learn_merging_many)
 
@@ -44,6 +48,7 @@ class _BSGD(AveragingExpansion, Maintained):
     @property
     def pass_holder(self) -> Any:
         passes = {
+            Strategy.REMOVE: _Removing,
             Strategy.PAIRS: type(self),
             Strategy.MANY: _MergingMany,
             Strategy.FACTOR: _Projecting,

@@ -32,7 +32,7 @@ from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .lanes import dot
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length
-from .maintenance import FACTOR, MANY, PAIRS, keep_budget, store, strategy_of, writes_late
+from .maintenance import FACTOR, MANY, PAIRS, REMOVE, keep_budget, store, strategy_of, writes_late
 from .numba_types import carver
 from .rounds import look_at
 from .rows import LAPLACIAN, RBF, padded_count, row_of_vector
@@ -85,8 +85,14 @@ def state_of(model):
 
 @compiled(called_from_python=True)
 def learn(call):
-    """The pass for models that remove vectors or merge pairs: they need not compile the rest."""
+    """The pass for models that merge pairs: each kind of strategy has its own, and need not compile the rest."""
     return learn_rows(call, PAIRS)
+
+
+@compiled(called_from_python=True)
+def learn_removing(call):
+    """The pass for models that remove vectors."""
+    return learn_rows(call, REMOVE)
 
 
 @compiled(called_from_python=True)

@@ -36,9 +36,10 @@ class Maintenance(enum.IntEnum):
 class Strategy(enum.IntEnum):
     """Which pass a maintenance needs: compiled with one of these as a constant, a pass leaves out the rest."""
 
-    PAIRS = 0  # removing vectors, merging pairs
-    MANY = 1  # merging more than two at once
-    FACTOR = 2  # projecting, with a factor of the Gram matrix
+    REMOVE = 0  # removing vectors
+    PAIRS = 1  # merging pairs
+    MANY = 2  # merging more than two at once
+    FACTOR = 3  # projecting, with a factor of the Gram matrix
 
 
 class Method(enum.IntEnum):

@@ -5,7 +5,7 @@
 change. That costs as much as the search for them; |delta| alone, which bounds the change of |w|, is free.
 The functions below `keep_budget` leave out the scale of the coefficients.
 
-`strategy` is the kind of strategy: PAIRS (remove, merge pairs), MANY, FACTOR. Callers pass it as a constant, so
+`strategy` is the kind of strategy: REMOVE, PAIRS, MANY, FACTOR. Callers pass it as a constant, so
 that only their kind is compiled.
 """
 
@@ -51,7 +51,7 @@ from .support import add_to, announce, lightest, overwrite, remove, take_place, 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
 BEST = int(Choice.BEST)
 UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance
-PAIRS, MANY, FACTOR = map(int, (Strategy.PAIRS, Strategy.MANY, Strategy.FACTOR))
+REMOVE, PAIRS, MANY, FACTOR = map(int, Strategy)
 STRATEGIES = (
     *REMOVALS,
     PROJECT,
@@ -62,16 +62,16 @@ STRATEGIES = (
 @compiled
 def strategy_of(model):
     """The kind of a model's strategy."""
-    if model.head.maintenance == PROJECT:
-        return FACTOR
-    return MANY if model.head.arity > 2 else PAIRS
+    if model.head.maintenance == MERGE:
+        return MANY if model.head.arity > 2 else PAIRS
+    return FACTOR if model.head.maintenance == PROJECT else REMOVE
 
 
 @compiled(inlined=True)
 def writes_late(exact, strategy):
     """Whether a newcomer is written only when it is known in whose place, if at all: the removal of another one
     does not read it, and for merging it is at hand."""
-    return strategy == PAIRS and not exact
+    return (strategy == REMOVE or strategy == PAIRS) and not exact
 
 
 @compiled(inlined=True)
@@ -98,8 +98,10 @@ def keep_budget(model, exact, strategy, observed, unwritten, x):
     head, change = model.head, 0.0
     head.cost = 0.0
     while head.count > head.budget:
-        if head.maintenance == MERGE:
-            change += merge(model, exact, strategy, observed, unwritten, x)
+        if strategy == REMOVE:
+            p = chosen_for_removal(model)
+            change += change_by_removal(model, p, exact)
+            leave(model, p, unwritten, x)
         elif strategy == FACTOR:
             if head.choice == BEST:
                 p = cheapest(model, head.count)
@@ -111,9 +113,7 @@ def keep_budget(model, exact, strategy, observed, unwritten, x):
             head.cost += head.scale * math.sqrt(weight * max(distance, 0.0))
             change -= weight * distance if exact else 0.0
         else:
-            p = chosen_for_removal(model)
-            change += change_by_removal(model, p, exact)
-            leave(model, p, unwritten, x)
+            change += merge(model, exact, strategy, observed, unwritten, x)
         observed, unwritten = NOBODY, NOBODY
     if unwritten != NOBODY:
         set_vector(model, unwritten, x)
