@@ -104,7 +104,7 @@ def test_another_process_goes_on(maker):
         ("stamp scratch", "stamp novelty scratch"),  # a field added to the header
         ('_REALS = (\n    "gamma', '_REALS = (\n    "novelty gamma'),
         ("(h.dense, h.capacity)", "(h.capacity, h.dense)"),  # a table of another shape
-        ("STATE_SIZE = 128", "STATE_SIZE = 192"),
+        ("STATE_SIZE = 192", "STATE_SIZE = 256"),
     ],
 )
 def test_a_process_with_another_layout_refuses_and_names_the_way_out(old, new, tmp_path):

@@ -71,7 +71,7 @@ def strategy_of(model):
 def writes_late(exact, strategy):
     """Whether a newcomer is written only when it is known in whose place, if at all: the removal of another one
     does not read it, and for merging it is at hand."""
-    return (strategy == REMOVE or strategy == PAIRS) and not exact
+    return not exact and strategy in (REMOVE, PAIRS)
 
 
 @compiled(inlined=True)

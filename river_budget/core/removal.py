@@ -26,6 +26,13 @@ def chosen_for_removal(model):
 
 
 @compiled
+def remove_to_budget(model):
+    """Remove vectors until the budget is kept. A newcomer takes the place of the last one removed."""
+    while model.head.count > model.head.budget:
+        remove(model, chosen_for_removal(model))
+
+
+@compiled
 def settle(model, x):
     """The newcomer, which was announced, is written where it stays: in its place or in that of the vector that the
     budget asks for."""
@@ -38,6 +45,4 @@ def settle(model, x):
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
     """Remove vectors until a budget that has been made smaller is kept."""
-    model = model_of(call)
-    while model.head.count > model.head.budget:
-        remove(model, chosen_for_removal(model))
+    remove_to_budget(model_of(call))
