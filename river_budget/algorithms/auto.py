@@ -21,8 +21,8 @@ __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 class AutoKernelClassifier(Inspected, Classifier):
     """A kernel classifier without settings: for the end of a pipeline, and with nothing in front of it.
 
-    It takes features in any unit, learns which of them matter, follows drift, and its probabilities can be
-    used as they are. A memory holds the recent examples and older ones that were hard to predict. Votes of
+    It takes features in any unit, also with heavy tails (amounts, durations), learns which of them matter,
+    follows drift, and its probabilities can be used as they are. A memory holds the recent examples and older ones that were hard to predict. Votes of
     the nearest and kernels of three widths work on this memory, with a weight for each feature that is
     learned from every example. Linear models and random binning need no memory. A mixer weighs the opinions
     of all of these by a Newton step.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ..core import auto_tables as core
 from ..core import layout as blocks
 from ..core.auto_sharing import NEIGHBOURS_FOUND
+from ..core.auto_tails import END, SCORES_OF_KNOTS
 from ..core.numba_types import f64_matrix
 from ..model.calls import Call
 from .auto_tables import AutoTables
@@ -105,8 +107,12 @@ class Inspected(AutoTables):
         """Features in the units of the user."""
         moments = self._table(core.MOMENTS)[:, : len(scaled)]
         spread = np.sqrt(np.maximum(moments[core.VARIANCE], 0.0)) * moments[core.ORIENTATION]
-        values: list[float] = (moments[core.MEAN] + spread * scaled).tolist()
-        return values
+        values = moments[core.MEAN] + spread * scaled
+        tail = self._table(core.TAIL)
+        for f in np.flatnonzero(tail[core.BENT, : len(scaled)]):
+            values[f] = of_score(tail[core.KNOT :, f], moments[core.ORIENTATION, f] * scaled[f])
+        found: list[float] = values.tolist()
+        return found
 
     def _target(self, value: float) -> Any:
         """A stored target as users know it."""
@@ -126,3 +132,11 @@ class Inspected(AutoTables):
         lines.append("Experts")
         lines += [f"    {e['name']}: {e['weight']:.3f}" for e in self.experts()]
         return "\n".join(lines)
+
+
+def of_score(knots: Any, score: float) -> float:
+    """What has this normal score, of a feature with heavy tails (core/auto_tails.py)."""
+    first, last = SCORES_OF_KNOTS[0], SCORES_OF_KNOTS[-1]
+    below = (knots[1] - knots[0]) * math.expm1(max(first - score, 0.0) / END)
+    above = (knots[-1] - knots[-2]) * math.expm1(max(score - last, 0.0) / END)
+    return float(np.interp(score, SCORES_OF_KNOTS, knots) - below + above)

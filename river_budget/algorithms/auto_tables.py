@@ -13,7 +13,8 @@ from ..core import layout as blocks
 from ..core.auto_binning import COARSENESS
 from ..core.auto_mixer import RIDGE
 from ..core.auto_regression import LONGEST_STRETCH
-from ..core.auto_scaling import CLIP, LARGEST_VALUE, rejoin_bins
+from ..core.auto_scaling import rejoin_bins
+from ..core.auto_tails import CLIP, LARGEST_VALUE
 from ..core.numba_types import f64
 from ..core.randoms import uniforms
 from ..model.base import StreamModel
@@ -32,6 +33,7 @@ IN_FILES = {
     "linear": core.LINEAR,
     "least_squares": core.LEAST_SQUARES,
     "covariance": core.COVARIANCE,
+    "tails": core.TAIL,
     "cells": core.CELL,
 }
 LARGE = 1e153  # of sums and weights, whose squares are finite
@@ -58,6 +60,7 @@ class AutoTables(StreamModel):
 
     state_type = core.STATE
     scores_with_per_vector = True
+    younger_tables = frozenset({"tails"})
     shows_kernel = False
     takes_lists = False
 
@@ -285,11 +288,14 @@ class AutoTables(StreamModel):
             tables[core.LINEAR][:, :, 1],
             tables[core.CELL][:, :, 1],
             tables[core.CALIBRATION][core.MASS],
+            tables[core.TAIL][[core.BENT, core.TIES]],
         ]
         if any((table < 0.0).any() for table in sums):
             raise ValueError("some of its weights or sums of squares are negative")
         if np.abs(tables[core.MOMENTS][core.MEAN]).max(initial=0.0) > LARGEST_VALUE:
             raise ValueError("means of its features are out of range")
+        if (np.diff(tables[core.TAIL][core.KNOT :], axis=0) < 0.0).any():
+            raise ValueError("the knots of its features are not in order")
         curvature = mixer[core.MIXER_CURVATURE :]
         if np.linalg.eigvalsh(curvature).min() <= 0.0:
             raise ValueError("the curvature of its mixer is not positive")

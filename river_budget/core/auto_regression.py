@@ -33,7 +33,7 @@ from .auto_linear import (
 from .auto_memory import make_room, write
 from .auto_metric import distances, turn
 from .auto_mixer import CURVES, SLOPES, newton_step, note_loss
-from .auto_scaling import LARGEST_VALUE, keep_moments, scale
+from .auto_scaling import keep_moments, scale
 from .auto_sharing import FORECAST, NEIGHBOURS_FOUND, NUMBER, SPREAD, is_noted, note
 from .auto_tables import (
     LOGS,
@@ -59,6 +59,7 @@ from .auto_tables import (
     noted,
     state_at,
 )
+from .auto_tails import LARGEST_VALUE
 from .auto_votes import NEAREST, SHARPEST, SOFTEST, nearest, neighbour_slopes, share_out
 from .calls import row_of, scores_of, unpack_rows, whole_row
 from .jit import compiled

@@ -28,14 +28,13 @@ from .auto_tables import (
     noted,
     state_at,
 )
+from .auto_tails import CLIP, LARGEST_VALUE, bend_row, follow_tails
 from .calls import model_of
 from .jit import compiled
 from .support import within
 
 SLOWEST = 1e-4  # rate
-CLIP = 4.0  # standard deviations
 ROUNDING = 1e-12  # a standard deviation below this share of the mean is none
-LARGEST_VALUE = 1e150  # its square is still finite
 
 
 @compiled(always_inlined=True)
@@ -66,11 +65,13 @@ def scale(model, state, x):
         new[VARIANCE, f] = variance
         new[ORIENTATION, f] = orientation
         row[1 + f] = orientation * scaled
+    bend_row(model, state)
 
 
 @compiled(always_inlined=True)
 def keep_moments(model, state):
-    """The moments of the noted row become those of the model; a feature that begins to vary joins the bins."""
+    """The moments of the noted row become those of the model; a feature that begins to vary joins the bins, one
+    with heavy tails is bent."""
     old, new = kept(model, MOMENTS), noted(model, NEW_MOMENTS)
     for f in range(state.features):
         if new[ORIENTATION, f] != 0.0 and old[ORIENTATION, f] == 0.0:
@@ -78,6 +79,7 @@ def keep_moments(model, state):
     for part in range(3):
         for f in range(state.features):
             old[part, f] = new[part, f]
+    follow_tails(model, state)
 
 
 @compiled(called_from_python=True)

@@ -50,20 +50,22 @@ DEPTHS = (5, 2)  # its experts: the largest number of features that a table look
 SLOTS = TABLES * sum(DEPTHS)
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
 KNOTS = 11  # of the calibration
+TAIL_KNOTS = 15  # of features with heavy tails
 
 # rows of model.per_vector
 TARGET, HARD, WEIGHT, ARRIVAL, SQUARED_ERROR = range(5)
 # tables of the room, and rows of some
 MOMENTS, METRIC, KEY, PRIOR, MIXER, CALIBRATION = np.arange(6)
-LINEAR, LEAST_SQUARES, COVARIANCE, SLOT, CELL = np.arange(6, 11)
+LINEAR, LEAST_SQUARES, COVARIANCE, TAIL, SLOT, CELL = np.arange(6, 12)
 MEAN, VARIANCE, ORIENTATION = range(3)  # of MOMENTS
 METRIC_WEIGHT, METRIC_LOG, METRIC_SQUARES = range(3)  # of METRIC
 MIXER_WEIGHT, MIXER_LOSS, MIXER_CURVATURE = range(3)  # of MIXER; the curvature takes the rest
 MASS, EXCESS = range(2)  # of CALIBRATION
+BENT, TIES, LAST, KNOT = range(4)  # of TAIL; behind them the other knots
 SLOT_FEATURE, SLOT_DRAW, SLOT_SCALE, SLOT_SHIFT, SLOT_TURN = np.arange(5)  # of SLOT
 # tables of the desk, and rows of some
-RAW, ROW, NEW_MOMENTS, SHARES, LOGS = np.arange(11, 16)
-MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE, SCORES = np.arange(16, 23)
+RAW, ROW, NEW_MOMENTS, SHARES, LOGS = np.arange(12, 17)
+MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE, SCORES = np.arange(17, 24)
 HIT_CELL, HIT_NUMBER, HIT_STEP = np.arange(3)  # of HIT
 NEAR_PLACE, NEAR_DISTANCE, NEAR_SHARE = range(3)  # of NEAR
 DIRECTORY = 3 * 24  # numbers
@@ -83,6 +85,7 @@ def room_shapes(width: int, columns: int) -> Any:
         LINEAR: (columns, 2, 2, width + 1),  # per rate: weights, and sums of squared gradients
         LEAST_SQUARES: (columns, squared),
         COVARIANCE: (squared, squared),
+        TAIL: (KNOT + TAIL_KNOTS, width),
         SLOT: (5, SLOTS),
         CELL: (len(DEPTHS) * TABLES, CELLS_EACH, 2, columns),  # weights, and sums or visits
     }

@@ -61,6 +61,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     file_limits: ClassVar[Mapping[str, int]] = {}
     # what older files mean that lack these parameters
     file_defaults: ClassVar[Mapping[str, Any]] = {}
+    younger_tables: ClassVar[frozenset[str]] = frozenset()  # that files of earlier versions lack
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
     takes_lists = True  # examples as lists of what is present; else as rows only
     most_entries: ClassVar[int] = 2**18  # of a sparse matrix that are looked at together

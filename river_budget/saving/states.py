@@ -218,6 +218,8 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
             _restore_array(model, name, table, count, source, places.get(name))
     _restore_order(model, lists)
     for name, table in model.own_tables().items():
+        if name not in places and name in model.younger_tables:
+            continue
         array = source.array(places.get(name), table.shape, table.dtype.kind, name)
         if not np.isfinite(array).all():
             raise damaged(f"its {name} are not finite")
