@@ -133,6 +133,12 @@ def test_features_with_heavy_tails_are_replayed(budget):
     replay_classes([(x, y > -1.2) for x, y in stream], budget, classes=(False, True))
 
 
+def test_knots_are_laid_again_as_the_reference_does():
+    stream = [({"amount": x["amount"]}, y) for x, y in giants(1200)]
+    _, oracle = replay_numbers(stream, 40)
+    assert len(oracle.knots) == 1
+
+
 def test_targets_that_stay_the_same_for_long_are_replayed():
     stream = [(x, 5.0 if t < 60 else y) for t, (x, y) in enumerate(smooth(200))]
     model, _ = replay_numbers(stream, 50)

@@ -61,7 +61,7 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     >>> weights = model.importances()
     >>> max(weights, key=weights.get)
-    'exgreen-mean'
+    'region-centroid-row'
 
     References
     ----------

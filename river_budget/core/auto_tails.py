@@ -5,8 +5,9 @@ a small part of it, where no distance and no bin tells one from another. Such a 
 scaled, values become what they would be if the feature were normal. Between knots, which are quantiles of the stored
 rows, that is a straight line; beyond the outer ones it goes on as a logarithm.
 
-The stored rows are looked at whenever the rounds are a power of two: which features are to be bent, and where the
-knots of those lie that are. The places of the rows move along. Other features are left as they are, to the last bit.
+The stored rows tell, whenever the rounds are a power of two, which features are to be bent, and where the knots lie;
+those are laid again every thousand rounds. The places of the rows move along. Other features are left as they are, to
+the last bit.
 
     here
     q_k    KNOT + k: the value below which k / 16 of the rows lie, for k = 1 to 15; z_k  SCORES_OF_KNOTS: its normal score
@@ -48,6 +49,7 @@ SCORES_OF_KNOTS = tuple(
 )
 END = SCORES_OF_KNOTS[-1] - SCORES_OF_KNOTS[-2]  # between the outer knots, on both sides
 FIRST, FEWEST = 64, 32  # rounds, and stored rows, that a judgement needs
+REFRESH = 1024  # rounds after which knots are laid again
 HEAVY = 0.25  # half the distance of the quartiles, in standard deviations: .67 for a normal feature, .34 for its exponential
 FEW = 0.1  # ties
 APART = 1e-6  # knots, at least, in units of the distance of the outer ones
@@ -126,18 +128,20 @@ def follow_tails(model, state):
         value = within(raw[f], LARGEST_VALUE)
         ties[f] += rate * ((1.0 if value == last[f] else 0.0) - ties[f])
         last[f] = value
-    if state.rounds >= FIRST and state.rounds & (state.rounds - 1) == 0:
-        judge(model, state)
+    new = state.rounds >= FIRST and state.rounds & (state.rounds - 1) == 0
+    if new or state.rounds % REFRESH == 0:
+        lay_knots(model, state, new)
 
 
 @compiled
-def judge(model, state):
-    """Lay the knots of features with heavy tails, and move the stored rows along."""
+def lay_knots(model, state, new):
+    """Lay the knots of features that are bent, and move the stored rows along; if `new`, of others that should be."""
     tail, moments, n = kept(model, TAIL), noted(model, NEW_MOMENTS), model.head.count
     raw, in_order = model.buffer, model.row
     for f in range(state.features):
         orientation, bent = moments[ORIENTATION, f], tail[BENT, f] > 0.0
-        if n < FEWEST or orientation == 0.0 or (not bent and tail[TIES, f] >= FEW):
+        may_be = new and orientation != 0.0 and tail[TIES, f] < FEW
+        if n < FEWEST or not (bent or may_be):
             continue
         stored, deviation = row_of(model.vectors, f), math.sqrt(moments[VARIANCE, f])
         for j in range(n):
@@ -146,13 +150,24 @@ def judge(model, state):
             raw[j] = within(raw_of_score(tail, f, score) if bent else linear, LARGEST_VALUE)
             in_order[j] = raw[j]
         sort(in_order, n)
-        quartiles = quantile(in_order, n, 0.75) - quantile(in_order, n, 0.25)
-        if (bent or quartiles < 2.0 * HEAVY * deviation) and are_apart(in_order, n):
+        if (bent or is_heavy(in_order, n)) and are_apart(in_order, n):
             for k in range(TAIL_KNOTS):
                 tail[KNOT + k, f] = quantile(in_order, n, share_below(k))
             for j in range(n):
                 stored[j] = orientation * within(straightened(tail, f, raw[j]), CLIP)
             tail[BENT, f] = 1.0
+
+
+@compiled
+def is_heavy(in_order, n):
+    """Whether most values lie within a small part of what is usual."""
+    mean, variance = 0.0, 0.0
+    for j in range(n):
+        mean += in_order[j] / n
+    for j in range(n):
+        variance += (in_order[j] - mean) ** 2 / n
+    quartiles = quantile(in_order, n, 0.75) - quantile(in_order, n, 0.25)
+    return quartiles < 2.0 * HEAVY * math.sqrt(variance)
 
 
 @compiled(always_inlined=True)

@@ -218,18 +218,21 @@ class Auto:
     def follow_tails(self, raw):
         self.ties = self.ties + max(1.0 / (self.t + 1), 0.01) * ((raw == self.before) - self.ties)
         self.before = raw
-        if self.t >= 64 and math.log2(self.t).is_integer() and len(self.memory) >= 32:
+        if len(self.memory) >= 32:
+            new = self.t >= 64 and math.log2(self.t).is_integer()
             for f in np.flatnonzero(self.sign):
-                if f in self.knots or self.ties[f] < 0.1:
-                    self.judge(f)
+                if (new and self.ties[f] < 0.1) or (
+                    f in self.knots and (new or self.t % 1024 == 0)
+                ):
+                    self.lay_knots(f)
 
-    def judge(self, f):
+    def lay_knots(self, f):
         """A feature whose quartiles are near each other has heavy tails: the stored rows lay its knots."""
         z, sd = [self.sign[f] * row["x"][f] for row in self.memory], math.sqrt(self.var[f])
         q = self.knots.get(f)
         was = [self.mean[f] + sd * score if q is None else value_of(score, q) for score in z]
         new = np.quantile(was, SIXTEENTHS)
-        heavy = q is not None or np.subtract(*np.quantile(was, [0.75, 0.25])) < 0.5 * sd
+        heavy = q is not None or np.subtract(*np.quantile(was, [0.75, 0.25])) < 0.5 * np.std(was)
         if heavy and np.diff(new).min() > 1e-6 * (new[-1] - new[0]):
             self.knots[f] = new
             for row, value in zip(self.memory, was, strict=True):
