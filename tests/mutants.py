@@ -538,9 +538,28 @@ EARLIER = [
     ),
     Mutant(
         "core/auto_votes.py",
-        "n += np.int64(j < count)",
-        "n += 1",
+        "while places[n - 1] >= count:",
+        "while False:",
         "auto_replay",
+    ),
+    Mutant(
+        "core/auto_tails.py",
+        "score = orientation * stored[j]",
+        "score = stored[j]",
+        "auto_replay auto",
+        "heavy or knots",
+    ),
+    Mutant(
+        "core/merging.py",
+        "search[S, unwritten] = ",
+        "search[S, m] = ",
+        "replay merging",
+    ),
+    Mutant(
+        "core/bsgd.py",
+        "total += up * up + down * down",
+        "total += up * up",
+        "replay properties repairs",
     ),
     Mutant(
         "core/lanes.py",
