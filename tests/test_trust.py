@@ -142,8 +142,8 @@ print(loaded, re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1
 """
 
 
-def test_a_process_that_loads_mutated_files_stays_below_200_MB(no_hang):
-    """A process with nothing but the package in it, which needs 126 MB."""
+def test_a_process_that_loads_mutated_files_stays_below_250_MB(no_hang):
+    """A process with nothing but the package in it, which needs 176 MB, and 230 with a model of AutoKernel."""
     rng = random.Random(3)
     files = [file_of(taught(model, 30)) for model in FORGED]
     sources = [unpacked(data) for data in files]
@@ -161,7 +161,7 @@ def test_a_process_that_loads_mutated_files_stays_below_200_MB(no_hang):
     loaded, kilobytes = map(int, output.split())
     print(f"{FILES} files, {loaded} of them loaded; at most {kilobytes / 1e3:.0f} MB")
     assert loaded > 100
-    assert kilobytes < 200_000
+    assert kilobytes < 250_000
 
 
 def test_with_the_usual_limit_a_forged_file_takes_no_memory(no_hang):
@@ -306,6 +306,8 @@ def check(model, seen):
         assert np.isfinite(table).all()
     assert not np.isnan(block.norms).any()
     assert not block.coefficients[:, n:].any()
+    if isinstance(model, (rb.AutoKernelClassifier, rb.AutoKernelRegressor)):
+        return  # arrivals stand elsewhere
     if hasattr(model, "n_support_vectors"):
         arrivals = block.arrivals[:n]
         assert len(set(arrivals.tolist())) == n
