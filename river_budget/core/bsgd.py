@@ -53,10 +53,7 @@ STATE = np.dtype(
             ("norm2", "f8"),
             ("unchecked", "i8"),  # vectors given up since norm2 was computed from scratch
             ("bounded", "i8"),  # norm2 is an upper bound
-            (
-                "wait",
-                "i8",
-            ),  # vectors to be given up before it may be one again; below 0: given up since then
+            ("wait", "i8"),  # vectors to be given up before it may be one; below 0, since it is
             ("surplus", "f8"),  # sum of weight * loss(0) - 1: how the ball differs from the paper's
             ("errors", "f8"),  # sum of |E_t|
         ],
