@@ -39,6 +39,7 @@ from .auto_tables import (
     noted,
 )
 from .calls import row_of
+from .examples import NONE
 from .jit import compiled
 from .support import within
 
@@ -179,7 +180,7 @@ def share_below(k):
 @compiled
 def are_apart(in_order, n):
     """Whether no two knots coincide: between them a rounding error would be a jump."""
-    first, least = quantile(in_order, n, share_below(0)), np.inf
+    first, least = quantile(in_order, n, share_below(NONE)), np.inf
     last = first
     for k in range(1, TAIL_KNOTS):
         knot = quantile(in_order, n, share_below(k))
