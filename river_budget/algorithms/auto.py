@@ -142,11 +142,9 @@ class AutoKernelClassifier(Inspected, Classifier):
         """A table with one column for the second class gets one for the first, which is its negative."""
         new = self._table(name)
         if name == core.LINEAR:
-            new[1], new[0] = old[0], old[0]
-            new[0, :, 0] *= -1.0  # weights; sums of squares are the same
+            new[2:4], new[:2] = old, -old
         elif name == core.CELL:
-            new[..., 1], new[..., 0] = old[..., 0], old[..., 0]
-            new[:, :, 0, 0] *= -1.0
+            new[..., 1], new[..., 0] = old[..., 0], -old[..., 0]
         else:
             new[1], new[0] = old[0], -old[0]
             new[0, 0] += 1.0  # the values of both add up to 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import auto_tables as core
 from ..core import layout as blocks
-from ..core.auto_binning import COARSENESS
+from ..core.auto_binning import COARSENESS, SUM
 from ..core.auto_mixer import RIDGE
 from ..core.auto_regression import LONGEST_STRETCH
 from ..core.auto_scaling import rejoin_bins
@@ -30,11 +30,17 @@ IN_FILES = {
     "prior": core.PRIOR,
     "mixer": core.MIXER,
     "calibration": core.CALIBRATION,
-    "linear": core.LINEAR,
+    "linear_weights": core.LINEAR,
+    "linear_sums": core.LINEAR_SUMS,
     "least_squares": core.LEAST_SQUARES,
     "covariance": core.COVARIANCE,
     "tails": core.TAIL,
-    "cells": core.CELL,
+    "bins": core.CELL,
+}
+# Tables of earlier versions, which held weights and, for each column, sums of squares: what they are today
+IN_OLDER = {
+    "linear": ("linear_weights", "linear_sums"),
+    "cells": ("bins",),
 }
 LARGE = 1e153  # of sums and weights, whose squares are finite
 RANGES = {
@@ -61,6 +67,7 @@ class AutoTables(StreamModel):
     state_type = core.STATE
     scores_with_per_vector = True
     younger_tables = frozenset({"tails"})
+    older_tables = IN_OLDER
     shows_kernel = False
     takes_lists = False
 
@@ -111,6 +118,10 @@ class AutoTables(StreamModel):
         head = blocks.views(self.block).head
         return int(head.width), int(head.outputs) // core.WIDTHS
 
+    def _squared(self) -> int:
+        """Rows of the covariance that are used."""
+        return min(self._sizes()[0], core.MOST_SQUARED) + 1
+
     def _table(self, name: Any) -> Any:
         """A table of the room in its full shape."""
         entries, _, _ = core.directory(*self._sizes())
@@ -121,10 +132,13 @@ class AutoTables(StreamModel):
         if self.block is None:
             return {}
         tables = {name: self._table(table) for name, table in IN_FILES.items()}
-        return {
-            name: table.reshape(math.prod(table.shape[:-1]), table.shape[-1])
-            for name, table in tables.items()
-        }
+        width, squared = self._sizes()[0] + 1, self._squared()
+        filled_up = {"linear_weights": width, "linear_sums": width, "least_squares": squared}
+        for name, length in filled_up.items():
+            tables[name] = tables[name][:, :length]
+        tables["covariance"] = tables["covariance"][:squared, :squared]
+        tables["bins"] = tables["bins"].reshape(-1, tables["bins"].shape[-1])
+        return tables
 
     def furnish(self) -> None:
         """The directory, and what tables begin with that features and classes to come will find."""
@@ -132,8 +146,7 @@ class AutoTables(StreamModel):
         f64(blocks.views(self.block).room, core.DIRECTORY).view(np.int64)[:] = entries.ravel()
         self._table(core.METRIC)[core.METRIC_WEIGHT] = 1.0
         self._table(core.METRIC)[core.METRIC_SQUARES] = 1e-3
-        covariance = self._table(core.COVARIANCE)
-        covariance[:] = np.eye(len(covariance))
+        np.fill_diagonal(self._table(core.COVARIANCE)[: self._squared()], 1.0)
         self._draw_bins()
 
     def _set_parameters(self) -> None:
@@ -146,14 +159,20 @@ class AutoTables(StreamModel):
 
     def resize_block(self, **sizes: int) -> None:
         """Tables of another width or with more columns keep what they hold."""
-        old = {name: self._table(name).copy() for name in range(core.CELL + 1)}
+        old = {name: self._table(name).copy() for name in core.room_shapes(1, 1)}
         width, _ = self._sizes()
         twin = self.twin()  # a thread that predicts must not find tables without their directory
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
         twin.furnish()
         for name, source in old.items():
             target = twin._table(name)
-            corner = tuple(map(slice, np.minimum(source.shape, target.shape)))
+            shape = np.minimum(source.shape, target.shape)
+            if name == core.COVARIANCE:  # the diagonal of what is new is not 0
+                shape[:] = min(self._squared(), twin._squared())
+            elif name == core.CELL:  # sums stand behind all columns
+                shape[-1] = min(self._sizes()[1], twin._sizes()[1])
+                target[..., SUM] = source[..., SUM]
+            corner = tuple(map(slice, shape))
             target[corner] = source[corner]
         self.use_block(twin.block)
 
@@ -232,6 +251,26 @@ class AutoTables(StreamModel):
 
     # from a file
 
+    def older_shape(self, name: str) -> tuple[int, int]:
+        if name == "linear":
+            return 4 * self._columns, self._sizes()[0] + 1
+        return 2 * core.TABLES * len(core.DEPTHS) * core.CELLS_EACH, self._columns
+
+    def take_older(self, name: str, table: Any) -> None:
+        if name == "linear":
+            parts = table.reshape(self._columns, 2, 2, -1)
+            weights, sums = parts[:, :, 0], parts[:, :, 1].mean(axis=0)
+            own = self.own_tables()
+            own["linear_weights"][:], own["linear_sums"][:] = (
+                weights.reshape(-1, table.shape[1]),
+                sums,
+            )
+        else:
+            cells = self._table(core.CELL)
+            parts = table.reshape(*cells.shape[:2], 2, -1)
+            cells[..., : self._columns] = parts[:, :, 0]
+            cells[..., SUM] = parts[:, :, 1].mean(axis=-1)
+
     no_sum = "each has learned distances of its own, and there is no sum of them"
     checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place")
 
@@ -285,8 +324,8 @@ class AutoTables(StreamModel):
             metric[core.METRIC_WEIGHT],
             metric[core.METRIC_SQUARES],
             tables[core.PRIOR],
-            tables[core.LINEAR][:, :, 1],
-            tables[core.CELL][:, :, 1],
+            tables[core.LINEAR_SUMS],
+            tables[core.CELL][..., SUM],
             tables[core.CALIBRATION][core.MASS],
             tables[core.TAIL][[core.BENT, core.TIES]],
         ]

@@ -16,16 +16,16 @@ import math
 import numpy as np
 
 from .auto_binning import binned, find_cells, learn_bins
-from .auto_calibration import correct, learn_calibration, log_probability
-from .auto_kernels import kernel_score, learn_distance, narrow, widest_kernels
+from .auto_calibration import correct, corrections, learn_calibration
+from .auto_kernels import kernel_scores, learn_distance, narrow, widest_kernels
 from .auto_linear import (
     QUICK,
     SLOW,
     gain,
     learn_least_squares,
     learn_linear,
-    least_squares_score,
-    linear_score,
+    least_squares_scores,
+    linear_scores,
     shrink_covariance,
 )
 from .auto_memory import make_room, write
@@ -72,9 +72,11 @@ from .auto_votes import (
 from .calls import row_of, scores_of, unpack_rows, whole_row
 from .exponential import exp_of, exponentials
 from .jit import compiled
+from .lanes import LANES, dot
 from .logarithm import logarithms
 from .numba_types import address_of, f64
 from .rows import is_finite
+from .softmax import softmax
 
 PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3
 VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = 5, 7, 10
@@ -139,15 +141,7 @@ def link(scores, shares):
         shares[1] = large if scores[0] >= 0.0 else small * large
         shares[0] = small * large if scores[0] >= 0.0 else large
         return
-    highest, total = scores[0], 0.0
-    for c in range(1, shares.shape[0]):
-        highest = max(highest, scores[c])
-    for c in range(shares.shape[0]):
-        shares[c] = exp_of(scores[c] - highest)
-    for c in range(shares.shape[0]):
-        total += shares[c]
-    for c in range(shares.shape[0]):
-        shares[c] /= total
+    softmax(scores, shares)
 
 
 @compiled(always_inlined=True)
@@ -171,16 +165,16 @@ def ask_models(model, state):
     """lin, bin, linrls"""
     scores, columns = noted(model, SCORES), columns_of(model)
     for u in range(2):
-        for c in range(columns):
-            scores[LINEAR_EXPERT + u, c] = linear_score(model, state, c, u)
+        linear_scores(model, state, u, row_of(scores, LINEAR_EXPERT + u))
     for u in range(2):
         find_cells(model, u)
         binned(model, u, row_of(scores, BIN_EXPERT + u))
     if state.second_order >= 0:
         middle = 0.5 if columns == 1 else 0.0  # one column stands for s and 1 - s
+        row = row_of(scores, SQUARES_EXPERT)
+        least_squares_scores(model, state, row)
         for c in range(columns):
-            lacks = least_squares_score(model, state, c) - middle
-            scores[SQUARES_EXPERT, c] = lacks / state.residual
+            row[c] = (row[c] - middle) / state.residual
 
 
 @compiled(always_inlined=True)
@@ -190,8 +184,7 @@ def ask_kernels(model, state):
     for q in range(WIDTHS):
         if q > 0:
             narrow(model)
-        for c in range(columns_of(model)):
-            scores[KERNEL_EXPERT + q, c] = kernel_score(model, c, q)
+        kernel_scores(model, q, row_of(scores, KERNEL_EXPERT + q))
 
 
 @compiled(always_inlined=True)
@@ -249,9 +242,10 @@ def mix(model, state):
     shares, logs, mixture = noted(model, SHARES), noted(model, LOGS), noted(model, MIXTURE)
     weights, n = kept(model, MIXER)[MIXER_WEIGHT], shares.shape[1]
     all_shares, all_logs = in_one(shares), in_one(logs)
-    for i in range(STRIDE * n):
+    number = (experts_of(state) * n + LANES - 1) // LANES * LANES
+    for i in range(number):
         all_logs[i] = (1.0 - FLOOR) * all_shares[i] + FLOOR / n
-    logarithms(all_logs, all_logs, STRIDE * n)
+    logarithms(all_logs, all_logs, number)
     for c in range(n):
         mixture[1, c] = 0.0
     for k in range(experts_of(state)):
@@ -269,19 +263,15 @@ def mix(model, state):
 def tell(model, scores):
     """The log-odds of two classes, or the logarithms of all probabilities."""
     mixture = noted(model, MIXTURE)
-    n, highest, total = mixture.shape[1], mixture[1, 0], 0.0
-    for c in range(1, n):
-        highest = max(highest, mixture[1, c])
-    for c in range(n):
-        total += exp_of(mixture[1, c] - highest)
-    shift = highest + math.log(total)
-    for c in range(n):
-        mixture[3, c] = log_probability(model, mixture[1, c] - shift, c)
-    if n == 2:
-        scores[0] = mixture[3, 1] - mixture[3, 0]
+    top, for_top, for_others = corrections(model)
+    if mixture.shape[1] == 2:
+        odds = mixture[1, 1] - mixture[1, 0]
+        scores[0] = odds + (for_top - for_others if top == 1 else for_others - for_top)
         return
-    for c in range(n):
-        scores[c] = mixture[3, c]
+    shift = math.log(mixture[0, top]) - mixture[1, top]
+    for c in range(mixture.shape[1]):
+        scores[c] = mixture[1, c] + shift + for_others
+    scores[top] = mixture[1, top] + shift + for_top
 
 
 @compiled(always_inlined=True)
@@ -306,12 +296,17 @@ def learn_mixture(model, state, y, w):
     logs, mixture, solver = noted(model, LOGS), noted(model, MIXTURE), noted(model, SOLVER)
     n = experts_of(state)
     for k in range(n):
-        slope = -logs[k, y]
-        for c in range(logs.shape[1]):
-            slope += mixture[0, c] * logs[k, c]
+        slope = mean_log(mixture[0], logs[k]) - logs[k, y]
         solver[SLOPES, k] = solver[CURVES, k] = slope
         note_loss(model, k, state.rounds, -logs[k, y])
     newton_step(model, n, START / n, STEP, w)
+
+
+@compiled(always_inlined=True)
+def mean_log(shares, logs):
+    if logs.shape[0] == 2:
+        return shares[0] * logs[0] + shares[1] * logs[1]
+    return dot(shares, logs, logs.shape[0])
 
 
 @compiled(always_inlined=True)
@@ -320,17 +315,18 @@ def learn_models(model, state, y, w, first, columns):
     shares, errors = noted(model, SHARES), noted(model, MIXTURE)[2]
     for u in range(2):
         for c in range(columns):
-            error = w * (shares[LINEAR_EXPERT + u, first + c] - (first + c == y))
-            learn_linear(model, state, c, u, QUICK if u == 0 else SLOW, error)
+            errors[c] = w * (shares[LINEAR_EXPERT + u, first + c] - (first + c == y))
+        learn_linear(model, state, u, QUICK if u == 0 else SLOW, errors)
     for u in range(2):
         for c in range(columns):
             errors[c] = w * (shares[BIN_EXPERT + u, first + c] - (first + c == y))
         learn_bins(model, u, errors)
     if state.second_order < 0:
         return
+    least_squares_scores(model, state, errors[:columns])
     factor, total = gain(model, state, w), 0.0
     for c in range(columns):
-        error = (first + c == y) - least_squares_score(model, state, c)
+        error = (first + c == y) - errors[c]
         learn_least_squares(model, state, c, factor * error)
         total += error * error
     shrink_covariance(model, state, factor)

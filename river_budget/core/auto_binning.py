@@ -8,7 +8,8 @@ A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007 
     wid, off     SLOT_SCALE = 1 / wid, SLOT_SHIFT = off / wid
     cell_j       HIT_CELL; a sum of the bins, each times a number of its slot (SLOT_TURN), modulo 1: a hash that is
                  plain arithmetic
-    TW[j, cell]  CELL: a row of weights, and behind it a row of sums of squares (in regression: of visits)
+    TW[j, cell]  a row of CELL: a weight per column, and last a fading sum of the squares of errors, of all classes on
+                 average (in regression the number of visits)
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import math
 
 import numpy as np
 
+from .auto_linear import mean_square
 from .auto_tables import (
     CELL,
     CELLS_EACH,
@@ -34,19 +36,21 @@ from .auto_tables import (
     SLOT_SHIFT,
     SLOT_TURN,
     TABLES,
+    columns_of,
     kept,
     noted,
 )
 from .calls import row_of
 from .jit import compiled
 from .randoms import numbered
+from .row_sums import add_rows, add_to_rows
 
 COARSENESS = (4.0, 8.0)  # of the experts: bins over 4 standard deviations
 EDGE = 3.0  # bins go as far as this
 STEP = 0.3 / math.sqrt(TABLES)
-MEMORY = 0.9995  # of sums of squared gradients
+MEMORY = 0.9995  # of sums of squares
 SOFTENING = 1e-2  # of their roots
-BEHIND = np.uint64(1)  # the row of sums, or of visits
+SUM = -1  # its place in a row of cells
 FLOOR = 0.05  # of the share of an error that a cell takes over, in regression
 
 
@@ -81,7 +85,7 @@ def join_bins(model, feature):
 def empty(model, j):
     """Table j forgets."""
     cells = kept(model, CELL)
-    for i in range(2 * CELLS_EACH * j, 2 * CELLS_EACH * (j + 1)):
+    for i in range(CELLS_EACH * j, CELLS_EACH * (j + 1)):
         for c in range(cells.shape[1]):
             cells[i, c] = 0.0
 
@@ -111,7 +115,7 @@ def find_cells(model, expert):
     for j in range(TABLES):
         part = hash_sum[j] - math.floor(hash_sum[j])
         cell = min(np.int64(part * CELLS_EACH), CELLS_EACH - 1)
-        hits[j] = 2 * ((expert * TABLES + j) * CELLS_EACH + cell)
+        hits[j] = (expert * TABLES + j) * CELLS_EACH + cell
 
 
 @compiled(always_inlined=True)
@@ -124,8 +128,7 @@ def slots_of(model, name, b):
 def binned(model, expert, scores):
     """scores[c] = sum_j TW[j, cell_j, c]"""
     cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
-    columns = cells.shape[1]
-    if columns == 1:
+    if scores.shape[0] == 1:
         first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
         for j in range(0, TABLES, 4):  # an addition waits for the one before it: four do not
             first += cells[hits[j], 0]
@@ -133,52 +136,40 @@ def binned(model, expert, scores):
             third += cells[hits[j + 2], 0]
             fourth += cells[hits[j + 3], 0]
         scores[0] = (first + second) + (third + fourth)
-        return
-    for c in range(columns):
-        scores[c] = 0.0
-    for j in range(TABLES):
-        weights = cells[hits[j]]
-        for c in range(columns):
-            scores[c] += weights[c]
+    else:
+        add_rows(cells, hits, TABLES, scores)
 
 
 @compiled(always_inlined=True)
 def learn_bins(model, expert, errors):
-    """AdaGrad against errors[c] in all cells that are hit."""
+    """AdaGrad against errors[c] in all cells that are hit; all classes of a cell share the length of its steps.
+    (Numbers are fetched first, so that roots and divisions are vector code.)"""
     cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
-    columns = cells.shape[1]
+    fetched, steps = hits_of(model, expert, HIT_NUMBER), hits_of(model, expert, HIT_STEP)
+    columns = columns_of(model)
+    square, last = mean_square(errors, columns), cells.shape[1] + SUM
+    for j in range(TABLES):
+        fetched[j] = cells[hits[j], last]
+    for j in range(TABLES):
+        fetched[j] = MEMORY * fetched[j] + square
+    for j in range(TABLES):
+        steps[j] = -STEP / math.sqrt(fetched[j] + SOFTENING)
+    for j in range(TABLES):
+        cells[hits[j], last] = fetched[j]
     if columns == 1:
-        _learn_one_column(model, expert, errors[0])
-        return
-    for j in range(TABLES):
-        weights, squares = cells[hits[j]], cells[hits[j] + BEHIND]
-        for c in range(columns):
-            squares[c] = MEMORY * squares[c] + errors[c] * errors[c]
-            weights[c] -= STEP * errors[c] / math.sqrt(squares[c] + SOFTENING)
-
-
-@compiled(always_inlined=True)
-def _learn_one_column(model, expert, error):
-    """The same where there is one number per cell: fetched first, so that roots and divisions are vector code."""
-    cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
-    squares, steps = hits_of(model, expert, HIT_NUMBER), hits_of(model, expert, HIT_STEP)
-    for j in range(TABLES):
-        squares[j] = cells[hits[j] + BEHIND, 0]
-    for j in range(TABLES):
-        squares[j] = MEMORY * squares[j] + error * error
-    for j in range(TABLES):
-        steps[j] = STEP * error / math.sqrt(squares[j] + SOFTENING)
-    for j in range(TABLES):
-        cells[hits[j] + BEHIND, 0] = squares[j]
-        cells[hits[j], 0] -= steps[j]
+        for j in range(TABLES):
+            cells[hits[j], 0] += steps[j] * errors[0]
+    else:
+        add_to_rows(cells, hits, TABLES, steps, errors[:columns])
 
 
 @compiled(always_inlined=True)
 def learn_bin_means(model, expert, error, w):
     """Cells take over a share of an error: the first time all of it, then less."""
     cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
+    last = cells.shape[1] + SUM
     for j in range(TABLES):
-        weights, visits = cells[hits[j]], cells[hits[j] + BEHIND]
-        share = min(w * max(FLOOR, 1.0 / math.sqrt(1.0 + visits[0])), 1.0)
-        weights[0] += share * error / TABLES
-        visits[0] += min(w, 1.0)
+        cell = cells[hits[j]]
+        share = min(w * max(FLOOR, 1.0 / math.sqrt(1.0 + cell[last])), 1.0)
+        cell[0] += share * error / TABLES
+        cell[last] += min(w, 1.0)

@@ -48,14 +48,14 @@ def correct(model):
 
 
 @compiled(always_inlined=True)
-def log_probability(model, logarithm, c):
-    """The corrected logarithm of the probability of a class: the others share what the first one leaves."""
-    note = model.note
-    top, sure = int(note[TOP]), note[SURE]
+def corrections(model):
+    """(the most probable class, what is added to the logarithm of its probability, what to those of the others, which
+    share what it leaves)"""
+    top, sure = int(model.note[TOP]), model.note[SURE]
     p = noted(model, MIXTURE)[0, top]
     if p >= CERTAIN:
-        return logarithm
-    return math.log(sure) if c == top else logarithm + math.log((1.0 - sure) / (1.0 - p))
+        return top, 0.0, 0.0
+    return top, math.log(sure / p), math.log((1.0 - sure) / (1.0 - p))
 
 
 @compiled(always_inlined=True)

@@ -16,8 +16,8 @@ import math
 from .auto_tables import WIDTHS
 from .exponential import exponentials
 from .jit import compiled
-from .lanes import dot
 from .randoms import below
+from .row_sums import all_dots
 from .rows import padded_count
 
 WIDEST = 2.0  # gamma of the widest kernel is this over m
@@ -46,9 +46,17 @@ def narrow(model):
 
 
 @compiled(always_inlined=True)
-def kernel_score(model, column, width):
-    """sum_i alpha_qi,c k_qi"""
-    return dot(model.logs, model.coefficients[WIDTHS * column + width], padded_count(model))
+def kernel_scores(model, width, scores):
+    """scores[c] = sum_i alpha_qi,c k_qi. Of more than one class all of them add up to 0, as do the coefficients of
+    every row, so that of the last class follows."""
+    kernels, columns = model.logs[: padded_count(model)], scores.shape[0]
+    if columns == 1:
+        all_dots(kernels, model.coefficients, width, WIDTHS, scores)
+        return
+    all_dots(kernels, model.coefficients, width, WIDTHS, scores[: columns - 1])
+    scores[columns - 1] = 0.0
+    for c in range(columns - 1):
+        scores[columns - 1] -= scores[c]
 
 
 @compiled(always_inlined=True)

@@ -5,7 +5,8 @@ J. Duchi, E. Hazan, Y. Singer. Adaptive subgradient methods for online learning 
 
     spec     here
     x+       row: 1, and then the scaled features
-    L_u, G   LINEAR: per column and rate, weights and sums of squared gradients
+    L_u, G   LINEAR, LINEAR_SUMS: per rate, weights of every column, and sums of squared gradients, of all columns on
+             average
     w        LEAST_SQUARES, which begins at 1/C for x+ = 1; its covariance  COVARIANCE
     trace    of the covariance: forgetting only goes on while it is small
 """
@@ -14,56 +15,84 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .auto_tables import (
     COVARIANCE,
     GAIN,
     LEAST_SQUARES,
     LINEAR,
+    LINEAR_SUMS,
     NEW_MOMENTS,
     ORIENTATION,
     ROW,
+    SLOPE,
+    columns_of,
     kept,
     noted,
+    whole_row,
 )
 from .jit import compiled
-from .lanes import dot
+from .lanes import LANES, combine, dot
+from .row_sums import all_dots, dots
 
 QUICK, SLOW = 0.3, 0.05  # rates
+RATES = np.int64(2)
+FIRST, NEXT = np.int64(0), np.int64(1)  # rows of tables with one per column
 MEMORY = 0.9995  # of sums of squared gradients
 FORGETTING = 0.9995  # of least squares
 TINY = 1e-10
 
 
 @compiled(always_inlined=True)
-def linear_score(model, state, column, rate):
+def linear_scores(model, state, rate, scores):
     """L_u x+"""
-    return dot(noted(model, ROW)[0], kept(model, LINEAR)[4 * column + 2 * rate], state.features + 1)
+    row = noted(model, ROW)[0][: whole_row(state)]
+    all_dots(row, kept(model, LINEAR), rate, RATES, scores)
 
 
 @compiled(always_inlined=True)
-def learn_linear(model, state, column, rate, step, error):
-    """AdaGrad against error x+."""
-    row, linear = noted(model, ROW)[0], kept(model, LINEAR)
-    weights, squares = linear[4 * column + 2 * rate], linear[4 * column + 2 * rate + 1]
-    for i in range(state.features + 1):
-        g = error * row[i]
-        squares[i] = MEMORY * squares[i] + g * g
-        weights[i] -= step * g / math.sqrt(squares[i] + TINY)
+def learn_linear(model, state, rate, step, errors):
+    """AdaGrad against errors[c] x+; all columns share the lengths of steps."""
+    row, linear, steps = noted(model, ROW)[0], kept(model, LINEAR), noted(model, SLOPE)[0]
+    squares, columns, n = kept(model, LINEAR_SUMS)[rate], columns_of(model), whole_row(state)
+    square = mean_square(errors, columns)
+    for i in range(n):
+        squares[i] = MEMORY * squares[i] + square * (row[i] * row[i])
+    for i in range(n):
+        steps[i] = step * row[i] / math.sqrt(squares[i] + TINY)
+    for c in range(columns):
+        combine(linear[RATES * c + rate], 1.0, -errors[c], steps, n)
 
 
 @compiled(always_inlined=True)
-def least_squares_score(model, state, column):
+def mean_square(errors, n):
+    """Of the first n errors."""
+    total = 0.0
+    for c in range(n):
+        total += errors[c] * errors[c]
+    return total / n
+
+
+@compiled(always_inlined=True)
+def least_squares_scores(model, state, scores):
     """w x+"""
-    return dot(noted(model, ROW)[0], kept(model, LEAST_SQUARES)[column], state.second_order + 1)
+    row = noted(model, ROW)[0][: squared_row(state)]
+    all_dots(row, kept(model, LEAST_SQUARES), FIRST, NEXT, scores)
+
+
+@compiled(always_inlined=True)
+def squared_row(state):
+    """As many numbers of x+ as least squares look at, and zeros behind them; or numbers whose weights are 0."""
+    return (state.second_order + LANES) // LANES * LANES
 
 
 @compiled(always_inlined=True)
 def gain(model, state, w):
     """GAIN: how weights answer to an error of 1. The covariance counts the row in, w times."""
-    n, row, covariance = state.second_order + 1, noted(model, ROW)[0], kept(model, COVARIANCE)
-    direction = noted(model, GAIN)[1]
-    for i in range(n):
-        direction[i] = dot(covariance[i], row, n)
+    n = squared_row(state)
+    row, direction = noted(model, ROW)[0][:n], noted(model, GAIN)[1][:n]
+    dots(row, kept(model, COVARIANCE), FIRST, NEXT, direction)
     return w / (FORGETTING + w * dot(direction, row, n))
 
 
@@ -71,8 +100,7 @@ def gain(model, state, w):
 def learn_least_squares(model, state, column, error):
     """Weights go along the gain, times the error and what `gain` has returned."""
     weights, direction = kept(model, LEAST_SQUARES)[column], noted(model, GAIN)[1]
-    for i in range(state.second_order + 1):
-        weights[i] += direction[i] * error
+    combine(weights, 1.0, error, direction, squared_row(state))
 
 
 @compiled(always_inlined=True)
@@ -87,18 +115,17 @@ def shrink_covariance(model, state, factor):
         noted(model, GAIN)[1],
     )
     orientations = noted(model, NEW_MOMENTS)[ORIENTATION]
-    root, trace, number = math.sqrt(factor), 0.0, 0
-    for i in range(n):
-        direction[i] *= root
+    trace, number = 0.0, 0
     for i in range(n):
         if i == 0 or orientations[i - 1] != 0.0:
-            trace += covariance[i, i] - direction[i] * direction[i]
+            trace += covariance[i, i] - factor * (direction[i] * direction[i])
             number += 1
     grows = 1.0 / FORGETTING if trace / FORGETTING < number else 1.0
+    root = math.sqrt(factor * grows)
+    for i in range(squared_row(state)):
+        direction[i] *= root
     for i in range(n):
-        line = covariance[i]
-        for j in range(n):
-            line[j] = grows * (line[j] - direction[i] * direction[j])
+        combine(covariance[i], grows, -direction[i], direction, squared_row(state))
     for i in range(1, n):
         if orientations[i - 1] == 0.0:
             covariance[i, i] = 1.0

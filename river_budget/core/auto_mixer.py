@@ -6,10 +6,8 @@ E. Hazan, A. Agarwal, S. Kale. Logarithmic regret algorithms for online convex o
     spec   here
     w_k    MIXER_WEIGHT, which begins at `start` and leaks towards it
     A      from row MIXER_CURVATURE on; it never falls below RIDGE on its diagonal
-    g_k    slopes; h = A^-1 (...)  by Cholesky's factor, computed anew in every round: an inverse that is kept up to
-           date loses its definiteness
-
-The matrix is small, and its loops are plain: their order is the same everywhere.
+    g_k    slopes; h = A^-1 (...)  is computed anew in every round: an inverse that is kept up to date loses its
+           definiteness
 """
 
 from __future__ import annotations
@@ -27,37 +25,34 @@ from .auto_tables import (
     noted,
 )
 from .jit import compiled
+from .lanes import combine
 
 MEMORY = 0.999  # lam
 RIDGE = 10.0
 LOSS_MEMORY = 0.01  # rate of the running losses
-SLOPES, CURVES, ANSWER = STRIDE, STRIDE + 1, STRIDE + 2  # rows of SOLVER behind the factor
+SLOPES, CURVES, ANSWER = STRIDE, STRIDE + 1, STRIDE + 2  # rows of SOLVER behind the triangle
+RIGHT = STRIDE - 1  # there are fewer experts than columns
 
 
 @compiled(always_inlined=True)
-def solve(matrix, factor, answer, n):
-    """answer = matrix^-1 answer, with the factor of Cholesky's decomposition below the diagonal, and the inverse
-    of its diagonal on it."""
+def solve(matrix, triangle, answer, n):
+    """answer = matrix^-1 answer, by elimination; of a positive definite matrix no pivot is ever small. What belongs
+    to the answer stands in the last column meanwhile, so that a step is the same for all of a row."""
     for i in range(n):
-        for j in range(i):
-            total = matrix[i, j]
-            for k in range(j):
-                total -= factor[i, k] * factor[j, k]
-            factor[i, j] = total * factor[j, j]
-        total = matrix[i, i]
-        for k in range(i):
-            total -= factor[i, k] * factor[i, k]
-        factor[i, i] = 1.0 / math.sqrt(total)
-    for i in range(n):
-        total = answer[i]
-        for k in range(i):
-            total -= factor[i, k] * answer[k]
-        answer[i] = total * factor[i, i]
+        for j in range(STRIDE):
+            triangle[i, j] = matrix[i, j]
+        triangle[i, RIGHT] = answer[i]
+    for k in range(n):
+        inverse = 1.0 / triangle[k, k]
+        for i in range(k + 1, n):
+            factor = triangle[k, i] * inverse
+            combine(triangle[i], 1.0, -factor, triangle[k], STRIDE)
+        triangle[k, k] = inverse
     for i in range(n - 1, -1, -1):
-        total = answer[i]
+        total = triangle[i, RIGHT]
         for k in range(i + 1, n):
-            total -= factor[k, i] * answer[k]
-        answer[i] = total * factor[i, i]
+            total -= triangle[i, k] * answer[k]
+        answer[i] = total * triangle[i, i]
 
 
 @compiled(always_inlined=True)
@@ -66,11 +61,14 @@ def newton_step(model, n, start, step, w):
     with g in row SLOPES and u in row CURVES of the solver."""
     mixer, solver = kept(model, MIXER), noted(model, SOLVER)
     weights, slopes, curves = mixer[MIXER_WEIGHT], solver[SLOPES], solver[CURVES]
-    answer, leak = solver[ANSWER], (1.0 - MEMORY) * RIDGE
+    answer, leak, root = solver[ANSWER], (1.0 - MEMORY) * RIDGE, math.sqrt(w)
+    for i in range(n):
+        curves[i] *= root  # so that the matrix stays symmetric to the last bit
+    for i in range(n, STRIDE):
+        curves[i] = 0.0
     for i in range(n):
         line = mixer[MIXER_CURVATURE + i]
-        for j in range(n):
-            line[j] = MEMORY * line[j] + w * (curves[i] * curves[j])
+        combine(line, MEMORY, curves[i], curves, STRIDE)
         line[i] += leak
         answer[i] = w * step * slopes[i] + leak * (weights[i] - start)
     solve(mixer[MIXER_CURVATURE:], solver, answer, n)

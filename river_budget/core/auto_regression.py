@@ -20,14 +20,14 @@ import numpy as np
 
 from .auto import HEAVIEST, experts_of
 from .auto_binning import binned, find_cells, learn_bin_means
-from .auto_kernels import kernel_score, learn_distance, narrow, widest_kernels
+from .auto_kernels import kernel_scores, learn_distance, narrow, widest_kernels
 from .auto_linear import (
     QUICK,
     gain,
     learn_least_squares,
     learn_linear,
-    least_squares_score,
-    linear_score,
+    least_squares_scores,
+    linear_scores,
     shrink_covariance,
 )
 from .auto_memory import make_room, write
@@ -163,16 +163,18 @@ def foresee(model, state, x):
 @compiled(always_inlined=True)
 def ask_models(model, state):
     """fast, last, lin, bin, linrls"""
-    values, score = noted(model, VALUES), noted(model, MIXTURE)[1]
+    values, score = noted(model, VALUES), noted(model, MIXTURE)[1][:1]
     values[FAST_EXPERT, 0] = state.fast - state.average
     values[LAST_EXPERT, 0] = state.last - state.average
-    values[LINEAR_EXPERT, 0] = linear_score(model, state, ONLY, ONLY)
+    linear_scores(model, state, ONLY, score)
+    values[LINEAR_EXPERT, 0] = score[0]
     for u in range(2):
         find_cells(model, u)
         binned(model, u, score)
         values[BIN_EXPERT + u, 0] = score[0]
     if state.second_order >= 0:
-        values[SQUARES_EXPERT, 0] = least_squares_score(model, state, ONLY)
+        least_squares_scores(model, state, score)
+        values[SQUARES_EXPERT, 0] = score[0]
 
 
 @compiled(always_inlined=True)
@@ -199,12 +201,13 @@ def ask_neighbours(model, state):
 
 @compiled(always_inlined=True)
 def ask_kernels(model, state):
-    values = noted(model, VALUES)
+    values, score = noted(model, VALUES), noted(model, MIXTURE)[1][:1]
     widest_kernels(model, state)
     for q in range(WIDTHS):
         if q > 0:
             narrow(model)
-        values[KERNEL_EXPERT + q, 0] = kernel_score(model, ONLY, q)
+        kernel_scores(model, q, score)
+        values[KERNEL_EXPERT + q, 0] = score[0]
 
 
 @compiled(always_inlined=True)
@@ -260,10 +263,11 @@ def learn_mixture(model, state, y, bound, w):
 @compiled(always_inlined=True)
 def learn_models(model, state, y, bound, w):
     """lin, bin, linrls; y is what they should add to the mean"""
-    values, size = noted(model, VALUES), usual_size(state)
+    values, size, errors = noted(model, VALUES), usual_size(state), noted(model, MIXTURE)[2]
     if has_scale(state):
         error = within(within(values[LINEAR_EXPERT, 0] - y, bound) / size, LARGEST_RATIO)
-        learn_linear(model, state, ONLY, ONLY, QUICK * size, w * error)
+        errors[0] = w * error
+        learn_linear(model, state, ONLY, QUICK * size, errors)
     for u in range(2):
         learn_bin_means(model, u, within(y - values[BIN_EXPERT + u, 0], bound), w)
     if state.second_order >= 0:

@@ -27,6 +27,7 @@ from .auto_tables import (
     kept,
     noted,
     state_at,
+    whole_row,
 )
 from .auto_tails import CLIP, LARGEST_VALUE, bend_row, follow_tails
 from .calls import model_of
@@ -44,6 +45,8 @@ def scale(model, state, x):
     raw, row = noted(model, RAW)[0], noted(model, ROW)[0]
     rate = max(1.0 / (state.rounds + 1.0), SLOWEST)
     row[0], row[1] = 1.0, 0.0
+    for f in range(state.features + 1, whole_row(state)):
+        row[f] = 0.0
     known = min(state.features, x.shape[0])  # less where another thread has learned a new one
     for f in range(known):
         raw[f] = x[f]

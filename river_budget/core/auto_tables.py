@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from .jit import compiled
+from .lanes import LANES
 from .numba_types import carver, f64_matrix, i64
 
 _COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place")
@@ -56,7 +57,7 @@ TAIL_KNOTS = 15  # of features with heavy tails
 TARGET, HARD, WEIGHT, ARRIVAL, SQUARED_ERROR = range(5)
 # tables of the room, and rows of some
 MOMENTS, METRIC, KEY, PRIOR, MIXER, CALIBRATION = np.arange(6)
-LINEAR, LEAST_SQUARES, COVARIANCE, TAIL, SLOT, CELL = np.arange(6, 12)
+LINEAR, LINEAR_SUMS, LEAST_SQUARES, COVARIANCE, TAIL, SLOT, CELL = np.arange(6, 13)
 MEAN, VARIANCE, ORIENTATION = range(3)  # of MOMENTS
 METRIC_WEIGHT, METRIC_LOG, METRIC_SQUARES = range(3)  # of METRIC
 MIXER_WEIGHT, MIXER_LOSS, MIXER_CURVATURE = range(3)  # of MIXER; the curvature takes the rest
@@ -64,17 +65,23 @@ MASS, EXCESS = range(2)  # of CALIBRATION
 BENT, TIES, LAST, KNOT = range(4)  # of TAIL; behind them the other knots
 SLOT_FEATURE, SLOT_DRAW, SLOT_SCALE, SLOT_SHIFT, SLOT_TURN = np.arange(5)  # of SLOT
 # tables of the desk, and rows of some
-RAW, ROW, NEW_MOMENTS, SHARES, LOGS = np.arange(12, 17)
-MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE, SCORES = np.arange(17, 24)
+RAW, ROW, NEW_MOMENTS, SHARES, LOGS = np.arange(13, 18)
+MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE, SCORES = np.arange(18, 25)
 HIT_CELL, HIT_NUMBER, HIT_STEP = np.arange(3)  # of HIT
 NEAR_PLACE, NEAR_DISTANCE, NEAR_SHARE = range(3)  # of NEAR
-DIRECTORY = 3 * 24  # numbers
+DIRECTORY = 3 * 25  # numbers
 ONLY = np.int64(0)  # the column where there is but one
 
 
+def whole(n):
+    """Rounded up to whole vectors."""
+    return (n + LANES - 1) // LANES * LANES
+
+
 def room_shapes(width: int, columns: int) -> Any:
-    """The shapes of the tables in the room; the compiled passes see rows of the last axis."""
-    squared = min(width, MOST_SQUARED) + 1
+    """The shapes of the tables in the room; the compiled passes see rows of the last axis. Rows of linear models are
+    filled up with zeros to whole vectors."""
+    squared = whole(min(width, MOST_SQUARED) + 1)
     return {
         MOMENTS: (3, width),
         METRIC: (3, width),
@@ -82,20 +89,21 @@ def room_shapes(width: int, columns: int) -> Any:
         PRIOR: (1, max(columns, 2)),
         MIXER: (2 + STRIDE, STRIDE),
         CALIBRATION: (2, 16),
-        LINEAR: (columns, 2, 2, width + 1),  # per rate: weights, and sums of squared gradients
+        LINEAR: (2 * columns, whole(width + 1)),  # two rates
+        LINEAR_SUMS: (2, whole(width + 1)),
         LEAST_SQUARES: (columns, squared),
         COVARIANCE: (squared, squared),
         TAIL: (KNOT + TAIL_KNOTS, width),
         SLOT: (5, SLOTS),
-        CELL: (len(DEPTHS) * TABLES, CELLS_EACH, 2, columns),  # weights, and sums or visits
+        CELL: (len(DEPTHS) * TABLES, CELLS_EACH, columns + 1),  # weights, and a sum or visits
     }
 
 
 def desk_shapes(width: int, columns: int) -> Any:
-    classes, squared = max(columns, 2), min(width, MOST_SQUARED) + 1
+    classes, squared = max(columns, 2), whole(min(width, MOST_SQUARED) + 1)
     return {
         RAW: (1, width),
-        ROW: (1, max(width, 1) + 1),  # slots that look at no feature yet look at the first
+        ROW: (1, whole(max(width, 1) + 1)),  # slots that look at no feature yet look at the first
         NEW_MOMENTS: (3, width),
         SCORES: (STRIDE, columns),
         SHARES: (STRIDE, classes),
@@ -105,7 +113,7 @@ def desk_shapes(width: int, columns: int) -> Any:
         NEAR: (3, ROUNDED_NEIGHBOURS),
         SOLVER: (STRIDE + 4, STRIDE),
         GAIN: (2, squared),
-        SLOPE: (1, width),
+        SLOPE: (1, whole(width + 1)),
     }
 
 
@@ -144,6 +152,12 @@ def noted(model, name):
     return f64_matrix(
         model.heap + 8 * entries[3 * name], entries[3 * name + 1], entries[3 * name + 2]
     )
+
+
+@compiled(always_inlined=True)
+def whole_row(state):
+    """How many numbers x+ has, with the zeros behind it."""
+    return (state.features + LANES) // LANES * LANES
 
 
 @compiled(always_inlined=True)

@@ -53,6 +53,7 @@ FIRST, FEWEST = 64, 32  # rounds, and stored rows, that a judgement needs
 REFRESH = 1024  # rounds after which knots are laid again
 HEAVY = 0.25  # half the distance of the quartiles, in standard deviations: .67 for a normal feature, .34 for its exponential
 FEW = 0.1  # ties
+CROWD_CELLS = 16
 APART = 1e-6  # knots, at least, in units of the distance of the outer ones
 RATE = 0.01  # of ties
 TINY = 1e-300  # keeps a division by zero finite
@@ -149,9 +150,13 @@ def lay_knots(model, state, new):
             score = orientation * stored[j]
             linear = moments[MEAN, f] + deviation * score
             raw[j] = within(raw_of_score(tail, f, score) if bent else linear, LARGEST_VALUE)
+        part = 2.0 * HEAVY * deviation_of(raw, n)
+        if not bent and not are_crowded(raw, n, part, model.logs):
+            continue
+        for j in range(n):
             in_order[j] = raw[j]
         sort(in_order, n)
-        if (bent or is_heavy(in_order, n)) and are_apart(in_order, n):
+        if (bent or quartiles_apart(in_order, n) < part) and are_apart(in_order, n):
             for k in range(TAIL_KNOTS):
                 tail[KNOT + k, f] = quantile(in_order, n, share_below(k))
             for j in range(n):
@@ -160,15 +165,33 @@ def lay_knots(model, state, new):
 
 
 @compiled
-def is_heavy(in_order, n):
-    """Whether most values lie within a small part of what is usual."""
-    mean, variance = 0.0, 0.0
+def deviation_of(values, n):
+    """Their standard deviation."""
+    total, squares = 0.0, 0.0
     for j in range(n):
-        mean += in_order[j] / n
+        total += values[j]
     for j in range(n):
-        variance += (in_order[j] - mean) ** 2 / n
-    quartiles = quantile(in_order, n, 0.75) - quantile(in_order, n, 0.25)
-    return quartiles < 2.0 * HEAVY * math.sqrt(variance)
+        squares += (values[j] - total / n) ** 2 / n
+    return math.sqrt(squares)
+
+
+@compiled
+def are_crowded(values, n, part, counts):
+    """Whether half of the values may lie within so small a part: then two neighbouring cells of this width hold them.
+    (Counting is cheaper than sorting, and mostly says no.)"""
+    counts[: CROWD_CELLS + 1] = 0.0
+    most, first = 0.0, values[0]
+    for j in range(n):
+        cell = within((values[j] - first) / max(part, TINY), 0.5 * CROWD_CELLS - 1.0)
+        counts[int(cell + 0.5 * CROWD_CELLS)] += 1.0
+    for i in range(CROWD_CELLS):
+        most = max(most, counts[i] + counts[i + 1])
+    return most >= 0.5 * n - 2.0
+
+
+@compiled
+def quartiles_apart(in_order, n):
+    return quantile(in_order, n, 0.75) - quantile(in_order, n, 0.25)
 
 
 @compiled(always_inlined=True)

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.np import arrayobj
+from numba.core import types
 
 from .jit import FUSED, compiled
-from .lanes import LANES, VECTOR, WORD, eight, fused, put_eight, same
+from .lanes import LANES, VECTOR, WORD, eight_by_eight, fused, same
 from .numba_types import compiled_as
 
 LOG2E = 1.4426950408889634
@@ -85,20 +84,7 @@ def exponentials(logs, row, n):
         row[j] = exp_of(logs[j])
 
 
-@compiled_as(exponentials, types.none, types.Array, types.Array, types.Integer)
-def _exponentials(context, builder, signature, args):
-    logs, row = (
-        arrayobj.make_array(kind)(context, builder, array).data
-        for kind, array in zip(signature.args[:2], args[:2], strict=True)
-    )
-    n = context.cast(builder, args[2], signature.args[2], types.intp)
-    with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
-        start = builder.mul(loop.index, ir.Constant(WORD, LANES))
-        put_eight(builder, _exp_of_eight(builder, eight(builder, logs, start)), row, start)
-    return context.get_dummy_value()
-
-
-def _exp_of_eight(builder, x):
+def exp_of_eight(builder, x):
     """exp_of of eight numbers, with the same steps: at the full width of the processor, which loops are not."""
     normal = builder.fcmp_ordered(">", x, same(SMALLEST))
     bounded = builder.select(normal, x, same(SMALLEST))
@@ -114,6 +100,9 @@ def _exp_of_eight(builder, x):
     power = builder.shl(builder.bitcast(shifted, words), ir.Constant(words, [52] * LANES))
     value = builder.fmul(series, builder.bitcast(power, VECTOR))
     return builder.select(builder.fcmp_ordered(">=", x, same(SMALLEST)), value, same(0.0))
+
+
+eight_by_eight(exponentials, exp_of_eight)
 
 
 @compiled(fastmath=FUSED)

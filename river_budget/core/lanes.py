@@ -7,6 +7,7 @@ there are 32 of them, each fused with its addition; then the turns are added, an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -57,9 +58,9 @@ def _dot(context, builder, signature, args):
         _add(builder, turns[0], a, b, builder.mul(loop.index, ir.Constant(WORD, LANES)))
     start = builder.mul(groups, ir.Constant(WORD, LANES))
     with builder.if_then(builder.icmp_signed("<", start, n)):
-        _add(builder, turns[1], a, b, start, _first_lanes(builder, builder.sub(n, start)))
+        _add(builder, turns[1], a, b, start, first_lanes(builder, builder.sub(n, start)))
     first, second, third, fourth = (builder.load(turn) for turn in turns)
-    return _total(builder, builder.fadd(builder.fadd(first, second), builder.fadd(third, fourth)))
+    return sum_of(builder, builder.fadd(builder.fadd(first, second), builder.fadd(third, fourth)))
 
 
 def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
@@ -85,10 +86,15 @@ def in_all(builder: Any, number: Any) -> Any:
     return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), _FIRST)
 
 
-def put_eight(builder: Any, numbers: Any, array: Any, start: Any) -> None:
-    """Write eight numbers."""
+def put_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = None) -> None:
+    """Write eight numbers, or the first ones of them."""
     place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
-    builder.store(numbers, place).align = 8
+    if mask is None:
+        builder.store(numbers, place).align = 8
+        return
+    alignment, kinds = ir.IntType(32), (VECTOR, VECTOR.as_pointer(), ir.IntType(32), _MASK)
+    store = _declared(builder, "llvm.masked.store.v8f64.p0", ir.VoidType(), *kinds)
+    builder.call(store, [numbers, place, ir.Constant(alignment, 8), mask])
 
 
 def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
@@ -199,19 +205,67 @@ def _in_all_places(builder: Any, number: Any) -> Any:
     return builder.shuffle_vector(one, ir.Constant(_PLACES, ir.Undefined), _FIRST)
 
 
-def _first_lanes(builder: Any, number: Any) -> Any:
+def first_lanes(builder: Any, number: Any) -> Any:
     """A mask of so many lanes."""
     numbers = _in_all_places(builder, number)
     return builder.icmp_signed("<", ir.Constant(_PLACES, list(range(LANES))), numbers)
 
 
-def _total(builder: Any, vector: Any) -> Any:
+def combine(a: Any, scale: float, factor: float, b: Any, n: int) -> None:
+    """a[j] = scale a[j] + factor b[j] for j < n, a multiple of LANES"""
+    a[:n] = scale * a[:n] + factor * b[:n]
+
+
+@compiled_as(combine, types.none, types.Array, types.Float, types.Float, types.Array, types.Integer)
+def _combine(context, builder, signature, args):
+    a, b = (arrayobj.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 3))
+    scale, factor = in_all(builder, args[1]), in_all(builder, args[2])
+    n = context.cast(builder, args[4], signature.args[4], types.intp)
+    with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
+        start = builder.mul(loop.index, ir.Constant(WORD, LANES))
+        before = builder.fmul(scale, eight(builder, a, start))
+        put_eight(builder, fused(builder, factor, eight(builder, b, start), before), a, start)
+    return context.get_dummy_value()
+
+
+def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
+    """body(start, mask) for the first n of an array: eight after the other, and the rest with a mask."""
+    groups = builder.sdiv(n, ir.Constant(WORD, LANES))
+    with cgutils.for_range(builder, groups) as loop:
+        body(builder.mul(loop.index, ir.Constant(WORD, LANES)), None)
+    start = builder.mul(groups, ir.Constant(WORD, LANES))
+    with builder.if_then(builder.icmp_signed("<", start, n)):
+        body(start, first_lanes(builder, builder.sub(n, start)))
+
+
+def eight_by_eight(function: Any, step: Any) -> None:
+    """Compile a function of (numbers, results, n), n a multiple of LANES: step(builder, eight numbers) -> eight
+    results."""
+
+    @compiled_as(function, types.none, types.Array, types.Array, types.Integer)
+    def generate(context, builder, signature, args):
+        numbers, results = (
+            arrayobj.make_array(kind)(context, builder, array).data
+            for kind, array in zip(signature.args[:2], args[:2], strict=True)
+        )
+        n = context.cast(builder, args[2], signature.args[2], types.intp)
+        with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
+            start = builder.mul(loop.index, ir.Constant(WORD, LANES))
+            put_eight(builder, step(builder, eight(builder, numbers, start)), results, start)
+        return context.get_dummy_value()
+
+
+def sum_of(builder: Any, vector: Any) -> Any:
     """The sum of the lanes: those of the second half to those of the first, and so on."""
-    lanes = [builder.extract_element(vector, ir.Constant(WORD, i)) for i in range(LANES)]
+    lanes = lanes_of(builder, vector)
     while len(lanes) > 1:
         half = len(lanes) // 2
         lanes = [builder.fadd(lanes[i], lanes[half + i]) for i in range(half)]
     return lanes[0]
+
+
+def lanes_of(builder: Any, vector: Any) -> list[Any]:
+    return [builder.extract_element(vector, ir.Constant(WORD, i)) for i in range(LANES)]
 
 
 def _declared(builder: Any, name: str, result: Any, *arguments: Any) -> Any:

@@ -9,12 +9,9 @@ from __future__ import annotations
 import math
 
 from llvmlite import ir
-from numba.core import cgutils, types
-from numba.np import arrayobj
 
 from .exponential import LN2_HIGH, LN2_LOW
-from .lanes import LANES, VECTOR, WORD, eight, fused, put_eight, same
-from .numba_types import compiled_as
+from .lanes import LANES, VECTOR, WORD, eight_by_eight, fused, same
 
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
 MANTISSA = 52  # bits
@@ -37,19 +34,6 @@ def logarithms(values, logs, n):
         logs[j] = math.log(values[j])
 
 
-@compiled_as(logarithms, types.none, types.Array, types.Array, types.Integer)
-def _logarithms(context, builder, signature, args):
-    values, logs = (
-        arrayobj.make_array(kind)(context, builder, array).data
-        for kind, array in zip(signature.args[:2], args[:2], strict=True)
-    )
-    n = context.cast(builder, args[2], signature.args[2], types.intp)
-    with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
-        start = builder.mul(loop.index, ir.Constant(WORD, LANES))
-        put_eight(builder, _log_of_eight(builder, eight(builder, values, start)), logs, start)
-    return context.get_dummy_value()
-
-
 def _log_of_eight(builder, x):
     words = ir.VectorType(WORD, LANES)
     bits = builder.bitcast(x, words)
@@ -67,3 +51,6 @@ def _log_of_eight(builder, x):
     twice = builder.fadd(s, s)
     rest = fused(builder, builder.fmul(twice, z), p, builder.fmul(k, same(LN2_LOW)))
     return fused(builder, k, same(LN2_HIGH), builder.fadd(twice, rest))
+
+
+eight_by_eight(logarithms, _log_of_eight)

@@ -62,6 +62,8 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     # what older files mean that lack these parameters
     file_defaults: ClassVar[Mapping[str, Any]] = {}
     younger_tables: ClassVar[frozenset[str]] = frozenset()  # that files of earlier versions lack
+    # tables of earlier versions, and the own tables that stand for each of them today
+    older_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
     takes_lists = True  # examples as lists of what is present; else as rows only
     most_entries: ClassVar[int] = 2**18  # of a sparse matrix that are looked at together
@@ -178,6 +180,14 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     def own_tables(self) -> dict[str, Any]:
         """Those of these tables that belong in a file, by name."""
         return {}
+
+    def older_shape(self, name: str) -> tuple[int, int]:
+        """The shape of one of `older_tables`."""
+        raise NotImplementedError
+
+    def take_older(self, name: str, table: Any) -> None:
+        """One of `older_tables` from a file becomes those that stand for it."""
+        raise NotImplementedError
 
     def check_restored_state(self, count: int) -> None:
         """The record comes from a file: raise ValueError for what compiled code could not bear.

@@ -217,16 +217,26 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
         if table.size and (is_expansion(model) or name not in OF_VECTORS):
             _restore_array(model, name, table, count, source, places.get(name))
     _restore_order(model, lists)
+    older = [name for name in model.older_tables if name in places]
+    missing = model.younger_tables.union(*(model.older_tables[name] for name in older))
     for name, table in model.own_tables().items():
-        if name not in places and name in model.younger_tables:
+        if name not in places and name in missing:
             continue
-        array = source.array(places.get(name), table.shape, table.dtype.kind, name)
-        if not np.isfinite(array).all():
-            raise damaged(f"its {name} are not finite")
-        table[...] = array
+        table[...] = _finite(source, places, name, table.shape, table.dtype.kind)
+    for name in older:
+        model.take_older(name, _finite(source, places, name, model.older_shape(name), "f"))
     trust.check_state(model, count)
     if only_predicts and is_expansion(model) and model.drops_idle_vectors:
         _drop_idle_vectors(model)
+
+
+def _finite(
+    source: Source, places: dict[str, Any], name: str, shape: tuple[int, ...], kind: str
+) -> Any:
+    array = source.array(places.get(name), shape, kind, name)
+    if not np.isfinite(array).all():
+        raise damaged(f"its {name} are not finite")
+    return array
 
 
 def _drop_idle_vectors(model: Any) -> None:

@@ -19,8 +19,8 @@ class AutoClassifier(Auto):
     def begin(self, d):
         C, E = self.C, 11 if self.second >= 0 else 10
         self.prior = np.full(C, 1.0 / C)
-        self.L, self.G = np.zeros((2, C, d + 1)), np.zeros((2, C, d + 1))
-        self.TW, self.TG = np.zeros((2, TABLES, CELLS, C)), np.zeros((2, TABLES, CELLS, C))
+        self.L, self.G = np.zeros((2, C, d + 1)), np.zeros((2, d + 1))
+        self.TW, self.TG = np.zeros((2, TABLES, CELLS, C)), np.zeros((2, TABLES, CELLS))
         self.P = np.eye(max(self.second, 0) + 1)
         self.squares = np.zeros((C, max(self.second, 0) + 1))
         self.squares[:, 0] = 1.0 / C
@@ -29,8 +29,8 @@ class AutoClassifier(Auto):
         self.begin_mixer(E, 1.5 / E)
 
     def grow(self, n):
-        more = np.zeros((2, self.C, n))
-        self.L, self.G = np.concatenate([self.L, more], 2), np.concatenate([self.G, more], 2)
+        self.L = np.concatenate([self.L, np.zeros((2, self.C, n))], 2)
+        self.G = np.concatenate([self.G, np.zeros((2, n))], 1)
 
     def forget(self, u, j):
         self.TW[u, j] = self.TG[u, j] = 0.0
@@ -40,8 +40,8 @@ class AutoClassifier(Auto):
         if self.second is None:
             return
         self.prior = np.append(self.prior, 0.0)
-        self.L, self.G = (np.pad(t, ((0, 0), (0, 1), (0, 0))) for t in (self.L, self.G))
-        self.TW, self.TG = (np.pad(t, ((0, 0), (0, 0), (0, 0), (0, 1))) for t in (self.TW, self.TG))
+        self.L = np.pad(self.L, ((0, 0), (0, 1), (0, 0)))
+        self.TW = np.pad(self.TW, ((0, 0), (0, 0), (0, 0), (0, 1)))
         self.squares = np.vstack([self.squares, np.zeros(self.squares.shape[1])])
         for row in self.memory:
             row["alpha"] = np.pad(row["alpha"], ((0, 0), (0, 1)))
@@ -111,12 +111,13 @@ class AutoClassifier(Auto):
             self.excess[knot] += right * share
         for u, rate in enumerate((0.3, 0.05)):
             slope = w * np.outer(s["p"][1 + u] - e_y, s["x1"])
-            self.G[u] = 0.9995 * self.G[u] + slope**2
+            self.G[u] = 0.9995 * self.G[u] + (slope**2).mean(0)
             self.L[u] -= rate * slope / np.sqrt(self.G[u] + 1e-10)
         for u in range(2):
             at, slope = (u, np.arange(TABLES), s["cells"][u]), w * (s["p"][3 + u] - e_y)
-            self.TG[at] = 0.9995 * self.TG[at] + slope**2
-            self.TW[at] -= 0.3 / math.sqrt(TABLES) * slope / np.sqrt(self.TG[at] + 1e-2)
+            self.TG[at] = 0.9995 * self.TG[at] + (slope**2).mean()
+            step = 0.3 / math.sqrt(TABLES) / np.sqrt(self.TG[at] + 1e-2)
+            self.TW[at] -= np.outer(step, slope)
         if self.second >= 0:
             errors = e_y - s["s"]
             varies = s["moments"][2] != 0.0
