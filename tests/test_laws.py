@@ -173,11 +173,10 @@ from river_budget.core.rows import decide
 hits, misses = (sum(c.values()) for c in (decide.stats.cache_hits, decide.stats.cache_misses))
 print(json.dumps([score, hits, misses, river_budget.__file__]))
 """
-EDIT = """
-
-def _exp_of_eight(builder, x):
-    return same(0.25)
-"""
+EDIT = (
+    "eight_by_eight(exponentials, exp_of_eight)",
+    "eight_by_eight(exponentials, lambda builder, x: same(0.25))",
+)
 
 
 def run(script, *paths, stdin=b"", **variables):
@@ -207,8 +206,9 @@ def test_a_second_process_starts_from_the_cache_and_an_edit_reaches_all_callers(
     assert file.startswith(str(tmp_path))
     assert run(RUN, tmp_path, stdin=stdin)[:3] == [score, 1, 0]
 
-    with open(tmp_path / PACKAGE.name / "core" / "exponential.py", "a") as file:
-        file.write(EDIT)
+    path = tmp_path / PACKAGE.name / "core" / "exponential.py"
+    assert EDIT[0] in path.read_text()
+    path.write_text(path.read_text().replace(*EDIT))
     edited = pytest.approx(0.25 * sum(v["coefficients"] for v in model.support_vectors()))
     assert run(RUN, tmp_path, stdin=stdin)[:3] == [edited, 0, 1]
 

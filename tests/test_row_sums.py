@@ -77,7 +77,8 @@ def test_numbers_are_added_to_rows_and_what_stands_behind_them_stays(columns, mo
     added_to_rows(table, places, factors, numbers)
 
     assert table == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    assert (table[:, columns:] == behind).all() and (table[others] == before).all()
+    assert (table[:, columns:] == behind).all()
+    assert (table[others] == before).all()
 
 
 @pytest.mark.parametrize("rows", WIDTHS)
