@@ -169,7 +169,7 @@ import json, pickle, sys
 model, x = pickle.load(sys.stdin.buffer)
 score = model.predict_one(x)
 import river_budget
-from river_budget.core.rows import decide
+from river_budget.core.scoring import decide
 hits, misses = (sum(c.values()) for c in (decide.stats.cache_hits, decide.stats.cache_misses))
 print(json.dumps([score, hits, misses, river_budget.__file__]))
 """

@@ -23,7 +23,7 @@ from .maintenance import keep_budget, store, strategy_of, writes_late
 from .numba_types import carver
 from .removal import settle
 from .rounds import look_at, observe
-from .rows import decide
+from .scoring import decide
 from .support import add_to, announce, rescale
 
 REGRESSION = int(Task.REGRESSION)

@@ -13,7 +13,12 @@ from .examples import places_of, values_of
 from .jit import compiled
 from .lanes import LANES, fused
 from .linked import add_listed_products
-from .sweeps import MOST, compiled_sweep
+from .sweeps import MOST, WIDE, compiled_sweep
+
+TOGETHER = 4  # examples whose products with a vector are computed when it is loaded
+MOST_TOGETHER = (
+    4 if WIDE else 1
+)  # groups of vectors, whose sums with all these find room in registers
 
 
 def _product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
@@ -21,8 +26,8 @@ def _product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> 
     return fused(builder, value, vectors, total)
 
 
-def _products(groups: int) -> Any:
-    """A function for so many groups of vectors."""
+def _products(groups: int, examples: int = 1) -> Any:
+    """A function for so many groups of vectors, and so many examples."""
 
     def products(vectors: Any, x: Any, row: Any, column: int) -> None:
         """row[j] = <vector j, x> for the vectors from a column on"""
@@ -31,11 +36,14 @@ def _products(groups: int) -> Any:
         for place, value in zip(places_of(x), values_of(x), strict=True):
             row[some] += value * vectors[place, some]
 
-    compiled_sweep(products, groups, _product)
+    compiled_sweep(products, groups, _product, examples)
     return products
 
 
 _1, _2, _3, _4, _5, _6, _7, _8 = (_products(groups) for groups in range(1, 9))
+_together_1, _together_2, _together_3, _together_4 = (
+    _products(groups, TOGETHER) for groups in range(1, 5)
+)
 
 
 @compiled
@@ -66,6 +74,27 @@ def dot_products(model, x, row, n):
             _2(vectors, x, row, column)
         else:
             _1(vectors, x, row, column)
+        left -= groups
+        column += LANES * groups
+        parts -= 1
+
+
+@compiled
+def products_together(model, x, rows, n):
+    """rows[k, j] = <vector j, example k> for TOGETHER examples with the same features, of which x is the first, to the
+    same bits"""
+    vectors, left, column = model.vectors, n // LANES, 0
+    parts = (left + MOST_TOGETHER - 1) // MOST_TOGETHER
+    while left > 0:
+        groups = (left + parts - 1) // parts
+        if groups == 4:
+            _together_4(vectors, x, rows, column)
+        elif groups == 3:
+            _together_3(vectors, x, rows, column)
+        elif groups == 2:
+            _together_2(vectors, x, rows, column)
+        else:
+            _together_1(vectors, x, rows, column)
         left -= groups
         column += LANES * groups
         parts -= 1

@@ -12,7 +12,7 @@ from .calls import row_of
 from .codes import Kernel
 from .custom import call_function
 from .differences import distances_by_differences
-from .examples import all_of, example_and_scores, places_of, unpack, values_of
+from .examples import all_of, places_of, values_of
 from .exponential import exp_of, exponentials
 from .jit import FUSED, REORDERED, compiled
 from .lanes import dot
@@ -247,6 +247,13 @@ def kernel_row(model, x, norm):
             _normalise(model, norm)
         return
     dot_products(model, x, row, n)
+    from_products(model, norm)
+
+
+@compiled
+def from_products(model, norm):
+    """From inner products to kernel values."""
+    head, row, n = model.head, model.row, padded_count(model)
     if head.kernel == RBF:
         _rbf(row, model.logs, model.norms, norm, head.gamma, n)
     elif head.kernel == POLYNOMIAL:
@@ -312,28 +319,3 @@ def score(model, x, norm, scores):
 def row_of_vector(model, j):
     """The kernel row of vector j into model.row."""
     kernel_row(model, vector(model, j), model.norms[j])
-
-
-@compiled(called_from_python=True)
-def decide(call):
-    """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
-    model, stream, n = unpack(call)
-    for t in range(n):
-        x, f = example_and_scores(model, stream, t)
-        norm = norm_of(model, x)
-        if not usable(x, norm):
-            return t
-        score(model, x, norm, f)
-    return n
-
-
-@compiled(called_from_python=True)
-def kernel_rows(call):
-    """scores[t, j] = k(vector j, x_t)"""
-    model, stream, n = unpack(call)
-    for t in range(n):
-        x, values = example_and_scores(model, stream, t)
-        kernel_row(model, x, norm_of(model, x))
-        for j in range(values.shape[0]):
-            values[j] = model.row[j]
-    return n

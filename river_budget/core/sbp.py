@@ -34,7 +34,6 @@ from .losses import clamp_step
 from .numba_types import carver
 from .randoms import below
 from .rounds import REFUSED
-from .rows import decide as decide_without_bias
 from .rows import kernel_row, norm_of, padded_count, row_of_vector, score, self_kernel, usable
 from .sbp_choice import (
     KEPT,
@@ -48,6 +47,7 @@ from .sbp_choice import (
     pick,
     pick_pair,
 )
+from .scoring import decide as decide_without_bias
 from .support import has_room, oldest, place, remove
 from .waterlevel import water_level
 

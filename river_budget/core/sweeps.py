@@ -8,6 +8,7 @@ which the features come; so the sums do not depend, to the last bit, on what pro
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,9 +27,12 @@ MOST = 8 if WIDE else 4  # groups whose sums find room in registers
 Term = Callable[[Any, Sequence[Any], Any, Any], Any]
 
 
-def compiled_sweep(function: Any, groups: int, term: Term) -> None:
+def compiled_sweep(function: Any, groups: int, term: Term, examples: int = 1) -> None:
     """Compile a function of (vectors, x, [further numbers of each feature that is present,] sums, first column)
-    for so many groups of vectors; `term` says what a feature adds."""
+    for so many groups of vectors; `term` says what a feature adds.
+
+    More examples than one have the same features, and their values lie one behind the other. Each has a row of sums.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vectors, *further, sums = (
@@ -42,20 +46,26 @@ def compiled_sweep(function: Any, groups: int, term: Term) -> None:
         numbers += [array.data for array in further]
         column = context.cast(builder, args[-1], signature.args[-1], types.intp)
         columns = [builder.add(column, ir.Constant(WORD, LANES * i)) for i in range(groups)]
-        totals = [cgutils.alloca_once(builder, VECTOR) for _ in columns]
-        for total in totals:
+        totals = [[cgutils.alloca_once(builder, VECTOR) for _ in columns] for _ in range(examples)]
+        for total in itertools.chain(*totals):
             builder.store(ZEROS, total)
-        width = cgutils.unpack_tuple(builder, vectors.shape)[1]
+        width, room = (cgutils.unpack_tuple(builder, each.shape)[-1] for each in (vectors, sums))
         with cgutils.for_range(builder, n) as loop:
             start = builder.mul(builder.load(builder.gep(places, [loop.index])), width)
-            own = [
-                in_all(builder, builder.load(builder.gep(each, [loop.index]))) for each in numbers
-            ]
-            for total, at in zip(totals, columns, strict=True):
-                loaded = eight(builder, vectors.data, builder.add(start, at))
-                builder.store(term(builder, own, loaded, builder.load(total)), total)
-        for total, at in zip(totals, columns, strict=True):
-            put_eight(builder, builder.load(total), sums.data, at)
+            loaded = [eight(builder, vectors.data, builder.add(start, at)) for at in columns]
+            place = loop.index
+            for row in totals:
+                own = [
+                    in_all(builder, builder.load(builder.gep(each, [place]))) for each in numbers
+                ]
+                for total, some in zip(row, loaded, strict=True):
+                    builder.store(term(builder, own, some, builder.load(total)), total)
+                place = builder.add(place, n)
+        first = ir.Constant(WORD, 0)
+        for row in totals:
+            for total, at in zip(row, columns, strict=True):
+                put_eight(builder, builder.load(total), sums.data, builder.add(first, at))
+            first = builder.add(first, room)
         return context.get_dummy_value()
 
     arrays = [types.Array] * (function.__code__.co_argcount - 3)

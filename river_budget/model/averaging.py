@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core import layout as blocks
 from ..core.averaging import decide_mean
-from ..core.rows import decide
+from ..core.scoring import decide
 from ..parameters import positive
 from .base import StreamModel
 from .calls import Call

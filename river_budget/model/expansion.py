@@ -9,7 +9,7 @@ import numpy as np
 from ..core import layout as blocks
 from ..core.codes import Maintenance
 from ..core.maintenance import STRATEGIES
-from ..core.rows import decide, kernel_rows
+from ..core.scoring import decide, kernel_rows
 from ..core.union import project_cheapest, remove_lightest
 from ..kernels import RBF
 from ..maintenance import Maintenance as Strategy

@@ -1,0 +1,93 @@
+"""Passes that score examples.
+
+Of a dense stream several examples at a time share what is loaded of the vectors. It is the same arithmetic in the same
+order, so that the scores are those of one example after the other to the last bit.
+"""
+
+from __future__ import annotations
+
+from .examples import example_and_scores, unpack
+from .jit import compiled
+from .numba_types import f64_matrix
+from .products import TOGETHER, products_together
+from .rows import (
+    LINEAR,
+    POLYNOMIAL,
+    RBF,
+    cancels,
+    from_products,
+    kernel_row,
+    norm_of,
+    padded_count,
+    score,
+    score_row,
+    usable,
+)
+
+
+@compiled(called_from_python=True)
+def decide(call):
+    """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
+    model, stream, n = unpack(call)
+    t, by_products = 0, has_products(model)
+    while t < n:
+        if by_products and t + TOGETHER <= n and are_alike(model, stream, t):
+            score_together(model, stream, t)
+            t += TOGETHER
+            continue
+        x, f = example_and_scores(model, stream, t)
+        norm = norm_of(model, x)
+        if not usable(x, norm):
+            return t
+        score(model, x, norm, f)
+        t += 1
+    return n
+
+
+@compiled(always_inlined=True)
+def has_products(model):
+    """Whether kernel values follow from products with a table of vectors."""
+    kernel = model.head.kernel
+    return kernel in (RBF, POLYNOMIAL, LINEAR) and model.head.slots == 0
+
+
+@compiled
+def are_alike(model, stream, t):
+    """Whether the next examples lack no feature, so that they lie one behind the other, and can be scored."""
+    first, _ = example_and_scores(model, stream, t)
+    places, at, width, _, _ = first
+    for k in range(TOGETHER):
+        x, _ = example_and_scores(model, stream, t + k)
+        if x[0] != places or x[1] != at + 8 * k * width or x[2] != width or x[4] != width:
+            return False
+        norm = norm_of(model, x)
+        if not usable(x, norm) or (model.head.kernel == RBF and cancels(model, norm)):
+            return False
+    return True
+
+
+@compiled
+def score_together(model, stream, t):
+    """Scores of TOGETHER examples that are alike."""
+    n, row = padded_count(model), model.row
+    products = f64_matrix(model.heap, TOGETHER, model.head.capacity)
+    first, _ = example_and_scores(model, stream, t)
+    products_together(model, first, products, n)
+    for k in range(TOGETHER):
+        x, f = example_and_scores(model, stream, t + k)
+        for j in range(n):
+            row[j] = products[k, j]
+        from_products(model, norm_of(model, x))
+        score_row(model, row, f)
+
+
+@compiled(called_from_python=True)
+def kernel_rows(call):
+    """scores[t, j] = k(vector j, x_t)"""
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, values = example_and_scores(model, stream, t)
+        kernel_row(model, x, norm_of(model, x))
+        for j in range(values.shape[0]):
+            values[j] = model.row[j]
+    return n
