@@ -1,12 +1,13 @@
-"""Functions on many rows and classes at once, against their plain forms."""
+"""Functions on many rows and classes at once, against their plain forms. (They see views, as in the passes.)"""
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 
-from river_budget.core.jit import compiled
 from river_budget.core.lanes import combine
+from river_budget.core.numba_types import address_of, f64, f64_matrix
 from river_budget.core.row_sums import add_rows, add_to_rows, all_dots
 from river_budget.core.softmax import softmax
 
@@ -14,34 +15,35 @@ WIDTHS = (1, 2, 7, 8, 9, 16, 26, 33)
 GUARD = -7.0  # what stands around results and must stay
 
 
-@compiled(called_from_python=True)
+@numba.njit
 def rows_added(table, places, sums):
     add_rows(table, places, np.int64(places.shape[0]), sums)
-    return np.int64(0)
 
 
-@compiled(called_from_python=True)
+@numba.njit
 def added_to_rows(table, places, factors, numbers):
     add_to_rows(table, places, np.int64(places.shape[0]), factors, numbers)
-    return np.int64(0)
 
 
-@compiled(called_from_python=True)
+@numba.njit
+def view(numbers):
+    return f64(address_of(numbers), numbers.shape[0])
+
+
+@numba.njit
 def dots_of(numbers, table, first, step, results):
-    all_dots(numbers, table, first, step, results)
-    return np.int64(0)
+    rows = f64_matrix(address_of(table), table.shape[0], table.shape[1])
+    all_dots(view(numbers), rows, np.int64(first), np.int64(step), view(results))
 
 
-@compiled(called_from_python=True)
+@numba.njit
 def combined(a, scale, factor, b):
     combine(a, scale, factor, b, np.int64(a.shape[0]))
-    return np.int64(0)
 
 
-@compiled(called_from_python=True)
+@numba.njit
 def shares_of(scores, shares):
     softmax(scores, shares)
-    return np.int64(0)
 
 
 def guarded(n):

@@ -28,6 +28,7 @@ from .auto_linear import (
     linear_scores,
     shrink_covariance,
 )
+from .auto_links import in_one, link, link_all
 from .auto_memory import make_room, write
 from .auto_metric import distances, turn
 from .auto_mixer import CURVES, SLOPES, newton_step, note_loss
@@ -52,7 +53,6 @@ from .auto_tables import (
     SHARES,
     SLOPE,
     SOLVER,
-    STRIDE,
     TARGET,
     WIDTHS,
     columns_of,
@@ -70,16 +70,13 @@ from .auto_votes import (
     share_out,
 )
 from .calls import row_of, scores_of, unpack_rows, whole_row
-from .exponential import exp_of, exponentials
 from .jit import compiled
 from .lanes import LANES, dot
 from .logarithm import logarithms
-from .numba_types import address_of, f64
 from .rows import is_finite
-from .softmax import softmax
 
 PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3
-VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = 5, 7, 10
+VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = np.array((5, 7, 10))
 START = 1.5  # of the weights together
 STEP = 1.5  # of the mixer
 FLOOR = 1e-3  # share of the uniform in the probabilities of every expert
@@ -133,18 +130,6 @@ def experts_of(state):
 
 
 @compiled(always_inlined=True)
-def link(scores, shares):
-    """Scores become probabilities. One score stands for two classes: its negative is that of the other."""
-    if shares.shape[0] == 2:
-        small = exp_of(-2.0 * abs(scores[0]))
-        large = 1.0 / (1.0 + small)
-        shares[1] = large if scores[0] >= 0.0 else small * large
-        shares[0] = small * large if scores[0] >= 0.0 else large
-        return
-    softmax(scores, shares)
-
-
-@compiled(always_inlined=True)
 def foresee(model, state, x):
     """SCALE, EXPERTS and MIX: everything that follows from x stays on the desk."""
     if is_noted(model, state, x):
@@ -153,7 +138,7 @@ def foresee(model, state, x):
     distances(model, state)
     ask_models(model, state)
     ask_kernels(model, state)
-    link_all(model)
+    link_all(model, LINEAR_EXPERT)
     ask_prior(model)
     ask_neighbours(model)
     mix(model, state)
@@ -188,24 +173,6 @@ def ask_kernels(model, state):
 
 
 @compiled(always_inlined=True)
-def link_all(model):
-    """The scores of all experts become probabilities; prior and votes have none, and come later."""
-    shares, scores = noted(model, SHARES), noted(model, SCORES)
-    if columns_of(model) > 1:
-        for k in range(LINEAR_EXPERT, EXPERTS):
-            link(row_of(scores, k), row_of(shares, k))
-        return
-    margins, odds = in_one(scores), in_one(noted(model, LOGS))
-    for k in range(STRIDE):
-        odds[k] = -2.0 * abs(margins[k])
-    exponentials(odds, odds, np.int64(STRIDE))
-    for k in range(STRIDE):
-        large = 1.0 / (1.0 + odds[k])
-        shares[k, 1] = large if margins[k] >= 0.0 else odds[k] * large
-        shares[k, 0] = odds[k] * large if margins[k] >= 0.0 else large
-
-
-@compiled(always_inlined=True)
 def ask_prior(model):
     shares, prior = noted(model, SHARES), kept(model, PRIOR)[0]
     for c in range(shares.shape[1]):
@@ -228,12 +195,6 @@ def ask_neighbours(model):
             votes[int(labels[places[k]])] += near[NEAR_SHARE, k]
         for c in range(shares.shape[1]):
             votes[c] = (votes[c] * number + OUTSIDE * prior[c]) / (number + OUTSIDE)
-
-
-@compiled(always_inlined=True)
-def in_one(table):
-    """All numbers of a table, one behind the other."""
-    return f64(address_of(table), table.shape[0] * table.shape[1])
 
 
 @compiled(always_inlined=True)

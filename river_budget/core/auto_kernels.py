@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .auto_tables import WIDTHS
 from .exponential import exponentials
 from .jit import compiled
@@ -23,6 +25,7 @@ from .rows import padded_count
 WIDEST = 2.0  # gamma of the widest kernel is this over m
 MEMORY = 0.01  # rate of the mean of log D
 NEAREST = 1e-9  # a distance that is none
+NEXT = np.int64(WIDTHS)  # rows of coefficients to that of the next column
 UNUSUAL = 2  # the distances to so many first rows say nothing yet
 
 
@@ -51,9 +54,9 @@ def kernel_scores(model, width, scores):
     every row, so that of the last class follows."""
     kernels, columns = model.logs[: padded_count(model)], scores.shape[0]
     if columns == 1:
-        all_dots(kernels, model.coefficients, width, WIDTHS, scores)
+        all_dots(kernels, model.coefficients, width, NEXT, scores)
         return
-    all_dots(kernels, model.coefficients, width, WIDTHS, scores[: columns - 1])
+    all_dots(kernels, model.coefficients, width, NEXT, scores[: columns - 1])
     scores[columns - 1] = 0.0
     for c in range(columns - 1):
         scores[columns - 1] -= scores[c]

@@ -144,7 +144,7 @@ def learn_rows(call, strategy):
             state.errors += model.head.cost * inverse
         state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0
         if state.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda), where the loss of 0 is 1
-            size = 1.0 + state.surplus / state.rounds
+            size = size_of_ball(state)
             if state.l2 * state.norm2 > size and state.bounded:
                 look_closer(model, state, size)
             if state.l2 * state.norm2 > size and size > 0.0:
@@ -159,6 +159,12 @@ def learn_rows(call, strategy):
 def loss_of_zero(model, y, epsilon):
     """The loss of w = 0, by which the ball is measured."""
     return max(abs(y) - epsilon, 0.0) if model.head.task == REGRESSION else 1.0
+
+
+@compiled(always_inlined=True)
+def size_of_ball(state):
+    """lambda |w|^2 on its surface."""
+    return 1.0 + state.surplus / state.rounds if state.rounds > 0.0 else 1.0
 
 
 @compiled(always_inlined=True)
@@ -190,8 +196,7 @@ def follow_norm(model, state, exact, change, before):
 
 @compiled
 def is_inside(state):
-    size = 1.0 + state.surplus / state.rounds if state.rounds > 0.0 else 1.0
-    return state.l2 * state.norm2 < INSIDE * size
+    return state.l2 * state.norm2 < INSIDE * size_of_ball(state)
 
 
 @compiled

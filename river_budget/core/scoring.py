@@ -29,18 +29,18 @@ from .rows import (
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
-    t, by_products = 0, has_products(model)
-    while t < n:
-        if by_products and t + TOGETHER <= n and are_alike(model, stream, t):
-            score_together(model, stream, t)
-            t += TOGETHER
+    by_products = has_products(model)
+    for first in range(0, n, TOGETHER):
+        last = min(first + TOGETHER, n)
+        if by_products and last == first + TOGETHER and are_alike(model, stream, first):
+            score_together(model, stream, first)
             continue
-        x, f = example_and_scores(model, stream, t)
-        norm = norm_of(model, x)
-        if not usable(x, norm):
-            return t
-        score(model, x, norm, f)
-        t += 1
+        for t in range(first, last):
+            x, f = example_and_scores(model, stream, t)
+            norm = norm_of(model, x)
+            if not usable(x, norm):
+                return t
+            score(model, x, norm, f)
     return n
 
 
