@@ -6,6 +6,7 @@ order, so that the scores are those of one example after the other to the last b
 
 from __future__ import annotations
 
+from .calls import scores_of
 from .examples import example_and_scores, unpack
 from .jit import compiled
 from .numba_types import f64_matrix
@@ -23,6 +24,8 @@ from .rows import (
     score_row,
     usable,
 )
+
+NORMS = TOGETHER
 
 
 @compiled(called_from_python=True)
@@ -63,22 +66,27 @@ def are_alike(model, stream, t):
         norm = norm_of(model, x)
         if not usable(x, norm) or (model.head.kernel == RBF and cancels(model, norm)):
             return False
+        desk(model)[NORMS, k] = norm
     return True
+
+
+@compiled(always_inlined=True)
+def desk(model):
+    """A row of products for each of TOGETHER examples, and behind them a row of their norms."""
+    return f64_matrix(model.heap, TOGETHER + 1, model.head.capacity)
 
 
 @compiled
 def score_together(model, stream, t):
     """Scores of TOGETHER examples that are alike."""
-    n, row = padded_count(model), model.row
-    products = f64_matrix(model.heap, TOGETHER, model.head.capacity)
+    n, row, products = padded_count(model), model.row, desk(model)
     first, _ = example_and_scores(model, stream, t)
     products_together(model, first, products, n)
     for k in range(TOGETHER):
-        x, f = example_and_scores(model, stream, t + k)
         for j in range(n):
             row[j] = products[k, j]
-        from_products(model, norm_of(model, x))
-        score_row(model, row, f)
+        from_products(model, products[NORMS, k])
+        score_row(model, row, scores_of(stream, t + k))
 
 
 @compiled(called_from_python=True)
