@@ -31,7 +31,7 @@ class AutoKernelClassifier(Inspected, Classifier):
     number of features and the number of classes. A missing feature counts as 0, as everywhere in this
     package. A weight above 1000 counts as 1000.
 
-    Not for a small memory (a megabyte and more, and thirteen with 26 classes), nor for thousands of features:
+    Not for a small memory (a megabyte and more, and eight with 26 classes), nor for thousands of features:
     then take `BSGDClassifier`, or a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`.
