@@ -675,11 +675,34 @@ PROMISES = [
     ),
     Mutant("core/rows.py", "CANCELS = 1e4", "CANCELS = 1e40", "offsets", "digits or threshold"),
     Mutant(
-        "core/auto_tables.py",
-        "ROW: (1, max(width, 1) + 1)",
-        "ROW: (1, width + 1)",
-        "fuzz",
-        "without_a_feature or index_checked",
+        "core/auto_binning.py",
+        "square, last = mean_square(errors, columns)",
+        "square, last = mean_square(errors, 1)",
+        "auto_replay",
+    ),
+    Mutant(
+        "core/auto_linear.py",
+        "root = math.sqrt(factor * grows)",
+        "root = math.sqrt(factor)",
+        "auto_replay",
+    ),
+    Mutant(
+        "core/auto_kernels.py", "[columns - 1] -= scores[c]", "[columns - 1] += 0.0", "auto_replay"
+    ),
+    Mutant("core/auto_tails.py", "most >= 0.5 * n - 2.0", "most >= 0.9 * n", "auto_replay auto"),
+    Mutant(
+        "algorithms/auto_tables.py",
+        "target[..., SUM] = source[..., SUM]",
+        "pass",
+        "auto_replay",
+    ),
+    Mutant("core/row_sums.py", "// TOGETHER * TOGETHER, results", "// 1, results", "row_sums"),
+    Mutant(
+        "core/scoring.py",
+        "or (model.head.kernel == RBF and cancels(model, norm))",
+        "",
+        "scoring",
+        "lengths",
     ),
     Mutant(
         "core/alarms.py",

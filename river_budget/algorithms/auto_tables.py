@@ -259,12 +259,9 @@ class AutoTables(StreamModel):
     def take_older(self, name: str, table: Any) -> None:
         if name == "linear":
             parts = table.reshape(self._columns, 2, 2, -1)
-            weights, sums = parts[:, :, 0], parts[:, :, 1].mean(axis=0)
             own = self.own_tables()
-            own["linear_weights"][:], own["linear_sums"][:] = (
-                weights.reshape(-1, table.shape[1]),
-                sums,
-            )
+            own["linear_weights"][:] = parts[:, :, 0].reshape(-1, table.shape[1])
+            own["linear_sums"][:] = parts[:, :, 1].mean(axis=0)
         else:
             cells = self._table(core.CELL)
             parts = table.reshape(*cells.shape[:2], 2, -1)

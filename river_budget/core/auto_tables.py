@@ -108,7 +108,7 @@ def desk_shapes(width: int, columns: int) -> Any:
         SCORES: (STRIDE, columns),
         SHARES: (STRIDE, classes),
         LOGS: (STRIDE, classes),
-        MIXTURE: (4, classes),
+        MIXTURE: (3, classes),
         HIT: (3, len(DEPTHS) * TABLES),
         NEAR: (3, ROUNDED_NEIGHBOURS),
         SOLVER: (STRIDE + 4, STRIDE),

@@ -1,8 +1,8 @@
 """Many rows at once: what models of many classes spend most of their time on.
 
-`add_rows` and `add_to_rows` are for tables with a column per class, which may have more behind them. Eight columns at a time are kept in registers while the rows pass by; the last ones, fewer
-than eight, are read and written alone. `dots` is for tables with a row per class. What is added to what, and in which
-order, is the same on every processor.
+`add_rows` and `add_to_rows` are for tables with a column per class, which may have more behind them. Eight columns at a
+time are kept in registers while the rows pass by; the last ones, fewer than eight, are read and written alone. `dots`
+is for tables with a row per class. What is added to what, and in which order, is the same on every processor.
 """
 
 from __future__ import annotations
