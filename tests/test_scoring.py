@@ -19,12 +19,12 @@ def one_by_one(model, X):
     return np.array([model.predict_one(dict(enumerate(x))) for x in X.tolist()])
 
 
-def taught(kernel, d, budget, n=300):
+def taught(kernel, d, budget, n=300, far=0.0):
     rng = np.random.default_rng(d + budget)
     model = rb.BSGDRegressor(budget, kernel, maintenance=RemoveOldest())
     with warnings.catch_warnings():  # some kernels do not suit
         warnings.simplefilter("ignore", rb.StreamWarning)
-        model.learn_many(rng.normal(size=(n, d)), rng.normal(size=n))
+        model.learn_many(far + rng.normal(size=(n, d)), rng.normal(size=n))
     return model, rng
 
 
@@ -62,13 +62,16 @@ def test_many_outputs_score_as_one_example_alone():
 
 
 def test_lengths_at_which_distances_are_differences():
-    """An example so long that its distance must not come from products, among others."""
-    model, rng = taught(RBF(0.5), 3, 50)
+    """Far from the origin, but near the vectors, distances must not come from products; nor for one among others."""
+    model, rng = taught(RBF(0.5), 3, 50, far=1e5)
     X = rng.normal(size=(12, 3))
-    X[6] *= 1e4
-    X[7] *= 1e160
+    X[4:] += 1e5
+    X[9] = 1.0
+    X[11] *= 1e155
+    scores = model.predict_many(X)
 
-    assert (model.predict_many(X) == one_by_one(model, X)).all()
+    assert (scores == one_by_one(model, X)).all()
+    assert (scores[4:9] != 0.0).all()
 
 
 @pytest.mark.parametrize("bad", range(9))
