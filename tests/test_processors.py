@@ -23,17 +23,25 @@ import numpy as np, river_budget as rb
 rng = np.random.default_rng(0)
 X = rng.normal(size=(600, 9)) @ np.diag(np.linspace(0.2, 2, 9))
 late = [dict(enumerate(x)) for x in X[-20:].tolist()]
+target = np.sin(X[:, 0] * X[:, 1]) + 0.3 * X[:, 8]
+five = np.digitize(target, (-0.3, 0.0, 0.3, 0.6))
 for name in sys.argv[1:]:
     kind = getattr(rb, name)
     model = kind(**{"seed": 1} if "seed" in kind.parameters() else {})
-    target = np.sin(X[:, 0] * X[:, 1]) + 0.3 * X[:, 8]
+    several = model.clone()
     model.learn_many(X, target > 0.3 if name.endswith("Classifier") else target)
+    found = []
     if hasattr(model, "decision_function_one"):
-        found = [float(model.decision_function_one(x)) for x in late]
+        found += [float(model.decision_function_one(x)) for x in late]
     elif hasattr(model, "predict_proba_one"):
-        found = [share for x in late for share in model.predict_proba_one(x).values()]
+        found += [share for x in late for share in model.predict_proba_one(x).values()]
     else:
-        found = [model.predict_one(x) for x in late]
+        found += [model.predict_one(x) for x in late]
+    if not name.endswith("Classifier"):
+        found += model.predict_many(X[:37]).tolist()
+    elif not several.labels.binary:
+        several.learn_many(X, five)
+        found += [share for x in late for share in several.predict_proba_one(x).values()]
     print(name, *(float(value).hex() for value in found))
 """
 A9A = """
