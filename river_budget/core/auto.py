@@ -159,7 +159,7 @@ def ask_models(model, state):
         row = row_of(scores, SQUARES_EXPERT)
         least_squares_scores(model, state, row)
         for c in range(columns):
-            row[c] = (row[c] - middle) / state.residual
+            row[c] = (row[c] - middle) / max(state.residual, LEAST_RESIDUAL)
 
 
 @compiled(always_inlined=True)

@@ -53,7 +53,7 @@ FIRST, FEWEST = 64, 32  # rounds, and stored rows, that a judgement needs
 REFRESH = 1024  # rounds after which knots are laid again
 HEAVY = 0.25  # half the distance of the quartiles, in standard deviations: .67 for a normal feature, .34 for its exponential
 FEW = 0.1  # ties
-CROWD_CELLS = 16
+CROWD_CELLS = 16  # places of values, in which a crowd is looked for
 APART = 1e-6  # knots, at least, in units of the distance of the outer ones
 RATE = 0.01  # of ties
 TINY = 1e-300  # keeps a division by zero finite
@@ -145,7 +145,7 @@ def lay_knots(model, state, new):
         may_be = new and orientation != 0.0 and tail[TIES, f] < FEW
         if n < FEWEST or not (bent or may_be):
             continue
-        stored, deviation = row_of(model.vectors, f), math.sqrt(moments[VARIANCE, f])
+        stored, deviation = row_of(model.vectors, f), math.sqrt(max(moments[VARIANCE, f], 0.0))
         for j in range(n):
             score = orientation * stored[j]
             linear = moments[MEAN, f] + deviation * score
@@ -183,7 +183,7 @@ def are_crowded(values, n, part, counts):
     most, first = 0.0, values[0]
     for j in range(n):
         cell = within((values[j] - first) / max(part, TINY), 0.5 * CROWD_CELLS - 1.0)
-        counts[int(cell + 0.5 * CROWD_CELLS)] += 1.0
+        counts[int(cell + 0.5 * CROWD_CELLS if cell == cell else 0.0)] += 1.0  # NaN too has a place
     for i in range(CROWD_CELLS):
         most = max(most, counts[i] + counts[i + 1])
     return most >= 0.5 * n - 2.0
