@@ -77,6 +77,9 @@ from .rows import is_finite
 
 PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3
 VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = np.array((5, 7, 10))
+PLAIN_SQUARES = np.int64(
+    11
+)  # a row behind those of the experts: scores of least squares before they are linked
 START = 1.5  # of the weights together
 STEP = 1.5  # of the mixer
 FLOOR = 1e-3  # share of the uniform in the probabilities of every expert
@@ -138,7 +141,7 @@ def foresee(model, state, x):
     distances(model, state)
     ask_models(model, state)
     ask_kernels(model, state)
-    link_all(model, LINEAR_EXPERT)
+    link_all(model, LINEAR_EXPERT, VOTE_EXPERT, KERNEL_EXPERT)
     ask_prior(model)
     ask_neighbours(model)
     mix(model, state)
@@ -156,10 +159,10 @@ def ask_models(model, state):
         binned(model, u, row_of(scores, BIN_EXPERT + u))
     if state.second_order >= 0:
         middle = 0.5 if columns == 1 else 0.0  # one column stands for s and 1 - s
-        row = row_of(scores, SQUARES_EXPERT)
-        least_squares_scores(model, state, row)
+        row, plain = row_of(scores, SQUARES_EXPERT), row_of(scores, PLAIN_SQUARES)
+        least_squares_scores(model, state, plain)
         for c in range(columns):
-            row[c] = (row[c] - middle) / max(state.residual, LEAST_RESIDUAL)
+            row[c] = (plain[c] - middle) / max(state.residual, LEAST_RESIDUAL)
 
 
 @compiled(always_inlined=True)
@@ -273,7 +276,7 @@ def mean_log(shares, logs):
 @compiled(always_inlined=True)
 def learn_models(model, state, y, w, first, columns):
     """lin, bin, linrls"""
-    shares, errors = noted(model, SHARES), noted(model, MIXTURE)[2]
+    shares, scores, errors = noted(model, SHARES), noted(model, SCORES), noted(model, MIXTURE)[2]
     for u in range(2):
         for c in range(columns):
             errors[c] = w * (shares[LINEAR_EXPERT + u, first + c] - (first + c == y))
@@ -284,10 +287,9 @@ def learn_models(model, state, y, w, first, columns):
         learn_bins(model, u, errors)
     if state.second_order < 0:
         return
-    least_squares_scores(model, state, errors[:columns])
-    factor, total = gain(model, state, w), 0.0
+    plain, factor, total = row_of(scores, PLAIN_SQUARES), gain(model, state, w), 0.0
     for c in range(columns):
-        error = (first + c == y) - errors[c]
+        error = (first + c == y) - plain[c]
         learn_least_squares(model, state, c, factor * error)
         total += error * error
     shrink_covariance(model, state, factor)

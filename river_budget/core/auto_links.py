@@ -25,12 +25,14 @@ def link(scores, shares):
 
 
 @compiled(always_inlined=True)
-def link_all(model, first):
-    """The scores of all experts from the first that has some become probabilities; those of votes come later."""
+def link_all(model, first, votes, others):
+    """The scores of experts become probabilities: from the first that has some to the votes, and of the others behind
+    these."""
     shares, scores = noted(model, SHARES), noted(model, SCORES)
     if columns_of(model) > 1:
         for k in range(first, EXPERTS):
-            link(row_of(scores, k), row_of(shares, k))
+            if k < votes or k >= others:
+                link(row_of(scores, k), row_of(shares, k))
         return
     margins, odds = in_one(scores), in_one(noted(model, LOGS))
     for k in range(STRIDE):
