@@ -7,7 +7,6 @@ is for tables with a row per class. What is added to what, and in which order, i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -17,12 +16,13 @@ from numba.np import arrayobj
 from .jit import compiled
 from .lanes import (
     LANES,
+    TURNS,
     VECTOR,
     WORD,
     ZEROS,
     dot,
     eight,
-    first_lanes,
+    for_eights,
     fused,
     in_all,
     put_eight,
@@ -31,11 +31,10 @@ from .lanes import (
 from .numba_types import compiled_as
 
 TOGETHER = 4  # rows
-BLOCK = 4  # vectors of columns
 
 
 def add_rows(table: Any, places: Any, n: int, sums: Any) -> None:
-    """sums[c] = sum_j table[places[j], c] for j < n"""
+    """sums[c] = sum_j table[places[j], c] for j < n, a multiple of TURNS"""
     sums[:] = table[places[:n], : len(sums)].sum(axis=0)
 
 
@@ -45,20 +44,23 @@ def _add_rows(context, builder, signature, args):
         _array(context, builder, signature, args, i) for i in (0, 1, 3)
     )
     n = context.cast(builder, args[2], signature.args[2], types.intp)
+    rounds = builder.sdiv(n, ir.Constant(WORD, TURNS))
 
-    def add(starts: Any, masks: Any) -> None:
-        totals = [cgutils.alloca_once(builder, VECTOR) for _ in starts]
-        for total in totals:
-            builder.store(ZEROS, total)
-        with cgutils.for_range(builder, n) as loop:
-            row = _place(builder, places, loop.index, width)
-            for total, start, mask in zip(totals, starts, masks, strict=True):
-                some = eight(builder, table, builder.add(row, start), mask)
-                builder.store(builder.fadd(builder.load(total), some), total)
-        for total, start, mask in zip(totals, starts, masks, strict=True):
-            put_eight(builder, builder.load(total), sums, start, mask)
+    def add(start: Any, mask: Any) -> None:
+        turns = [cgutils.alloca_once(builder, VECTOR) for _ in range(TURNS)]
+        for turn in turns:
+            builder.store(ZEROS, turn)
+        with cgutils.for_range(builder, rounds) as loop:
+            first = builder.mul(loop.index, ir.Constant(WORD, TURNS))
+            for k, turn in enumerate(turns):
+                j = builder.add(first, ir.Constant(WORD, k))
+                row = eight(builder, table, _place(builder, places, j, width, start), mask)
+                builder.store(builder.fadd(builder.load(turn), row), turn)
+        one, two, three, four = (builder.load(turn) for turn in turns)
+        total = builder.fadd(builder.fadd(one, two), builder.fadd(three, four))
+        put_eight(builder, total, sums, start, mask)
 
-    _for_blocks(builder, columns, add)
+    for_eights(builder, columns, add)
     return context.get_dummy_value()
 
 
@@ -76,17 +78,15 @@ def _add_to_rows(context, builder, signature, args):
     )
     n = context.cast(builder, args[2], signature.args[2], types.intp)
 
-    def add(starts: Any, masks: Any) -> None:
-        added = [eight(builder, numbers, *some) for some in zip(starts, masks, strict=True)]
+    def add(start: Any, mask: Any) -> None:
+        added = eight(builder, numbers, start, mask)
         with cgutils.for_range(builder, n) as loop:
-            row = _place(builder, places, loop.index, width)
+            place = _place(builder, places, loop.index, width, start)
             factor = in_all(builder, builder.load(builder.gep(factors, [loop.index])))
-            for start, mask, number in zip(starts, masks, added, strict=True):
-                place = builder.add(row, start)
-                total = fused(builder, factor, number, eight(builder, table, place, mask))
-                put_eight(builder, total, table, place, mask)
+            row = fused(builder, factor, added, eight(builder, table, place, mask))
+            put_eight(builder, row, table, place, mask)
 
-    _for_blocks(builder, columns, add)
+    for_eights(builder, columns, add)
     return context.get_dummy_value()
 
 
@@ -141,29 +141,6 @@ def _array(context: Any, builder: Any, signature: Any, args: Any, i: int) -> Any
     return array.data, cgutils.unpack_tuple(builder, array.shape)[-1]
 
 
-def _place(builder: Any, places: Any, j: Any, width: Any) -> Any:
-    """Where the j-th row begins."""
-    return builder.mul(builder.load(builder.gep(places, [j])), width)
-
-
-def _for_blocks(builder: Any, columns: Any, body: Callable[[Any, Any], None]) -> None:
-    """body(starts, masks) for whole blocks of BLOCK vectors of columns, and then for as many as are left."""
-    block = ir.Constant(WORD, LANES * BLOCK)
-    whole = builder.sdiv(columns, block)
-    with cgutils.for_range(builder, whole) as loop:
-        body(_starts(builder, builder.mul(loop.index, block), BLOCK), [None] * BLOCK)
-    start = builder.mul(whole, block)
-    left = builder.sub(columns, start)
-    for number in range(1, BLOCK + 1):
-        more = builder.icmp_signed(">", left, ir.Constant(WORD, LANES * (number - 1)))
-        enough = builder.icmp_signed("<=", left, ir.Constant(WORD, LANES * number))
-        with builder.if_then(builder.and_(more, enough)):
-            starts = _starts(builder, start, number)
-            body(
-                starts,
-                [None] * (number - 1) + [first_lanes(builder, builder.sub(columns, starts[-1]))],
-            )
-
-
-def _starts(builder: Any, first: Any, number: int) -> list[Any]:
-    return [builder.add(first, ir.Constant(WORD, LANES * k)) for k in range(number)]
+def _place(builder: Any, places: Any, j: Any, width: Any, start: Any) -> Any:
+    """Where the columns from `start` on of the j-th row are."""
+    return builder.add(builder.mul(builder.load(builder.gep(places, [j])), width), start)
