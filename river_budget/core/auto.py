@@ -77,9 +77,7 @@ from .rows import is_finite
 
 PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3
 VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = np.array((5, 7, 10))
-PLAIN_SQUARES = np.int64(
-    11
-)  # a row behind those of the experts: scores of least squares before they are linked
+PLAIN_SQUARES = np.int64(11)  # behind the experts: what least squares say, before it is a score
 START = 1.5  # of the weights together
 STEP = 1.5  # of the mixer
 FLOOR = 1e-3  # share of the uniform in the probabilities of every expert
@@ -268,6 +266,7 @@ def learn_mixture(model, state, y, w):
 
 @compiled(always_inlined=True)
 def mean_log(shares, logs):
+    """sum_c P_c l_c"""
     if logs.shape[0] == 2:
         return shares[0] * logs[0] + shares[1] * logs[1]
     return dot(shares, logs, logs.shape[0])
