@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,12 +9,13 @@ import numpy as np
 from ..core import auto_tables as core
 from ..core import layout as blocks
 from ..core.auto_sharing import NEIGHBOURS_FOUND
-from ..core.auto_tails import END, SCORES_OF_KNOTS
+from ..core.auto_tails import raw_of_score
 from ..core.numba_types import f64_matrix
 from ..model.calls import Call
 from .auto_tables import AutoTables
 
 SHOWN = 5  # examples and features in the text of debug_one
+_raw_of_score = getattr(raw_of_score, "py_func", raw_of_score)  # it is plain Python too
 
 
 class Inspected(AutoTables):
@@ -110,7 +110,7 @@ class Inspected(AutoTables):
         values = moments[core.MEAN] + spread * scaled
         tail = self._table(core.TAIL)
         for f in np.flatnonzero(tail[core.BENT, : len(scaled)]):
-            values[f] = of_score(tail[core.KNOT :, f], moments[core.ORIENTATION, f] * scaled[f])
+            values[f] = _raw_of_score(tail, f, moments[core.ORIENTATION, f] * scaled[f])
         found: list[float] = values.tolist()
         return found
 
@@ -132,11 +132,3 @@ class Inspected(AutoTables):
         lines.append("Experts")
         lines += [f"    {e['name']}: {e['weight']:.3f}" for e in self.experts()]
         return "\n".join(lines)
-
-
-def of_score(knots: Any, score: float) -> float:
-    """What has this normal score, of a feature with heavy tails (core/auto_tails.py)."""
-    first, last = SCORES_OF_KNOTS[0], SCORES_OF_KNOTS[-1]
-    below = (knots[1] - knots[0]) * math.expm1(max(first - score, 0.0) / END)
-    above = (knots[-1] - knots[-2]) * math.expm1(max(score - last, 0.0) / END)
-    return float(np.interp(score, SCORES_OF_KNOTS, knots) - below + above)

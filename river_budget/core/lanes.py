@@ -32,6 +32,12 @@ _PLACES_OF_FLAGS = ir.Constant(
 )
 
 
+def array_of(context: Any, builder: Any, signature: Any, args: Any, i: int) -> tuple[Any, Any]:
+    """(the numbers of an argument, how many there are along its last axis)"""
+    array = arrayobj.make_array(signature.args[i])(context, builder, args[i])
+    return array.data, cgutils.unpack_tuple(builder, array.shape)[-1]
+
+
 def dot(a, b, n):
     """sum_j a[j] b[j] for j < n"""
     return float(a[:n] @ b[:n])
@@ -39,10 +45,7 @@ def dot(a, b, n):
 
 @compiled_as(dot, types.float64, types.Array, types.Array, types.Integer)
 def _dot(context, builder, signature, args):
-    a, b = (
-        arrayobj.make_array(kind)(context, builder, array).data
-        for kind, array in zip(signature.args[:2], args[:2], strict=True)
-    )
+    (a, _), (b, _) = (array_of(context, builder, signature, args, i) for i in (0, 1))
     n = context.cast(builder, args[2], signature.args[2], types.intp)
     turns = [cgutils.alloca_once(builder, VECTOR) for _ in range(TURNS)]
     for turn in turns:
@@ -218,7 +221,7 @@ def combine(a: Any, scale: float, factor: float, b: Any, n: int) -> None:
 
 @compiled_as(combine, types.none, types.Array, types.Float, types.Float, types.Array, types.Integer)
 def _combine(context, builder, signature, args):
-    a, b = (arrayobj.make_array(signature.args[i])(context, builder, args[i]).data for i in (0, 3))
+    (a, _), (b, _) = (array_of(context, builder, signature, args, i) for i in (0, 3))
     scale, factor = in_all(builder, args[1]), in_all(builder, args[2])
     n = context.cast(builder, args[4], signature.args[4], types.intp)
     with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
@@ -244,9 +247,8 @@ def eight_by_eight(function: Any, step: Any) -> None:
 
     @compiled_as(function, types.none, types.Array, types.Array, types.Integer)
     def generate(context, builder, signature, args):
-        numbers, results = (
-            arrayobj.make_array(kind)(context, builder, array).data
-            for kind, array in zip(signature.args[:2], args[:2], strict=True)
+        (numbers, _), (results, _) = (
+            array_of(context, builder, signature, args, i) for i in (0, 1)
         )
         n = context.cast(builder, args[2], signature.args[2], types.intp)
         with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:

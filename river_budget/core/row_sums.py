@@ -11,7 +11,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.np import arrayobj
 
 from .jit import compiled
 from .lanes import (
@@ -20,6 +19,7 @@ from .lanes import (
     VECTOR,
     WORD,
     ZEROS,
+    array_of,
     dot,
     eight,
     for_eights,
@@ -41,7 +41,7 @@ def add_rows(table: Any, places: Any, n: int, sums: Any) -> None:
 @compiled_as(add_rows, types.none, types.Array, types.Array, types.Integer, types.Array)
 def _add_rows(context, builder, signature, args):
     (table, width), (places, _), (sums, columns) = (
-        _array(context, builder, signature, args, i) for i in (0, 1, 3)
+        array_of(context, builder, signature, args, i) for i in (0, 1, 3)
     )
     n = context.cast(builder, args[2], signature.args[2], types.intp)
     rounds = builder.sdiv(n, ir.Constant(WORD, TURNS))
@@ -74,7 +74,7 @@ def add_to_rows(table: Any, places: Any, n: int, factors: Any, numbers: Any) -> 
 )
 def _add_to_rows(context, builder, signature, args):
     (table, width), (places, _), (factors, _), (numbers, columns) = (
-        _array(context, builder, signature, args, i) for i in (0, 1, 3, 4)
+        array_of(context, builder, signature, args, i) for i in (0, 1, 3, 4)
     )
     n = context.cast(builder, args[2], signature.args[2], types.intp)
 
@@ -100,7 +100,7 @@ def dots(numbers: Any, table: Any, first: int, step: int, results: Any) -> None:
 @compiled_as(dots, types.none, types.Array, types.Array, types.Integer, types.Integer, types.Array)
 def _dots(context, builder, signature, args):
     (numbers, n), (table, width), (results, rows) = (
-        _array(context, builder, signature, args, i) for i in (0, 1, 4)
+        array_of(context, builder, signature, args, i) for i in (0, 1, 4)
     )
     first, step = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (2, 3))
     together = ir.Constant(WORD, TOGETHER)
@@ -133,12 +133,6 @@ def all_dots(numbers, table, first, step, results):
     dots(numbers, table, first, step, results)
     for c in range(results.shape[0] // TOGETHER * TOGETHER, results.shape[0]):
         results[c] = dot(numbers, table[first + c * step], numbers.shape[0])
-
-
-def _array(context: Any, builder: Any, signature: Any, args: Any, i: int) -> Any:
-    """(its numbers, how many there are along its last axis)"""
-    array = arrayobj.make_array(signature.args[i])(context, builder, args[i])
-    return array.data, cgutils.unpack_tuple(builder, array.shape)[-1]
 
 
 def _place(builder: Any, places: Any, j: Any, width: Any, start: Any) -> Any:

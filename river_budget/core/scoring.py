@@ -25,7 +25,7 @@ from .rows import (
     usable,
 )
 
-NORMS = TOGETHER
+NORMS = TOGETHER  # the row behind those of products
 
 
 @compiled(called_from_python=True)

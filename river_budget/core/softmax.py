@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from numba.core import cgutils, types
-from numba.np import arrayobj
 
 from .exponential import exp_of_eight
-from .lanes import VECTOR, eight, for_eights, in_all, lanes_of, put_eight, same, sum_of
+from .lanes import VECTOR, array_of, eight, for_eights, in_all, lanes_of, put_eight, same, sum_of
 from .numba_types import compiled_as
 
 NEVER = same(-np.inf)
@@ -23,17 +22,13 @@ def softmax(scores: Any, shares: Any) -> None:
 
 @compiled_as(softmax, types.none, types.Array, types.Array)
 def _softmax(context, builder, signature, args):
-    scores, shares = (
-        arrayobj.make_array(kind)(context, builder, array)
-        for kind, array in zip(signature.args, args, strict=True)
-    )
-    n = cgutils.unpack_tuple(builder, scores.shape)[0]
+    (scores, n), (shares, _) = (array_of(context, builder, signature, args, i) for i in (0, 1))
     highest, total = cgutils.alloca_once(builder, VECTOR), cgutils.alloca_once(builder, VECTOR)
     builder.store(NEVER, highest)
     builder.store(same(0.0), total)
 
     def raise_highest(start: Any, mask: Any) -> None:
-        found, before = _some(builder, scores.data, start, mask), builder.load(highest)
+        found, before = _some(builder, scores, start, mask), builder.load(highest)
         larger = builder.fcmp_ordered(">", found, before)
         builder.store(builder.select(larger, found, before), highest)
 
@@ -41,16 +36,16 @@ def _softmax(context, builder, signature, args):
     top = in_all(builder, _largest(builder, builder.load(highest)))
 
     def write_powers(start: Any, mask: Any) -> None:
-        power = exp_of_eight(builder, builder.fsub(_some(builder, scores.data, start, mask), top))
-        put_eight(builder, power, shares.data, start, mask)
+        power = exp_of_eight(builder, builder.fsub(_some(builder, scores, start, mask), top))
+        put_eight(builder, power, shares, start, mask)
         builder.store(builder.fadd(builder.load(total), power), total)
 
     for_eights(builder, n, write_powers)
     whole = in_all(builder, sum_of(builder, builder.load(total)))
 
     def divide(start: Any, mask: Any) -> None:
-        share = builder.fdiv(eight(builder, shares.data, start, mask), whole)
-        put_eight(builder, share, shares.data, start, mask)
+        share = builder.fdiv(eight(builder, shares, start, mask), whole)
+        put_eight(builder, share, shares, start, mask)
 
     for_eights(builder, n, divide)
     return context.get_dummy_value()
