@@ -10,7 +10,7 @@ from models import MODELS, stream_for, variant
 from test_saving import file_of
 
 import river_budget as rb
-from river_budget.model.closures import nothing
+from river_budget.model.at_once import nothing
 
 
 def uneven(model, n=120):
@@ -48,6 +48,7 @@ def test_the_short_way_ends_with_the_features_it_was_made_for(model):
     stream = [({"a": float(t), "b": 1.0 - t}, y) for t, (_, y) in enumerate(stream_for(model, 40))]
     for x, y in stream:
         model.learn_one(x, y)
+    model._score_row(x)  # compiles the pass
     score = model.at_once.score
     assert (score is not nothing) == (model.at_once.learn is not nothing)
     if score is nothing:

@@ -15,7 +15,7 @@ from models import MODELS, TRANSFORMERS
 
 import river_budget as rb
 from river_budget import first_use
-from river_budget.core import randoms, rows
+from river_budget.core import randoms, rows, single
 from river_budget.experiments import command, compiling
 from river_budget.progress import Progress
 
@@ -131,8 +131,13 @@ def test_what_a_class_runs_is_among_its_passes(model):
 
 
 @needs_compiler
-def test_all_passes_take_a_call_but_two():
-    others = {rows.first_bad_row: ("rows",), randoms.fill_uniforms: ("keys", "drawn")}
+def test_all_passes_take_a_call_but_a_few():
+    others = {
+        rows.first_bad_row: ("rows",),
+        randoms.fill_uniforms: ("keys", "drawn"),
+        single.score: ("this", "x"),
+        single.learn: ("this", "given", "count"),
+    }
     for function in compiling.all_passes():
         code = function.py_func.__code__
         arguments = code.co_varnames[: code.co_argcount]

@@ -161,7 +161,7 @@ def test_an_empty_batch_may_come_first():
 
 def test_a_row_that_is_in_use_does_not_outlive_its_block():
     """A prediction that had begun before features came put its row back to those of the new block."""
-    model = taught(rb.BSGDClassifier(5), 5)
+    model = taught(rb.BSGDClassifier(5, rb.kernels.RBF(1.0, {"f0": 2.0})), 5)
     model.decision_function_one({"f0": 1.0})
     stale, score = model.free_rows[-1], model.free_rows
     (row,) = [model.free_rows.pop() for _ in range(1)]

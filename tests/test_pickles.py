@@ -16,6 +16,7 @@ from optional import Missing
 from test_saving import ALL, TESTS, alike, answers, stream_of, taught, teach
 
 import river_budget as rb
+from river_budget.kernels import RBF
 
 ONE_EACH = list({type(entry.values[0]): entry.values[0] for entry in ALL}.values())
 PACKAGE = TESTS.parent / "river_budget"
@@ -134,6 +135,6 @@ def test_a_copy_is_a_model_of_its_own(model, copied):
 
 
 def test_a_pickle_holds_no_row_of_another_thread():
-    model = taught(rb.BSGDClassifier(5), 10)
+    model = taught(rb.BSGDClassifier(5, RBF(1.0, {"f0": 2.0})), 10)
     assert model.free_rows
     assert not pickle.loads(pickle.dumps(model)).free_rows

@@ -169,7 +169,7 @@ def test_memory_holds_at_least_what_the_model_says():
     for x, y in drawn("bananas", 100):
         model.learn_one(x, y)
     # and its scratch space, and what it keeps for the next single example
-    assert model.memory_usage < memory(model) < model.memory_usage + 12_000
+    assert model.memory_usage < memory(model) < model.memory_usage + 14_000
 
 
 # other processes

@@ -141,18 +141,19 @@ class Drawn(StreamModel):
         """A part of the names makes room for others: those that have been known for longest."""
         features = self.features
         unused = np.zeros(blocks.width_in(self.block), bool)
-        unused[np.asarray(features.vacant)] = True
+        unused[features.vacant.last(len(features.vacant))] = True
         some = -(-len(features) // OLDEST) if len(kept) <= len(unused) // OLDEST else len(features)
         unused[list(itertools.islice(features.places.values(), some))] = True
         features.forget(unused, kept)
+        self.at_once.follow()
 
     def _fill(self, names: Collection[Any]) -> None:
         """Vacant places are there: other names stay where they are, so that threads may go on."""
         features, table = self.features, self._table
         if table is None or table.block is not self.block:
             table = self._table = Table(self.block, self.n_columns)
-        offered = features.vacant[-len(names) :]
-        table.numbers[np.asarray(offered)] = self.columns_of(names, table.header)
+        offered = features.vacant.last(len(names))
+        table.numbers[offered] = self.columns_of(names, table.header)
         write_keys(table.keys, offered, names)
         features.take(names, offered)
 

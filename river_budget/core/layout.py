@@ -98,6 +98,10 @@ SCRATCH_ROWS: dict[str, Any] = {
     "x": (f64, lambda h: (h.width + 1,)),  # and what stands there
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, where distances are
     "other": (f64, lambda h: (h.custom * h.width,)),  # another, for a kernel function
+    "emptied": (
+        i64,
+        lambda h: (h.linked,),
+    ),  # how many features lost their last number, and some of them
 }
 ADDRESSES = (
     "state",

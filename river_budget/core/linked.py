@@ -235,6 +235,8 @@ def _free(model, node):
     below, above = nodes[node].below, nodes[node].above
     if above == 0:
         model.columns[nodes[node].feature] = below
+        if below == 0:
+            _note_emptied(model, nodes[node].feature)
     else:
         nodes[above].below = below
     if below != 0:
@@ -243,3 +245,12 @@ def _free(model, node):
     nodes[node].after = head.free_node
     head.free_node = node
     head.freed += 1
+
+
+@compiled(always_inlined=True)
+def _note_emptied(model, feature):
+    """No vector uses a feature any more: its name may be given up. (Those that find no room are found later.)"""
+    emptied = model.emptied
+    if emptied[0] < emptied.shape[0] - 1:
+        emptied[0] += 1
+        emptied[emptied[0]] = feature

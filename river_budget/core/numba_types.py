@@ -24,6 +24,7 @@ def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
     or a function that finds it from theirs, and how the instructions are generated."""
     find = (lambda *kinds: result) if isinstance(result, types.Type) else result
     typers = (
+        lambda: find(),
         lambda a: find(a),
         lambda a, b: find(a, b),
         lambda a, b, c: find(a, b, c),
@@ -32,7 +33,7 @@ def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
     )
 
     def decorate(generate: Any) -> Any:
-        type_callable(function)(lambda context: typers[len(arguments) - 1])
+        type_callable(function)(lambda context: typers[len(arguments)])
         lower_builtin(function, *arguments)(generate)
         return generate
 

@@ -17,6 +17,7 @@ import river_budget as rb
 from .. import core
 from ..core.randoms import fill_uniforms
 from ..core.rows import first_bad_row
+from ..core.single import learn, score
 from ..model.base import StreamModel
 from ..progress import Progress
 
@@ -24,7 +25,10 @@ CALL = (numba.int64[::1],)  # what passes take: addresses and sizes
 OTHERS = {
     first_bad_row: (numba.float64[:, ::1],),
     fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
+    score: (numba.intp,) * 2,
+    learn: (numba.intp,) * 3,
 }
+ALWAYS = first_bad_row, score, learn
 
 
 def families() -> dict[str, list[Any]]:
@@ -71,7 +75,7 @@ def compile_passes(names: Sequence[str] = ()) -> str:
         raise RuntimeError("NUMBA_DISABLE_JIT is set: nothing is compiled")
     known = families()
     passes = [p for name in names for kind in known[name] for p in passes_of(kind)]
-    passes = list(dict.fromkeys([first_bad_row, *(passes if names else all_passes())]))
+    passes = list(dict.fromkeys([*ALWAYS, *(passes if names else all_passes())]))
     anew = 0
     with Progress(len(passes), "compile") as bar:
         for function in passes:

@@ -24,9 +24,9 @@ from ..core.rows import KERNELS
 from ..kernels import RBF, Custom, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
 from .advice import say
+from .at_once import AtOnce
 from .batches import Batch
 from .calls import AT_A_TIME, Call, FreeRows, PreparedList, PreparedRow
-from .closures import AtOnce
 from .contract import Rows
 from .copies import Copied
 from .describing import Described

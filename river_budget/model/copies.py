@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import layout as blocks
+from .at_once import AtOnce
 from .calls import FreeRows
-from .closures import AtOnce
 from .turns import Turn, takes_a_turn
 
 

@@ -58,6 +58,29 @@ def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
     return lambda x: tuple(x[name] for name in names)
 
 
+class Vacant:
+    """Vacant places, of which the last are given away first. Compiled code takes some too (core/single.py)."""
+
+    __slots__ = ("left", "places")
+
+    def __init__(self) -> None:
+        self.places: Any = np.zeros(0, np.int64)
+        self.left: Any = np.zeros(1, np.int64)  # so many are vacant
+
+    def __len__(self) -> int:
+        return int(self.left[0])
+
+    def last(self, n: int) -> Any:
+        """Those that are given away next."""
+        left = len(self)
+        return self.places[left - n : left]
+
+    def fill(self, places: Any) -> None:
+        """From now on these are vacant, and no others."""
+        self.places[: len(places)] = places
+        self.left[0] = len(places)
+
+
 class FeatureIndex:
     """Names of features and their places, and the factors by which some of them are multiplied.
 
@@ -75,9 +98,11 @@ class FeatureIndex:
         self._scales = None if scales is None else dict(scales)
         self.loose = places is not None
         self.places: dict[Any, int] = {}
-        self.vacant = array.array("q")  # places of a loose index
+        self.vacant = Vacant()  # places of a loose index
         self.width = 0  # places of a loose index
-        self.taken_back = 0  # how often names have lost their places
+        self.given_back: Any = np.zeros(1, np.int64)  # changes whenever names lose their places
+        # of a loose index: which object stands at each place, or 0
+        self.names_at: Any = np.zeros(0, np.int64)
         if places is None:
             self.rename(names)
         else:
@@ -87,7 +112,8 @@ class FeatureIndex:
     def rename(self, names: Iterable[Any]) -> None:
         """All names, each in the place where it stands here."""
         self.places = {name: place for place, name in enumerate(names)}
-        self.loose, self.vacant, self.width = False, array.array("q"), 0
+        self.loose, self.vacant, self.width = False, Vacant(), 0
+        self.names_at = np.zeros(0, np.int64)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -138,7 +164,7 @@ class FeatureIndex:
     @property
     def memory_usage(self) -> int:
         names = sys.getsizeof(self.places) + sum(map(sys.getsizeof, self.places))
-        return names + sys.getsizeof(self.vacant)
+        return int(names + self.vacant.places.nbytes + self.names_at.nbytes)
 
     # changes
 
@@ -151,27 +177,39 @@ class FeatureIndex:
     def loosen(self, width: int) -> None:
         """Names may be forgotten from now on. There is room for so many."""
         self.loose, self.pack, self.width = True, _never, width
+        self.vacant.places, self.names_at = np.zeros(width, np.int64), np.zeros(width, np.int64)
+        self.note_names()
         taken = set(self.places.values())
-        free = [place for place in range(width) if place not in taken]
-        self.vacant = array.array("q", free[::-1])
+        self.vacant.fill([place for place in range(width) if place not in taken][::-1])
 
     def take(self, names: Iterable[Any], offered: Any) -> None:
         """The vacant places that were offered last are those of these names."""
-        named, left = zip(names, offered, strict=True), len(self.vacant) - len(offered)
-        del self.vacant[left:]
+        named, n = zip(names, offered.tolist(), strict=True), len(offered)
+        self.vacant.left[0] -= n
         self.places.update(named)  # the only call, after which Ctrl-C may come
+        self.note_names(names)
+
+    def note_names(self, names: Iterable[Any] | None = None) -> None:
+        """Which objects stand for these names, as they have got their places; or for all. Those that are not noted
+        are given up later."""
+        places = self.places
+        some = list(places if names is None else names)
+        self.names_at[[places[name] for name in some]] = list(map(id, some))
 
     def forget(self, unused: Any, kept: Iterable[Any]) -> None:
         """Only names whose places are used are known from now on, and some that are kept; the other places are
         vacant."""
         known = self.places
         unused[[known[name] for name in kept if name in known]] = False
-        self.taken_back += 1
+        self.given_back[0] += 1
         places = np.fromiter(known.values(), np.int64, len(known))
         used = ~unused[places]
         names = itertools.compress(known, used.tolist())
-        self.places = dict(zip(names, places[used].tolist(), strict=True))
-        self.vacant = array.array("q", np.flatnonzero(unused).tobytes())
+        left = dict(zip(names, places[used].tolist(), strict=True))
+        self.vacant.fill(np.flatnonzero(unused))
+        self.names_at[unused] = 0
+        self.places = left
+        self.given_back[0] += 1  # once more: whoever looked meanwhile has seen the old ones
 
     # examples
 
@@ -214,6 +252,11 @@ class FeatureIndex:
     def in_place(self, names: list[Any]) -> bool:
         """Whether these are just the known features, each in its place."""
         return not self.loose and list(self.places) == names
+
+    @property
+    def taken_back(self) -> int:
+        """A number that changes whenever names lose their places."""
+        return int(self.given_back[0])
 
     @property
     def whole(self) -> bool:

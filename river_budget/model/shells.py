@@ -128,7 +128,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
         """The label with the highest score; None before the first label is known."""
         scores = self.at_once.score(x)
-        return self.labels.label(self._score_row(x) if scores is None else scores)
+        return self.labels.label(self._score_the_long_way(x) if scores is None else scores)
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
@@ -242,7 +242,7 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The score, in the units of the targets that were learned."""
         scores = self.at_once.score(x)
-        score: float = (self._score_row(x) if scores is None else scores)[0]
+        score: float = (self._score_the_long_way(x) if scores is None else scores)[0]
         return score
 
     def decision_function_one(self, x: dict[Any, Any]) -> float:

@@ -7,12 +7,13 @@ import struct
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from .at_once import AtOnce, nothing
 from .calls import FreeRows, PreparedList, PreparedRow
-from .closures import AtOnce, at_once, nothing
 from .features import FeatureIndex
 from .turns import Turn
 
 STRANGE = itertools.repeat(-1)  # the place of a name that is not known
+NEVER = 2**62
 
 
 class OneByOne:
@@ -90,21 +91,43 @@ class OneByOne:
             prepared.target[0] = target
             prepared.weight[0] = w
             if prepared.pass_holder.learning_pass(prepared.addresses):
-                self.free_rows.append(prepared)
+                self._keep(prepared, features, self.free_rows)
             else:
                 features.reject(x)
                 self.run_pass(*prepared.arrays[2:])
-            self.sit()
         finally:
             turn.taken = False
 
-    def sit(self) -> None:
-        """Make the functions for examples of just the known features. For whoever changes the model."""
-        features = self.features
-        if self.at_once.learn is nothing and features.whole and self.block is not None:
-            self.at_once = at_once(
-                list(features), self.free_rows, self.scoring_pass, self.pass_holder.learning_pass
-            )
+    def _keep(
+        self, prepared: PreparedRow | PreparedList, features: FeatureIndex, free: FreeRows
+    ) -> None:
+        """A call for one example that has been made. The next examples like this one go the short way with it, or
+        else it is free."""
+        at_once, block = self.at_once, prepared.arrays[0]
+        if at_once.score is nothing and not features.scaled:
+            made = AtOnce.of(block, features, self.draws_features, *self.looks())
+            if made.score is not nothing:
+                made.call(self.scoring_pass, prepared.pass_holder.learning_pass)
+                made.use(prepared)
+                own = self.__dict__
+                # what is compared and what is assigned are one step, for threads (turns.py)
+                if (
+                    own["block"] is block
+                    and own["features"] is features
+                    and own["at_once"] is at_once
+                ):
+                    own["at_once"] = made
+                    return
+        elif at_once.block is block and at_once.features is features:
+            found = at_once.call(self.scoring_pass, prepared.pass_holder.learning_pass)
+            if at_once.use(prepared) or found:
+                return
+        free.append(prepared)
+
+    def looks(self) -> tuple[int, int]:
+        """When examples with few of the names go the long way, as the model then looks at its table: if there are so
+        many times more names, and so many vectors have arrived."""
+        return 0, NEVER
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
         """Learn an example that has other features than those known, or lacks some of them."""
@@ -129,7 +152,7 @@ class OneByOne:
         prepared.target[0] = target
         prepared.weight[0] = w
         if prepared.pass_holder.learning_pass(prepared.addresses):
-            self.free_lists.append(prepared)
+            self._keep(prepared, self.features, self.free_lists)
             return True
         self.features.reject(x)
         self.run_pass(*prepared.arrays[2:])
@@ -151,8 +174,9 @@ class OneByOne:
         River's scalers give NaN for what they have not learned, and validation predicts first.
         """
         found = self.at_once.score(x)
-        if found is not None:
-            return found
+        return self._score_the_long_way(x) if found is None else found
+
+    def _score_the_long_way(self, x: dict[Any, Any]) -> Any:
         try:
             return self._score_numbers(x)
         except ValueError:
@@ -183,7 +207,7 @@ class OneByOne:
         if not self.scoring_pass(prepared.addresses):
             self.features.reject(x)
         scores = prepared.scores.tolist()  # before another thread may take the row
-        free.append(prepared)
+        self._keep(prepared, features, free)
         return scores
 
     def _score_list(self, x: dict[Any, Any]) -> Any:
@@ -211,7 +235,7 @@ class OneByOne:
                     prepared.write_keys(x, found)
                     self.scoring_pass(prepared.addresses)
             scores = prepared.scores.tolist()
-            free.append(prepared)
+            self._keep(prepared, features, free)
             if features.taken_back == before or found == list(map(features.places.get, x, STRANGE)):
                 return scores  # else other names may have got these places meanwhile
 

@@ -86,11 +86,15 @@ class StoredVectors(StreamModel):
 
     _looked = 0  # how many vectors had arrived when the table was looked at last
 
+    def looks(self) -> tuple[int, int]:
+        return THIN, self._looked + int(blocks.views(self.block).head.capacity)
+
     def _look_for_zeros(self) -> None:
         """A table that had much in it may have become thin: look, each time that as many vectors have come as fit."""
         head = blocks.views(self.block).head
         if head.arrived >= self._looked + head.capacity:
             self._looked = int(head.arrived)
+            self.at_once.look_at(self._looked + int(head.capacity))
             lists = vectors_of(self.block)
             if is_thin(len(self.features), lists):
                 self._store_in_lists(lists)
@@ -167,8 +171,8 @@ class StoredVectors(StreamModel):
             self._make_room(len(new), x)
             features = self.features
             prepared, places = self._list_for(x), features.places
-        n, arrived, vacant = len(new), prepared.arrived, features.vacant
-        offered, before = vacant[-n:], arrived[0]
+        n, arrived, left = len(new), prepared.arrived, features.vacant.left
+        offered, before = features.vacant.last(n).tolist(), arrived[0]
         write_keys(prepared.known_keys, offered, new)
         named, offer, at_once = zip(new, offered, strict=True), iter(offered).__next__, True
         found = [offer() if place is None else place for place in map(places.get, x)]
@@ -176,8 +180,9 @@ class StoredVectors(StreamModel):
             at_once = self._learn_prepared(prepared, found, x, target, w)
         finally:
             if arrived[0] != before or self.block is not prepared.arrays[0]:
-                del vacant[-n:]
+                left[0] -= n
                 places.update(named)  # the only call, after which Ctrl-C may come
+                features.note_names(new)
         if not at_once:
             self.choose_storage()
 
@@ -185,14 +190,14 @@ class StoredVectors(StreamModel):
         """Places for new names. Where there is no room, those that no vector uses are given up."""
         if len(self.features.vacant) < len(names):
             self._make_room(len(names), beside)
-        vacant = self.features.vacant
-        offered = vacant[len(vacant) - len(names) :]
+        offered = self.features.vacant.last(len(names))
         write_keys(blocks.views(self.block).keys, offered, names)
         self.features.take(names, offered)
 
     def _make_room(self, needed: int, beside: Collection[Any]) -> None:
         features, model = self.features, blocks.views(self.block)
         features.forget(model.columns == 0, beside)
+        self.at_once.follow()
         wanted, width = len(features) + needed, int(model.head.width)
         if not NEARLY_EMPTY * width <= wanted <= FULL * width:
             lists = vectors_of(self.block)

@@ -1,0 +1,243 @@
+"""What a model does with an ordinary example: two functions of C, made for the model as it is (core/single.py).
+
+Any change of its block, its features or its labels makes them obsolete.
+"""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import functools
+import sys
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+from ..core import single
+from .calls import PreparedList, PreparedRow, address_of
+from .features import FeatureIndex
+
+Score = Callable[[dict[Any, Any]], Any]
+Learn = Callable[[dict[Any, Any], float, float], Any]
+
+LARGE = 2**16  # numbers in a block, from which on a pass takes longer than others should wait
+CALL = (numba.int64[::1],)  # what passes take
+ARGUMENTS = {"score": 2, "learn": 3}  # words that a function of C is given
+
+
+def nothing(*example: Any) -> None:
+    """In the place of either, while there are none: the example goes the long way."""
+
+
+class _Definition(ctypes.Structure):
+    """A PyMethodDef of CPython."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+ONE, SEVERAL = 0x8, 0x80  # how a function takes its arguments: METH_O, METH_FASTCALL
+
+
+def _addresses(kinds: Any) -> Any:
+    return np.array([id(kind) for kind in kinds])
+
+
+_DICTS = _addresses((dict, collections.Counter, collections.defaultdict, collections.OrderedDict))
+_NUMBERS = _addresses(
+    (
+        float,
+        int,
+        bool,
+        np.float64,
+        np.float32,
+        np.int64,
+        np.int32,
+        np.int16,
+        np.int8,
+        np.uint8,
+        np.uint32,
+        np.bool_,
+    )
+)
+
+
+def _remainders() -> Any:
+    """zlib's table, as it follows from what a single octet gives."""
+    inverse = 0xFFFFFFFF
+    return np.array(
+        [zlib.crc32(bytes([i ^ 0xFF])) ^ inverse ^ (inverse >> 8) for i in range(256)], np.uint32
+    )
+
+
+_REMAINDERS = _remainders()
+
+
+@functools.cache
+def _definition(name: str) -> Any:
+    """One of the two functions, as CPython wants it; None where there can be none."""
+    function = getattr(single, name)
+    if not hasattr(function, "compile") or not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return None  # numba is switched off, or Python has no lock
+    kinds = (numba.intp,) * ARGUMENTS[name]
+    function.compile(kinds)
+    flags = ONE if name == "score" else SEVERAL
+    return _Definition(name.encode(), _entry_of(function, kinds), flags, None)
+
+
+def _entry_of(function: Any, kinds: Any) -> int:
+    """Where a compiled function is, for C; 0 while it is not compiled. (These parts of numba are private.)"""
+    found = function.overloads.get(kinds)
+    if found is None or found.signature.return_type != numba.intp:
+        return 0
+    name = found.fndesc.llvm_cfunc_wrapper_name
+    address: int = found.library.get_pointer_to_function(name)
+    return address
+
+
+_pass_addresses: dict[Any, int] = {}
+
+
+def _address_of_pass(function: Any) -> int:
+    address = _pass_addresses.get(function, 0)
+    if not address and hasattr(function, "overloads"):
+        address = _pass_addresses[function] = _entry_of(function, CALL)
+    return address
+
+
+_new_function = ctypes.pythonapi.PyCFunction_NewEx
+_new_function.restype = ctypes.py_object
+_new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+
+
+class AtOnce:
+    """The two functions of a model. Both return the scores of an example, before it is learned; or None if it must go
+    the long way, and then nothing has happened.
+
+    A copy of a model begins without: theirs would change the original.
+    """
+
+    __slots__ = ("block", "entry", "features", "kept", "learn", "list", "row", "score")
+
+    def __init__(self) -> None:
+        self.score: Score = nothing
+        self.learn: Learn = nothing
+        self.entry: Any = None
+        self.kept: list[Any] = []  # what must live as long as the functions
+        self.block: Any = None
+        self.features: FeatureIndex | None = None
+        self.row: PreparedRow | None = None
+        self.list: PreparedList | None = None
+
+    def __reduce__(self) -> Any:
+        return AtOnce, ()
+
+    @classmethod
+    def of(cls, block: Any, features: FeatureIndex, draws: bool, thin: int, look: int) -> AtOnce:
+        """Functions for this block and these features, which have no passes yet, nor calls to write examples into.
+
+        `draws`: examples with new names go the long way. `thin`, `look`: and so do those with few of the names, once
+        so many vectors have arrived.
+        """
+        made = cls()
+        definitions = [_definition(name) for name in ARGUMENTS]
+        if None in definitions:
+            return made
+        entry: Any = np.zeros(1, single.ENTRY)
+        vacant = features.vacant
+        fields = dict.fromkeys(single.ENTRY.names or (), 0) | {
+            "nothing": id(None),
+            "given_back": address_of(features.given_back),
+            "version": features.taken_back,
+            "large": block.nbytes >= LARGE,
+            "places": id(features.places),
+            "known": len(features),
+            "fixed": draws or not features.loose,
+            "vacant": address_of(vacant.places),
+            "left": address_of(vacant.left),
+            "names_at": address_of(features.names_at),
+            "new_names": not draws,
+            "thin": thin,
+            "look": look,
+            "dicts": address_of(_DICTS),
+            "numbers": address_of(_NUMBERS),
+            "text": id(str),
+            "whole": id(int),
+            "remainders": address_of(_REMAINDERS),
+        }
+        entry[0] = tuple(fields.values())
+        made.block, made.features, made.entry = block, features, entry
+        made.kept = [
+            features.places,
+            features,
+            vacant.places,
+            vacant.left,
+            features.given_back,
+            features.names_at,
+            entry,
+            block,
+        ]
+        made.score, made.learn = (
+            _new_function(ctypes.addressof(definition), address_of(entry), made.kept)
+            for definition in definitions
+        )
+        return made
+
+    def call(self, scoring: Any, learning: Any) -> bool:
+        """Call these passes from now on, those of them that are compiled. Whether one of them is new."""
+        before = self.entry["scoring"] + self.entry["learning"]
+        self.entry["scoring"] = _address_of_pass(scoring)
+        self.entry["learning"] = _address_of_pass(learning)
+        return bool(self.entry["scoring"] + self.entry["learning"] != before)
+
+    def use(self, prepared: PreparedRow | PreparedList) -> bool:
+        """Write examples into this call from now on; False if there is one already."""
+        if type(prepared) is PreparedRow:
+            return self.row is None and self._use_row(prepared)
+        assert type(prepared) is PreparedList
+        return self.list is None and self._use_list(prepared)
+
+    def _use_row(self, row: PreparedRow) -> bool:
+        names = list(self.features or ())
+        numbers = np.array([*map(id, names), *map(id, names), *range(len(names))])
+        first, size = address_of(numbers), 8 * len(names)
+        self.kept += [row, numbers]
+        entry, self.row = self.entry, row
+        entry["names"], entry["expected"], entry["expected_places"] = (
+            first,
+            first + size,
+            first + 2 * size,
+        )
+        entry["row"] = address_of(row.addresses)
+        return True
+
+    def _use_list(self, made: PreparedList) -> bool:
+        made.use_keys()
+        strangers = np.zeros(made.room, np.int64)
+        self.kept += [made, strangers]
+        entry, self.list = self.entry, made
+        entry["strangers"] = address_of(strangers)
+        entry["list"] = address_of(made.addresses)
+        return True
+
+    def look_at(self, vectors: int) -> None:
+        """When so many vectors have arrived, a table is looked at."""
+        if self.block is not None:
+            self.entry["look"] = vectors
+
+    def follow(self) -> None:
+        """Names have lost their places: go on with those that are left. For whoever changes the model."""
+        if self.features is None:
+            return
+        before, places = self.kept[0], self.features.places
+        self.entry["places"] = id(places)
+        self.kept[0] = places
+        self.entry["version"] = self.features.taken_back
+        del before
