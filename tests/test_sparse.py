@@ -139,7 +139,9 @@ def test_memory_follows_the_support(thin):
     assert max(usage[5:]) <= 1.1 * max(usage[:5])
     used = set(model.names_in_use())  # some 200, of 4,800
     assert used <= set(model.features)
-    assert len(model.features) < len(used) + 30  # those of an example that came before there were lists
+    assert (
+        len(model.features) < len(used) + 30
+    )  # those of an example that came before there were lists
 
 
 def test_predictions_leave_no_trace(thin):

@@ -17,6 +17,11 @@ import numba
 
 from .disk_cache import CacheFile, warn_once
 
+try:
+    from .linkable import Cached, Compiler
+except (ImportError, AttributeError):  # this version of numba has no such parts
+    Cached = Compiler = None  # type: ignore[assignment, misc]
+
 # Sums may be reordered and products fused, so that loops vectorise. NaN and infinity keep their
 # meaning: the checks that keep them out of a model depend on it.
 REORDERED = frozenset({"reassoc", "contract", "arcp", "nsz"})
@@ -71,9 +76,14 @@ def compiled(
 
 
 def _dispatcher(function: Any, options: dict[str, Any]) -> Any:
+    linked = options["no_cpython_wrapper"] and Compiler is not None
+    if linked:
+        options = options | {"pipeline_class": Compiler}
     dispatcher: Any = numba.njit(**options)(function)
     if "cache" in options and hasattr(dispatcher, "_cache"):  # not when compilation is switched off
         _mark(dispatcher._cache)
+        if linked:
+            dispatcher._cache._impl = Cached(function)
     return dispatcher
 
 
