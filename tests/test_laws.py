@@ -29,7 +29,14 @@ from river_budget import core
 TESTS = pathlib.Path(__file__).parent
 PACKAGE = pathlib.Path(rb.__file__).parent
 CORE = sorted(PACKAGE.glob("core/*.py"))
-PLUMBING = {"codes.py", "disk_cache.py", "layout.py", "numba_types.py"}  # types and enums
+PLUMBING = {
+    "codes.py",
+    "disk_cache.py",
+    "jit.py",
+    "layout.py",
+    "linkable.py",
+    "numba_types.py",
+}  # types, enums and numba
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "jitclass", "stencil"}
 
 needs_compiler = pytest.mark.skipif(

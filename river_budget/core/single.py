@@ -15,7 +15,19 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 
-from .calls import KEYS, LONGEST, OUTPUTS, PLACES, ROWS, SCORES, STARTS, TARGETS, WEIGHTS, model_of
+from .calls import (
+    BLOCK,
+    KEYS,
+    LONGEST,
+    OUTPUTS,
+    PLACES,
+    ROWS,
+    SCORES,
+    SCRATCH,
+    STARTS,
+    TARGETS,
+    WEIGHTS,
+)
 from .cpython import (
     address_value,
     clear_error,
@@ -40,6 +52,7 @@ from .cpython import (
 )
 from .examples import NOBODY, NONE
 from .jit import compiled
+from .layout import model_at
 from .numba_types import carve, carver, compiled_as, f64, i64
 
 ENTRY = np.dtype(
@@ -93,7 +106,7 @@ POSITION, KEY, VALUE, LENGTH = (
     for name in ("position", "key", "value", "size")
 )
 SIZE = LONGEST + 1  # of a call
-N_DICTS, N_NUMBERS = 4, 12  # types
+N_DICTS, N_NUMBERS = np.int64(4), np.int64(12)  # types
 EXACT = 2.0**53  # up to which whole numbers are floats as they are
 STRANGE = np.int64(-2)  # the place of a name that is out of the ordinary
 
@@ -199,7 +212,7 @@ def learned(entry, call_at, target, weight):
         return done(entry, entry.learning, call_at)
     if entry.fixed == 0:
         return learned_with_new_names(entry, call, call_at)
-    looks = model_of(call).head.arrived >= entry.look
+    looks = model_at(call[BLOCK], call[SCRATCH]).head.arrived >= entry.look
     if entry.new > 0 or (looks and entry.thin * i64(call[STARTS], 2)[1] < entry.known):
         return False
     return done(entry, entry.learning, call_at)
@@ -208,7 +221,7 @@ def learned(entry, call_at, target, weight):
 @compiled(always_inlined=True)
 def learned_with_new_names(entry, call, call_at):
     """The same for a model in which names come and go."""
-    new, model = entry.new, model_of(call)
+    new, model = entry.new, model_at(call[BLOCK], call[SCRATCH])
     if new > i64(entry.left, 1)[0]:
         return False
     strangers = i64(entry.strangers, new)
