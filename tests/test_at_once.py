@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import pickle
+import random
+import sys
+import threading
 
+import numba
+import numpy as np
 import pytest
 from models import MODELS, stream_for, variant
 from test_saving import file_of
 
 import river_budget as rb
+from river_budget.model import at_once
 from river_budget.model.at_once import nothing
+
+K = rb.kernels.RBF(0.05)
+needs_compiler = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so there is no short way"
+)
 
 
 def uneven(model, n=120):
@@ -116,3 +128,189 @@ def test_a_frozen_model_learns_nothing_in_one_go_either(tmp_path):
     frozen = rb.load(tmp_path / "model.rb", predict_only=True)
     with pytest.raises(RuntimeError, match="predict_only"):
         frozen.predict_then_learn_one({"a": 1.0, "b": 2.0}, True)
+
+
+# what compiled code reads by itself
+
+
+class Number:
+    """It becomes a float by code of Python, during which anything may happen."""
+
+    def __init__(self, value, on_the_way=lambda: None):
+        self.value, self.on_the_way = value, on_the_way
+
+    def __float__(self):
+        self.on_the_way()
+        return self.value
+
+
+class Named:
+    """A name whose comparison is code of Python."""
+
+    def __init__(self, on_the_way):
+        self.on_the_way = on_the_way
+
+    def __hash__(self):
+        return hash("a")
+
+    def __eq__(self, other):
+        self.on_the_way()
+        return False
+
+
+class Mapped(dict):
+    """A dict of a user, which may have its own way to give its values."""
+
+
+class Name(str):
+    """A name that is equal to what it looks like."""
+
+    __slots__ = ()
+
+
+NAMES = [
+    "a",
+    "ä",
+    "名",
+    "👋",
+    "half \ud800",
+    3,
+    -1,
+    2**60,
+    True,
+    2.5,
+    ("a", 1),
+    None,
+    Name("b"),
+    "",
+]
+VALUES = [
+    1,
+    True,
+    -1,
+    0,
+    -1.0,
+    10**300,
+    np.float32(0.1),
+    np.int8(-1),
+    np.bool_(True),
+    Number(0.7),
+    0.3,
+]
+MAPPINGS = [dict, collections.OrderedDict, collections.Counter, lambda x: collections.defaultdict(int, x)]  # fmt: skip
+SPARSE = [rb.RBPClassifier(9, K, seed=1), rb.BSGDClassifier(9, K), rb.FOGDClassifier(9, K, seed=1)]
+SPARSE += [rb.RBPClassifier(9, rb.kernels.Laplacian(0.05), seed=1)]
+
+
+def odd(n, n_names=400, seed=0):
+    """Names and numbers of all kinds, mappings of all kinds, names that come and go."""
+    rng = random.Random(seed)
+    for t in range(n):
+        x = {f"w{rng.randrange(n_names) + t}": rng.gauss(0.0, 1.0) for _ in range(rng.randrange(9))}
+        x |= {name: rng.choice(VALUES) for name in rng.sample(NAMES, rng.randrange(3))}
+        yield rng.choice(MAPPINGS)(x), rng.random() < 0.5
+
+
+@pytest.fixture
+def long_way(monkeypatch):
+    """A function that calls another, during which no model has a short way."""
+
+    def call(function, *given):
+        with monkeypatch.context() as patch:
+            patch.setattr(at_once, "_definition", lambda name: None)
+            return function(*given)
+
+    return call
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("model", SPARSE, ids=lambda model: type(model).__name__)
+def test_whatever_an_example_holds_the_short_way_is_the_long_way(
+    model, large, long_way, monkeypatch
+):
+    monkeypatch.setattr(at_once, "LARGE", 0 if large else 2**62)
+    short, long = model.clone(), model.clone()
+    ways = []
+    for x, y in odd(900):
+        expected = long_way(long.decision_function_one, x)
+        ways.append(short.at_once.score(x) is not None)
+        assert short.decision_function_one(x) == expected
+        short.learn_one(x, y)
+        long_way(long.learn_one, x, y)
+        assert long.at_once.learn is nothing
+    if hasattr(short, "support_vectors"):
+        assert short.support_vectors() == long.support_vectors()
+    assert numba.config.DISABLE_JIT or 100 < sum(ways) < 800
+    assert short.decision_function_one({"new": 1.0}) == long.decision_function_one({"new": 1.0})
+
+
+def loose(n=400):
+    model = rb.RBPClassifier(9, K, seed=1)
+    for x, y in odd(n):
+        model.predict_one(x)
+        model.learn_one(x, y)
+    assert model.features.loose
+    return model
+
+
+@needs_compiler
+def test_what_is_out_of_the_ordinary_is_left_alone():
+    """It runs no code of a user, and it sets no error."""
+
+    def never():
+        raise AssertionError
+
+    model = loose()
+    before = file_of(model)
+    for x in (
+        {"a": Number(1.0, never)},
+        {Named(never): 1.0},
+        {"a": "text"},
+        {"a": None},
+        {"a": 10**400},
+    ):
+        assert model.at_once.score(x) is None
+        assert model.at_once.learn(x, 1.0, 1.0) is None
+    for x in ({"\ud800": 1.0}, {2**80: 1.0}, {-1: 1.0}, 3, None, [1], Mapped(a=1.0)):
+        assert model.at_once.score(x) is None
+    for given in ((), ({},), ({}, 1.0), ({}, 1.0, 1.0, 1.0)):
+        assert model.at_once.learn(*given) is None
+    assert file_of(model) == before
+    model.at_once.entry["busy"] = 1
+    assert model.at_once.score({"a": 1.0}) is None
+    assert model.decision_function_one({"a": 1.0}) == copy.copy(model).decision_function_one({"a": 1.0})  # fmt: skip
+
+
+@needs_compiler
+def test_nothing_is_held_that_is_not_used():
+    model, words = loose(), [f"word {i}" for i in range(3000)]
+    held = [sys.getrefcount(word) for word in words]
+    rng = random.Random(1)
+    for _ in range(20_000):
+        x = {rng.choice(words): rng.random() for _ in range(8)}
+        model.predict_one(x)
+        model.learn_one(x, rng.random() < 0.5)
+    del x
+    known = [word in model.features.places for word in words]
+    now = [sys.getrefcount(word) for word in words]
+    assert [b - a for a, b in zip(held, now, strict=True)] == [int(k) for k in known]
+    assert 0 < sum(known) < 100
+
+
+@needs_compiler
+def test_threads_may_predict_while_passes_run_without_the_lock(monkeypatch):
+    monkeypatch.setattr(at_once, "LARGE", 0)
+    model, examples = loose(), [x for x, _ in odd(300, seed=5)]
+    expected = [model.decision_function_one(x) for x in examples]
+    found = [[] for _ in range(3)]
+
+    def predict(scores):
+        for _ in range(5):
+            scores[:] = [model.decision_function_one(x) for x in examples]
+
+    threads = [threading.Thread(target=predict, args=(scores,)) for scores in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 3
