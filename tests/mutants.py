@@ -662,13 +662,6 @@ PROMISES = [
     ),
     Mutant(
         "core/single.py",
-        "if columns[place] == 0 and names_at[place] != 0:",
-        "if names_at[place] != 0:",
-        "at_once",
-        "whatever",
-    ),
-    Mutant(
-        "core/single.py",
         "return float(rest ^ np.uint32(0xFFFFFFFF))",
         "return float(rest)",
         "at_once",
