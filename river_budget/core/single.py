@@ -46,7 +46,10 @@ from .cpython import (
     list_new,
     list_set,
     release,
+    repr_new,
     take_lock,
+    tuple_get,
+    tuple_size,
     type_of,
     utf8_of,
 )
@@ -92,6 +95,7 @@ ENTRY = np.dtype(
             ("numbers", "i8"),
             ("text", "i8"),
             ("whole", "i8"),
+            ("several", "i8"),  # a tuple, as of words that follow each other
             ("remainders", "i8"),
             # answers of the interpreter
             ("position", "i8"),
@@ -368,7 +372,7 @@ def number_of(entry, value):
 def place_of(entry, name):
     """Where a name stands; NOBODY if it is not known."""
     kind = type_of(name)
-    if kind != entry.text and kind != entry.whole:
+    if kind != entry.text and kind != entry.whole and not is_tuple_of_texts(entry, name):
         return STRANGE
     found = dict_get(entry.places, name)
     if found != 0:
@@ -380,13 +384,38 @@ def place_of(entry, name):
 
 
 @compiled(always_inlined=True)
+def is_tuple_of_texts(entry, name):
+    """Whether it is, so that no code of Python runs when it is compared, or printed."""
+    if type_of(name) != entry.several:
+        return False
+    i, n = 0, tuple_size(name)
+    while i < n and type_of(tuple_get(name, i)) == entry.text:
+        i += 1
+    return i == n
+
+
+@compiled
 def key_of(entry, at, name):
     """As model/lists.py has it; NaN if the name is out of the ordinary."""
-    if type_of(name) == entry.whole:
+    kind = type_of(name)
+    if kind == entry.text:
+        return key_of_text(entry, at, name)
+    if kind == entry.whole:
         number = float_value(name)
         if number == -1.0 and error_set() != 0:
             clear_error()
         return number if abs(number) < EXACT and number != -1.0 else math.nan
+    text = repr_new(name)
+    if text == 0:  # no memory
+        clear_error()
+        return math.nan
+    key = key_of_text(entry, at, text)
+    release(text)
+    return key
+
+
+@compiled
+def key_of_text(entry, at, name):
     text = utf8_of(name, at + LENGTH)
     if text == 0:  # half a character
         clear_error()

@@ -170,6 +170,7 @@ class AtOnce:
             "numbers": address_of(_NUMBERS),
             "text": id(str),
             "whole": id(int),
+            "several": id(tuple),
             "remainders": address_of(_REMAINDERS),
         }
         entry[0] = tuple(fields.values())
