@@ -230,3 +230,23 @@ def test_it_works_within_one_versus_rest():
     for x, y in datasets.ImageSegments().take(500):
         model.learn_one(x, y)
     assert math.isclose(sum(model.predict_proba_one(x).values()), 1.0)
+
+
+@pytest.mark.parametrize("classes", [1, 2, 3, 9, 26])
+@pytest.mark.parametrize("model", CLASSIFIERS)
+def test_probabilities_of_one_are_those_of_many(model, classes):
+    """To the last bit, though they are computed in another way."""
+    model, rng = model.clone(), np.random.default_rng(classes)
+    classes = min(classes, 2) if two_classes_only(model) else classes
+    X = rng.normal(size=(150, 3))
+    model.learn_many(X[:100], np.arange(100) % classes)
+    many = model.predict_proba_many(X)
+    for i, row in enumerate(X.tolist()):
+        one = model.predict_proba_one(dict(enumerate(row)))
+        assert one == {label: column[i] for label, column in columns_of(many).items()}
+        assert all(type(share) is float for share in one.values())
+
+
+def columns_of(table):
+    """{label: its column}"""
+    return {label: np.asarray(table[label]).tolist() for label in table}

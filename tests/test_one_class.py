@@ -161,3 +161,13 @@ def test_river_checks_pass(monkeypatch):
 
     monkeypatch.setattr(datasets.CreditCard, "__iter__", stand_in)
     checks.check_estimator(rb.KernelOneClassSVM(budget=20, seed=1))
+
+
+@pytest.mark.parametrize("learned", [0, 3, 200])
+@pytest.mark.parametrize("size", [0.1, 1.0, 1e3])
+def test_the_score_of_one_is_that_of_many(learned, size):
+    X, _ = clusters(300)
+    model = rb.KernelOneClassSVM(budget=20, seed=1)
+    model.learn_many(X[:learned])
+    many = np.asarray(model.score_many(size * X)).tolist()
+    assert [model.score_one(dict(enumerate(row))) for row in (size * X).tolist()] == many

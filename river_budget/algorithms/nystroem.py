@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,11 @@ def _spectrum(gram: Any, rank: int) -> tuple[Any, Any]:
     values, vectors = unit * values[::-1], vectors[:, ::-1]
     kept = values > max(NEGLIGIBLE * values[0], TINIEST)
     return values[kept], vectors[:, kept]
+
+
+@functools.lru_cache(64)
+def _names(n: int) -> list[str]:
+    return [f"nystroem_{j}" for j in range(n)]
 
 
 class NystroemBasis(BudgetModel):
@@ -224,7 +230,7 @@ class Nystroem(NystroemBasis, Transformer):
         """Landmarks have no coefficients."""
 
     def _feature_names(self) -> list[str]:
-        return [f"nystroem_{j}" for j in range(self.n_outputs)]
+        return _names(self.n_outputs)
 
     @changes_the_model
     def learn_one(self, x: dict[Any, Any]) -> None:

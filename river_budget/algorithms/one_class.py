@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from river import base
 
+from ..core import layout as blocks
 from ..core import norma as core
 from ..core.codes import Task
 from ..kernels import Kernel
@@ -128,7 +129,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
 
     def score_one(self, x: dict[Any, Any]) -> float:
         """How strange x is, from 0 to 1. More than .5: it lies outside."""
-        return float(_strangeness(np.array(self._score_row(x)), self._level)[0])
+        return _strangeness_of_one(self._score_row(x)[0], self._level)
 
     def decision_function_one(self, x: dict[Any, Any]) -> float:
         """How far x lies outside: the threshold minus the function at x."""
@@ -137,7 +138,8 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
 
     @property
     def _level(self) -> float:
-        return 0.0 if self.block is None else float(self.state_record().level)
+        block = self.block
+        return 0.0 if block is None else blocks.real_of_state(block, self.state_type, "level")
 
     @changes_the_model
     def learn_many(self, X: Any) -> None:
@@ -177,3 +179,14 @@ def _strangeness(outside: Any, level: Any) -> Any:
         settled = np.where((f == 0.0) & (outside > 0.0), 1.0, settled)
     early = 0.5 / (1.0 + np.maximum(-outside, 0.0))
     return np.where(rho > 0.0, np.where(outside == 0.0, 0.5, settled), early)
+
+
+def _strangeness_of_one(outside: float, level: float) -> float:
+    """The same of one example, to the same bits."""
+    rho = max(level, 0.0)
+    if rho == 0.0:
+        return 0.5 / (1.0 + max(-outside, 0.0))
+    f = max(rho - outside, 0.0)
+    if outside > 0.0:
+        return 1.0 - 0.5 * f / rho
+    return 0.5 if outside == 0.0 else 0.5 * float(np.power(rho / f, 4))

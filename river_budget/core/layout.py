@@ -300,13 +300,24 @@ def aligned(block: Any) -> Any:
     return copy
 
 
-_whole_at = struct.Struct("=q").unpack_from
+_whole_at, _real_at = struct.Struct("=q").unpack_from, struct.Struct("=d").unpack_from
 _AT = {name: place[1] for name, place in (HEADER.fields or {}).items()}
 
 
 def _whole(block: Any, field: str) -> int:
     """A field of the header, read at once: this is done at every call."""
     found: int = _whole_at(block, _AT[field])[0]
+    return found
+
+
+def reals(block: Any, *fields: str) -> list[float]:
+    """Numbers of the header in the same way."""
+    return [_real_at(block, _AT[field])[0] for field in fields]
+
+
+def real_of_state(block: Any, kind: Any, field: str) -> float:
+    """A number of the algorithm's own record."""
+    found: float = _real_at(block, STATE_AT + kind.fields[field][1])[0]
     return found
 
 
@@ -328,12 +339,6 @@ def width_in(block: Any) -> int:
 def scratch_in(block: Any) -> int:
     """Bytes of scratch space that a pass over this block may need."""
     return _whole(block, "scratch")
-
-
-def reals(block: Any, *fields: str) -> list[float]:
-    """Numbers of the header, as fast as can be."""
-    header = block[: HEADER.itemsize].view(np.float64)
-    return [float(header[HEADER.fields[field][1] // 8]) for field in fields]  # type: ignore[index]
 
 
 def scratch_for(block: Any) -> Any:

@@ -136,8 +136,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         How steep the link is follows from the scores that the last hundred or so examples had before they
         were learned. It has no effect on predictions.
         """
-        shares = self.labels.probabilities(np.array(self._score_row(x)), *self._link())
-        return {label: float(share) for label, share in shares.items()}
+        return self.labels.probabilities_of_one(self._score_row(x), *self._link())
 
     def decision_function_one(self, x: dict[Any, Any]) -> Any:
         """The raw score: positive on the side of the positive class, or {class: score} from three on."""

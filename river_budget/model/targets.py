@@ -160,6 +160,27 @@ class Labels:
         with np.errstate(over="ignore"):
             return self._probabilities(scores, slope, lead)
 
+    def probabilities_of_one(
+        self, scores: list[float], slope: float, lead: float
+    ) -> dict[Any, float]:
+        """The same of one example, to the same bits."""
+        known = self.known
+        if len(known) == 2:  # numpy's function, as another one differs in last digits
+            p = 0.5 + 0.5 * float(np.tanh(0.5 * slope * scores[0]))
+            return {known[0]: 1.0 - p, known[1]: p}
+        if len(known) > 2 and len(scores) > 1:
+            names, highest = known[: len(scores)], max(scores[: len(known)])
+            first, behind = scores.index(highest), [score - highest for score in scores]
+            if lead <= 0.0 or min(behind) == 0.0:
+                logits = [slope * each for each in behind]
+            else:
+                logits = [slope * each - lead for each in behind]
+                logits[first] = slope * behind[first]
+            powers = np.exp(logits[: len(names)])
+            return dict(zip(names, (powers / powers.sum()).tolist(), strict=True))
+        shares = self.probabilities(np.array(scores), slope, lead)
+        return {label: float(share) for label, share in shares.items()}
+
     def _probabilities(self, scores: Any, slope: float, lead: float) -> dict[Any, Any]:
         if len(self.known) > 2 and scores.shape[-1] > 1:  # else a third has come meanwhile
             names = self.known[: scores.shape[-1]]
