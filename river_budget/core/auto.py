@@ -73,6 +73,7 @@ from .calls import row_of, scores_of, unpack_rows, whole_row
 from .jit import compiled
 from .lanes import LANES, dot
 from .logarithm import logarithms
+from .numba_types import as_u64
 from .rows import is_finite
 
 PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3
@@ -186,7 +187,7 @@ def ask_neighbours(model):
     shares, prior, n = noted(model, SHARES), kept(model, PRIOR)[0], nearest(model)
     model.note[NEIGHBOURS_FOUND] = n
     near, labels = noted(model, NEAR), model.per_vector[TARGET]
-    places = near[NEAR_PLACE].view(np.uint64)
+    places = as_u64(near[NEAR_PLACE])
     for u in range(2):
         votes = shares[VOTE_EXPERT + 1 - u]
         for c in range(shares.shape[1]):
@@ -301,7 +302,7 @@ def learn_models(model, state, y, w, first, columns):
 def learn_metric(model, state, y, w):
     """g_f = a_f 3 / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y)"""
     near, labels = noted(model, NEAR), model.per_vector[TARGET]
-    places, pi = near[NEAR_PLACE].view(np.uint64), near[NEAR_SHARE]
+    places, pi = as_u64(near[NEAR_PLACE]), near[NEAR_SHARE]
     if model.note[NEIGHBOURS_FOUND] < NEIGHBOURS:
         return
     right = 0.0

@@ -42,6 +42,7 @@ from .auto_tables import (
 )
 from .calls import row_of
 from .jit import compiled
+from .numba_types import as_u64
 from .randoms import numbered
 from .row_sums import add_rows, add_to_rows
 
@@ -67,8 +68,8 @@ ROWS = tuple(np.cumsum((0, *DEPTHS)).tolist())  # of slots: where those of an ex
 def join_bins(model, feature):
     """A feature draws a number for every slot and takes those where no other has drawn a smaller one. So all have
     the same chance, in whatever order they come. Tables that look at it begin anew."""
-    slot, key = kept(model, SLOT), kept(model, KEY)[0].view(np.uint64)[feature]
-    features, draws = slot[SLOT_FEATURE].view(np.uint64), slot[SLOT_DRAW]
+    slot, key = kept(model, SLOT), as_u64(kept(model, KEY)[0])[feature]
+    features, draws = as_u64(slot[SLOT_FEATURE]), slot[SLOT_DRAW]
     for e in range(len(DEPTHS)):
         for b in range(ROWS[e], ROWS[e + 1]):
             for j in range(TABLES):
@@ -100,13 +101,13 @@ def hits_of(model, expert, row):
 def find_cells(model, expert):
     """HIT of this expert's tables: the rows of CELL where the weights are."""
     hash_sum, seen = hits_of(model, expert, HIT_CELL), hits_of(model, expert, HIT_NUMBER)
-    hits, row = hash_sum.view(np.uint64), noted(model, ROW)[0][1:]
+    hits, row = as_u64(hash_sum), noted(model, ROW)[0][1:]
     for j in range(TABLES):
         hash_sum[j] = 0.0
     for b in range(ROWS[expert], ROWS[expert + 1]):
         features, scales = slots_of(model, SLOT_FEATURE, b), slots_of(model, SLOT_SCALE, b)
         shifts, turns = slots_of(model, SLOT_SHIFT, b), slots_of(model, SLOT_TURN, b)
-        places, sums = features.view(np.uint64), hash_sum[STARTS[b] :]
+        places, sums = as_u64(features), hash_sum[STARTS[b] :]
         for j in range(TABLES - STARTS[b]):  # fetched first, so that the rest is vector code
             seen[j] = row[places[j]]
         for j in range(TABLES - STARTS[b]):
@@ -127,7 +128,7 @@ def slots_of(model, name, b):
 @compiled(always_inlined=True)
 def binned(model, expert, scores):
     """scores[c] = sum_j TW[j, cell_j, c]"""
-    cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
+    cells, hits = kept(model, CELL), as_u64(hits_of(model, expert, HIT_CELL))
     if scores.shape[0] == 1:
         first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
         for j in range(0, TABLES, 4):  # an addition waits for the one before it: four do not
@@ -144,7 +145,7 @@ def binned(model, expert, scores):
 def learn_bins(model, expert, errors):
     """AdaGrad against errors[c] in all cells that are hit; all classes of a cell share the length of its steps.
     (Numbers are fetched first, so that roots and divisions are vector code.)"""
-    cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
+    cells, hits = kept(model, CELL), as_u64(hits_of(model, expert, HIT_CELL))
     fetched, steps = hits_of(model, expert, HIT_NUMBER), hits_of(model, expert, HIT_STEP)
     columns = columns_of(model)
     square, last = mean_square(errors, columns), cells.shape[1] + SUM
@@ -166,7 +167,7 @@ def learn_bins(model, expert, errors):
 @compiled(always_inlined=True)
 def learn_bin_means(model, expert, error, w):
     """Cells take over a share of an error: the first time all of it, then less."""
-    cells, hits = kept(model, CELL), hits_of(model, expert, HIT_CELL).view(np.uint64)
+    cells, hits = kept(model, CELL), as_u64(hits_of(model, expert, HIT_CELL))
     last = cells.shape[1] + SUM
     for j in range(TABLES):
         cell = cells[hits[j]]

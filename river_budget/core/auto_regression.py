@@ -63,6 +63,7 @@ from .auto_tails import LARGEST_VALUE
 from .auto_votes import NEAREST, SHARPEST, SOFTEST, nearest, neighbour_slopes, share_out
 from .calls import row_of, scores_of, unpack_rows, whole_row
 from .jit import compiled
+from .numba_types import as_u64
 from .rows import is_finite
 from .support import within
 
@@ -186,7 +187,7 @@ def ask_neighbours(model, state):
         model.per_vector[TARGET],
         model.per_vector[SQUARED_ERROR],
     )
-    places, pi, spread = near[NEAR_PLACE].view(np.uint64), near[NEAR_SHARE], latest
+    places, pi, spread = as_u64(near[NEAR_PLACE]), near[NEAR_SHARE], latest
     for u in range(2):
         vote, variance = 0.0, 0.0
         number = share_out(model, n, SHARPEST if u == 0 else SOFTEST) if n > 0 else 0.0
@@ -283,7 +284,7 @@ def learn_metric(model, state, y, w):
     if model.note[NEIGHBOURS_FOUND] < NEIGHBOURS or not has_scale(state):
         return
     near, targets = noted(model, NEAR), model.per_vector[TARGET]
-    places, pi = near[NEAR_PLACE].view(np.uint64), near[NEAR_SHARE]
+    places, pi = as_u64(near[NEAR_PLACE]), near[NEAR_SHARE]
     size = usual_size(state)
     vote = state.average + noted(model, VALUES)[VOTE_EXPERT, 0]
     for k in range(NEIGHBOURS):

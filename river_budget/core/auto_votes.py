@@ -27,6 +27,7 @@ from .calls import row_of
 from .exponential import exponentials
 from .jit import compiled
 from .lanes import LANES, number_below, write_up_to
+from .numba_types import as_i64, as_u64
 
 SHARPEST, SOFTEST = 8.0, 3.0  # votes; the second trains the metric
 CROWD = 64  # rows within a bound, which are sorted all at once; usually there are about 30
@@ -40,11 +41,11 @@ OUTSIDE = 0.3  # weight of what is known without the neighbours
 @compiled(always_inlined=True)
 def nearest(model):
     """The K nearest rows, by distance, of equals the first ones; returns how many there are."""
-    near, far, count = noted(model, NEAR), model.row.view(np.int64), model.head.count
-    places, least = near[NEAR_PLACE].view(np.int64), near[NEAR_DISTANCE].view(np.int64)
+    near, far, count = noted(model, NEAR), as_i64(model.row), model.head.count
+    places, least = as_i64(near[NEAR_PLACE]), as_i64(near[NEAR_DISTANCE])
     if count < FEW:
         return _enter(far, places, least, count, FARTHEST)
-    chosen, ordered = model.buffer.view(np.int64), model.logs.view(np.int64)
+    chosen, ordered = as_i64(model.buffer), as_i64(model.logs)
     limit = _bound(far, chosen, count)
     number = _choose(far, chosen, count, limit)
     if number > CROWD:
@@ -136,7 +137,7 @@ def share_out(model, n, softness):
     """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest; returns 1 / sum pi_i^2, their number
     if all had the same share."""
     near = noted(model, NEAR)
-    places, least, shares = near[NEAR_PLACE].view(np.uint64), near[NEAR_DISTANCE], near[NEAR_SHARE]
+    places, least, shares = as_u64(near[NEAR_PLACE]), near[NEAR_DISTANCE], near[NEAR_SHARE]
     weights = model.per_vector[WEIGHT]
     rate, total, squares = softness / max(least[n - 1], NEAREST), 0.0, 0.0
     for k in range(n):
@@ -156,7 +157,7 @@ def share_out(model, n, softness):
 def neighbour_slopes(model, state, row, n, factors):
     """slope[0, f] = sum_k factors_k (x_f - s_kf)^2: how far the n nearest lie apart along each feature."""
     near, slope = noted(model, NEAR), noted(model, SLOPE)[0]
-    places = near[NEAR_PLACE].view(np.uint64)
+    places = as_u64(near[NEAR_PLACE])
     for f in range(state.features):
         feature, x_f, total = row_of(model.vectors, f), row[1 + f], 0.0
         for k in range(n):

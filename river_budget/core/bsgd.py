@@ -230,7 +230,7 @@ def recompute_norm(model, state):
     state.unchecked = state.bounded = 0
 
 
-@compiled(inlined=True)
+@compiled
 def squared_length_of(model):
     """|w|^2 = sum_ij a_i . a_j k(x_i, x_j), from scratch"""
     head = model.head

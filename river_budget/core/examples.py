@@ -37,7 +37,7 @@ from .calls import (
 from .codes import Kernel
 from .jit import compiled
 from .lanes import LANES, write_others
-from .numba_types import address_of, f64, i64
+from .numba_types import address_of, as_u64, f64, i64
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
 WHOLE = 2**16
@@ -183,7 +183,7 @@ def from_sparse_row(model, row, call, room):
     for i in range(whole, row.shape[0]):
         places[n] = i
         n += row[i] != 0.0
-    found = places.view(np.uint64)
+    found = as_u64(places)
     for i in range(n):
         values[i] = row[found[i]]
     if model.head.shuffled:

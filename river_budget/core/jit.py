@@ -51,8 +51,8 @@ def compiled(
 
     fastmath: which liberties floating point may take, REORDERED or FUSED.
     called_from_python: the others have no Python wrapper.
-    inlined: into its caller before type inference. Halves the compile time of long chains, and drops branches
-        that a constant argument rules out. Call it from one place per pass, or it is compiled twice.
+    inlined: into its caller before type inference, which drops branches that a constant argument rules out. Call it
+        from one place per pass, or it is compiled twice.
     always_inlined: by LLVM at every call: for short functions that are called for every example.
     """
 

@@ -129,7 +129,7 @@ def leave(model, p, unwritten, x):
         remove(model, p)
 
 
-@compiled(inlined=True)
+@compiled
 def change_by_removal(model, p, exact):
     """-2 a_p . f(x_p) + |a_p|^2 k(x_p, x_p), or the root of its second part"""
     length = max(weight_of(model, p) * self_kernel(model, model.norms[p]), 0.0)
@@ -190,7 +190,7 @@ def merge(model, exact, strategy, observed, unwritten, x):
     return loss if exact else math.sqrt(loss)
 
 
-@compiled(inlined=True)
+@compiled
 def loss_by_merging(shares, s, a, a_z):
     """|sum_i a_i k(x_i, .) - a_z k(z, .)|^2"""
     total = inner(a_z, a_z)
@@ -201,7 +201,7 @@ def loss_by_merging(shares, s, a, a_z):
     return total
 
 
-@compiled(inlined=True)
+@compiled
 def gain_by_merging(model, first, places, points, members, shares, s, a_z):
     """a_z . f(z) - sum_i a_i . f(x_i)
 
@@ -237,7 +237,7 @@ def gain_of_member(model, places, x_p, row, p, share, z_row):
     return along_row(model, row, p)
 
 
-@compiled(inlined=True)
+@compiled
 def replace(model, places, points, members, shares, a_z, unwritten, x):
     """The combination of the members takes the place of one of them; the others leave."""
     z, norm = combination(model, places, points, shares)
@@ -273,7 +273,7 @@ def combination(model, places, points, shares):
     return felt, norm_of(model, felt)
 
 
-@compiled(inlined=True)
+@compiled
 def merge_own_rows(model, members, shares, s):
     """What a model that merges keeps per vector are the coefficients of another function, a mean: they become
     those of its projection on the new vector, sum_i k(x_i, z) c_i, in the place where that will be."""

@@ -258,7 +258,7 @@ def _observed_distances(logs, s, n):
         s[j] = _observed_distance(logs[j])
 
 
-@compiled(inlined=True)
+@compiled
 def rank_partners(model, m, observed, unwritten, search):
     """search[LOSS, j]: a bound of the degradation of merging m with j, infinite for m itself.
 

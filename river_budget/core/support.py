@@ -6,6 +6,7 @@ import numpy as np
 
 from .jit import REORDERED, compiled
 from .linked import forget_vector, has_slots, move_vector, set_vector
+from .numba_types import as_i64
 from .rows import padded_count, self_kernel
 
 TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
@@ -223,7 +224,7 @@ def smallest(values, n):
 
     Positive floats are in the order of their bits, and minima of integers vectorise.
     """
-    bits = values.view(np.int64)
+    bits = as_i64(values)
     least = LAST
     for j in range(n):
         least = min(least, bits[j])
@@ -234,7 +235,7 @@ def smallest(values, n):
 def tag_with_index(losses, n):
     """Replace the lowest bits of n numbers >= 0 by their indexes, so that the least integer also says where
     it is. Costs log2(n) of 52 bits (`python tests/tricks.py tags`)."""
-    bits, places = losses.view(np.int64), places_of(n)
+    bits, places = as_i64(losses), places_of(n)
     for j in range(n):
         bits[j] = (bits[j] & ~places) | j
 
@@ -242,7 +243,7 @@ def tag_with_index(losses, n):
 @compiled
 def least_tagged(losses, n):
     """Where the least of n tagged numbers stands."""
-    bits, least = losses.view(np.int64), LAST
+    bits, least = as_i64(losses), LAST
     for j in range(n):
         least = min(least, bits[j])
     return least & places_of(n)
