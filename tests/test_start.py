@@ -27,11 +27,11 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-def start(folder=PACKAGE.parent, **variables):
+def start(folder=PACKAGE.parent, program=PROGRAM, **variables):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "XDG_"))}
     environment |= {"PYTHONPATH": str(folder)} | variables
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", program],
         env=environment,
         cwd=folder,  # where `python -c` looks first
         stdout=subprocess.PIPE,
@@ -123,3 +123,28 @@ def test_a_cache_of_another_version_is_not_used(cache, tmp_path):
         path.rename(path.with_name(re.sub(r"-[0-9a-f]{16}\.", "-0123456789abcdef.", path.name)))
     output, errors = answer(start(NUMBA_CACHE_DIR=str(tmp_path / "cache")))
     assert (output, errors) == (expected, "")
+
+
+OTHERS = """
+import river_budget as rb
+K, forgets = rb.kernels.RBF(0.5), rb.maintenance.RemoveOldest()
+for model in (rb.ForgetronClassifier(5, K), rb.BSGDClassifier(5, K, forgets), rb.BOGDClassifier(5, K, seed=1)):
+    for i in range(30):
+        model.learn_one({"a": i % 7 / 7, "b": i % 3}, i % 2 == 0)
+    print(model.decision_function_one({"a": 0.5}))
+"""
+
+
+@needs_compiler
+def test_passes_are_linked_with_what_another_program_has_left_in_the_cache(cache, tmp_path):
+    shared = shutil.copytree(cache[0], tmp_path / "shared")
+    alone = answer(start(program=OTHERS, NUMBA_CACHE_DIR=str(tmp_path / "alone")))
+    assert answer(start(program=OTHERS, NUMBA_CACHE_DIR=str(shared))) == alone
+    assert answer(start(program=OTHERS, NUMBA_CACHE_DIR=str(shared))) == alone
+
+
+@needs_compiler
+def test_where_numba_has_not_the_parts_that_link_functions_are_compiled_by_themselves(cache, tmp_path):  # fmt: skip
+    without = "import sys; sys.modules['river_budget.core.linkable'] = None\n" + PROGRAM
+    for _ in range(2):
+        assert answer(start(program=without, NUMBA_CACHE_DIR=str(tmp_path))) == (cache[1], "")
