@@ -647,7 +647,7 @@ PROMISES = [
     ),
     # what compiled code reads by itself
     Mutant(
-        "core/single.py",
+        "core/dicts.py",
         "if entry.key != expected[i]:",
         "if entry.key != expected[i] and i < 0:",
         "at_once",
@@ -661,7 +661,7 @@ PROMISES = [
         "memory_follows",
     ),
     Mutant(
-        "core/single.py",
+        "core/dicts.py",
         "return float(rest ^ np.uint32(0xFFFFFFFF))",
         "return float(rest)",
         "at_once",

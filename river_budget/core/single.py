@@ -1,122 +1,38 @@
 """One example, from a dict to the scores, in one call of a C function: Python would take longer than the passes.
 
 `score` and `learn` are made functions of Python by model/at_once.py. They return None for whatever is out of the
-ordinary, and then nothing has happened: the example goes the long way.
-
-They have Python's lock, so that nothing changes while an example is read; numbers and names whose conversion would run
-code of Python are out of the ordinary. Only passes over large models let others go on.
+ordinary, and then nothing has happened: the example goes the long way. Only passes over large models let other threads
+go on meanwhile.
 """
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
 from llvmlite import ir
 from numba.core import types
 
-from .calls import (
-    BLOCK,
-    KEYS,
-    LONGEST,
-    OUTPUTS,
-    PLACES,
-    ROWS,
-    SCORES,
-    SCRATCH,
-    STARTS,
-    TARGETS,
-    WEIGHTS,
-)
+from .calls import BLOCK, KEYS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS
 from .cpython import (
     address_value,
     clear_error,
-    dict_get,
-    dict_next,
     dict_remove,
     dict_set,
-    dict_size,
     error_set,
     float_new,
     float_value,
     hold,
     int_new,
-    int_value,
     leave_lock,
     list_new,
     list_set,
     release,
-    repr_new,
     take_lock,
-    tuple_get,
-    tuple_size,
-    type_of,
-    utf8_of,
 )
-from .examples import NOBODY, NONE
+from .dicts import read
+from .entries import SIZE, entry_at
+from .examples import NONE
 from .jit import compiled
 from .layout import model_at
-from .numba_types import carve, carver, compiled_as, f64, i64
-
-ENTRY = np.dtype(
-    (
-        np.record,
-        [
-            ("busy", "i8"),
-            ("nothing", "i8"),  # None
-            # what counts how often names have lost their places, and when this was made
-            ("given_back", "i8"),
-            ("version", "i8"),
-            # where the passes are, or 0; and whether others shall go on meanwhile
-            ("scoring", "i8"),
-            ("learning", "i8"),
-            ("large", "i8"),
-            # the calls that they are given, or 0
-            ("row", "i8"),
-            ("list", "i8"),
-            # places of names
-            ("places", "i8"),  # a dict
-            ("known", "i8"),  # how many there are
-            ("names", "i8"),  # of whole rows, by place
-            ("expected", "i8"),  # the names of the last whole row, in its own order
-            ("expected_places", "i8"),
-            # where names come and go
-            ("fixed", "i8"),  # whether they do not
-            ("vacant", "i8"),  # places, of which the last are offered first
-            ("left", "i8"),  # what counts them
-            ("new_names", "i8"),  # whether there may be any
-            ("names_at", "i8"),  # of each place, or 0
-            ("strangers", "i8"),  # the new names of an example
-            ("new", "i8"),  # how many these are
-            ("look", "i8"),  # when a table with many zeros is looked at
-            ("thin", "i8"),
-            # types, and the table of CRC-32
-            ("dicts", "i8"),
-            ("numbers", "i8"),
-            ("text", "i8"),
-            ("whole", "i8"),
-            ("several", "i8"),  # a tuple, as of words that follow each other
-            ("remainders", "i8"),
-            # answers of the interpreter
-            ("position", "i8"),
-            ("key", "i8"),
-            ("value", "i8"),
-            ("size", "i8"),
-        ],
-    )
-)
-POSITION, KEY, VALUE, LENGTH = (
-    int(ENTRY.fields[name][1])  # type: ignore[index]
-    for name in ("position", "key", "value", "size")
-)
-SIZE = LONGEST + 1  # of a call
-N_DICTS, N_NUMBERS = np.int64(4), np.int64(12)  # types
-EXACT = 2.0**53  # up to which whole numbers are floats as they are
-STRANGE = np.int64(-2)  # the place of a name that is out of the ordinary
-
-entry_at = carver(ENTRY, 0)
-octets = carver(np.uint8)
-u32 = carver(np.uint32)
+from .numba_types import carve, compiled_as, f64, i64
 
 
 @compiled(called_from_python=True)
@@ -292,141 +208,3 @@ def give_up(entry, model):
         version = i64(entry.given_back, 1)
         version[0] += 1
         entry.version = version[0]
-
-
-@compiled
-def read(entry, at, x):
-    """Write an example down for the call that suits it. Returns where that is, or 0 if it is out of the ordinary."""
-    entry.new = 0
-    if not is_among(type_of(x), entry.dicts, N_DICTS):
-        return NONE
-    n = dict_size(x)
-    if entry.row != 0 and n == entry.known and read_row(entry, at, x):
-        return entry.row
-    if entry.list != 0 and n < i64(entry.list, SIZE)[LONGEST] and read_list(entry, at, x, n):
-        return entry.list
-    return NONE
-
-
-@compiled(always_inlined=True)
-def read_row(entry, at, x):
-    """An example of all known names, mostly in the order of the last one."""
-    n, i, call = entry.known, 0, i64(entry.row, SIZE)
-    expected, places = i64(entry.expected, n), i64(entry.expected_places, n)
-    names, values = i64(entry.names, n), f64(call[ROWS], n)
-    entry.position = 0
-    while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
-        if entry.key != expected[i]:
-            place = place_of(entry, entry.key)
-            if place < 0:
-                return False
-            expected[i], places[i] = names[place], place  # which live as long as this
-        values[places[i]] = number_of(entry, entry.value)
-        i += 1
-    return i == n
-
-
-@compiled(always_inlined=True)
-def read_list(entry, at, x, n):
-    """What there is in an example. Names that are not known are noted."""
-    call, i = i64(entry.list, SIZE), 0
-    starts, places = i64(call[STARTS], 2), i64(call[PLACES], n)
-    values, keys, strangers = f64(call[ROWS], n), f64(call[KEYS], n), i64(entry.strangers, n)
-    entry.new = entry.position = 0
-    while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
-        place = place_of(entry, entry.key)
-        if place < 0:
-            odd = place == STRANGE or entry.new_names == 0
-            keys[i] = math.nan if odd else key_of(entry, at, entry.key)
-            if math.isnan(keys[i]):
-                return False
-            strangers[entry.new] = entry.key
-            entry.new += 1
-        values[i], places[i] = number_of(entry, entry.value), place
-        i += 1
-    starts[0], starts[1] = 0, i
-    return i == n
-
-
-@compiled(always_inlined=True)
-def is_among(kind, addresses, n):
-    kinds, i = i64(addresses, n), 0
-    while i < n and kinds[i] != kind:
-        i += 1
-    return i < n
-
-
-@compiled(always_inlined=True)
-def number_of(entry, value):
-    """A value as a float; NaN, which no pass takes, if it is out of the ordinary."""
-    if not is_among(type_of(value), entry.numbers, N_NUMBERS):
-        return math.nan
-    number = float_value(value)
-    if number == -1.0 and error_set() != 0:  # a whole number that is too large
-        clear_error()
-        return math.nan
-    return number
-
-
-@compiled(always_inlined=True)
-def place_of(entry, name):
-    """Where a name stands; NOBODY if it is not known."""
-    kind = type_of(name)
-    if kind != entry.text and kind != entry.whole and not is_tuple_of_texts(entry, name):
-        return STRANGE
-    found = dict_get(entry.places, name)
-    if found != 0:
-        return int_value(found)
-    if error_set() != 0:
-        clear_error()
-        return STRANGE
-    return NOBODY
-
-
-@compiled(always_inlined=True)
-def is_tuple_of_texts(entry, name):
-    """Whether it is, so that no code of Python runs when it is compared, or printed."""
-    if type_of(name) != entry.several:
-        return False
-    i, n = 0, tuple_size(name)
-    while i < n and type_of(tuple_get(name, i)) == entry.text:
-        i += 1
-    return i == n
-
-
-@compiled
-def key_of(entry, at, name):
-    """As model/lists.py has it; NaN if the name is out of the ordinary."""
-    kind = type_of(name)
-    if kind == entry.text:
-        return key_of_text(entry, at, name)
-    if kind == entry.whole:
-        number = float_value(name)
-        if number == -1.0 and error_set() != 0:
-            clear_error()
-        return number if abs(number) < EXACT and number != -1.0 else math.nan
-    text = repr_new(name)
-    if text == 0:  # no memory
-        clear_error()
-        return math.nan
-    key = key_of_text(entry, at, text)
-    release(text)
-    return key
-
-
-@compiled
-def key_of_text(entry, at, name):
-    text = utf8_of(name, at + LENGTH)
-    if text == 0:  # half a character
-        clear_error()
-        return math.nan
-    return crc32(octets(text, entry.size), u32(entry.remainders, 256))
-
-
-@compiled(always_inlined=True)
-def crc32(text, remainders):
-    """As zlib's."""
-    rest = np.uint32(0xFFFFFFFF)
-    for i in range(text.shape[0]):
-        rest = remainders[np.uint8(rest) ^ text[i]] ^ (rest >> np.uint32(8))
-    return float(rest ^ np.uint32(0xFFFFFFFF))

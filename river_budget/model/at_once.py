@@ -17,6 +17,7 @@ import numba
 import numpy as np
 
 from ..core import single
+from ..core.entries import ENTRY
 from .calls import PreparedList, PreparedRow, address_of
 from .features import FeatureIndex
 
@@ -150,9 +151,9 @@ class AtOnce:
         definitions = [_definition(name) for name in ARGUMENTS]
         if None in definitions:
             return made
-        entry: Any = np.zeros(1, single.ENTRY)
+        entry: Any = np.zeros(1, ENTRY)
         vacant = features.vacant
-        fields = dict.fromkeys(single.ENTRY.names or (), 0) | {
+        fields = dict.fromkeys(ENTRY.names or (), 0) | {
             "nothing": id(None),
             "given_back": address_of(features.given_back),
             "version": features.taken_back,
