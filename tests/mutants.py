@@ -839,7 +839,7 @@ PROMISES = [
     # Weights scale the step.
     Mutant(
         "model/shells.py",
-        "        self._learn_row(x, target, w if w == 1.0 else weight(w))\n",
+        "        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w))\n",
         "        self._learn_row(x, target, 1.0)\n",
         "interface",
         "weight",
@@ -1057,8 +1057,8 @@ PROMISES = [
     # One thread changes a model while others predict
     Mutant(
         "model/shells.py",
-        "self._learn_row(x, target, w if w == 1.0 else weight(w), labels)",
-        "self._learn_row(x, target, w if w == 1.0 else weight(w), self.labels)",
+        "self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), labels)",
+        "self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), self.labels)",
         "threads",
         "old_code",
     ),

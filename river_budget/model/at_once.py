@@ -24,7 +24,7 @@ from .features import FeatureIndex
 Score = Callable[[dict[Any, Any]], Any]
 Learn = Callable[[dict[Any, Any], float, float], Any]
 
-LARGE = 2**16  # numbers in a block, from which on a pass takes longer than others should wait
+LARGE = 2**19  # bytes of a block, from which on a pass takes longer than other threads should wait
 CALL = (numba.int64[::1],)  # what passes take
 ARGUMENTS = {"score": 2, "learn": 3}  # words that a function of C is given
 
@@ -89,18 +89,19 @@ def _definition(name: str) -> Any:
         return None  # numba is switched off, or Python has no lock
     kinds = (numba.intp,) * ARGUMENTS[name]
     function.compile(kinds)
-    flags = ONE if name == "score" else SEVERAL
-    return _Definition(name.encode(), _entry_of(function, kinds), flags, None)
+    address, flags = _address_in_memory(function, kinds), ONE if name == "score" else SEVERAL
+    return _Definition(name.encode(), address, flags, None) if address else None
 
 
-def _entry_of(function: Any, kinds: Any) -> int:
-    """Where a compiled function is, for C; 0 while it is not compiled. (These parts of numba are private.)"""
-    found = function.overloads.get(kinds)
-    if found is None or found.signature.return_type != numba.intp:
+def _address_in_memory(function: Any, kinds: Any) -> int:
+    """Where a compiled function is, for C; 0 if it is not compiled. (These parts of numba are private.)"""
+    try:
+        found = function.overloads[kinds]
+        known = found.signature.return_type == numba.intp
+        name = found.fndesc.llvm_cfunc_wrapper_name
+        return int(found.library.get_pointer_to_function(name)) if known else 0
+    except (AttributeError, KeyError):
         return 0
-    name = found.fndesc.llvm_cfunc_wrapper_name
-    address: int = found.library.get_pointer_to_function(name)
-    return address
 
 
 _pass_addresses: dict[Any, int] = {}
@@ -108,8 +109,8 @@ _pass_addresses: dict[Any, int] = {}
 
 def _address_of_pass(function: Any) -> int:
     address = _pass_addresses.get(function, 0)
-    if not address and hasattr(function, "overloads"):
-        address = _pass_addresses[function] = _entry_of(function, CALL)
+    if not address:
+        address = _pass_addresses[function] = _address_in_memory(function, CALL)
     return address
 
 

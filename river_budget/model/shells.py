@@ -99,7 +99,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
                 self.add_label(label)
             labels = self.labels
             target = labels.codes[label]
-        self._learn_row(x, target, w if w == 1.0 else weight(w), labels)
+        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), labels)
 
     @changes_the_model
     def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:
@@ -122,7 +122,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             target = labels.codes[y]
         except (KeyError, TypeError):
             return None
-        return self._learn_at_once(x, target, w if w == 1.0 else weight(w), labels)
+        return self._learn_at_once(x, target, 1.0 if w == 1.0 else weight(w), labels)
 
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
@@ -222,7 +222,7 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
     def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
         target = real(y)
-        self._learn_row(x, target, w if w == 1.0 else weight(w))
+        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w))
 
     @changes_the_model
     def predict_then_learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> float:
@@ -230,7 +230,7 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
         For validation by hand; two calls compute every score twice.
         """
-        scores = self._learn_at_once(x, real(y), w if w == 1.0 else weight(w))
+        scores = self._learn_at_once(x, real(y), 1.0 if w == 1.0 else weight(w))
         if scores is not None:
             score: float = scores[0]
             return score

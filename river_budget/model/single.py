@@ -40,8 +40,8 @@ class OneByOne:
         raise NotImplementedError
 
     def _learn_at_once(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
-        """Learn an example of just the known features, whose target is checked and known to these labels. Returns its
-        scores before, or None: then it must go the long way, and nothing has happened.
+        """Learn an ordinary example, whose target is checked and known to these labels. Returns its scores before, or
+        None: then it must go the long way, and nothing has happened.
 
         It takes its turn in the same lines as _learn_row: between question and answer there must be no call (turns.py).
         """
