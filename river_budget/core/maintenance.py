@@ -129,7 +129,7 @@ def leave(model, p, unwritten, x):
         remove(model, p)
 
 
-@compiled
+@compiled(inlined=True)
 def change_by_removal(model, p, exact):
     """-2 a_p . f(x_p) + |a_p|^2 k(x_p, x_p), or the root of its second part"""
     length = max(weight_of(model, p) * self_kernel(model, model.norms[p]), 0.0)
