@@ -205,6 +205,9 @@ class Drawn(StreamModel):
                 new = features.unknown(x)
                 if 0 < len(new) <= len(features.vacant):
                     self._fill(new)
+            found = self.at_once.score(x)  # now that all of them are known
+            if found is not None:
+                return found
         return super()._score_list(x)
 
     def _score_batch(self, batch: Batch) -> Rows:

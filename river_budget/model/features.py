@@ -187,7 +187,6 @@ class FeatureIndex:
         named, n = zip(names, offered.tolist(), strict=True), len(offered)
         self.vacant.left[0] -= n
         self.places.update(named)  # the only call, after which Ctrl-C may come
-        self.note_names(names)
 
     def note_names(self, names: Iterable[Any] | None = None) -> None:
         """Which objects stand for these names, as they have got their places; or for all. Those that are not noted

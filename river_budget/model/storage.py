@@ -193,6 +193,7 @@ class StoredVectors(StreamModel):
         offered = self.features.vacant.last(len(names))
         write_keys(blocks.views(self.block).keys, offered, names)
         self.features.take(names, offered)
+        self.features.note_names(names)
 
     def _make_room(self, needed: int, beside: Collection[Any]) -> None:
         features, model = self.features, blocks.views(self.block)
