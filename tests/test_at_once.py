@@ -17,6 +17,7 @@ from models import MODELS, stream_for, variant
 from test_saving import file_of
 
 import river_budget as rb
+from river_budget.core import entries
 from river_budget.model import at_once
 from river_budget.model.at_once import nothing
 
@@ -132,6 +133,21 @@ def test_a_frozen_model_learns_nothing_in_one_go_either(tmp_path):
 
 
 # what compiled code reads by itself
+
+
+def test_compiled_code_knows_how_many_types_there_are():
+    assert (len(at_once._DICTS), len(at_once._NUMBERS)) == (entries.N_DICTS, entries.N_NUMBERS)
+
+
+@needs_compiler
+def test_a_short_way_that_was_made_too_early_is_mended():
+    """By a thread that predicts, while names lost their places."""
+    model = loose()
+    model.at_once.entry["version"] -= 1
+    x = dict.fromkeys(list(model.features)[:5], 0.1)
+    assert model.at_once.score(x) is None
+    model.learn_one(x, True)
+    assert model.at_once.score(x) == model._score_the_long_way(x)
 
 
 class Number:

@@ -46,6 +46,7 @@ def compiled(
     called_from_python: bool = False,
     inlined: bool = False,
     always_inlined: bool = False,
+    apart: bool = False,
 ) -> Any:
     """Compile a function on its first call, keep the result on disk, release the GIL inside.
 
@@ -54,6 +55,8 @@ def compiled(
     inlined: into its caller before type inference, which drops branches that a constant argument rules out. Call it
         from one place per pass, or it is compiled twice.
     always_inlined: by LLVM at every call: for short functions that are called for every example.
+    apart: optimised by itself, whatever is around it. For long sums of products with liberties: which of two products is
+        fused could depend on the processor otherwise.
     """
 
     def decorate(function: Any) -> Any:
@@ -67,16 +70,16 @@ def compiled(
         # error_model: a division that may raise ZeroDivisionError keeps its loop scalar
         options |= {"nogil": True, "error_model": "numpy"}
         try:
-            return _dispatcher(function, options | {"cache": True})
+            return _dispatcher(function, options | {"cache": True}, apart)
         except (RuntimeError, AttributeError) as error:
             warn_once(isinstance(error, RuntimeError), str(error))
-            return _dispatcher(function, options)
+            return _dispatcher(function, options, apart)
 
     return decorate if function is None else decorate(function)
 
 
-def _dispatcher(function: Any, options: dict[str, Any]) -> Any:
-    linked = options["no_cpython_wrapper"] and Compiler is not None
+def _dispatcher(function: Any, options: dict[str, Any], apart: bool) -> Any:
+    linked = options["no_cpython_wrapper"] and not apart and Compiler is not None
     if linked:
         options = options | {"pipeline_class": Compiler}
     dispatcher: Any = numba.njit(**options)(function)

@@ -144,7 +144,7 @@ def _products(model, m, nn, mn):
                 mn[j] += own * coefficients[j]
 
 
-@compiled
+@compiled(fastmath=REORDERED)
 def _rough_lost(y, exp_y):
     return y * (ONE - y * (HALF - y * SIXTH)) if abs(y) < ROUGH_NEAR else ONE - exp_y
 
@@ -159,14 +159,13 @@ def _rough_rows(search, n):
     return s, weight, inner, p, q, h, k, loss
 
 
-@compiled(always_inlined=True)
+@compiled(fastmath=REORDERED, always_inlined=True, apart=True)
 def _estimate(search, mm, n):
     """search[PLACE]: after a step of the fixed point and one of Newton's, or on the partner if that is better;
     search[LOSS]: a bound that the degradation at the best place is not below.
 
     float32 in units of mm: a vector register holds twice as many partners. Several short loops, because one
-    long chain of dependent operations stalls; no float64 in them, it would halve the width. And no liberties for
-    floating point: which of two products is fused depended on the processor, and so did the merges.
+    long chain of dependent operations stalls; no float64 in them, it would halve the width.
     """
     s, weight, inner, p, q, h, k, loss = _rough_rows(search, n)
     unit = 1.0 / max(mm, SMALL)
@@ -186,7 +185,7 @@ def _estimate(search, mm, n):
         search[LOSS, j] = mm * max(loss[j], ZERO)
 
 
-@compiled(always_inlined=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _rough_newton(s, weight, inner, p, q, h, n):
     """A Newton step from h; where the degradation does not bend upwards, another of the fixed point"""
     for j in range(n):
@@ -198,7 +197,7 @@ def _rough_newton(s, weight, inner, p, q, h, n):
         h[j] = _rough_place(h[j] + (step if step > -longest else -longest))
 
 
-@compiled(always_inlined=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _rough_bound(s, weight, inner, p, q, h, k, loss, n):
     """The degradation at h, or on the partner if that is less; then the bound.
 
@@ -225,21 +224,21 @@ def _rough_bound(s, weight, inner, p, q, h, k, loss, n):
         loss[j] = bound if bound < on_partner else on_partner
 
 
-@compiled(always_inlined=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _rough_place(h):
     """The nearest place within reach. Since m is the lightest, none is beyond m."""
     h = h if h > LOWEST else LOWEST
     return h if h < ONE else ONE
 
 
-@compiled(always_inlined=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _rough_kernels(p, q, h, s, n):
     for j in range(n):
         p[j] = rough_exp_of(-s[j] * (ONE - h[j]) * (ONE - h[j]))
         q[j] = rough_exp_of(-s[j] * h[j] * h[j])
 
 
-@compiled(always_inlined=True)
+@compiled(fastmath=REORDERED, always_inlined=True)
 def _rough_slope(h, s, p, q, weight, inner):
     """(A, B, slope, its derivative), as in `degradation_at`"""
     g, pp, qq, pq = ONE - h, p * p, weight * q * q, inner * p * q

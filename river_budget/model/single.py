@@ -153,6 +153,7 @@ class OneByOne:
         prepared.weight[0] = w
         if prepared.pass_holder.learning_pass(prepared.addresses):
             self._keep(prepared, self.features, self.free_lists)
+            self.at_once.follow()  # a thread that predicts may have made it while names came and went
             return True
         self.features.reject(x)
         self.run_pass(*prepared.arrays[2:])
