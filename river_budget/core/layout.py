@@ -98,10 +98,8 @@ SCRATCH_ROWS: dict[str, Any] = {
     "x": (f64, lambda h: (h.width + 1,)),  # and what stands there
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, where distances are
     "other": (f64, lambda h: (h.custom * h.width,)),  # another, for a kernel function
-    "emptied": (
-        i64,
-        lambda h: (h.linked,),
-    ),  # how many features lost their last number, and some of them
+    # how many features have lost their last number, and which, as far as there is room
+    "emptied": (i64, lambda h: (h.linked,)),
 }
 ADDRESSES = (
     "state",

@@ -51,9 +51,9 @@ class Library(codegen.JITCodeLibrary):  # type: ignore[misc]
         return self.name, "bitcode", self._get_module_for_linking().as_bitcode()
 
     @classmethod
-    def _unserialize(cls, codegen: Any, state: Any) -> Any:
+    def _unserialize(cls, generator: Any, state: Any) -> Any:
         name, _, data = state
-        self = cls(codegen, name)
+        self = cls(generator, name)
         self._final_module = self._shared_module = binding.parse_bitcode(data)
         self._finalize_final_module()
         return self
@@ -73,8 +73,8 @@ class Cached(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         generator = target_context.codegen()
-        generator = _Around(
+        reading = _Around(
             generator, unserialize_library=lambda data: Library._unserialize(generator, data)
         )
-        context = _Around(target_context, codegen=lambda: generator)
+        context = _Around(target_context, codegen=lambda: reading)
         return super().rebuild(context, payload)._replace(target_context=target_context)

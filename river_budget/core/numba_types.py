@@ -168,10 +168,8 @@ def reader(dtype: Any) -> Any:
     return as_kind
 
 
-as_i64, as_u64 = (
-    reader(np.int64),
-    reader(np.uint64),
-)  # the second: places whose sign nobody asks for
+as_i64 = reader(np.int64)
+as_u64 = reader(np.uint64)  # for places, whose sign nobody needs to ask for
 
 
 # Models: two addresses, of a block and of scratch space
