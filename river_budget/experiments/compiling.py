@@ -18,15 +18,15 @@ from .. import core
 from ..core.randoms import fill_uniforms
 from ..core.rows import first_bad_row
 from ..core.single import learn, score
+from ..model.at_once import ARGUMENTS, CALL
 from ..model.base import StreamModel
 from ..progress import Progress
 
-CALL = (numba.int64[::1],)  # what passes take: addresses and sizes
 OTHERS = {
     first_bad_row: (numba.float64[:, ::1],),
     fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
-    score: (numba.intp,) * 2,
-    learn: (numba.intp,) * 3,
+    score: (numba.intp,) * ARGUMENTS["score"],
+    learn: (numba.intp,) * ARGUMENTS["learn"],
 }
 ALWAYS = first_bad_row, score, learn
 

@@ -25,7 +25,7 @@ Score = Callable[[dict[Any, Any]], Any]
 Learn = Callable[[dict[Any, Any], float, float], Any]
 
 LARGE = 2**19  # bytes of a block, from which on a pass takes longer than other threads should wait
-CALL = (numba.int64[::1],)  # what passes take
+CALL = (numba.int64[::1],)  # what passes take: addresses and sizes
 ARGUMENTS = {"score": 2, "learn": 3}  # words that a function of C is given
 
 

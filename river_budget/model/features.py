@@ -12,7 +12,7 @@ import math
 import operator
 import struct
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,8 +63,8 @@ class Vacant:
 
     __slots__ = ("left", "places")
 
-    def __init__(self) -> None:
-        self.places: Any = np.zeros(0, np.int64)
+    def __init__(self, width: int = 0) -> None:
+        self.places: Any = np.zeros(width, np.int64)
         self.left: Any = np.zeros(1, np.int64)  # so many are vacant
 
     def __len__(self) -> int:
@@ -176,11 +176,12 @@ class FeatureIndex:
 
     def loosen(self, width: int) -> None:
         """Names may be forgotten from now on. There is room for so many."""
+        vacant, names_at, places = Vacant(width), np.zeros(width, np.int64), self.places
+        taken = list(places.values())
+        names_at[taken] = list(map(id, places))
+        vacant.fill(np.setdiff1d(np.arange(width), taken)[::-1])
+        self.vacant, self.names_at = vacant, names_at
         self.loose, self.pack, self.width = True, _never, width
-        self.vacant.places, self.names_at = np.zeros(width, np.int64), np.zeros(width, np.int64)
-        self.note_names()
-        taken = set(self.places.values())
-        self.vacant.fill([place for place in range(width) if place not in taken][::-1])
 
     def take(self, names: Iterable[Any], offered: Any) -> None:
         """The vacant places that were offered last are those of these names."""
@@ -188,12 +189,10 @@ class FeatureIndex:
         self.vacant.left[0] -= n
         self.places.update(named)  # the only call, after which Ctrl-C may come
 
-    def note_names(self, names: Iterable[Any] | None = None) -> None:
-        """Which objects stand for these names, as they have got their places; or for all. Those that are not noted
-        are given up later."""
-        places = self.places
-        some = list(places if names is None else names)
-        self.names_at[[places[name] for name in some]] = list(map(id, some))
+    def note_names(self, names: Collection[Any]) -> None:
+        """Which objects stand for these names, that have got their places. Those that are not noted are given up
+        later."""
+        self.names_at[[self.places[name] for name in names]] = list(map(id, names))
 
     def forget(self, unused: Any, kept: Iterable[Any]) -> None:
         """Only names whose places are used are known from now on, and some that are kept; the other places are
@@ -205,10 +204,11 @@ class FeatureIndex:
         used = ~unused[places]
         names = itertools.compress(known, used.tolist())
         left = dict(zip(names, places[used].tolist(), strict=True))
-        self.vacant.fill(np.flatnonzero(unused))
+        vacant = np.flatnonzero(unused)
         self.names_at[unused] = 0
-        self.places = left
+        self.places = left  # before their places are vacant, for Ctrl-C
         self.given_back[0] += 1  # once more: whoever looked meanwhile has seen the old ones
+        self.vacant.fill(vacant)
 
     # examples
 
@@ -256,11 +256,6 @@ class FeatureIndex:
     def taken_back(self) -> int:
         """A number that changes whenever names lose their places."""
         return int(self.given_back[0])
-
-    @property
-    def whole(self) -> bool:
-        """Whether an example of all known features is a row of them as it is."""
-        return not self.loose and self._scales is None
 
     @property
     def scaled(self) -> bool:

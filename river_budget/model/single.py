@@ -7,13 +7,13 @@ import struct
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..core.layout import UNLIMITED
 from .at_once import AtOnce, nothing
 from .calls import FreeRows, PreparedList, PreparedRow
 from .features import FeatureIndex
 from .turns import Turn
 
 STRANGE = itertools.repeat(-1)  # the place of a name that is not known
-NEVER = 2**62
 
 
 class OneByOne:
@@ -105,7 +105,7 @@ class OneByOne:
         else it is free."""
         at_once, block = self.at_once, prepared.arrays[0]
         if at_once.score is nothing and not features.scaled:
-            made = AtOnce.of(block, features, self.draws_features, *self.looks())
+            made = AtOnce.of(block, features, self.draws_features, *self._looks())
             if made.score is not nothing:
                 made.call(self.scoring_pass, prepared.pass_holder.learning_pass)
                 made.use(prepared)
@@ -124,10 +124,10 @@ class OneByOne:
                 return
         free.append(prepared)
 
-    def looks(self) -> tuple[int, int]:
+    def _looks(self) -> tuple[int, int]:
         """When examples with few of the names go the long way, as the model then looks at its table: if there are so
         many times more names, and so many vectors have arrived."""
-        return 0, NEVER
+        return 0, UNLIMITED
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
         """Learn an example that has other features than those known, or lacks some of them."""

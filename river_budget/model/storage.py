@@ -86,7 +86,7 @@ class StoredVectors(StreamModel):
 
     _looked = 0  # how many vectors had arrived when the table was looked at last
 
-    def looks(self) -> tuple[int, int]:
+    def _looks(self) -> tuple[int, int]:
         return THIN, self._looked + int(blocks.views(self.block).head.capacity)
 
     def _look_for_zeros(self) -> None:
