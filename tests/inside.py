@@ -9,6 +9,7 @@ from oracles import kernels as plain_kernels
 
 import river_budget as rb
 from river_budget.core.layout import views
+from river_budget.model.lists import vectors_of
 
 
 class Support(NamedTuple):
@@ -25,7 +26,7 @@ def support(model):
     n, width = int(block.head.count), len(model.features)
     order = np.argsort(block.arrivals[:n])
     coefficients = block.head.scale * block.coefficients[:, :n]
-    X, A = block.vectors[:width, order].T, coefficients[:, order].T
+    X, A = vectors_of(model.block).table(width)[order], coefficients[:, order].T
     return Support(X.copy(), A.copy(), block.arrivals[order].copy())
 
 

@@ -256,11 +256,13 @@ def check_lists(model):
     seen = set()
     for j in range(count):
         node, last = int(block.firsts[j]), -np.inf
+        unsorted = int(block.unsorted[j]) if block.head.heavy else 0
         while node:
             assert nodes[node].vector == j
             key = block.keys[nodes[node].feature]
-            assert key >= last
-            last = key
+            assert unsorted > 0 or key >= last
+            last = key if unsorted <= 0 else -np.inf
+            unsorted -= 1
             seen.add(node)
             node = int(nodes[node].after)
     found = set()

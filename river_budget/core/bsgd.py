@@ -133,7 +133,7 @@ def learn_rows(call, strategy):
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
             inner = decay * along
             exact = keeps_norm(state)
-            late = writes_late(exact, strategy)
+            late = writes_late(exact and model.head.heavy == 0, strategy)
             length, lost = store(model, x, norm, plus, minus, step * sign, strategy, late)
             state.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
             state.norm2 -= lost
@@ -190,7 +190,7 @@ def follow_norm(model, state, exact, change, before):
         maintained = state.norm2
         recompute_norm(model, state)
         model.head.repairs += abs(state.norm2 - maintained) > DRIFT * state.norm2
-    elif exact and state.wait <= 0 and is_inside(state):
+    elif exact and state.wait <= 0 and is_inside(state) and model.head.heavy == 0:
         state.bounded, state.wait = 1, 0
 
 

@@ -19,15 +19,24 @@ from typing import Any
 
 import numpy as np
 
-from .numba_types import carver, f64, f64_matrix, give_attributes, give_constructor, i64, intp
+from .numba_types import (
+    carver,
+    f64,
+    f64_matrix,
+    give_attributes,
+    give_constructor,
+    i64,
+    i64_matrix,
+    intp,
+)
 
-_SIZES = "capacity width slots outputs per_vector factored room desk"  # of tables
+_SIZES = "capacity width slots outputs per_vector factored heavy room desk"  # of tables
 _DERIVED = "dense linked heads"  # sizes that follow from these
 _INTEGERS = (
     f"stamp scratch function {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
-    "free_node wanted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts "
-    "at_nodes at_room"
+    "free_node wanted outgrown noted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts "
+    "at_nodes at_multipliers at_lengths at_unsorted at_brief at_distances at_room"
 )
 _REALS = (
     "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
@@ -45,6 +54,7 @@ SIZES = tuple(_SIZES.split())
 STATE_AT = -(-HEADER.itemsize // 64) * 64  # behind the header comes the algorithm's own record
 STATE_SIZE = 192
 TABLES_AT = STATE_AT + STATE_SIZE
+BRIEF = 31  # numbers of a vector whose places in a table are noted, in a model with heavy ones
 UNLIMITED = 2**62  # the budget of a model without one
 
 SEARCH_ROWS = 9  # rows of heap that a search for merge partners needs; nothing else needs as many
@@ -83,6 +93,12 @@ BLOCK_TABLES: dict[str, Any] = {
     "columns": (i64, lambda h: (h.linked,)),  # the first node of every feature
     "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
     "nodes": (nodes_at, lambda h: (h.slots,)),
+    # Of a model with heavy vectors (core/heavy.py).
+    "multipliers": (f64, lambda h: (h.heavy * h.capacity,)),  # of what is stored of each vector
+    "lengths": (i64, lambda h: (h.heavy * h.capacity,)),  # how many numbers that is
+    "unsorted": (i64, lambda h: (h.heavy * h.capacity,)),  # so many nodes at the head of its list
+    "brief": (i64_matrix, lambda h: (h.heavy * h.capacity, BRIEF + 1)),  # columns of a table
+    "distances": (f64_matrix, lambda h: (h.heavy * h.capacity, h.capacity)),
     "room": (f64, lambda h: (h.room,)),  # numbers that the algorithm carves for itself
 }
 SCRATCH_ROWS: dict[str, Any] = {

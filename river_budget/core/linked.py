@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .examples import NONE, places_of, present, values_of
 from .jit import FUSED, compiled
+from .nodes import precedes, put_in_order, rewrite, unlink
 
 
 @compiled(always_inlined=True)
@@ -26,28 +27,67 @@ def has_slots(model, x):
 def set_vector(model, j, x):
     """Vector j becomes x."""
     places, values = places_of(x), values_of(x)
+    note_stored(model, j, places.shape[0])
     if model.head.slots:
-        _rewrite(model, j, places, values)
+        rewrite(model, j, places, values)
         return
     vectors = model.vectors
     if places.shape[0] == vectors.shape[0]:  # all in their order
         for i in range(vectors.shape[0]):
             vectors[i, j] = values[i]
+        if model.head.heavy:
+            model.brief[j, 0] = 0
+        return
+    _wipe(model, j)
+    for i in range(places.shape[0]):
+        vectors[places[i], j] = values[i]
+    if model.head.heavy:
+        _note_places(model, j, places)
+
+
+@compiled
+def _wipe(model, j):
+    """Column j of the table becomes 0."""
+    vectors = model.vectors
+    if model.head.heavy and model.brief[j, 0] > 0:
+        for i in range(1, model.brief[j, 0]):
+            vectors[model.brief[j, i], j] = 0.0
         return
     for i in range(vectors.shape[0]):
         vectors[i, j] = 0.0
-    for i in range(places.shape[0]):
-        vectors[places[i], j] = values[i]
+
+
+@compiled
+def _note_places(model, j, places):
+    """Where column j of the table is not 0, if that is in a few places: the others need not be looked at then."""
+    row, n = model.brief[j], places.shape[0]
+    row[0] = n + 1 if n < row.shape[0] else 0
+    for i in range(row[0] - 1):
+        row[1 + i] = places[i]
+
+
+@compiled(always_inlined=True)
+def note_stored(model, j, length):
+    """Vector j has been written as it is, with so many numbers."""
+    if model.head.heavy:
+        if model.unsorted[j] > 0:
+            unlink(model, j)
+        model.multipliers[j], model.lengths[j], model.unsorted[j] = 1.0, length, 0
+
+
+@compiled(always_inlined=True)
+def multiplier_of(model, j):
+    """Vector j is this times what is stored."""
+    return model.multipliers[j] if model.head.heavy else 1.0
 
 
 @compiled
 def move_vector(model, source, target):
     """Vector `source` goes to the place of vector `target`; of a table a copy stays behind."""
     if model.head.slots == 0:
-        for i in range(model.vectors.shape[0]):
-            model.vectors[i, target] = model.vectors[i, source]
+        _copy_column(model, source, target)
         return
-    _unlink(model, target)
+    unlink(model, target)
     nodes, firsts = model.nodes, model.firsts
     node = firsts[source]
     firsts[target], firsts[source] = node, 0
@@ -56,27 +96,50 @@ def move_vector(model, source, target):
         node = nodes[node].after
 
 
+@compiled
+def _copy_column(model, source, target):
+    vectors = model.vectors
+    if model.head.heavy and model.brief[source, 0] > 0:
+        _wipe(model, target)
+        for i in range(model.brief.shape[1]):
+            model.brief[target, i] = model.brief[source, i]
+        for i in range(1, model.brief[source, 0]):
+            place = model.brief[source, i]
+            vectors[place, target] = vectors[place, source]
+        return
+    for i in range(vectors.shape[0]):
+        vectors[i, target] = vectors[i, source]
+    if model.head.heavy:
+        model.brief[target, 0] = 0
+
+
 @compiled(always_inlined=True)
 def forget_vector(model, j):
     """Vector j, the last one, is not needed any more."""
     if model.head.slots:
-        _unlink(model, j)
+        unlink(model, j)
 
 
 @compiled
 def vector(model, j):
     """Vector j as an example, in scratch space."""
-    places, values, n = model.nonzero, model.x, NONE
+    places, values, n, multiplier = model.nonzero, model.x, NONE, multiplier_of(model, j)
     if model.head.slots:
+        put_in_order(model, j)
         nodes, node = model.nodes, model.firsts[j]
         while node != 0:
-            places[n], values[n] = nodes[node].feature, nodes[node].value
+            places[n], values[n] = nodes[node].feature, multiplier * nodes[node].value
             n += 1
             node = nodes[node].after
+    elif model.head.heavy and model.brief[j, 0] > 0:
+        for i in range(1, model.brief[j, 0]):
+            places[n] = model.brief[j, i]
+            values[n] = multiplier * model.vectors[places[n], j]
+            n += 1
     else:
         vectors = model.vectors
         for i in range(vectors.shape[0]):
-            value = vectors[i, j]
+            value = multiplier * vectors[i, j]
             places[n], values[n] = i, value
             n += (value != 0.0) | (model.head.custom != 0)
     return present(places, values, n)
@@ -96,8 +159,9 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
         if member == unwritten:
             write_out(x, point)
         else:
+            multiplier = multiplier_of(model, member)
             for f in range(vectors.shape[0]):
-                point[f] = vectors[f, member]
+                point[f] = multiplier * vectors[f, member]
         for f in range(vectors.shape[0]):
             places[f] |= point[f] != 0.0
     for f in range(vectors.shape[0]):
@@ -127,6 +191,7 @@ def _listed_side_by_side(model, members, cursors, places, points):
     """Lists in the order of the keys run together."""
     nodes, keys, n = model.nodes, model.keys, 0
     for i in range(members.shape[0]):
+        put_in_order(model, members[i])
         cursors[i] = model.firsts[members[i]]
     while True:
         feature = NONE - 1
@@ -141,14 +206,9 @@ def _listed_side_by_side(model, members, cursors, places, points):
         for i in range(members.shape[0]):
             points[i, n] = 0.0
             if cursors[i] != 0 and nodes[cursors[i]].feature == feature:
-                points[i, n] = nodes[cursors[i]].value
+                points[i, n] = multiplier_of(model, members[i]) * nodes[cursors[i]].value
                 cursors[i] = nodes[cursors[i]].after
         n += 1
-
-
-@compiled(always_inlined=True)
-def precedes(keys, a, b):
-    return keys[a] < keys[b] or (keys[a] == keys[b] and a < b)
 
 
 @compiled(fastmath=FUSED)
@@ -160,97 +220,3 @@ def add_listed_products(model, places, values, row):
         while node != 0:
             row[nodes[node].vector] += value * nodes[node].value
             node = nodes[node].below
-
-
-@compiled
-def _rewrite(model, j, places, values):
-    """The list of vector j becomes this one: nodes of features that stay are used again, where they are."""
-    nodes, keys, firsts = model.nodes, model.keys, model.firsts
-    last, old = 0, firsts[j]
-    for i in range(places.shape[0]):
-        if values[i] == 0.0:
-            continue
-        while old != 0 and precedes(keys, nodes[old].feature, places[i]):
-            following = nodes[old].after
-            _free(model, old)
-            old = following
-        if old != 0 and nodes[old].feature == places[i]:
-            node = old
-            old = nodes[old].after
-        else:
-            node = _new_node(model, j, places[i])
-        nodes[node].value = values[i]
-        if last == 0:
-            firsts[j] = node
-        else:
-            nodes[last].after = node
-        last = node
-    if last == 0:
-        firsts[j] = 0
-    else:
-        nodes[last].after = 0
-    _free_all(model, old)
-
-
-@compiled
-def _unlink(model, j):
-    """The nodes of vector j become free."""
-    _free_all(model, model.firsts[j])
-    model.firsts[j] = 0
-
-
-@compiled
-def _free_all(model, node):
-    nodes = model.nodes
-    while node != 0:
-        following = nodes[node].after
-        _free(model, node)
-        node = following
-
-
-@compiled(always_inlined=True)
-def _new_node(model, j, feature):
-    """A node of vector j at the head of the list of a feature."""
-    head, nodes, columns = model.head, model.nodes, model.columns
-    node = head.free_node
-    if node != 0:
-        head.free_node = nodes[node].after
-        head.freed -= 1
-    else:
-        node = head.fresh
-        head.fresh += 1
-    below = columns[feature]
-    nodes[node].vector, nodes[node].feature = j, feature
-    nodes[node].below, nodes[node].above = below, 0
-    columns[feature] = node
-    if below != 0:
-        nodes[below].above = node
-    return node
-
-
-@compiled(always_inlined=True)
-def _free(model, node):
-    """A node leaves the list of its feature; who holds that of its vector goes on."""
-    head, nodes = model.head, model.nodes
-    below, above = nodes[node].below, nodes[node].above
-    if above == 0:
-        model.columns[nodes[node].feature] = below
-        if below == 0:
-            _note_emptied(model, nodes[node].feature)
-    else:
-        nodes[above].below = below
-    if below != 0:
-        nodes[below].above = above
-    nodes[node].feature = -1
-    nodes[node].after = head.free_node
-    head.free_node = node
-    head.freed += 1
-
-
-@compiled(always_inlined=True)
-def _note_emptied(model, feature):
-    """No vector uses a feature any more: its name may be given up. (Those that find no room are found later.)"""
-    emptied = model.emptied
-    if emptied[0] < emptied.shape[0] - 1:
-        emptied[0] += 1
-        emptied[emptied[0]] = feature

@@ -15,8 +15,17 @@ import math
 
 from .codes import Choice, Maintenance, Strategy
 from .differences import distances_by_differences
-from .examples import NOBODY, present
+from .examples import NOBODY, NONE, present
 from .exponential import exp_of
+from .heavy import (
+    UNFELT,
+    add_light,
+    follow_distances,
+    longer_member,
+    look_around,
+    may_grow_heavy,
+    note_newcomer,
+)
 from .jit import FUSED, compiled
 from .lanes import dot
 from .layout import SEARCH_ROWS
@@ -38,6 +47,7 @@ from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
 from .rows import (
     HUGE,
+    along_row,
     cancels,
     norm_of,
     padded_count,
@@ -46,11 +56,19 @@ from .rows import (
     row_of_vector,
     self_kernel,
 )
-from .support import add_to, announce, lightest, overwrite, remove, take_place, weight_of
+from .support import (
+    add_to,
+    announce,
+    lightest,
+    overwrite,
+    remove,
+    stamp,
+    take_place,
+    weight_of,
+)
 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
 BEST = int(Choice.BEST)
-UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance
 REMOVE, PAIRS, MANY, FACTOR = map(int, Strategy)
 STRATEGIES = (
     *REMOVALS,
@@ -97,6 +115,8 @@ def keep_budget(model, exact, strategy, observed, unwritten, x):
     head.cost becomes the sum of the lengths of what w was changed by."""
     head, change = model.head, 0.0
     head.cost = 0.0
+    if strategy == PAIRS and head.heavy != 0:
+        note_newcomer(model, observed, x)
     while head.count > head.budget:
         if strategy == REMOVE:
             p = chosen_for_removal(model)
@@ -140,16 +160,6 @@ def change_by_removal(model, p, exact):
     return length - 2.0 * along_row(model, model.row, p)
 
 
-@compiled
-def along_row(model, row, p):
-    """a_p . f(x), with the kernel row of x"""
-    total = 0.0
-    for r in range(model.coefficients.shape[0]):
-        if model.coefficients[r, p] != 0.0:
-            total += model.coefficients[r, p] * dot(row, model.coefficients[r], padded_count(model))
-    return total
-
-
 @compiled(inlined=True)
 def merge(model, exact, strategy, observed, unwritten, x):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
@@ -165,11 +175,9 @@ def merge(model, exact, strategy, observed, unwritten, x):
     room = heap + 8 * (m + 1) * width
     search = new_search(model)
     best_partners(model, lightest(model, model.buffer), observed, unwritten, search, members)
-    if head.slots and (members[0] == unwritten or members[1] == unwritten):
-        set_vector(model, unwritten, x)
-        unwritten = NOBODY
-    u = vectors_side_by_side(model, members, unwritten, x, i64(room, m), places, points)
-    places = i64(address_of(places), u)
+    u, longer, heavy = NONE, NOBODY, strategy == PAIRS and head.heavy != 0
+    if strategy == MANY:
+        u, unwritten = write_out_members(model, members, unwritten, x, i64(room, m), places, points)
     for i in range(m):
         for r in range(outputs):
             a[i, r] = model.coefficients[r, members[i]]
@@ -182,12 +190,49 @@ def merge(model, exact, strategy, observed, unwritten, x):
             cascade(a, s, shares, a_z)
     loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
     head.cost += head.scale * math.sqrt(loss)
-    if exact:
+    if heavy:
+        longer = longer_member(model, members, shares, s, unwritten)
+    if strategy != MANY and longer == NOBODY:
+        u, unwritten = write_out_members(model, members, unwritten, x, i64(room, m), places, points)
+    places = i64(address_of(places), u)
+    place = first_of(members) if longer == NOBODY else members[longer]
+    change = 0.0
+    if heavy:
+        change = loss + 2.0 * follow_distances(model, members, shares, s, a_z, place)
+    elif exact:
         gain = gain_by_merging(model, search[S], places, points, members, shares, s, a_z)
-        loss += 2.0 * gain
-    merge_own_rows(model, members, shares, s)
-    replace(model, places, points, members, shares, a_z, unwritten, x)
-    return loss if exact else math.sqrt(loss)
+        change = loss + 2.0 * gain
+    merge_own_rows(model, members, shares, s, place)
+    if longer == NOBODY:
+        replace(model, places, points, members, shares, a_z, unwritten, x)
+    else:
+        add_to_longer(model, members, longer, shares, s, a_z, unwritten, x)
+    if heavy:
+        look_around(model)
+    elif strategy == PAIRS and may_grow_heavy(model, u, x):
+        head.outgrown = 1
+    return change if exact else math.sqrt(loss)
+
+
+@compiled
+def write_out_members(model, members, unwritten, x, cursors, places, points):
+    """The members side by side. Returns of how many features, and which vector is still unwritten."""
+    if model.head.slots:
+        for i in range(members.shape[0]):
+            if members[i] == unwritten:
+                set_vector(model, unwritten, x)
+                unwritten = NOBODY
+    u = vectors_side_by_side(model, members, unwritten, x, cursors, places, points)
+    return u, unwritten
+
+
+@compiled(always_inlined=True)
+def first_of(members):
+    """The member whose place z takes."""
+    place = members[0]
+    for i in range(1, members.shape[0]):
+        place = min(place, members[i])
+    return place
 
 
 @compiled
@@ -250,6 +295,18 @@ def replace(model, places, points, members, shares, a_z, unwritten, x):
         model.coefficients[r, place] = a_z[r]
 
 
+@compiled
+def add_to_longer(model, members, longer, shares, s, a_z, unwritten, x):
+    """The longer one of two members becomes their combination; the other one leaves."""
+    n, m = members[longer], members[1 - longer]
+    share = shares[1 - longer]
+    model.norms[n] = add_light(model, m, n, share, shares[longer], s[0, 1], unwritten, x)
+    stamp(model, n)
+    for r in range(a_z.shape[0]):
+        model.coefficients[r, n] = a_z[r]
+    leave(model, m, unwritten, x)
+
+
 @compiled(fastmath=FUSED)
 def combination(model, places, points, shares):
     """z = sum_i share_i x_i and its norm, without what no distance can feel any more."""
@@ -274,12 +331,9 @@ def combination(model, places, points, shares):
 
 
 @compiled
-def merge_own_rows(model, members, shares, s):
+def merge_own_rows(model, members, shares, s, place):
     """What a model that merges keeps per vector are the coefficients of another function, a mean: they become
     those of its projection on the new vector, sum_i k(x_i, z) c_i, in the place where that will be."""
-    place = members[0]
-    for i in range(1, members.shape[0]):
-        place = min(place, members[i])
     for e in range(model.per_vector.shape[0]):
         total = 0.0
         for i in range(members.shape[0]):

@@ -25,11 +25,12 @@ import numpy as np
 from .codes import Objective
 from .examples import NOBODY
 from .exponential import F, rough_exp_of
+from .heavy import observed_distance
 from .jit import REORDERED, compiled
 from .layout import SEARCH_ROWS
 from .linked import vector
 from .numba_types import address_of, f32, f64_matrix
-from .rows import FARTHEST, distances_into, padded_count
+from .rows import distances_into, padded_count
 from .support import least_tagged, tag_with_index, weights_into
 
 EQ21 = int(Objective.EQ21)
@@ -247,15 +248,10 @@ def _rough_slope(h, s, p, q, weight, inner):
     return a, b, g * a - h * b, bend
 
 
-@compiled(always_inlined=True)
-def _observed_distance(log):
-    return -log if log > -FARTHEST else FARTHEST
-
-
 @compiled
 def _observed_distances(logs, s, n):
     for j in range(n):
-        s[j] = _observed_distance(logs[j])
+        s[j] = observed_distance(logs[j])
 
 
 @compiled
@@ -265,12 +261,15 @@ def rank_partners(model, m, observed, unwritten, search):
     `observed`: the vector whose kernel row has just been computed, or NOBODY; `unwritten`: the same, if its vector
     waits to be written, or NOBODY.
     """
-    if m == observed:
+    if model.head.heavy:
+        for j in range(padded_count(model)):
+            search[S, j] = model.distances[m, j]
+    elif m == observed:
         _observed_distances(model.logs, search[S], padded_count(model))
     else:
         distances_into(model, vector(model, m), model.norms[m], search[S])
         if unwritten != NOBODY:
-            search[S, unwritten] = _observed_distance(model.logs[m])
+            search[S, unwritten] = observed_distance(model.logs[m])
     search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
     n = padded_count(model)
     _products(model, m, search[NN], search[MN])

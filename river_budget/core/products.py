@@ -53,6 +53,7 @@ def dot_products(model, x, row, n):
         for j in range(n):
             row[j] = 0.0
         add_listed_products(model, places_of(x), values_of(x), row)
+        multiply(model, row, n)
         return
     vectors, left, column = model.vectors, n // LANES, 0
     parts = (left + MOST - 1) // MOST
@@ -77,6 +78,15 @@ def dot_products(model, x, row, n):
         left -= groups
         column += LANES * groups
         parts -= 1
+    multiply(model, row, n)
+
+
+@compiled(always_inlined=True)
+def multiply(model, row, n):
+    """From products with what is stored to those with the vectors."""
+    if model.head.heavy:
+        for j in range(n):
+            row[j] *= model.multipliers[j]
 
 
 @compiled
@@ -98,3 +108,5 @@ def products_together(model, x, rows, n):
         left -= groups
         column += LANES * groups
         parts -= 1
+    for k in range(TOGETHER):
+        multiply(model, rows[k], n)

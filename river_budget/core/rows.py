@@ -316,6 +316,20 @@ def score(model, x, norm, scores):
 
 
 @compiled
+def along_row(model, row, p):
+    """a_p . f(x), with the kernel row of x"""
+    total = 0.0
+    for r in range(model.coefficients.shape[0]):
+        if model.coefficients[r, p] != 0.0:
+            total += model.coefficients[r, p] * dot(row, model.coefficients[r], padded_count(model))
+    return total
+
+
+@compiled
 def row_of_vector(model, j):
     """The kernel row of vector j into model.row."""
+    if model.head.noted:  # by core/heavy.py
+        for i in range(padded_count(model)):
+            model.row[i] = exp_of(-model.distances[j, i])
+        return
     kernel_row(model, vector(model, j), model.norms[j])

@@ -18,7 +18,8 @@ LARGEST = 1e140  # coefficient, scale included: a sum of such, times kernel valu
 @compiled(always_inlined=True)
 def has_room(model, x):
     """Whether one more vector, x, fits. A model is given more room outside."""
-    return model.head.count < model.head.capacity and has_slots(model, x)
+    head = model.head
+    return head.count < head.capacity and head.outgrown == 0 and has_slots(model, x)
 
 
 @compiled
@@ -82,6 +83,20 @@ def _move_numbers(model, source, target):
         model.per_vector[e, target] = model.per_vector[e, source]
     model.norms[target] = model.norms[source]
     model.arrivals[target] = model.arrivals[source]
+    if model.head.heavy:
+        _move_heavy(model, source, target)
+
+
+@compiled
+def _move_heavy(model, source, target):
+    """What models with heavy vectors keep (core/heavy.py)."""
+    model.multipliers[target] = model.multipliers[source]
+    model.lengths[target] = model.lengths[source]
+    model.unsorted[target] = model.unsorted[source]
+    for j in range(model.head.count):
+        model.distances[target, j] = model.distances[source, j]
+        model.distances[j, target] = model.distances[j, source]
+    model.distances[target, target] = 0.0
 
 
 @compiled

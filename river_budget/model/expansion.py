@@ -101,7 +101,9 @@ class BudgetModel(StoredVectors):
         block = blocks.views(self.block)
         if block.head.slots:
             return vectors_of(self.block)
-        return np.ascontiguousarray(block.vectors[: len(self.features), : block.head.count].T)
+        n = int(block.head.count)
+        rows = np.ascontiguousarray(block.vectors[: len(self.features), :n].T)
+        return rows * block.multipliers[:n, None] if block.head.heavy else rows
 
     def coefficient_columns(self) -> Rows:
         """Their coefficients, one column each."""

@@ -179,9 +179,20 @@ class FeatureIndex:
         vacant, names_at, places = Vacant(width), np.zeros(width, np.int64), self.places
         taken = list(places.values())
         names_at[taken] = list(map(id, places))
-        vacant.fill(np.setdiff1d(np.arange(width), taken)[::-1])
+        vacant.fill(np.flatnonzero(names_at == 0)[::-1])
         self.vacant, self.names_at = vacant, names_at
         self.loose, self.pack, self.width = True, _never, width
+
+    def widened(self, width: int) -> FeatureIndex:
+        """The same names in the same places of a loose index with room for more."""
+        vacant, names_at = Vacant(width), np.zeros(width, np.int64)
+        new_places = np.arange(self.width, width)[::-1]
+        vacant.fill(np.concatenate([new_places, self.vacant.last(len(self.vacant))]))
+        names_at[: self.width] = self.names_at
+        wider = object.__new__(type(self))
+        own = {"places": self.places.copy(), "vacant": vacant, "names_at": names_at, "width": width}
+        wider.__dict__.update(vars(self) | own)
+        return wider
 
     def take(self, names: Iterable[Any], offered: Any) -> None:
         """The vacant places that were offered last are those of these names."""

@@ -134,6 +134,15 @@ def _starts(lengths: Any) -> Any:
 
 def vectors_of(block: Any) -> Lists:
     """The vectors of a block, in the order of its columns."""
+    model, lists = blocks.views(block), stored_in(block)
+    if model.head.heavy:
+        multipliers = model.multipliers[: len(lists)]
+        lists.values = lists.values * np.repeat(multipliers, np.diff(lists.starts))
+    return lists
+
+
+def stored_in(block: Any) -> Lists:
+    """The same without what each vector is multiplied by (core/heavy.py)."""
     model = blocks.views(block)
     count = int(model.head.count)
     if not model.head.slots:
@@ -147,9 +156,10 @@ def vectors_of(block: Any) -> Lists:
 
 
 def set_vectors(block: Any, lists: Lists) -> None:
-    """The inverse, for a block of that many vectors; the numbers of each are in the order of their keys."""
+    """The inverse of this, for a block of that many vectors; the numbers of each are in the order of their keys."""
     model = blocks.views(block)
     n = len(lists)
+    model.unsorted[:], model.brief[:] = 0, 0
     if not model.head.slots:
         model.vectors[:] = 0.0
         owners = np.repeat(np.arange(n), np.diff(lists.starts))
@@ -176,6 +186,22 @@ def set_vectors(block: Any, lists: Lists) -> None:
     begins = np.flatnonzero(used["above"] == 0)
     model.columns[used["feature"][begins]] = begins + 1
     model.head.fresh, model.head.freed, model.head.free_node = total + 1, 0, 0
+
+
+def gather_columns(block: Any) -> None:
+    """The nodes of each feature one behind the other, as kernel rows go through them: in lists that have grown node by
+    node, each would be somewhere else in memory."""
+    model = blocks.views(block)
+    nodes = model.nodes[: int(model.head.fresh)]
+    order = np.argsort(nodes["feature"][1:], kind="stable") + 1  # the free ones first
+    numbers = np.zeros(len(nodes), np.int64)
+    numbers[order] = np.arange(1, len(nodes))
+    nodes[1:] = nodes[order]
+    for link in ("after", "below", "above"):
+        nodes[link] = numbers[nodes[link]]
+    for table in (model.firsts, model.columns):
+        table[:] = numbers[table]
+    model.head.free_node = numbers[model.head.free_node]
 
 
 def slots_for(numbers: int) -> int:

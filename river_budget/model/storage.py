@@ -15,23 +15,27 @@ from typing import Any
 import numpy as np
 
 from ..core import layout as blocks
+from .at_once import AtOnce
 from .base import StreamModel
 from .batches import Batch
-from .lists import Lists, by_key, set_vectors, slots_for, vectors_of, write_keys
+from .calls import FreeRows
+from .lists import Lists, by_key, gather_columns, set_vectors, slots_for, stored_in, write_keys
 
 THIN = 32  # a small table is given up when one number in so many is not 0
 THICK = 8  # and taken up again
 LARGE = 2**15  # numbers in a table, which is looked at as a whole for every new name
 THIN_LARGE, THICK_LARGE = 8, 3  # lists take no more memory from 4 on
+LOOK = 256  # a table waits for one more arrival per so many numbers until it is looked at again
 FULL, NEARLY_EMPTY = 0.5, 0.1  # shares of the places in use when names have been given up
+SOME = 8  # names are given up together if one in so many is not in use
 ROOMY = 4  # places for each name in use: names are given up rarely, and many come back before
 SPARE = 1.5  # room for names and numbers, in units of what there is
 
 
-def is_thin(names: int, lists: Lists, further: int = 0) -> bool:
-    """Whether a table of so many names by these vectors, and one more with so many numbers, would be mostly zeros."""
-    size = names * (len(lists) + 1)
-    return size > (THIN if size <= LARGE else THIN_LARGE) * (len(lists.places) + further)
+def is_thin(names: int, count: int, numbers: int) -> bool:
+    """Whether a table of so many names by so many vectors, and one more, would be mostly zeros."""
+    size = names * (count + 1)
+    return size > (THIN if size <= LARGE else THIN_LARGE) * numbers
 
 
 def is_thick(names: int, count: int, numbers: int) -> bool:
@@ -54,8 +58,8 @@ class StoredVectors(StreamModel):
         if not self.takes_lists:  # a table whose places stay
             super()._add_to_others(names, beside)
             return
-        lists = vectors_of(self.block)
-        if is_thin(len(self.features) + len(names), lists, len(beside)):
+        lists = stored_in(self.block)
+        if is_thin(len(self.features) + len(names), len(lists), len(lists.places) + len(beside)):
             self._store_in_lists(lists)
             known = self.features.places
             self._admit(
@@ -74,11 +78,11 @@ class StoredVectors(StreamModel):
 
     def names_in_use(self) -> list[Any]:
         """The names that vectors use, in the order of summation."""
-        return self._used(vectors_of(self.block))
+        return self._used(stored_in(self.block))
 
     def lists_in_use(self) -> Lists:
         """The vectors, with the numbers of these names as places."""
-        lists = vectors_of(self.block)
+        lists = stored_in(self.block)
         numbers = np.zeros(int(blocks.views(self.block).head.width), np.int64)
         names = self._used(lists)
         numbers[[self.features.places[name] for name in names]] = np.arange(len(names))
@@ -87,17 +91,23 @@ class StoredVectors(StreamModel):
     _looked = 0  # how many vectors had arrived when the table was looked at last
 
     def _looks(self) -> tuple[int, int]:
-        return THIN, self._looked + int(blocks.views(self.block).head.capacity)
+        """From which number of features to one that is present it pays, and from which arrival on.
+
+        As often as vectors fit; less often if the table is so large that a look takes long.
+        """
+        model = blocks.views(self.block)
+        return THIN, self._looked + int(model.head.capacity) + model.vectors.size // LOOK
 
     def _look_for_zeros(self) -> None:
-        """A table that had much in it may have become thin: look, each time that as many vectors have come as fit."""
-        head = blocks.views(self.block).head
-        if head.arrived >= self._looked + head.capacity:
-            self._looked = int(head.arrived)
-            self.at_once.look_at(self._looked + int(head.capacity))
-            lists = vectors_of(self.block)
-            if is_thin(len(self.features), lists):
-                self._store_in_lists(lists)
+        """A table that had much in it may have become thin."""
+        model, (_, due) = blocks.views(self.block), self._looks()
+        if model.head.arrived >= due:
+            self._looked = int(model.head.arrived)
+            self.at_once.look_at(self._looks()[1])
+            count = int(model.head.count)
+            numbers = int(np.count_nonzero(model.vectors[:, :count]))
+            if is_thin(len(self.features), count, numbers):
+                self._store_in_lists(stored_in(self.block))
 
     def _used(self, lists: Lists) -> list[Any]:
         """The names that vectors use, in the order of summation."""
@@ -197,22 +207,41 @@ class StoredVectors(StreamModel):
 
     def _make_room(self, needed: int, beside: Collection[Any]) -> None:
         features, model = self.features, blocks.views(self.block)
-        features.forget(model.columns == 0, beside)
-        self.at_once.follow()
-        wanted, width = len(features) + needed, int(model.head.width)
-        if not NEARLY_EMPTY * width <= wanted <= FULL * width:
-            lists = vectors_of(self.block)
+        width, unused = int(model.head.width), len(features) - np.count_nonzero(model.columns)
+        if SOME * unused > len(features) or len(features) + needed <= FULL * width:
+            features.forget(model.columns == 0, beside)
+            self.at_once.follow()
+        wanted = len(features) + needed
+        if wanted > FULL * width:
+            self._widen(ROOMY * wanted)
+        elif wanted < NEARLY_EMPTY * width:
+            lists = stored_in(self.block)
             names = by_key(features)
             slots = slots_for(int(SPARE * len(lists.places)))
             self._rebuild(names, lists, slots, ROOMY * wanted - len(names))
 
+    def _widen(self, width: int) -> None:
+        """Room for so many names. Those that are known keep their places."""
+        block, features = blocks.resized(self.block, width=width), self.features.widened(width)
+        rows, lists = FreeRows(), FreeRows()
+        self._take(
+            block=block, features=features, at_once=AtOnce(), free_rows=rows, free_lists=lists
+        )
+
     def add_slots(self) -> bool:
         head = blocks.views(self.block).head
         wanted, head.wanted = int(head.wanted), 0
+        outgrown, head.outgrown = bool(head.outgrown), 0
+        if outgrown:
+            block = blocks.resized(self.block, heavy=1)
+            blocks.views(block).multipliers[:] = 1.0
+            self.use_block(block)
         if wanted:
             used = int(head.fresh - head.freed)
-            self.resize_block(slots=slots_for(int(SPARE * (used + wanted))))
-        return wanted > 0
+            block = blocks.resized(self.block, slots=slots_for(int(SPARE * (used + wanted))))
+            gather_columns(block)
+            self.use_block(block)
+        return outgrown or wanted > 0
 
     def choose_storage(self) -> None:
         """Back to a table, if lists have become long. Rows that have been made before hold no longer."""
@@ -221,7 +250,7 @@ class StoredVectors(StreamModel):
         head = blocks.views(self.block).head
         numbers = int(head.fresh - 1 - head.freed)
         if is_thick(len(self.features), int(head.count), numbers):
-            lists = vectors_of(self.block)
+            lists = stored_in(self.block)
             names = self._used(lists)
             if names and is_thick(len(names), int(head.count), numbers):
                 self._rebuild(names, lists, 0)

@@ -31,7 +31,21 @@ from .trust import damaged
 
 Node = dict[str, Any]
 LINK = ("slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
-NUMBERS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale", "judged", *LINK)
+NUMBERS = (
+    *(
+        "count",
+        "width",
+        "arrived",
+        "random",
+        "repairs",
+        "gamma",
+        "scale",
+        "judged",
+        "outgrown",
+        "noted",
+    ),
+    *LINK,
+)
 ARRAYS = {  # name in the file: table of the block
     "vectors": "vectors",
     "coefficients": "coefficients",
@@ -39,7 +53,11 @@ ARRAYS = {  # name in the file: table of the block
     "arrivals": "arrivals",
     "extras": "per_vector",
     "factor": "factor",
+    "multipliers": "multipliers",
+    "lengths": "lengths",
+    "distances": "distances",
 }
+SQUARE = ("factor", "distances")  # tables of vectors by vectors
 LISTS = ("starts", "places", "numbers")  # of vectors that are kept as lists
 OF_VECTORS = ("norms", "arrivals")  # which random features do not have
 LARGE = 1e15  # far above any curvature
@@ -80,7 +98,8 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         table = getattr(block, attribute)
         if table.size == 0 or (name in OF_VECTORS and not is_expansion(model)):
             continue
-        used = _factor(model, table[:n, :n]) if name == "factor" else table[..., :n]
+        used = table[:n, :n] if name in SQUARE else table[..., :n]
+        used = _factor(model, used) if name == "factor" else used
         used = used[:width] if name == "vectors" else used
         places[name] = _appended(arrays, used)
     if block.head.slots:
@@ -205,6 +224,9 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     fields = _fields(model, numbers, count, width, only_predicts)
     if lists is not None:
         fields["slots"] = slots_for(len(lists.places))
+    fields["heavy"] = int("distances" in places and is_expansion(model))
+    fields["noted"] = fields["heavy"] and _whole(numbers.get("noted", "0"), "noted", 2)
+    fields["outgrown"] = _whole(numbers.get("outgrown", "0"), "outgrown", 2)
     if model.factor_is_table and not only_predicts:
         fields["factored"] = int("factor" in places)
     source.take(trust.size_of(fields))
@@ -318,7 +340,7 @@ def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
 def _restore_array(
     model: Any, name: str, table: Any, count: int, source: Source, place: Any
 ) -> None:
-    shape = (count, count) if name == "factor" else (*table.shape[:-1], count)
+    shape = (count, count) if name in SQUARE else (*table.shape[:-1], count)
     if name == "vectors":
         shape = (len(model.features), count)
     array = source.array(place, shape, table.dtype.kind, name)

@@ -71,6 +71,8 @@ def _check_vectors(model: Any, count: int) -> None:
         raise damaged("its vectors have come from the future")
     if len(np.unique(arrivals)) < count:
         raise damaged("two of its vectors have come at once")
+    if block.head.heavy:
+        _check_heavy(block, count)
     if block.head.kernel == Kernel.CUSTOM:  # k(x, x), of a function that is not asked again
         if not (np.abs(block.norms[:count]) <= BOUND).all():
             raise damaged("its norms are out of range")
@@ -84,3 +86,11 @@ def _check_vectors(model: Any, count: int) -> None:
         near = np.abs(norms - expected) <= ROUNDING * expected + np.finfo(float).tiny
     if not (near | (norms == expected)).all():
         raise damaged("its norms are not those of its vectors")
+
+
+def _check_heavy(block: Any, count: int) -> None:
+    """What a model keeps for the sake of vectors with many numbers."""
+    multipliers, distances = block.multipliers[:count], block.distances[:count, :count]
+    fits = (multipliers > 0.0).all() and (multipliers <= 1.0).all() and (distances >= 0.0).all()
+    if not (fits and (block.lengths[:count] >= 0).all()):
+        raise damaged("what it keeps of heavy vectors is out of range")

@@ -140,7 +140,8 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     # the one model with marks, SBP, has a table of kernel values as its factor, and fills it in after_uniting
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
     capacity = blocks.columns_for(len(rows) + 1)
-    slots = slots_for(len(rows.places)) if result.takes_lists and is_thin(len(names), rows) else 0
+    thin = result.takes_lists and is_thin(len(names), len(rows), len(rows.places))
+    slots = slots_for(len(rows.places)) if thin else 0
     _set_parameters(result, parts, names, capacity=capacity, factored=factored, slots=slots)
     absorb = core.absorb_projecting if factored else core.absorb
     given = rows if result.takes_lists else rows.table(len(names))

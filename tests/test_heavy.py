@@ -1,0 +1,301 @@
+"""Vectors of many numbers that examples of a few are merged into."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from inside import squared_length, support
+from streams import PEGASOS
+from test_merging import assert_best_pairs, maintenances, members_and_result
+from test_sparse import check_lists
+
+import river_budget as rb
+from river_budget.core.heavy import FAINT, LONG
+from river_budget.core.layout import views
+from river_budget.model import storage
+from river_budget.saving import trust
+
+K = rb.kernels.RBF(0.05)
+KINDS = {
+    "two": lambda budget=6: rb.BSGDClassifier(budget, K, seed=1),
+    "three": lambda budget=6: rb.BSGDClassifier(budget, K, classes=(0, 1, 2), seed=1),
+    "mean": lambda budget=6: rb.BSGDClassifier(budget, K, average=True, seed=1),
+    "tube": lambda budget=6: rb.BSGDRegressor(budget, K, l2=1e-3, seed=1),
+    "perceptron": lambda budget=6: rb.KernelPerceptronClassifier(
+        K, budget=budget, maintenance=rb.maintenance.Merge()
+    ),
+}
+NAMES, WORDS = 900, 6
+SEARCH = 1e-6  # rounding decides where the search for a place ends, up to 1e-8
+
+
+def crowd(n, kind="two", seed=0, size=1.0):
+    """Examples of a few out of many features, with labels that are mostly noise."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        words = rng.choice(NAMES, WORDS, replace=False)
+        numbers = size * rng.normal(1.0, 0.5, WORDS)
+        y = int(rng.integers(0, 3)) if kind == "three" else bool(rng.random() < 0.5)
+        y = float(rng.normal()) if kind == "tube" else y
+        yield dict(zip(map("w{}".format, words.tolist()), numbers.tolist(), strict=True)), y
+
+
+def run(model, stream):
+    scores = []
+    for x, y in stream:
+        scores.append(at(model, x))
+        model.learn_one(x, y)
+    return scores
+
+
+def at(model, x):
+    """The score, or one for each class."""
+    found = getattr(model, "decision_function_one", model.predict_one)(x)
+    return list(found.values()) if isinstance(found, dict) else found
+
+
+def is_heavy(model):
+    head = views(model.block).head
+    return bool(head.heavy and head.noted)
+
+
+def in_lists(model):
+    return int(views(model.block).head.slots) > 0
+
+
+@pytest.fixture
+def written_anew(monkeypatch):
+    """Models get no tables for heavy vectors: every merge writes all numbers."""
+    give = storage.StoredVectors.add_slots
+
+    def refuse(model):
+        head = views(model.block).head
+        outgrown, head.outgrown = bool(head.outgrown), 0
+        return give(model) or outgrown
+
+    monkeypatch.setattr(storage.StoredVectors, "add_slots", refuse)
+
+
+def stored_as(monkeypatch, lists):
+    """Models keep lists, or tables."""
+    for name in ("THIN", "THIN_LARGE"):
+        monkeypatch.setattr(storage, name, 1 if lists else 1e9)
+    for name in ("THICK", "THICK_LARGE"):
+        monkeypatch.setattr(storage, name, 0 if lists else 1e9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("lists", [False, True])
+def test_scores_are_those_of_vectors_that_are_written_anew(kind, lists, monkeypatch, request):
+    stored_as(monkeypatch, lists)
+    stream = list(crowd(1200, kind))
+    model = KINDS[kind]()
+    found = run(model, stream)
+    assert is_heavy(model)
+    assert in_lists(model) == lists
+    assert (views(model.block).multipliers[:6] < 1.0).any()
+    request.getfixturevalue("written_anew")
+    plain = KINDS[kind]()
+    expected = run(plain, stream)
+    assert not views(plain.block).head.heavy
+    assert np.array(found) == pytest.approx(np.array(expected), rel=SEARCH, abs=SEARCH)
+    for vector, other in zip(model.support_vectors(), plain.support_vectors(), strict=True):
+        assert vector["arrival"] == other["arrival"]
+        felt = {name: value for name, value in vector["features"].items() if abs(value) > 1e-12}
+        assert felt == pytest.approx(
+            {name: other["features"].get(name, 0.0) for name in felt}, rel=1e-5
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_tables_and_chunks_give_the_same_bits(kind, monkeypatch):
+    stream = list(crowd(900, kind))
+    results = []
+    for lists in (False, True):
+        stored_as(monkeypatch, lists)
+        model = KINDS[kind]()
+        results.append(run(model, stream))
+        assert in_lists(model) == lists
+        assert is_heavy(model)
+    assert results[0] == results[1]
+    monkeypatch.undo()
+    model = KINDS[kind]()  # as it likes
+    assert run(model, stream) == results[0]
+    frames = pytest.importorskip("pandas")
+    rows, targets = frames.DataFrame([x for x, _ in stream]).fillna(0.0), [y for _, y in stream]
+    other = KINDS[kind]()
+    for start in range(0, len(stream), 190):
+        chunk = rows.iloc[start : start + 190]
+        other.learn_many(chunk, frames.Series(targets[start : start + 190], index=chunk.index))
+    x = stream[0][0]
+    assert at(other, x) == at(model, x)
+    assert is_heavy(other)
+
+
+def test_the_best_pair_is_merged_and_the_norm_is_kept(monkeypatch):
+    """By the exhaustive search of the reference, before and after there are heavy vectors."""
+    stored_as(monkeypatch, lists=False)
+    model = rb.BSGDClassifier(5, K, project_to_ball=False, **PEGASOS)
+    run(model, crowd(700))
+    assert is_heavy(model)
+    assert_best_pairs(model, crowd(120, seed=1), at_least=60)
+    assert_combinations(model, crowd(120, seed=2), at_least=60)
+
+    model = rb.BSGDClassifier(5, K, l2=1e-3)
+    run(model, crowd(700))
+    for x, y in crowd(300, seed=1):
+        model.state_record().wait = 10**9
+        model.learn_one(x, y)
+        if not model.state_record().bounded:
+            X, A, _ = support(model)
+            expected = squared_length(X, A, K)
+            assert float(model.state_record().norm2) == pytest.approx(expected, rel=1e-9)
+    assert not model.state_record().bounded
+
+
+def assert_combinations(model, stream, at_least):
+    """z lies on the line through its members, and has the coefficients of the projection."""
+    found = 0
+    for X, A, before, after in maintenances(model, stream):
+        (p, q), z, a_z = members_and_result(X, A, before, after)
+        line = X[p] - X[q]
+        h = (z - X[q]) @ line / (line @ line)
+        assert z == pytest.approx(X[q] + h * line, abs=1e-12)
+        s = K.gamma * (line @ line)
+        expected = math.exp(-s * (1.0 - h) ** 2) * A[p] + math.exp(-s * h**2) * A[q]
+        assert a_z == pytest.approx(expected, rel=1e-9)
+        found += 1
+    assert found >= at_least
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_what_is_kept_of_vectors_is_true(lists, monkeypatch):
+    """Distances, norms and lengths, after thousands of merges that only followed them."""
+    stored_as(monkeypatch, lists)
+    model = KINDS["two"](12)
+    run(model, crowd(4000))
+    block, count = views(model.block), 12
+    X = np.zeros((count, NAMES))
+    for j, vector in zip(np.argsort(block.arrivals[:count]), model.support_vectors(), strict=True):
+        for name, value in vector["features"].items():
+            X[j, int(name[1:])] = value
+        assert block.lengths[j] == len(vector["features"])
+    products = X @ X.T
+    norms = np.diag(products)
+    distances = 0.05 * (norms[:, None] + norms - 2.0 * products)
+    assert block.norms[:count] == pytest.approx(norms, rel=1e-12)
+    assert block.distances[:count, :count] == pytest.approx(distances, abs=1e-12)
+    assert block.lengths[:count].max() >= LONG
+    if lists:
+        check_lists(model)
+
+
+def test_a_multiplier_that_has_become_faint_is_used_up():
+    model = rb.BSGDClassifier(2, K, l2=0.1, learning_rate=0.5)
+    last, renewed = np.ones(2), 0
+    for x, y in crowd(3000):
+        model.learn_one(x, y)
+        if is_heavy(model):
+            now = np.sort(views(model.block).multipliers[:2])
+            assert (now >= FAINT).all()
+            renewed += now[0] > 1e6 * last[0]
+            last = now
+    assert renewed
+
+
+def test_models_with_heavy_vectors_go_on_exactly(tmp_path):
+    for lists in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            stored_as(patch, lists)
+            model = KINDS["two"]()
+            run(model, crowd(700))
+            assert is_heavy(model)
+            rb.save(model, tmp_path / "model.rb")
+            others = [
+                pickle.loads(pickle.dumps(model)),
+                copy.deepcopy(model),
+                rb.load(tmp_path / "model.rb"),
+            ]
+            only = rb.load(tmp_path / "model.rb", predict_only=True)
+            x = next(crowd(1, seed=2))[0]
+            assert at(only, x) == at(model, x)
+            expected = run(model, crowd(300, seed=1))
+            for other in others:
+                assert run(other, crowd(300, seed=1)) == expected
+
+
+def test_a_file_with_damaged_tables_is_refused(tmp_path, monkeypatch):
+    model = KINDS["two"]()
+    run(model, crowd(700))
+    views(model.block).multipliers[1] = -1.0
+    with monkeypatch.context() as patch:
+        patch.setattr(trust, "check_state", lambda model, count: None)
+        rb.save(model, tmp_path / "model.rb")
+    with pytest.raises(ValueError, match="heavy"):
+        rb.load(tmp_path / "model.rb")
+
+
+def test_storage_may_change_between_merges(monkeypatch):
+    """From lists to tables and back, with multipliers and lists that are not in order."""
+    model, other = KINDS["two"](), KINDS["two"]()
+    expected = run(other, crowd(1600))
+    found, changes = [], 0
+    for start, (x, y) in enumerate(crowd(1600)):
+        if start % 100 == 0:
+            stored_as(monkeypatch, lists=start % 200 == 0)
+            before = model.block is not None and in_lists(model)
+            if model.block is not None and start % 200 == 0:
+                model._look_for_zeros()
+            model.choose_storage()
+            changes += model.block is not None and in_lists(model) != before
+        found += run(model, [(x, y)])
+    assert found == expected
+    assert changes > 4
+
+
+def test_a_smaller_budget_and_a_sum_of_models(written_anew, monkeypatch):
+    plain = KINDS["two"](8)
+    run(plain, crowd(900))
+    monkeypatch.undo()
+    model = KINDS["two"](8)
+    run(model, crowd(900))
+    assert is_heavy(model)
+    both = rb.merge([model, plain])
+    x = next(crowd(1, seed=3))[0]
+    assert at(both, x) == pytest.approx(at(model, x), rel=1e-2)
+    for budget in (5, 3):
+        model.budget = plain.budget = budget
+        assert at(model, x) == pytest.approx(at(plain, x), rel=SEARCH)
+    run(model, crowd(50, seed=4))
+
+
+@pytest.mark.filterwarnings("ignore:BSGDClassifier. the last:river_budget.StreamWarning")
+@pytest.mark.parametrize("lists", [False, True])
+def test_examples_of_any_size_among_heavy_vectors(lists, monkeypatch, request):
+    """Their distances come from differences, which multipliers are part of."""
+    stored_as(monkeypatch, lists)
+    huge = [pair for t, pair in enumerate(crowd(80, seed=5, size=1e4)) if t % 2]
+    near = [({name: value * (1.0 + 1e-5) for name, value in x.items()}, y) for x, y in huge]
+    stream = [*crowd(800), *huge, *near, *crowd(40, seed=6)]
+    found = run(KINDS["two"](), stream)
+    request.getfixturevalue("written_anew")
+    assert found == pytest.approx(run(KINDS["two"](), stream), rel=SEARCH, abs=SEARCH)
+
+
+def test_tables_come_only_where_they_pay():
+    """Not for examples that have most of the features, nor for very many vectors."""
+    rng = np.random.default_rng(0)
+    dense = rb.BSGDClassifier(4, K)
+    for _ in range(40):
+        dense.learn_one(dict(enumerate(rng.normal(size=700).tolist())), bool(rng.random() < 0.5))
+    assert not views(dense.block).head.heavy
+    many = rb.BSGDClassifier(1001, K)
+    run(many, crowd(100))
+    many.budget = 1001
+    views(many.block).head.budget = 1001
+    run(many, crowd(1200, seed=1))
+    assert not views(many.block).head.heavy
