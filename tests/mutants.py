@@ -1142,11 +1142,54 @@ PROMISES = [
         "memory_follows or change_no_score",
     ),
     Mutant(
-        "core/linked.py",
+        "core/nodes.py",
         "    head.free_node = node\n    head.freed += 1",
         "    head.free_node = node",
         "sparse",
         "consistent",
+    ),
+    # heavy vectors: what is followed is what is there
+    Mutant(
+        "core/heavy.py",
+        "q * norms[n] - share * q * (s / gamma)",
+        "q * norms[n]",
+        "heavy",
+        "is_true",
+    ),
+    Mutant(
+        "core/heavy.py",
+        "        z[j] = -shares[0] * shares[1] * s[0, 1]\n",
+        "        z[j] = 0.0\n",
+        "heavy",
+        "is_true",
+    ),
+    Mutant(
+        "core/support.py",
+        "        model.distances[target, j] = model.distances[source, j]\n",
+        "",
+        "heavy",
+        "is_true or anew",
+    ),
+    Mutant(
+        "core/nodes.py",
+        "    model.unsorted[j] += 1\n",
+        "",
+        "heavy",
+        "same_bits or is_true",
+    ),
+    Mutant(
+        "model/storage.py",
+        "            blocks.views(block).multipliers[:] = 1.0\n",
+        "",
+        "heavy",
+        "anew",
+    ),
+    Mutant(
+        "core/linked.py",
+        "        for i in range(1, model.brief[j, 0]):\n            vectors[model.brief[j, i], j] = 0.0\n",
+        "",
+        "heavy",
+        "same_bits",
     ),
     # a budget fixes how many; constant memory
     Mutant(

@@ -25,9 +25,6 @@ KINDS = {
     "three": lambda budget=6: rb.BSGDClassifier(budget, K, classes=(0, 1, 2), seed=1),
     "mean": lambda budget=6: rb.BSGDClassifier(budget, K, average=True, seed=1),
     "tube": lambda budget=6: rb.BSGDRegressor(budget, K, l2=1e-3, seed=1),
-    "perceptron": lambda budget=6: rb.KernelPerceptronClassifier(
-        K, budget=budget, maintenance=rb.maintenance.Merge()
-    ),
 }
 NAMES, WORDS = 900, 6
 SEARCH = 1e-6  # rounding decides where the search for a place ends, up to 1e-8

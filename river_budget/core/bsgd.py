@@ -32,7 +32,18 @@ from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .lanes import dot
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length
-from .maintenance import FACTOR, MANY, PAIRS, REMOVE, keep_budget, store, strategy_of, writes_late
+from .maintenance import (
+    FACTOR,
+    MANY,
+    NO,
+    PAIRS,
+    REMOVE,
+    YES,
+    keep_budget,
+    store,
+    strategy_of,
+    writes_late,
+)
 from .numba_types import carver
 from .rounds import look_at
 from .rows import LAPLACIAN, RBF, padded_count, row_of_vector
@@ -71,7 +82,7 @@ def shrink_to_budget(call):
     model = model_of(call)
     state, before = state_of(model), model.head.count
     exact = keeps_norm(state)
-    change = keep_budget(model, exact, strategy_of(model), NOBODY, NOBODY, nobody(model))
+    change = keep_budget(model, exact, strategy_of(model), YES, NOBODY, NOBODY, nobody(model))
     follow_norm(model, state, exact, change, before)
 
 
@@ -83,29 +94,29 @@ def state_of(model):
 @compiled(called_from_python=True)
 def learn(call):
     """The pass for models that merge pairs: each kind of strategy has its own, and need not compile the rest."""
-    return learn_rows(call, PAIRS)
+    return learn_rows(call, PAIRS, YES)
 
 
 @compiled(called_from_python=True)
 def learn_removing(call):
     """The pass for models that remove vectors."""
-    return learn_rows(call, REMOVE)
+    return learn_rows(call, REMOVE, NO)
 
 
 @compiled(called_from_python=True)
 def learn_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_rows(call, MANY)
+    return learn_rows(call, MANY, NO)
 
 
 @compiled(called_from_python=True)
 def learn_projecting(call):
     """The pass for models that keep a factor."""
-    return learn_rows(call, FACTOR)
+    return learn_rows(call, FACTOR, NO)
 
 
 @compiled(inlined=True)
-def learn_rows(call, strategy):
+def learn_rows(call, strategy, follows):
     """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done."""
     model, stream, n = unpack(call)
     state = state_of(model)
@@ -139,7 +150,9 @@ def learn_rows(call, strategy):
             state.norm2 -= lost
             before = model.head.count
             unwritten = before - 1 if late else NOBODY
-            change = keep_budget(model, exact, strategy, before - 1, unwritten, x)  # lines 5-7
+            change = keep_budget(
+                model, exact, strategy, follows, before - 1, unwritten, x
+            )  # lines 5-7
             follow_norm(model, state, exact, change, before)
             state.errors += model.head.cost * inverse
         state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0

@@ -7,10 +7,11 @@ fused or reordered.
 
 from __future__ import annotations
 
+import math
+
 from .codes import Kernel
 from .examples import all_of, places_of, values_of
 from .jit import compiled
-from .linked import multiplier_of
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
 
@@ -30,13 +31,23 @@ def distances_by_differences(model, x, distances, n):
     if model.head.slots:
         for j in range(model.head.count):
             distances[j] = _from_list(model, j, places, values, laplacian)
-    elif model.head.heavy:
-        for j in range(model.head.count):
-            distances[j] = _from_column(model, j, places, values)
     else:
         _from_table(model, places, values, laplacian, distances, n)
     for j in range(n):
         distances[j] += rest
+    if model.head.heavy:
+        _keep_far(model, x, distances)
+
+
+@compiled
+def _keep_far(model, x, distances):
+    """Heavy vectors are short beside such an example (core/heavy.py): a bound will do, as nothing is left of a kernel."""
+    everything, length = all_of(x), 0.0
+    for i in range(everything.shape[0]):
+        length += everything[i] * everything[i]
+    for j in range(model.head.count):
+        if model.multipliers[j] != 1.0:
+            distances[j] = (math.sqrt(length) - math.sqrt(model.norms[j])) ** 2
 
 
 @compiled
@@ -61,30 +72,15 @@ def _from_table(model, places, values, laplacian, distances, n):
 @compiled
 def _from_list(model, j, places, values, laplacian):
     nodes, whole, node, total = model.nodes, model.whole, model.firsts[j], 0.0
-    multiplier = multiplier_of(model, j)
     while node != 0:
         f = nodes[node].feature
-        total += _size(multiplier * nodes[node].value - whole[f], laplacian)
+        total += _size(nodes[node].value - whole[f], laplacian)
         whole[f] = 0.0
         node = nodes[node].after
     for i in range(places.shape[0]):
         if places[i] >= 0:
             total += _size(whole[places[i]], laplacian)
             whole[places[i]] = values[i]
-    return total
-
-
-@compiled
-def _from_column(model, j, places, values):
-    """The same from a table whose vectors have multipliers."""
-    whole, multiplier, total = model.whole, multiplier_of(model, j), 0.0
-    for f in range(whole.shape[0] - 1):
-        stored = model.vectors[f, j]
-        if stored != 0.0:
-            total += (multiplier * stored - whole[f]) ** 2
-    for i in range(places.shape[0]):
-        if places[i] >= 0 and model.vectors[places[i], j] == 0.0:
-            total += values[i] * values[i]
     return total
 
 

@@ -21,13 +21,17 @@ chunks examples come.
 
 from __future__ import annotations
 
-from .examples import NOBODY, NONE, places_of, values_of
+from .examples import NOBODY, NONE, places_of, present, values_of
 from .exponential import exp_of
 from .jit import compiled
 from .lanes import dot
-from .linked import vector
-from .nodes import add_to_list, hand_over, other_than_zero
+from .linked import set_vector, vector
+from .members import UNFELT, combination, first_of, merge_own_rows, write_out
+from .merging import observed_distance
+from .nodes import add_to_list, hand_over, other_than_zero, sort_list, unlink
+from .numba_types import address_of, i64
 from .rows import FARTHEST, along_row, distances_into, norm_of, padded_count
+from .support import leave_empty, move, move_numbers, stamp
 
 LONG = 512  # numbers, from which on a vector may be heavy
 FEW = 40  # times the numbers of the lighter one, or
@@ -35,20 +39,7 @@ LONGEST = 1024  # at any rate
 MOST = 1000  # vectors of a model with tables for heavy ones: they grow with the square
 FAINT = 1e-12  # a multiplier below it is not worth keeping: many numbers may have become too small to be felt
 FAR = 100.0  # norms times gamma beyond would lose too much in the formula for |z|^2
-UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance
 ROUNDS = 1024  # arrivals, after which a vector is looked at as a whole
-
-
-@compiled(always_inlined=True)
-def may_grow_heavy(model, length, x):
-    """Whether merging examples like x into vectors of such a length calls for tables."""
-    return length >= LONG and 0 < FEW * x[2] <= length and model.head.budget <= MOST
-
-
-@compiled(always_inlined=True)
-def observed_distance(log):
-    """The distance of which the logarithm of a kernel value speaks."""
-    return -log if log > -FARTHEST else FARTHEST
 
 
 @compiled
@@ -75,9 +66,90 @@ def note_distance(model, i, j, s):
 
 
 @compiled
+def write(model, j, x):
+    """Vector j becomes x."""
+    places, values = places_of(x), values_of(x)
+    if model.head.slots:
+        if model.unsorted[j] > 0:
+            unlink(model, j)
+        set_vector(model, j, x)
+    else:
+        _wipe(model, j)
+        for i in range(places.shape[0]):
+            model.vectors[places[i], j] = values[i]
+        _note_places(model, j, places)
+    model.multipliers[j], model.lengths[j], model.unsorted[j] = 1.0, places.shape[0], 0
+
+
+@compiled
+def _wipe(model, j):
+    """Column j of the table becomes 0."""
+    vectors, brief = model.vectors, model.brief[j]
+    if brief[0] > 0:
+        for i in range(1, brief[0]):
+            vectors[brief[i], j] = 0.0
+    else:
+        for i in range(vectors.shape[0]):
+            vectors[i, j] = 0.0
+
+
+@compiled
+def _note_places(model, j, places):
+    """Where column j of the table is not 0, if that is in a few places: the others need not be looked at then."""
+    brief, n = model.brief[j], places.shape[0]
+    brief[0] = n + 1 if n < brief.shape[0] else 0
+    for i in range(1, brief[0]):
+        brief[i] = places[i - 1]
+
+
+@compiled
+def read(model, j):
+    """Vector j as an example, in scratch space."""
+    if model.head.slots:
+        sort_list(model, j)
+    elif model.brief[j, 0] > 0:
+        return _read_few(model, j)
+    x, multiplier = vector(model, j), model.multipliers[j]
+    values = values_of(x)
+    for i in range(values.shape[0]):
+        values[i] *= multiplier
+    return x
+
+
+@compiled
+def _read_few(model, j):
+    """The same from the few places that are noted."""
+    places, values, brief = model.nonzero, model.x, model.brief[j]
+    n = brief[0] - 1
+    for i in range(n):
+        places[i] = brief[1 + i]
+        values[i] = model.multipliers[j] * model.vectors[places[i], j]
+    return present(places, values, n)
+
+
+@compiled
+def leave_place(model, p, unwritten, x):
+    """Vector p leaves its place to the last one; x, if that is unwritten."""
+    last = model.head.count - 1
+    if p != last:
+        if unwritten == NOBODY:
+            move(model, last, p)
+            model.brief[p, 0] = 0
+        else:
+            write(model, p, x)
+            move_numbers(model, last, p)
+        model.multipliers[p], model.lengths[p] = model.multipliers[last], model.lengths[last]
+        model.unsorted[p] = model.unsorted[last]
+        for j in range(last):
+            note_distance(model, p, j, model.distances[last, j])
+        model.distances[p, p] = 0.0
+    leave_empty(model, last)
+
+
+@compiled
 def look_again(model, j):
     """What is kept of vector j, from scratch."""
-    x, s = vector(model, j), model.buffer
+    x, s = read(model, j), model.buffer
     model.lengths[j], model.norms[j] = x[2], norm_of(model, x)
     distances_into(model, x, model.norms[j], s)
     for i in range(model.head.count):
@@ -86,11 +158,27 @@ def look_again(model, j):
 
 
 @compiled
-def look_around(model):
-    """Each vector is looked at again in its turn."""
+def look_at_length(model, length, x):
+    """Whether merging examples like x into vectors of such a length calls for tables."""
+    budget = model.head.budget
+    model.head.outgrown = length >= LONG and 0 < FEW * x[2] <= length and budget <= MOST
+
+
+@compiled
+def merge_heavy(model, members, shares, s, a_z, unwritten, x, cursors, places, points):
+    """Two members become their combination z. Returns a_z . f(z) - sum_i a_i . f(x_i)"""
+    longer = longer_member(model, members, shares, s, unwritten)
+    place = first_of(members) if longer == NOBODY else members[longer]
+    gain = follow_distances(model, members, shares, s, a_z, place)
+    merge_own_rows(model, members, shares, s, place)
+    if longer == NOBODY:
+        write_anew(model, members, shares, a_z, unwritten, x, cursors, places, points)
+    else:
+        add_to_longer(model, members, longer, shares, s, a_z, unwritten, x)
     arrived = model.head.arrived
-    if arrived % ROUNDS < 2:  # z and an example have come
+    if arrived % ROUNDS < 2:  # z and an example have come: each vector is looked at in its turn
         look_again(model, arrived // ROUNDS % model.head.count)
+    return gain
 
 
 @compiled
@@ -135,21 +223,43 @@ def follow_distances(model, members, shares, s, a_z, place):
 
 
 @compiled
-def add_light(model, m, n, share, q, s, unwritten, x):
-    """x_n becomes z = share x_m + q x_n. Returns its norm."""
-    norms, gamma = model.norms, model.head.gamma
-    norm = share * norms[m] + q * norms[n] - share * q * (s / gamma)
-    multiplier = q * model.multipliers[n]
-    if share * share * norms[m] > UNFELT * norm:
-        share /= multiplier
-        if m == unwritten:
-            _add(model, n, x, share)
-        elif model.head.slots:
+def write_anew(model, members, shares, a_z, unwritten, x, cursors, places, points):
+    """z takes the place of one of its members; the other one leaves."""
+    if model.head.slots:
+        sort_list(model, members[0])
+        sort_list(model, members[1])
+    u, unwritten = write_out(model, members, unwritten, x, cursors, places, points)
+    for i in range(2):
+        for f in range(u):
+            points[i, f] *= model.multipliers[members[i]]
+    z, norm = combination(model, i64(address_of(places), u), points, shares)
+    place = first_of(members)
+    leave_place(model, members[0] + members[1] - place, unwritten, x)
+    write(model, place, z)
+    model.norms[place] = norm
+    stamp(model, place)
+    for r in range(a_z.shape[0]):
+        model.coefficients[r, place] = a_z[r]
+
+
+@compiled
+def add_to_longer(model, members, longer, shares, s, a_z, unwritten, x):
+    """The longer one of two members, n, becomes their combination z = p x_m + q x_n; the other one leaves."""
+    n, m, norms = members[longer], members[1 - longer], model.norms
+    p, q = shares[1 - longer], shares[longer]
+    norm = p * norms[m] + q * norms[n] - p * q * (s[0, 1] / model.head.gamma)
+    model.multipliers[n] *= q
+    if p * p * norms[m] > UNFELT * norm:
+        share = p / model.multipliers[n]
+        if m != unwritten and model.head.slots:
             hand_over(model, m, n, share, model.multipliers[m])
         else:
-            _add(model, n, vector(model, m), share)
-    model.multipliers[n] = multiplier
-    return max(norm, 0.0)
+            _add(model, n, x if m == unwritten else read(model, m), share)
+    norms[n] = max(norm, 0.0)
+    stamp(model, n)
+    for r in range(a_z.shape[0]):
+        model.coefficients[r, n] = a_z[r]
+    leave_place(model, m, unwritten, x)
 
 
 @compiled

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .examples import NONE, places_of, present, values_of
 from .jit import FUSED, compiled
-from .nodes import precedes, put_in_order, rewrite, unlink
+from .nodes import precedes, rewrite, unlink
 
 
 @compiled(always_inlined=True)
@@ -27,7 +27,6 @@ def has_slots(model, x):
 def set_vector(model, j, x):
     """Vector j becomes x."""
     places, values = places_of(x), values_of(x)
-    note_stored(model, j, places.shape[0])
     if model.head.slots:
         rewrite(model, j, places, values)
         return
@@ -35,57 +34,19 @@ def set_vector(model, j, x):
     if places.shape[0] == vectors.shape[0]:  # all in their order
         for i in range(vectors.shape[0]):
             vectors[i, j] = values[i]
-        if model.head.heavy:
-            model.brief[j, 0] = 0
-        return
-    _wipe(model, j)
-    for i in range(places.shape[0]):
-        vectors[places[i], j] = values[i]
-    if model.head.heavy:
-        _note_places(model, j, places)
-
-
-@compiled
-def _wipe(model, j):
-    """Column j of the table becomes 0."""
-    vectors = model.vectors
-    if model.head.heavy and model.brief[j, 0] > 0:
-        for i in range(1, model.brief[j, 0]):
-            vectors[model.brief[j, i], j] = 0.0
         return
     for i in range(vectors.shape[0]):
         vectors[i, j] = 0.0
-
-
-@compiled
-def _note_places(model, j, places):
-    """Where column j of the table is not 0, if that is in a few places: the others need not be looked at then."""
-    row, n = model.brief[j], places.shape[0]
-    row[0] = n + 1 if n < row.shape[0] else 0
-    for i in range(row[0] - 1):
-        row[1 + i] = places[i]
-
-
-@compiled(always_inlined=True)
-def note_stored(model, j, length):
-    """Vector j has been written as it is, with so many numbers."""
-    if model.head.heavy:
-        if model.unsorted[j] > 0:
-            unlink(model, j)
-        model.multipliers[j], model.lengths[j], model.unsorted[j] = 1.0, length, 0
-
-
-@compiled(always_inlined=True)
-def multiplier_of(model, j):
-    """Vector j is this times what is stored."""
-    return model.multipliers[j] if model.head.heavy else 1.0
+    for i in range(places.shape[0]):
+        vectors[places[i], j] = values[i]
 
 
 @compiled
 def move_vector(model, source, target):
     """Vector `source` goes to the place of vector `target`; of a table a copy stays behind."""
     if model.head.slots == 0:
-        _copy_column(model, source, target)
+        for i in range(model.vectors.shape[0]):
+            model.vectors[i, target] = model.vectors[i, source]
         return
     unlink(model, target)
     nodes, firsts = model.nodes, model.firsts
@@ -94,23 +55,6 @@ def move_vector(model, source, target):
     while node != 0:
         nodes[node].vector = target
         node = nodes[node].after
-
-
-@compiled
-def _copy_column(model, source, target):
-    vectors = model.vectors
-    if model.head.heavy and model.brief[source, 0] > 0:
-        _wipe(model, target)
-        for i in range(model.brief.shape[1]):
-            model.brief[target, i] = model.brief[source, i]
-        for i in range(1, model.brief[source, 0]):
-            place = model.brief[source, i]
-            vectors[place, target] = vectors[place, source]
-        return
-    for i in range(vectors.shape[0]):
-        vectors[i, target] = vectors[i, source]
-    if model.head.heavy:
-        model.brief[target, 0] = 0
 
 
 @compiled(always_inlined=True)
@@ -123,23 +67,17 @@ def forget_vector(model, j):
 @compiled
 def vector(model, j):
     """Vector j as an example, in scratch space."""
-    places, values, n, multiplier = model.nonzero, model.x, NONE, multiplier_of(model, j)
+    places, values, n = model.nonzero, model.x, NONE
     if model.head.slots:
-        put_in_order(model, j)
         nodes, node = model.nodes, model.firsts[j]
         while node != 0:
-            places[n], values[n] = nodes[node].feature, multiplier * nodes[node].value
+            places[n], values[n] = nodes[node].feature, nodes[node].value
             n += 1
             node = nodes[node].after
-    elif model.head.heavy and model.brief[j, 0] > 0:
-        for i in range(1, model.brief[j, 0]):
-            places[n] = model.brief[j, i]
-            values[n] = multiplier * model.vectors[places[n], j]
-            n += 1
     else:
         vectors = model.vectors
         for i in range(vectors.shape[0]):
-            value = multiplier * vectors[i, j]
+            value = vectors[i, j]
             places[n], values[n] = i, value
             n += (value != 0.0) | (model.head.custom != 0)
     return present(places, values, n)
@@ -159,9 +97,8 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
         if member == unwritten:
             write_out(x, point)
         else:
-            multiplier = multiplier_of(model, member)
             for f in range(vectors.shape[0]):
-                point[f] = multiplier * vectors[f, member]
+                point[f] = vectors[f, member]
         for f in range(vectors.shape[0]):
             places[f] |= point[f] != 0.0
     for f in range(vectors.shape[0]):
@@ -191,7 +128,6 @@ def _listed_side_by_side(model, members, cursors, places, points):
     """Lists in the order of the keys run together."""
     nodes, keys, n = model.nodes, model.keys, 0
     for i in range(members.shape[0]):
-        put_in_order(model, members[i])
         cursors[i] = model.firsts[members[i]]
     while True:
         feature = NONE - 1
@@ -206,7 +142,7 @@ def _listed_side_by_side(model, members, cursors, places, points):
         for i in range(members.shape[0]):
             points[i, n] = 0.0
             if cursors[i] != 0 and nodes[cursors[i]].feature == feature:
-                points[i, n] = multiplier_of(model, members[i]) * nodes[cursors[i]].value
+                points[i, n] = nodes[cursors[i]].value
                 cursors[i] = nodes[cursors[i]].after
         n += 1
 

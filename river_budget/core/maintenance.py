@@ -5,8 +5,9 @@
 change. That costs as much as the search for them; |delta| alone, which bounds the change of |w|, is free.
 The functions below `keep_budget` leave out the scale of the coefficients.
 
-`strategy` is the kind of strategy: REMOVE, PAIRS, MANY, FACTOR. Callers pass it as a constant, so
-that only their kind is compiled.
+`strategy` is the kind of strategy: REMOVE, PAIRS, MANY, FACTOR. `follows` says whether the model may have heavy
+vectors, which take part in merges of pairs (core/heavy.py). Callers pass both as constants, so that only their kind
+is compiled.
 """
 
 from __future__ import annotations
@@ -17,19 +18,12 @@ from .codes import Choice, Maintenance, Strategy
 from .differences import distances_by_differences
 from .examples import NOBODY, NONE, present
 from .exponential import exp_of
-from .heavy import (
-    UNFELT,
-    add_light,
-    follow_distances,
-    longer_member,
-    look_around,
-    may_grow_heavy,
-    note_newcomer,
-)
-from .jit import FUSED, compiled
+from .heavy import look_at_length, merge_heavy, note_newcomer, write
+from .jit import compiled
 from .lanes import dot
 from .layout import SEARCH_ROWS
-from .linked import set_vector, vectors_side_by_side
+from .linked import set_vector
+from .members import combination, first_of, leave, merge_own_rows, replace, write_out
 from .merging import PLACE, S, best_partners, new_search
 from .multimerge import (
     CASCADE,
@@ -46,10 +40,8 @@ from .products import dot_products
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
 from .rows import (
-    HUGE,
     along_row,
     cancels,
-    norm_of,
     padded_count,
     rbf_from_distances_into,
     rbf_into,
@@ -60,16 +52,13 @@ from .support import (
     add_to,
     announce,
     lightest,
-    overwrite,
-    remove,
-    stamp,
-    take_place,
     weight_of,
 )
 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
 BEST = int(Choice.BEST)
 REMOVE, PAIRS, MANY, FACTOR = map(int, Strategy)
+NO, YES = 0, 1  # as `follows`; with `==`, as numba drops no branch for a bare constant
 STRATEGIES = (
     *REMOVALS,
     PROJECT,
@@ -107,7 +96,7 @@ def store(model, x, norm, plus, minus, amount, strategy, late):
 
 
 @compiled(inlined=True)
-def keep_budget(model, exact, strategy, observed, unwritten, x):
+def keep_budget(model, exact, strategy, follows, observed, unwritten, x):
     """Maintain until the budget is kept. Returns the change of |w|^2 if `exact`, and otherwise how much
     |w| may have grown. `observed`: the vector whose kernel row has just been computed, or NOBODY.
     `unwritten`: the newcomer x, if its vector waits to be written, or NOBODY.
@@ -115,7 +104,7 @@ def keep_budget(model, exact, strategy, observed, unwritten, x):
     head.cost becomes the sum of the lengths of what w was changed by."""
     head, change = model.head, 0.0
     head.cost = 0.0
-    if strategy == PAIRS and head.heavy != 0:
+    if follows == YES and head.heavy:
         note_newcomer(model, observed, x)
     while head.count > head.budget:
         if strategy == REMOVE:
@@ -133,20 +122,14 @@ def keep_budget(model, exact, strategy, observed, unwritten, x):
             head.cost += head.scale * math.sqrt(weight * max(distance, 0.0))
             change -= weight * distance if exact else 0.0
         else:
-            change += merge(model, exact, strategy, observed, unwritten, x)
+            change += merge(model, exact, strategy, follows, observed, unwritten, x)
         observed, unwritten = NOBODY, NOBODY
     if unwritten != NOBODY:
-        set_vector(model, unwritten, x)
+        if follows == YES and head.noted:
+            write(model, unwritten, x)
+        else:
+            set_vector(model, unwritten, x)
     return head.scale * (head.scale * change if exact else change)
-
-
-@compiled(always_inlined=True)
-def leave(model, p, unwritten, x):
-    """Vector p leaves its place to the last one."""
-    if unwritten != NOBODY:
-        take_place(model, x, p)
-    else:
-        remove(model, p)
 
 
 @compiled(inlined=True)
@@ -161,7 +144,7 @@ def change_by_removal(model, p, exact):
 
 
 @compiled(inlined=True)
-def merge(model, exact, strategy, observed, unwritten, x):
+def merge(model, exact, strategy, follows, observed, unwritten, x):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
     head = model.head
     outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
@@ -175,9 +158,9 @@ def merge(model, exact, strategy, observed, unwritten, x):
     room = heap + 8 * (m + 1) * width
     search = new_search(model)
     best_partners(model, lightest(model, model.buffer), observed, unwritten, search, members)
-    u, longer, heavy = NONE, NOBODY, strategy == PAIRS and head.heavy != 0
+    u, cursors = NONE, i64(room, m)
     if strategy == MANY:
-        u, unwritten = write_out_members(model, members, unwritten, x, i64(room, m), places, points)
+        u, unwritten = write_out(model, members, unwritten, x, cursors, places, points)
     for i in range(m):
         for r in range(outputs):
             a[i, r] = model.coefficients[r, members[i]]
@@ -190,49 +173,25 @@ def merge(model, exact, strategy, observed, unwritten, x):
             cascade(a, s, shares, a_z)
     loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
     head.cost += head.scale * math.sqrt(loss)
-    if heavy:
-        longer = longer_member(model, members, shares, s, unwritten)
-    if strategy != MANY and longer == NOBODY:
-        u, unwritten = write_out_members(model, members, unwritten, x, i64(room, m), places, points)
-    places = i64(address_of(places), u)
-    place = first_of(members) if longer == NOBODY else members[longer]
-    change = 0.0
-    if heavy:
-        change = loss + 2.0 * follow_distances(model, members, shares, s, a_z, place)
-    elif exact:
-        gain = gain_by_merging(model, search[S], places, points, members, shares, s, a_z)
-        change = loss + 2.0 * gain
-    merge_own_rows(model, members, shares, s, place)
-    if longer == NOBODY:
-        replace(model, places, points, members, shares, a_z, unwritten, x)
+    change = loss
+    if follows == YES and head.noted:
+        change += 2.0 * merge_heavy(
+            model, members, shares, s, a_z, unwritten, x, cursors, places, points
+        )
     else:
-        add_to_longer(model, members, longer, shares, s, a_z, unwritten, x)
-    if heavy:
-        look_around(model)
-    elif strategy == PAIRS and may_grow_heavy(model, u, x):
-        head.outgrown = 1
+        if strategy != MANY:
+            u, unwritten = write_out(model, members, unwritten, x, cursors, places, points)
+        places = i64(address_of(places), u)
+        if exact:
+            change += 2.0 * gain_by_merging(
+                model, search[S], places, points, members, shares, s, a_z
+            )
+        z, norm = combination(model, places, points, shares)
+        merge_own_rows(model, members, shares, s, first_of(members))
+        replace(model, members, z, norm, a_z, unwritten, x)
+        if follows == YES:
+            look_at_length(model, u, x)
     return change if exact else math.sqrt(loss)
-
-
-@compiled
-def write_out_members(model, members, unwritten, x, cursors, places, points):
-    """The members side by side. Returns of how many features, and which vector is still unwritten."""
-    if model.head.slots:
-        for i in range(members.shape[0]):
-            if members[i] == unwritten:
-                set_vector(model, unwritten, x)
-                unwritten = NOBODY
-    u = vectors_side_by_side(model, members, unwritten, x, cursors, places, points)
-    return u, unwritten
-
-
-@compiled(always_inlined=True)
-def first_of(members):
-    """The member whose place z takes."""
-    place = members[0]
-    for i in range(1, members.shape[0]):
-        place = min(place, members[i])
-    return place
 
 
 @compiled
@@ -280,72 +239,3 @@ def gain_of_member(model, places, x_p, row, p, share, z_row):
     else:
         rbf_into(row, model.norms, model.norms[p], gamma, share, z_row, n)
     return along_row(model, row, p)
-
-
-@compiled
-def replace(model, places, points, members, shares, a_z, unwritten, x):
-    """The combination of the members takes the place of one of them; the others leave."""
-    z, norm = combination(model, places, points, shares)
-    sort(members)
-    place = members[0]
-    for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
-        leave(model, members[i], unwritten, x)
-    overwrite(model, place, z, norm)
-    for r in range(a_z.shape[0]):
-        model.coefficients[r, place] = a_z[r]
-
-
-@compiled
-def add_to_longer(model, members, longer, shares, s, a_z, unwritten, x):
-    """The longer one of two members becomes their combination; the other one leaves."""
-    n, m = members[longer], members[1 - longer]
-    share = shares[1 - longer]
-    model.norms[n] = add_light(model, m, n, share, shares[longer], s[0, 1], unwritten, x)
-    stamp(model, n)
-    for r in range(a_z.shape[0]):
-        model.coefficients[r, n] = a_z[r]
-    leave(model, m, unwritten, x)
-
-
-@compiled(fastmath=FUSED)
-def combination(model, places, points, shares):
-    """z = sum_i share_i x_i and its norm, without what no distance can feel any more."""
-    kept, z, n = model.nonzero, model.x, places.shape[0]
-    for f in range(n):
-        z[f] = shares[0] * points[0, f]
-    for i in range(1, shares.shape[0]):
-        for f in range(n):
-            z[f] += shares[i] * points[i, f]
-    norm, unfelt = norm_of(model, present(places, z, n)), 0
-    least = UNFELT * norm if norm < HUGE else 0.0
-    for f in range(n):
-        unfelt += z[f] * z[f] <= least
-    if unfelt == 0:
-        return present(places, z, n), norm
-    i = 0
-    for f in range(n):
-        kept[i], z[i] = places[f], z[f]
-        i += z[f] * z[f] > least
-    felt = present(kept, z, n - unfelt)
-    return felt, norm_of(model, felt)
-
-
-@compiled
-def merge_own_rows(model, members, shares, s, place):
-    """What a model that merges keeps per vector are the coefficients of another function, a mean: they become
-    those of its projection on the new vector, sum_i k(x_i, z) c_i, in the place where that will be."""
-    for e in range(model.per_vector.shape[0]):
-        total = 0.0
-        for i in range(members.shape[0]):
-            total += math.exp(-distance_to(shares, s, i)) * model.per_vector[e, members[i]]
-        model.per_vector[e, place] = total
-
-
-@compiled
-def sort(places):
-    for i in range(1, places.shape[0]):
-        place, j = places[i], i
-        while j > 0 and places[j - 1] > place:
-            places[j] = places[j - 1]
-            j -= 1
-        places[j] = place

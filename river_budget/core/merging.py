@@ -25,12 +25,11 @@ import numpy as np
 from .codes import Objective
 from .examples import NOBODY
 from .exponential import F, rough_exp_of
-from .heavy import observed_distance
 from .jit import REORDERED, compiled
 from .layout import SEARCH_ROWS
 from .linked import vector
 from .numba_types import address_of, f32, f64_matrix
-from .rows import distances_into, padded_count
+from .rows import FARTHEST, distances_into, padded_count
 from .support import least_tagged, tag_with_index, weights_into
 
 EQ21 = int(Objective.EQ21)
@@ -248,6 +247,12 @@ def _rough_slope(h, s, p, q, weight, inner):
     return a, b, g * a - h * b, bend
 
 
+@compiled(always_inlined=True)
+def observed_distance(log):
+    """The distance of which the logarithm of a kernel value speaks."""
+    return -log if log > -FARTHEST else FARTHEST
+
+
 @compiled
 def _observed_distances(logs, s, n):
     for j in range(n):
@@ -261,7 +266,7 @@ def rank_partners(model, m, observed, unwritten, search):
     `observed`: the vector whose kernel row has just been computed, or NOBODY; `unwritten`: the same, if its vector
     waits to be written, or NOBODY.
     """
-    if model.head.heavy:
+    if model.head.noted:
         for j in range(padded_count(model)):
             search[S, j] = model.distances[m, j]
     elif m == observed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .examples import NONE
 from .jit import compiled
 
@@ -111,9 +113,9 @@ def _note_emptied(model, feature):
 
 
 @compiled
-def put_in_order(model, j):
+def sort_list(model, j):
     """The list of vector j in the order of the keys."""
-    if model.head.heavy == 0 or model.unsorted[j] == 0:
+    if model.unsorted[j] == 0:
         return
     nodes, keys, firsts, first = model.nodes, model.keys, model.nonzero, model.firsts[j]
     n = model.unsorted[j]
@@ -123,7 +125,7 @@ def put_in_order(model, j):
     _sort_nodes(nodes, keys, firsts, n)
     rest, last = first, NONE
     for i in range(n):
-        while rest != 0 and precedes(keys, nodes[rest].feature, nodes[firsts[i]].feature):
+        while rest != 0 and _comes_first(nodes, keys, np.int64(rest), firsts[i]):
             last = _follow(model, j, last, rest)
             rest = nodes[rest].after
         last = _follow(model, j, last, firsts[i])
@@ -160,11 +162,8 @@ def hand_over(model, source, target, share, multiplier):
     `target`, with the nodes that this one lacks."""
     nodes, node, left = model.nodes, model.firsts[source], NONE
     while node != 0:
-        following = nodes[node].after
-        own, added = (
-            _node_of(model, target, nodes[node].feature),
-            share * (multiplier * nodes[node].value),
-        )
+        following, added = nodes[node].after, share * (multiplier * nodes[node].value)
+        own = _node_of(model, target, np.int64(nodes[node].feature))
         if own == 0:
             nodes[node].vector, nodes[node].value = target, other_than_zero(added)
             _put_first(model, target, node)
@@ -172,10 +171,8 @@ def hand_over(model, source, target, share, multiplier):
             nodes[own].value = other_than_zero(nodes[own].value + added)
             nodes[node].after, left = left, node
         node = following
-    model.firsts[source], model.unsorted[source] = (
-        left,
-        0,
-    )  # it leaves: their order is of no importance
+    model.firsts[source] = left
+    model.unsorted[source] = 0  # it leaves: their order is of no importance
 
 
 @compiled(always_inlined=True)
@@ -201,6 +198,11 @@ def other_than_zero(value):
     return value if value != 0.0 else NOT_ZERO
 
 
+@compiled(always_inlined=True)
+def _comes_first(nodes, keys, a, b):
+    return precedes(keys, nodes[a].feature, np.int64(nodes[b].feature))
+
+
 @compiled
 def _sort_nodes(nodes, keys, chosen, n):
     """Shell's method, by the keys of their features."""
@@ -210,7 +212,7 @@ def _sort_nodes(nodes, keys, chosen, n):
     while gap > 0:
         for i in range(gap, n):
             node, j = chosen[i], i
-            while j >= gap and precedes(keys, nodes[node].feature, nodes[chosen[j - gap]].feature):
+            while j >= gap and _comes_first(nodes, keys, node, chosen[j - gap]):
                 chosen[j] = chosen[j - gap]
                 j -= gap
             chosen[j] = node

@@ -19,7 +19,7 @@ from .codes import Task
 from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction
-from .maintenance import keep_budget, store, strategy_of, writes_late
+from .maintenance import NO, keep_budget, store, strategy_of, writes_late
 from .numba_types import carver
 from .removal import settle
 from .rounds import look_at, observe
@@ -106,4 +106,4 @@ def shrink_to_budget(call):
 
 @compiled
 def fit(model, observed, unwritten, x):
-    keep_budget(model, False, strategy_of(model), observed, unwritten, x)
+    keep_budget(model, False, strategy_of(model), NO, observed, unwritten, x)

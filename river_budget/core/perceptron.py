@@ -21,7 +21,7 @@ from .calls import model_of
 from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
-from .maintenance import keep_budget, store, strategy_of, writes_late
+from .maintenance import NO, keep_budget, store, strategy_of, writes_late
 from .numba_types import carver
 from .removal import settle
 from .rounds import look_at
@@ -75,7 +75,7 @@ def learn_maintained(call):
             late = writes_late(False, strategy)
             store(model, x, norm, plus, minus, step, strategy, late)
             newest = model.head.count - 1
-            keep_budget(model, False, strategy, newest, newest if late else NOBODY, x)
+            keep_budget(model, False, strategy, NO, newest, newest if late else NOBODY, x)
         if w > 0.0:
             state.averaged += 1.0
             update_mean(model, state.average, state.averaged)
@@ -86,4 +86,4 @@ def learn_maintained(call):
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
     model = model_of(call)
-    keep_budget(model, False, strategy_of(model), NOBODY, NOBODY, nobody(model))
+    keep_budget(model, False, strategy_of(model), NO, NOBODY, NOBODY, nobody(model))

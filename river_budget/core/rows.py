@@ -328,7 +328,7 @@ def along_row(model, row, p):
 @compiled
 def row_of_vector(model, j):
     """The kernel row of vector j into model.row."""
-    if model.head.noted:  # by core/heavy.py
+    if model.head.noted:  # distances (core/heavy.py)
         for i in range(padded_count(model)):
             model.row[i] = exp_of(-model.distances[j, i])
         return

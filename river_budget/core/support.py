@@ -72,31 +72,17 @@ def stamp(model, j):
 def move(model, source, target):
     """Vector `source` takes the place of vector `target`."""
     move_vector(model, source, target)
-    _move_numbers(model, source, target)
+    move_numbers(model, source, target)
 
 
 @compiled
-def _move_numbers(model, source, target):
+def move_numbers(model, source, target):
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, target] = model.coefficients[r, source]
     for e in range(model.per_vector.shape[0]):
         model.per_vector[e, target] = model.per_vector[e, source]
     model.norms[target] = model.norms[source]
     model.arrivals[target] = model.arrivals[source]
-    if model.head.heavy:
-        _move_heavy(model, source, target)
-
-
-@compiled
-def _move_heavy(model, source, target):
-    """What models with heavy vectors keep (core/heavy.py)."""
-    model.multipliers[target] = model.multipliers[source]
-    model.lengths[target] = model.lengths[source]
-    model.unsorted[target] = model.unsorted[source]
-    for j in range(model.head.count):
-        model.distances[target, j] = model.distances[source, j]
-        model.distances[j, target] = model.distances[j, source]
-    model.distances[target, target] = 0.0
 
 
 @compiled
@@ -105,7 +91,7 @@ def remove(model, j):
     last = model.head.count - 1
     if j != last:
         move(model, last, j)
-    _leave_empty(model, last)
+    leave_empty(model, last)
 
 
 @compiled
@@ -114,8 +100,8 @@ def take_place(model, x, j):
     last = model.head.count - 1
     if j != last:
         set_vector(model, j, x)
-        _move_numbers(model, last, j)
-    _leave_empty(model, last)
+        move_numbers(model, last, j)
+    leave_empty(model, last)
 
 
 @compiled
@@ -124,11 +110,11 @@ def remove_in_order(model, j):
     last = model.head.count - 1
     for source in range(j + 1, last + 1):
         move(model, source, source - 1)
-    _leave_empty(model, last)
+    leave_empty(model, last)
 
 
 @compiled
-def _leave_empty(model, last):
+def leave_empty(model, last):
     forget_vector(model, last)
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, last] = 0.0
