@@ -160,7 +160,7 @@ def add_to_list(model, j, places, values, share):
 def hand_over(model, source, target, share, multiplier):
     """share times vector `source`, which is this multiple of what is stored, is added to what is stored of vector
     `target`, with the nodes that this one lacks."""
-    nodes, node, left = model.nodes, model.firsts[source], NONE
+    nodes, node = model.nodes, model.firsts[source]
     while node != 0:
         following, added = nodes[node].after, share * (multiplier * nodes[node].value)
         own = _node_of(model, target, np.int64(nodes[node].feature))
@@ -169,10 +169,9 @@ def hand_over(model, source, target, share, multiplier):
             _put_first(model, target, node)
         else:
             nodes[own].value = other_than_zero(nodes[own].value + added)
-            nodes[node].after, left = left, node
+            _free(model, node)
         node = following
-    model.firsts[source] = left
-    model.unsorted[source] = 0  # it leaves: their order is of no importance
+    model.firsts[source], model.unsorted[source] = 0, 0
 
 
 @compiled(always_inlined=True)
