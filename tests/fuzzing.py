@@ -28,7 +28,9 @@ from river import base, preprocessing
 from test_saving import ALL, file_of, is_supervised
 
 import river_budget as rb
+from river_budget.core.heavy import FAINT
 from river_budget.core.layout import views
+from river_budget.core.rows import FARTHEST
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.model import storage
@@ -56,6 +58,7 @@ MORE = [
 MODELS = [entry.values[0] for entry in ALL] + MORE
 LIFE = 60  # operations, on average, before another model comes
 
+CROWD = [f"of many {i}" for i in range(700)]
 NAMES = ["a", "b", "c", "d", "e", "f", 7, ("g", 1)]
 LABELS = ["blue", "amber", "coral", "dun", 3, ("e", 5)]
 SIZES = [10.0**power for power in (-300, -160, -30, -8, 8, 30, 150, 155, 300)]
@@ -222,6 +225,7 @@ def check_lists(block):
     assert not block.firsts[n:].any()
     for j in range(n):
         node, before = int(block.firsts[j]), None
+        unsorted = int(block.unsorted[j]) if head.heavy else 0
         while node:
             assert node not in found
             found.add(node)
@@ -231,8 +235,9 @@ def check_lists(block):
             assert math.isfinite(entry.value)
             assert 0 <= feature < head.width
             place = (float(keys[feature]), feature)
-            assert before is None or before < place
-            node, before = int(entry.after), place
+            assert unsorted > 0 or before is None or before < place
+            unsorted -= 1
+            node, before = int(entry.after), None if unsorted >= 0 else place
     below = set()
     for feature in range(int(head.width)):
         node, above = int(block.columns[feature]), 0
@@ -252,6 +257,21 @@ def check_lists(block):
     assert len(free) == head.freed
     assert not free & found
     assert free | found == set(range(1, fresh))
+
+
+def check_heavy(block):
+    """What is kept of heavy vectors is of them."""
+    n = int(block.head.count)
+    multipliers, distances = block.multipliers[:n], block.distances[:n, :n]
+    assert ((multipliers >= FAINT) & (multipliers <= 1.0)).all()
+    if block.head.noted:
+        assert (distances == distances.T).all()
+        assert ((distances >= 0.0) & (distances <= FARTHEST)).all()
+        assert not np.diag(distances).any()
+    if block.head.slots and block.head.noted:
+        used = block.nodes[1 : int(block.head.fresh)]
+        stored = np.bincount(used["vector"][used["feature"] >= 0], minlength=n)
+        assert (stored == block.lengths[:n]).all()
 
 
 class Fuzzer:
@@ -274,12 +294,16 @@ class Fuzzer:
             changes["budget"] = self.rng.choice([original.budget, 1, 2, 8])
         self.model, self.seen = original.clone(changes), []
         self.wordy, self.words = self.rng.random() < 0.4, 0
+        merges = isinstance(original, (rb.BSGDClassifier, rb.BSGDRegressor))
+        self.crowded = merges and self.rng.random() < 0.5  # until merged vectors are heavy
         early = self.wordy and self.rng.random() < 0.7  # lists as soon as they may be
         storage.THIN, storage.THIN_LARGE, storage.ROOMY = (3, 3, 2) if early else (32, 8, 4)
 
     @property
     def names(self):
         """Those of features: a few, or words of which new ones come for ever."""
+        if self.crowded:
+            return CROWD
         if not self.wordy:
             return NAMES
         self.words += 1
@@ -292,7 +316,7 @@ class Fuzzer:
     # operations
 
     def learn_one(self):
-        for _ in range(self.rng.randrange(1, 4)):
+        for _ in range(self.rng.randrange(1, 300 if self.crowded else 4)):
             x = self.any_example()
             self.seen.append(x)
             del self.seen[:-50]
@@ -581,6 +605,8 @@ class Fuzzer:
         assert block.head.width >= len(model.features)
         if block.head.slots:
             check_lists(block)
+        if block.head.heavy:
+            check_heavy(block)
         for table in (block.vectors, block.coefficients, block.per_vector):
             assert np.isfinite(table).all()
         assert not np.isnan(block.norms).any()

@@ -1151,7 +1151,7 @@ PROMISES = [
     # heavy vectors: what is followed is what is there
     Mutant(
         "core/heavy.py",
-        "q * norms[n] - share * q * (s / gamma)",
+        "q * norms[n] - p * q * (s[0, 1] / model.head.gamma)",
         "q * norms[n]",
         "heavy",
         "is_true",
@@ -1164,9 +1164,9 @@ PROMISES = [
         "is_true",
     ),
     Mutant(
-        "core/support.py",
-        "        model.distances[target, j] = model.distances[source, j]\n",
-        "",
+        "core/heavy.py",
+        "            note_distance(model, p, j, model.distances[last, j])\n",
+        "            pass\n",
         "heavy",
         "is_true or anew",
     ),
@@ -1185,9 +1185,9 @@ PROMISES = [
         "anew",
     ),
     Mutant(
-        "core/linked.py",
-        "        for i in range(1, model.brief[j, 0]):\n            vectors[model.brief[j, i], j] = 0.0\n",
-        "",
+        "core/heavy.py",
+        "            vectors[brief[i], j] = 0.0\n",
+        "            pass\n",
         "heavy",
         "same_bits",
     ),
