@@ -45,8 +45,13 @@ def run(model, stream):
     scores = []
     for x, y in stream:
         scores.append(at(model, x))
-        model.learn_one(x, y)
+        model.learn_one(x, y, weight(x))
     return scores
+
+
+def weight(x):
+    """Some examples weigh so much that it is others that are merged when they come."""
+    return 7.0 if next(iter(x)).endswith("3") else 1.0
 
 
 def at(model, x):
@@ -104,7 +109,7 @@ def test_scores_are_those_of_vectors_that_are_written_anew(kind, lists, monkeypa
         assert vector["arrival"] == other["arrival"]
         felt = {name: value for name, value in vector["features"].items() if abs(value) > 1e-12}
         assert felt == pytest.approx(
-            {name: other["features"].get(name, 0.0) for name in felt}, rel=1e-5
+            {name: other["features"].get(name, 0.0) for name in felt}, abs=SEARCH
         )
 
 
@@ -124,10 +129,12 @@ def test_lists_tables_and_chunks_give_the_same_bits(kind, monkeypatch):
     assert run(model, stream) == results[0]
     frames = pytest.importorskip("pandas")
     rows, targets = frames.DataFrame([x for x, _ in stream]).fillna(0.0), [y for _, y in stream]
+    weights = np.array([weight(x) for x, _ in stream])
     other = KINDS[kind]()
     for start in range(0, len(stream), 190):
         chunk = rows.iloc[start : start + 190]
-        other.learn_many(chunk, frames.Series(targets[start : start + 190], index=chunk.index))
+        labels = frames.Series(targets[start : start + 190], index=chunk.index)
+        other.learn_many(chunk, labels, weights[start : start + 190])
     x = stream[0][0]
     assert at(other, x) == at(model, x)
     assert is_heavy(other)
@@ -140,7 +147,7 @@ def test_the_best_pair_is_merged_and_the_norm_is_kept(monkeypatch):
     run(model, crowd(700))
     assert is_heavy(model)
     assert_best_pairs(model, crowd(120, seed=1), at_least=60)
-    assert_combinations(model, crowd(120, seed=2), at_least=60)
+    assert_combinations(model, crowd(120, seed=2), at_least=40)
 
     model = rb.BSGDClassifier(5, K, l2=1e-3)
     run(model, crowd(700))
@@ -169,11 +176,12 @@ def assert_combinations(model, stream, at_least):
     assert found >= at_least
 
 
+@pytest.mark.parametrize("kind", ["two", "three"])
 @pytest.mark.parametrize("lists", [False, True])
-def test_what_is_kept_of_vectors_is_true(lists, monkeypatch):
+def test_what_is_kept_of_vectors_is_true(lists, kind, monkeypatch):
     """Distances, norms and lengths, after thousands of merges that only followed them."""
     stored_as(monkeypatch, lists)
-    model = KINDS["two"](12)
+    model = KINDS[kind](12)
     run(model, crowd(4000))
     block, count = views(model.block), 12
     X = np.zeros((count, NAMES))
@@ -263,7 +271,7 @@ def test_a_smaller_budget_and_a_sum_of_models(written_anew, monkeypatch):
     assert is_heavy(model)
     both = rb.merge([model, plain])
     x = next(crowd(1, seed=3))[0]
-    assert at(both, x) == pytest.approx(at(model, x), rel=1e-2)
+    assert at(both, x) == pytest.approx(at(model, x), abs=0.02)
     for budget in (5, 3):
         model.budget = plain.budget = budget
         assert at(model, x) == pytest.approx(at(plain, x), rel=SEARCH)
