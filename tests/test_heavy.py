@@ -8,7 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
-from inside import squared_length, support
+from inside import plain, squared_length, support
 from streams import PEGASOS
 from test_merging import assert_best_pairs, maintenances, members_and_result
 from test_sparse import check_lists
@@ -60,6 +60,16 @@ def at(model, x):
     return list(found.values()) if isinstance(found, dict) else found
 
 
+def vectors(model):
+    """The support vectors, in the order of the block."""
+    block, found = views(model.block), model.support_vectors()
+    X = np.zeros((len(found), NAMES))
+    for j, vector in zip(np.argsort(block.arrivals[: len(found)]), found, strict=True):
+        for name, value in vector["features"].items():
+            X[j, int(name[1:])] = value
+    return X
+
+
 def is_heavy(model):
     head = views(model.block).head
     return bool(head.heavy and head.noted)
@@ -101,15 +111,15 @@ def test_scores_are_those_of_vectors_that_are_written_anew(kind, lists, monkeypa
     assert in_lists(model) == lists
     assert (views(model.block).multipliers[:6] < 1.0).any()
     request.getfixturevalue("written_anew")
-    plain = KINDS[kind]()
-    expected = run(plain, stream)
-    assert not views(plain.block).head.heavy
+    other = KINDS[kind]()
+    expected = run(other, stream)
+    assert not views(other.block).head.heavy
     assert np.array(found) == pytest.approx(np.array(expected), rel=SEARCH, abs=SEARCH)
-    for vector, other in zip(model.support_vectors(), plain.support_vectors(), strict=True):
-        assert vector["arrival"] == other["arrival"]
+    for vector, twin in zip(model.support_vectors(), other.support_vectors(), strict=True):
+        assert vector["arrival"] == twin["arrival"]
         felt = {name: value for name, value in vector["features"].items() if abs(value) > 1e-12}
         assert felt == pytest.approx(
-            {name: other["features"].get(name, 0.0) for name in felt}, abs=SEARCH
+            {name: twin["features"].get(name, 0.0) for name in felt}, abs=SEARCH
         )
 
 
@@ -183,12 +193,8 @@ def test_what_is_kept_of_vectors_is_true(lists, kind, monkeypatch):
     stored_as(monkeypatch, lists)
     model = KINDS[kind](12)
     run(model, crowd(4000))
-    block, count = views(model.block), 12
-    X = np.zeros((count, NAMES))
-    for j, vector in zip(np.argsort(block.arrivals[:count]), model.support_vectors(), strict=True):
-        for name, value in vector["features"].items():
-            X[j, int(name[1:])] = value
-        assert block.lengths[j] == len(vector["features"])
+    block, count, X = views(model.block), 12, vectors(model)
+    assert block.lengths[:count].tolist() == np.count_nonzero(X, axis=1).tolist()
     products = X @ X.T
     norms = np.diag(products)
     distances = 0.05 * (norms[:, None] + norms - 2.0 * products)
@@ -263,18 +269,18 @@ def test_storage_may_change_between_merges(monkeypatch):
 
 
 def test_a_smaller_budget_and_a_sum_of_models(written_anew, monkeypatch):
-    plain = KINDS["two"](8)
-    run(plain, crowd(900))
+    other = KINDS["two"](8)
+    run(other, crowd(900))
     monkeypatch.undo()
     model = KINDS["two"](8)
     run(model, crowd(900))
     assert is_heavy(model)
-    both = rb.merge([model, plain])
+    both = rb.merge([model, other])
     x = next(crowd(1, seed=3))[0]
     assert at(both, x) == pytest.approx(at(model, x), abs=0.02)
     for budget in (5, 3):
-        model.budget = plain.budget = budget
-        assert at(model, x) == pytest.approx(at(plain, x), rel=SEARCH)
+        model.budget = other.budget = budget
+        assert at(model, x) == pytest.approx(at(other, x), rel=SEARCH)
     run(model, crowd(50, seed=4))
 
 
@@ -286,7 +292,10 @@ def test_examples_of_any_size_among_heavy_vectors(lists, monkeypatch, request):
     huge = [pair for t, pair in enumerate(crowd(80, seed=5, size=1e4)) if t % 2]
     near = [({name: value * (1.0 + 1e-5) for name, value in x.items()}, y) for x, y in huge]
     stream = [*crowd(800), *huge, *near, *crowd(40, seed=6)]
-    found = run(KINDS["two"](), stream)
+    model = KINDS["two"]()
+    found = run(model, stream)
+    kept = np.exp(-views(model.block).distances[:6, :6])
+    assert kept == pytest.approx(plain(K)(vectors(model), vectors(model)), abs=1e-9)
     request.getfixturevalue("written_anew")
     assert found == pytest.approx(run(KINDS["two"](), stream), rel=SEARCH, abs=SEARCH)
 

@@ -38,7 +38,7 @@ FEW = 40  # times the numbers of the lighter one, or
 LONGEST = 1024  # at any rate
 MOST = 1000  # vectors of a model with tables for heavy ones: they grow with the square
 FAINT = 1e-12  # a multiplier below it is not worth keeping: many numbers may have become too small to be felt
-FAR = 100.0  # norms times gamma beyond would lose too much in the formula for |z|^2
+FAR = 100.0  # norms times gamma: beyond, the formulas would lose too much
 ROUNDS = 1024  # arrivals, after which a vector is looked at as a whole
 
 
@@ -167,12 +167,15 @@ def look_at_length(model, length, x):
 @compiled
 def merge_heavy(model, members, shares, s, a_z, unwritten, x, cursors, places, points):
     """Two members become their combination z. Returns a_z . f(z) - sum_i a_i . f(x_i)"""
-    longer = longer_member(model, members, shares, s, unwritten)
+    near = are_near(model, members, s)
+    longer = longer_member(model, members, shares, unwritten) if near else NOBODY
     place = first_of(members) if longer == NOBODY else members[longer]
     gain = follow_distances(model, members, shares, s, a_z, place)
     merge_own_rows(model, members, shares, s, place)
     if longer == NOBODY:
         write_anew(model, members, shares, a_z, unwritten, x, cursors, places, points)
+        if not near:
+            look_again(model, place)
     else:
         add_to_longer(model, members, longer, shares, s, a_z, unwritten, x)
     arrived = model.head.arrived
@@ -182,7 +185,14 @@ def merge_heavy(model, members, shares, s, a_z, unwritten, x, cursors, places, p
 
 
 @compiled
-def longer_member(model, members, shares, s, unwritten):
+def are_near(model, members, s):
+    """Whether the formulas for distances and |z|^2 lose nothing."""
+    norm = max(model.norms[members[0]], model.norms[members[1]])
+    return model.head.gamma * norm <= FAR and s[0, 1] < FARTHEST
+
+
+@compiled
+def longer_member(model, members, shares, unwritten):
     """Which of two members the other one can be added to, or NOBODY: then z is written anew."""
     lengths = model.lengths
     longer = NONE + (lengths[members[1]] > lengths[members[0]])
@@ -193,8 +203,6 @@ def longer_member(model, members, shares, s, unwritten):
         and (lengths[n] >= LONGEST or lengths[n] >= FEW * lengths[m])
         and 0.0 <= shares[longer] <= 1.0
         and shares[longer] * model.multipliers[n] >= FAINT
-        and model.head.gamma * max(model.norms[n], model.norms[m]) <= FAR
-        and s[0, 1] < FARTHEST
     )
     return longer if fits else NOBODY
 

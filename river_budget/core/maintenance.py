@@ -48,12 +48,7 @@ from .rows import (
     row_of_vector,
     self_kernel,
 )
-from .support import (
-    add_to,
-    announce,
-    lightest,
-    weight_of,
-)
+from .support import add_to, announce, lightest, weight_of
 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
 BEST = int(Choice.BEST)

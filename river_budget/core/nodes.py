@@ -7,7 +7,7 @@ import numpy as np
 from .examples import NONE
 from .jit import compiled
 
-NOT_ZERO = 1e-300
+NOT_ZERO = 1e-300  # in place of a 0 that is stored
 
 
 @compiled(always_inlined=True)
