@@ -31,21 +31,8 @@ from .trust import damaged
 
 Node = dict[str, Any]
 LINK = ("slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
-NUMBERS = (
-    *(
-        "count",
-        "width",
-        "arrived",
-        "random",
-        "repairs",
-        "gamma",
-        "scale",
-        "judged",
-        "outgrown",
-        "noted",
-    ),
-    *LINK,
-)
+OF_BLOCKS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale", "judged")
+NUMBERS = (*OF_BLOCKS, "outgrown", "noted", *LINK)
 ARRAYS = {  # name in the file: table of the block
     "vectors": "vectors",
     "coefficients": "coefficients",
@@ -224,7 +211,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     fields = _fields(model, numbers, count, width, only_predicts)
     if lists is not None:
         fields["slots"] = slots_for(len(lists.places))
-    fields["heavy"] = int("distances" in places and is_expansion(model))
+    fields["heavy"] = int("distances" in places and fields.get("arity") == 2)
     fields["noted"] = fields["heavy"] and _whole(numbers.get("noted", "0"), "noted", 2)
     fields["outgrown"] = _whole(numbers.get("outgrown", "0"), "outgrown", 2)
     if model.factor_is_table and not only_predicts:
