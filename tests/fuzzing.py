@@ -274,6 +274,11 @@ def check_heavy(block):
         assert (stored == block.lengths[:n]).all()
 
 
+def set_limits(thin, thin_large, roomy):
+    """When models take lists, and for how many names."""
+    storage.THIN, storage.THIN_LARGE, storage.ROOMY = thin, thin_large, roomy
+
+
 class Fuzzer:
     """A model and what has been done to it."""
 
@@ -297,7 +302,7 @@ class Fuzzer:
         merges = isinstance(original, (rb.BSGDClassifier, rb.BSGDRegressor))
         self.crowded = merges and self.rng.random() < 0.5  # until merged vectors are heavy
         early = self.wordy and self.rng.random() < 0.7  # lists as soon as they may be
-        storage.THIN, storage.THIN_LARGE, storage.ROOMY = (3, 3, 2) if early else (32, 8, 4)
+        set_limits(*((3, 3, 2) if early else (32, 8, 4)))
 
     @property
     def names(self):
@@ -622,7 +627,14 @@ class Fuzzer:
 
 def run(seed, operations, behind=True, threads=False, log=None, seconds=math.inf, go_on=False):
     """So many operations. Returns the fuzzer. `go_on`: print what goes wrong, and take another model."""
-    with guarded(behind) as fence, warnings.catch_warnings(), np.errstate(all="ignore"):
+    limits = storage.THIN, storage.THIN_LARGE, storage.ROOMY
+    with (
+        guarded(behind) as fence,
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        contextlib.ExitStack() as at_the_end,
+    ):
+        at_the_end.callback(set_limits, *limits)
         warnings.simplefilter("ignore")
         fuzzer, end = Fuzzer(seed, threads), time.time() + seconds
         for done in range(operations):

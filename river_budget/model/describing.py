@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import layout as blocks
 from .calls import Call
+from .lists import vectors_of
 
 SHOWN = 5  # classes and features
 MOST = 5000  # rows that are scored to find the best features: a look at a model takes no time
@@ -128,8 +129,9 @@ def _effects(model: Any) -> dict[Any, float]:
     n = min(model.n_support_vectors, MOST // max(len(names), 1))
     if n < 2:
         return {}
-    vectors = model.vector_rows()
-    rows = vectors[np.linspace(0, len(vectors) - 1, n).astype(int)]
+    width = len(names) if model.features.in_place(names) else blocks.width_in(model.block)
+    vectors = vectors_of(model.block)
+    rows = vectors.copies_of(np.linspace(0, len(vectors) - 1, n).astype(int)).table(width)
 
     def scores(points: Any) -> Any:
         found = np.empty((len(points), model.n_outputs))
@@ -137,7 +139,7 @@ def _effects(model: Any) -> dict[Any, float]:
         return found
 
     before, effects = scores(rows), {}
-    for column, name in enumerate(names):
+    for name, column in model.features.places.items():
         changed = rows.copy()
         changed[:, column] = rows[:, column].mean()
         effects[name] = float(np.abs(scores(changed) - before).mean())
