@@ -117,7 +117,10 @@ def learn_projecting(call):
 
 @compiled(inlined=True)
 def learn_rows(call, strategy, follows):
-    """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done.
+
+    `strategy` and `follows`: as in core/maintenance.py.
+    """
     model, stream, n = unpack(call)
     state = state_of(model)
     for t in range(n):
@@ -150,9 +153,8 @@ def learn_rows(call, strategy, follows):
             state.norm2 -= lost
             before = model.head.count
             unwritten = before - 1 if late else NOBODY
-            change = keep_budget(
-                model, exact, strategy, follows, before - 1, unwritten, x
-            )  # lines 5-7
+            # lines 5-7
+            change = keep_budget(model, exact, strategy, follows, before - 1, unwritten, x)
             follow_norm(model, state, exact, change, before)
             state.errors += model.head.cost * inverse
         state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0

@@ -7,13 +7,15 @@ multipliers[j]     vector j is this times what is stored of it
 lengths[j]         how many numbers are stored
 unsorted[j]        so many nodes at the head of its list are not in the order of the keys
 distances[i, j]    s(i, j) = gamma |x_i - x_j|^2
+brief[j]           in which places a column of a table is not 0, if they are few (behind one more than their number)
+head.noted         whether these are filled
 
-A vector z = p x_m + q x_n, p + q = 1, has the multiplier q times that of the longer one, n, to whose numbers only
-those of m are added. Nothing else is looked at, as
+The members of a merge (core/merging.py) are m and n, of which n is the longer one, and their shares p and q, p + q = 1.
+z = p x_m + q x_n has q times the multiplier of n, to whose numbers only those of m are added. Nothing else is looked
+at, as
     s(z, j) = p s(m, j) + q s(n, j) - p q s(m, n)
     |z|^2   = p |x_m|^2 + q |x_n|^2 - p q |x_m - x_n|^2
-for 0 <= p <= 1 rounding errors do not grow by this: those of n are multiplied by q. Still, now and then a vector is
-looked at as a whole.
+With 0 <= p <= 1, errors of the longer one are multiplied by q. Still, now and then a vector is looked at as a whole.
 
 Who is light, and when the tables come, follows from the vectors alone: not from how they are stored or in which
 chunks examples come.

@@ -1,9 +1,10 @@
 """Vectors as they are stored: columns of a table, or lists of what is not 0.
 
 In a model with slots every number of a vector that is not 0 is a node in two lists: that of its vector, in the order
-of the keys, and that of its feature. A kernel row goes through the lists of the features of x, a vector that leaves
-takes its own list with it, and a feature whose list is empty is not used any more. The table is faster where much is
-not 0; the lists take memory for what is there. Sums are the same to the last bit.
+of the keys (of a heavy vector but for the first ones, core/heavy.py), and that of its feature. A kernel row goes
+through the lists of the features of x, a vector that leaves takes its own list with it, and a feature whose list is
+empty is not used any more. The table is faster where much is not 0; the lists take memory for what is there. Sums are
+the same to the last bit.
 """
 
 from __future__ import annotations

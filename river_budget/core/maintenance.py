@@ -53,7 +53,7 @@ from .support import add_to, announce, lightest, weight_of
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
 BEST = int(Choice.BEST)
 REMOVE, PAIRS, MANY, FACTOR = map(int, Strategy)
-NO, YES = 0, 1  # as `follows`; with `==`, as numba drops no branch for a bare constant
+NO, YES = 0, 1  # what `follows` may be
 STRATEGIES = (
     *REMOVALS,
     PROJECT,

@@ -129,7 +129,7 @@ def _effects(model: Any) -> dict[Any, float]:
     n = min(model.n_support_vectors, MOST // max(len(names), 1))
     if n < 2:
         return {}
-    width = len(names) if model.features.in_place(names) else blocks.width_in(model.block)
+    width = blocks.width_in(model.block) if model.features.loose else len(names)
     vectors = vectors_of(model.block)
     rows = vectors.copies_of(np.linspace(0, len(vectors) - 1, n).astype(int)).table(width)
 
