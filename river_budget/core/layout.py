@@ -10,10 +10,12 @@ there. Block, scratch space and every table start at multiples of 64 bytes.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import math
 import struct
+from collections import namedtuple
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,6 +53,9 @@ HEADER = np.dtype(
     )
 )
 SIZES = tuple(_SIZES.split())
+# The same as numbers of Python, which are read at once.
+Header: Any = namedtuple("Header", HEADER.names or ())  # type: ignore[misc]
+_header_format = struct.Struct(f"={len(_INTEGERS.split())}qQ{len(_REALS.split())}d")
 STATE_AT = -(-HEADER.itemsize // 64) * 64  # behind the header comes the algorithm's own record
 STATE_SIZE = 192
 TABLES_AT = STATE_AT + STATE_SIZE
@@ -168,17 +173,28 @@ give_attributes(
 class PlainModel:
     """A model for Python: the same attributes as in compiled code."""
 
+    __slots__ = ("block", "memory")
+
     def __init__(self, block: int, memory: int):
         self.block, self.memory = block, memory
 
     def __getattr__(self, name: str) -> Any:
-        head = header_at(self.block)
         if name == "head":
-            return head
-        place = place_of(name, self.block, self.memory, head)
-        if name in ADDRESSES:
-            return place[0]
-        return (BLOCK_TABLES | SCRATCH_ROWS)[name][0](*place)
+            return header_at(self.block)
+        return _attribute(name, self.block, self.memory, _read_header(self.block))
+
+
+def _read_header(block: int) -> Any:
+    """What stands in the header of the block at an address."""
+    return Header(*_header_format.unpack(ctypes.string_at(block, HEADER.itemsize)))
+
+
+def _attribute(name: str, block: int, memory: int, h: Any) -> Any:
+    place = place_of(name, block, memory, h)
+    if name in ADDRESSES:
+        return place[0]
+    kind = BLOCK_TABLES[name][0] if name in BLOCK_TABLES else SCRATCH_ROWS[name][0]
+    return kind(*place)
 
 
 def model_at(block, memory):
@@ -216,14 +232,12 @@ def columns_for(vectors: int) -> int:
     return 8 * (-(-vectors // 8) | 1)
 
 
-class _Fields:
-    """Header fields of a block that need not exist yet."""
+_NOTHING = dict.fromkeys(HEADER.names or (), 0)
 
-    def __init__(self, fields: Mapping[str, Any]):
-        self.fields = {**fields, **_derived(fields)}
 
-    def __getattr__(self, name: str) -> int:
-        return int(self.fields.get(name, 0))
+def _header(fields: Mapping[str, Any]) -> Any:
+    """The header of a block with these fields; others are 0."""
+    return Header(**{**_NOTHING, **fields, **_derived(fields)})
 
 
 def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
@@ -237,9 +251,9 @@ def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-def places_for(fields: Mapping[str, Any]) -> tuple[dict[str, int], int]:
-    """Where the tables of a block with these header fields begin, and where it ends."""
-    h, end, places = _Fields(fields), TABLES_AT, {}
+def _places_for(h: Any) -> tuple[dict[str, int], int]:
+    """Where the tables of a block with this header begin, and where it ends."""
+    end, places = TABLES_AT, {}
     for name, (kind, shape) in BLOCK_TABLES.items():
         places[name] = end
         end += -(-kind.size * math.prod(shape(h)) // 64) * 64
@@ -248,12 +262,15 @@ def places_for(fields: Mapping[str, Any]) -> tuple[dict[str, int], int]:
 
 def block_size(fields: Mapping[str, Any]) -> int:
     """Bytes of a block with these header fields."""
-    return places_for(fields)[1]
+    return _places_for(_header(fields))[1]
 
 
 def scratch_size(fields: Mapping[str, Any]) -> int:
     """Bytes of the scratch space that a pass over such a block may need."""
-    h = _Fields(fields)
+    return _scratch_size(_header(fields))
+
+
+def _scratch_size(h: Any) -> int:
     rows = place_of("heap", 0, 0, h)[0]
     return int(rows + 8 * _heap_numbers(h))
 
@@ -265,7 +282,7 @@ def stamp_of(record: Any) -> int:
         raise TypeError(
             f"the state of an algorithm may take {STATE_SIZE} bytes, not {np.dtype(record).itemsize}"
         )
-    sizes = _Fields({size: 101 + place for place, size in enumerate(SIZES)})
+    sizes = _header({size: 101 + place for place, size in enumerate(SIZES)})
     shapes = [(name, shape(sizes)) for name, (_, shape) in BLOCK_TABLES.items()]
     described = repr(
         (HEADER.descr, STATE_AT, STATE_SIZE, shapes, NODE.descr, np.dtype(record).descr)
@@ -275,35 +292,27 @@ def stamp_of(record: Any) -> int:
 
 def allocate(**fields: Any) -> Any:
     """A new block with these header fields, of which SIZES set its size."""
-    places, end = places_for(fields)
-    head = np.zeros(1, HEADER)
-    for name, value in {**fields, **_derived(fields)}.items():
-        head[name] = value
-    head["scratch"] = scratch_size(fields)
-    for name, place in places.items():
-        if name != "vectors":
-            head[f"at_{name}"] = place
+    h = _header(fields)
+    places, end = _places_for(h)
+    found = {f"at_{name}": place for name, place in places.items() if name != "vectors"}
     block = zeros(end)
-    block[: HEADER.itemsize] = head.view(np.uint8)
+    _header_format.pack_into(block, 0, *h._replace(scratch=_scratch_size(h), **found))
     return block
-
-
-def header_of(block: Any) -> dict[str, Any]:
-    """All header fields."""
-    head = views(block).head
-    return {name: head[name] for name in HEADER.names or ()}
 
 
 def resized(block: Any, **sizes: int) -> Any:
     """A copy with other SIZES; what is new holds zeros, and so does the room: its algorithm fills it anew."""
-    old = views(block)
-    new_block = allocate(**header_of(block) | sizes)
-    new = views(new_block)
+    old_at = block.ctypes.data
+    old = _read_header(old_at)
+    new_block = allocate(**old._asdict() | sizes)
+    new_at = new_block.ctypes.data
+    new = _read_header(new_at)
     new_block[STATE_AT:TABLES_AT] = block[STATE_AT:TABLES_AT]
-    for table in BLOCK_TABLES.keys() - {"room"}:
-        source, target = getattr(old, table), getattr(new, table)
-        corner = tuple(slice(min(a, b)) for a, b in zip(source.shape, target.shape, strict=True))
-        target[corner] = source[corner]
+    for name, (_, shape) in BLOCK_TABLES.items():
+        corner = tuple(map(min, shape(old), shape(new)))
+        if name != "room" and all(corner):
+            part = tuple(map(slice, corner))
+            _attribute(name, new_at, 0, new)[part] = _attribute(name, old_at, 0, old)[part]
     return new_block
 
 
