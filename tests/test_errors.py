@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import math
 import pickle
 import re
@@ -66,9 +68,13 @@ def states(models):
     """Every model, fresh and after some examples, and a target that suits it."""
     for entry in models:
         (model,) = entry.values
-        y = stream_for(model, 1)[0][1]
-        yield variant(model, seed=1), y
-        yield learned(model, 10), y
+        found, y = states_of(model)
+        yield from ((copy.deepcopy(state), y) for state in found)
+
+
+@functools.cache
+def states_of(model):
+    return [variant(model, seed=1), learned(model, 10)], stream_for(model, 1)[0][1]
 
 
 @contextlib.contextmanager

@@ -83,32 +83,45 @@ def at_every_moment(model, x, i, further):
     after, named = copy.deepcopy(model), copy.deepcopy(model)
     learn(after, x, i)
     named.add_features(named.features.unknown(x), x)
-    moment, probes = 0, ({"a": 0.3}, further, {"z": 1.0, "b": 2})
+    probes = {"a": 0.3}, further, {"z": 1.0, "b": 2}
+
+    def answers(model):
+        return [answer(model, x) for x in probes]
+
+    def answers_later(model):
+        for number in range(3):
+            learn(model, further, number)
+        return answers(model)
+
+    states = [
+        (answers(state), answers_later(copy.deepcopy(state))) for state in (model, after, named)
+    ]
+    moment = 0
     while True:
         moment += 1
         twin = copy.deepcopy(model)
         go_on = interrupted(moment, functools.partial(learn, twin, x, i))
-        found = [answer(twin, x) for x in probes]
-        for state in map(copy.deepcopy, (model, after, named)):
-            if [answer(state, x) for x in probes] == found:
-                break
-        else:
-            raise AssertionError(f"neither at moment {moment}")
+        found = answers(twin)
+        later = next((later for now, later in states if now == found), None)
+        assert later is not None, f"neither at moment {moment}"
         assert not twin.turn.taken
         assert len(twin.features) <= views(twin.block).head.width
         if views(twin.block).head.slots:
             check_lists(views(twin.block))
         opened(file_of(twin))
-        for number in range(3):
-            learn(twin, further, number)
-            learn(state, further, number)
-        assert [answer(twin, x) for x in probes] == [answer(state, x) for x in probes], moment
+        assert answers_later(twin) == later, moment
         if not go_on:
             return moment
 
 
-@pytest.mark.parametrize("early", [False, True])
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+WITH_LISTS = [model for model in MODELS if isinstance(model, storage.StoredVectors)]
+
+
+@pytest.mark.parametrize(
+    ("model", "early"),
+    [(model, False) for model in MODELS] + [(model, True) for model in WITH_LISTS],
+    ids=lambda value: str(value) if type(value) is bool else type(value).__name__,
+)
 def test_ctrl_c_while_names_are_added(model, early, monkeypatch):
     """To a table; and to lists, or on the way there."""
     if early:

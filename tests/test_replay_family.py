@@ -162,7 +162,7 @@ def test_two_classes_are_replayed_on_real_data(name, data):
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("CKS", "NORMA")])
 def test_three_classes_are_replayed_on_real_data(name, data):
     rows, targets = data("dna.scale")
-    stream = examples(rows[:600], targets[:600])
+    stream = examples(rows[:400], targets[:400])
     model, oracle = pair(CASES[name], "multiclass", RBF(0.05), 3, classes=(1, 2, 3))
     expected = run_reference(oracle, stream, labels=(1, 2, 3))
     assert_same(run(model, stream), expected, closeness(name))

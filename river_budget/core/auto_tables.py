@@ -20,6 +20,7 @@ the scratch space. The room begins with their directory: where each one starts, 
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -126,6 +127,7 @@ def places(shapes: Any, start: int) -> Any:
     return found, end
 
 
+@functools.lru_cache(64)
 def directory(width: int, columns: int) -> Any:
     """(the directory as an array, numbers in the room, numbers on the desk)"""
     inside, room = places(room_shapes(width, columns), DIRECTORY)
@@ -133,6 +135,7 @@ def directory(width: int, columns: int) -> Any:
     entries = np.zeros((DIRECTORY // 3, 3), np.int64)
     for name, entry in (inside | beside).items():
         entries[name] = entry
+    entries.setflags(write=False)  # as it is kept
     return entries, room, desk
 
 
