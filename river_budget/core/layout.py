@@ -186,7 +186,7 @@ class PlainModel:
 
 def _read_header(block: int) -> Any:
     """What stands in the header of the block at an address."""
-    return Header(*_header_format.unpack(ctypes.string_at(block, HEADER.itemsize)))
+    return Header(*_header_format.unpack(ctypes.string_at(int(block), HEADER.itemsize)))
 
 
 def _attribute(name: str, block: int, memory: int, h: Any) -> Any:
