@@ -23,11 +23,12 @@ class Support(NamedTuple):
 def support(model):
     """A copy of the support, features in the order of `model.features`."""
     block = views(model.block)
-    n, width = int(block.head.count), len(model.features)
-    order = np.argsort(block.arrivals[:n])
-    coefficients = block.head.scale * block.coefficients[:, :n]
+    head, arrivals = block.head, block.arrivals
+    n, width = int(head.count), len(model.features)
+    order = np.argsort(arrivals[:n])
+    coefficients = head.scale * block.coefficients[:, :n]
     X, A = vectors_of(model.block).table(width)[order], coefficients[:, order].T
-    return Support(X.copy(), A.copy(), block.arrivals[order].copy())
+    return Support(X.copy(), A.copy(), arrivals[order])
 
 
 def row(model, x):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 PEGASOS = {"learning_rate": None, "l2": 1e-4}  # BSGD with the steps of the papers
@@ -13,6 +15,11 @@ def emerging(n, n_features=8, n_labels=4, seed=0):
 
     Labels are of one cluster each, with a share of noise. Returns a list of (x, label).
     """
+    return list(_emerging(n, n_features, n_labels, seed))
+
+
+@functools.cache
+def _emerging(n, n_features, n_labels, seed):
     rng = np.random.default_rng(seed)
     centres = rng.normal(size=(n_labels, n_features))
     stream = []
@@ -30,6 +37,11 @@ def emerging(n, n_features=8, n_labels=4, seed=0):
 
 def smooth(n, n_features=5, seed=0):
     """n examples for regression: a wave over features that join one after the other, and noise."""
+    return list(_smooth(n, n_features, seed))
+
+
+@functools.cache
+def _smooth(n, n_features, seed):
     rng = np.random.default_rng(seed)
     stream = []
     for t in range(n):

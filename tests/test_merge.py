@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import pickle
 
 import numpy as np
@@ -29,6 +30,7 @@ WEIGHTS = [0.5, 0.2, 0.3]
 # Models that have learned apart
 
 
+@functools.cache
 def examples(seed, n=60, kind="labels", own=True):
     """Examples for one model: clusters with labels of which it does not see all, a feature of its own."""
     rng = np.random.default_rng(seed)

@@ -190,6 +190,7 @@ def _read_header(block: int) -> Any:
 
 
 def _attribute(name: str, block: int, memory: int, h: Any) -> Any:
+    """What `model.name` is for Python, where h is the header."""
     place = place_of(name, block, memory, h)
     if name in ADDRESSES:
         return place[0]

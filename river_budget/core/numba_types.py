@@ -111,16 +111,16 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
 
     With ndim = 0 it is a single record. Called by Python it makes a numpy array.
     """
-    element = numba.from_dtype(np.dtype(dtype))
+    dtype = np.dtype(dtype)
+    element = numba.from_dtype(dtype)
 
     def carver(address, *shape):
-        nbytes = math.prod(shape) * np.dtype(dtype).itemsize
-        octets = (ctypes.c_ubyte * int(nbytes)).from_address(int(address))
-        array = np.frombuffer(octets, dtype, math.prod(shape)).reshape(shape)
-        return array if ndim else array.reshape(1)[0]
+        nbytes = int(math.prod(shape) * dtype.itemsize)
+        array = np.ndarray(shape or 1, dtype, (ctypes.c_ubyte * nbytes).from_address(int(address)))
+        return array if ndim else array[0]
 
     carver.kind = View(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
-    carver.size = np.dtype(dtype).itemsize  # type: ignore[attr-defined]
+    carver.size = dtype.itemsize  # type: ignore[attr-defined]
 
     @compiled_as(carver, carver.kind, *[types.Integer] * (1 + ndim))  # type: ignore[attr-defined]
     def generate(context, builder, signature, args):

@@ -31,7 +31,7 @@ from .contract import Rows
 from .copies import Copied
 from .describing import Described
 from .features import FeatureIndex, in_order
-from .lists import by_key, key_of
+from .lists import by_key, write_keys
 from .single import OneByOne
 from .turns import Turn, changes_the_model
 
@@ -268,8 +268,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         """Where these of n features stand in the order of summation; and whether that is the order of all places."""
         model = blocks.views(self.block)
         keys = model.keys
-        for name, place in places.items():
-            keys[place] = key_of(name)
+        write_keys(keys, places.values(), places)
         known = keys[: len(self.features) if n is None else n]
         model.head.shuffled = bool(self.features.loose or (known[1:] < known[:-1]).any())
 

@@ -54,6 +54,11 @@ def write_keys(keys: Any, places: Iterable[int], names: Collection[Any]) -> None
 
 def by_key(names: Iterable[Any]) -> list[Any]:
     """Names in the order of summation."""
+    names = list(names)
+    keys = np.empty(len(names))
+    write_keys(keys, range(len(names)), names)
+    if len(set(keys.tolist())) == len(keys):
+        return [names[i] for i in keys.argsort().tolist()]
     return sorted(names, key=lambda name: (key_of(name), hash_of(name)))
 
 
@@ -134,7 +139,7 @@ def _starts(lengths: Any) -> Any:
 
 def vectors_of(block: Any) -> Lists:
     """The vectors of a block, in the order of its columns."""
-    model, lists = blocks.views(block), stored_in(block)
+    lists, model = stored_in(block), blocks.views(block)
     if model.head.heavy:
         multipliers = model.multipliers[: len(lists)]
         lists.values = lists.values * np.repeat(multipliers, np.diff(lists.starts))
@@ -144,10 +149,11 @@ def vectors_of(block: Any) -> Lists:
 def stored_in(block: Any) -> Lists:
     """The same without what each vector is multiplied by (core/heavy.py)."""
     model = blocks.views(block)
-    count = int(model.head.count)
-    if not model.head.slots:
+    head = model.head
+    count = int(head.count)
+    if not head.slots:
         return Lists.of_table(np.ascontiguousarray(model.vectors[:, :count].T))
-    nodes = model.nodes[: int(model.head.fresh)]
+    nodes = model.nodes[: int(head.fresh)]
     used = np.flatnonzero(nodes["feature"] >= 0)[1:]  # the first node is none
     vectors, features = nodes["vector"][used], nodes["feature"][used].astype(np.int64)
     order = np.lexsort((features, model.keys[features], vectors))
@@ -168,7 +174,7 @@ def set_vectors(block: Any, lists: Lists) -> None:
     total = len(lists.places)
     model.firsts[:], model.columns[:] = 0, 0
     # by features, as kernel rows are what is asked for most
-    order = np.argsort(lists.places, kind="stable")
+    order = _order_of(lists.places)
     numbers = np.empty(total + 2, np.int64)
     numbers[order] = np.arange(1, total + 1)
     nodes = model.nodes
@@ -193,15 +199,26 @@ def gather_columns(block: Any) -> None:
     node, each would be somewhere else in memory."""
     model = blocks.views(block)
     nodes = model.nodes[: int(model.head.fresh)]
-    order = np.argsort(nodes["feature"][1:], kind="stable") + 1  # the free ones first
-    numbers = np.zeros(len(nodes), np.int64)
-    numbers[order] = np.arange(1, len(nodes))
-    nodes[1:] = nodes[order]
+    order = np.append(0, _order_of(nodes["feature"][1:]) + 1)  # the free ones first
+    numbers = np.empty(len(nodes), np.int32)
+    numbers[order] = np.arange(len(nodes))
+    # as rows of whole numbers, which are copied sooner than records
+    words = nodes.view(np.int64).reshape(len(nodes), -1)
+    words[:] = words.take(order, axis=0)
     for link in ("after", "below", "above"):
-        nodes[link] = numbers[nodes[link]]
+        nodes[link] = numbers.take(nodes[link])
     for table in (model.firsts, model.columns):
-        table[:] = numbers[table]
+        table[:] = numbers.take(table)
     model.head.free_node = numbers[model.head.free_node]
+
+
+def _order_of(places: Any) -> Any:
+    """np.argsort(places, kind="stable") several times as fast: with its number behind it, each place is another key,
+    so that any method of sorting will do."""
+    keys = places.astype(np.int64) << 32
+    keys |= np.arange(len(keys))
+    keys.sort()
+    return keys & (2**32 - 1)
 
 
 def slots_for(numbers: int) -> int:

@@ -90,7 +90,7 @@ class Binning:
         for j in range(TABLES):
             total = 0.0
             for s in self.slots(u, j):
-                value = np.clip(x[self.feature[s]], -3.0, 3.0) if len(x) else 0.0
+                value = min(max(x[self.feature[s]], -3.0), 3.0) if len(x) else 0.0
                 total += math.floor(value / self.wid[s] + self.offset[s]) * self.turn[s]
             found.append(min(int((total - math.floor(total)) * CELLS), CELLS - 1))
         return np.array(found)
