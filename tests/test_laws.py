@@ -228,22 +228,22 @@ from river_budget.datasets import A9a
 X, y = A9a().part("a9a")  # many distances are equal, so rounding shows
 order = np.random.default_rng(0).permutation(len(y))
 X, y = np.ascontiguousarray(X[order]), y[order]
-found = []
-for arity in (2, 3):
-    strategy = rb.maintenance.Merge(arity)
-    kernel, l2 = rb.kernels.RBF(0.008), 1.0 / (32 * len(y))
-    model = rb.BSGDClassifier(500, kernel, strategy, l2=l2, project_to_ball=False)
-    model.learn_many(X[:12000], y[:12000])
-    found.append(hashlib.sha256(model.predict_then_learn_many(X[12000:], y[12000:])).hexdigest())
-print(json.dumps(found))
+strategy = rb.maintenance.Merge(ARITY)
+kernel, l2 = rb.kernels.RBF(0.008), 1.0 / (32 * len(y))
+model = rb.BSGDClassifier(500, kernel, strategy, l2=l2, project_to_ball=False)
+model.learn_many(X[:12000], y[:12000])
+found = model.predict_then_learn_many(X[12000:], y[12000:])
+print(json.dumps(hashlib.sha256(found).hexdigest()))
 """
 
 
 @needs_compiler
-def test_a_process_that_compiles_a_pass_learns_what_one_does_that_loads_it(data, tmp_path):
+@pytest.mark.parametrize("arity", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_process_that_compiles_a_pass_learns_what_one_does_that_loads_it(arity, data, tmp_path):
     data("a9a")  # or the test is skipped
+    script = MERGING.replace("ARITY", str(arity))
     compiling, loading = (
-        run(MERGING, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
+        run(script, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
     )
     assert compiling == loading
 
