@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import binding
-from numba.core import caching, codegen, compiler, types
+from numba.core import caching, codegen, compiler
 
 
 class _Around:
@@ -68,20 +68,22 @@ _signatures: dict[Any, Any] = {}
 
 def _typing(context: Any, options: Any) -> Any:
     """numba's rules of what operations give, which remember what they have said."""
+    if not hasattr(context, "_lookup_global"):  # in another version of numba
+        return context
     known = _signatures.setdefault(options, {})
 
     def resolve_function_type(function: Any, args: Any, named: Any) -> Any:
-        found = context._lookup_global(function) or function
-        if not isinstance(found, types.Function):
+        kind = context._lookup_global(function) or function
+        chosen = getattr(kind, "_impl_keys", None)  # which implementation, for which types
+        if chosen is None:  # a compiled function, which numba remembers itself
             return context.resolve_function_type(function, args, named)
-        kind: Any = found
         key = kind, tuple(args), tuple(named.items())
         if key not in known:
             signature = context.resolve_function_type(function, args, named)
-            if signature is None or signature.args not in kind._impl_keys:
+            if signature is None or signature.args not in chosen:
                 return signature
-            known[key] = signature, kind._impl_keys[signature.args]
-        signature, kind._impl_keys[signature.args] = known[key]  # as if it had been found out anew
+            known[key] = signature, chosen[signature.args]
+        signature, chosen[signature.args] = known[key]  # as if it had been found out anew
         return signature
 
     return _Around(context, resolve_function_type=resolve_function_type)
