@@ -36,6 +36,7 @@ PLUMBING = {
     "layout.py",
     "linkable.py",
     "numba_types.py",
+    "pipeline.py",
 }  # types, enums and numba
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "jitclass", "stencil"}
 

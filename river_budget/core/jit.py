@@ -18,9 +18,10 @@ import numba
 from .disk_cache import CacheFile, warn_once
 
 try:
-    from .linkable import Cached, Compiler, Remembering
+    from .linkable import Cached
+    from .pipeline import Compiler, LinkableCompiler
 except (ImportError, AttributeError):  # this version of numba has no such parts
-    Cached = Compiler = Remembering = None  # type: ignore[assignment, misc]
+    Cached = Compiler = LinkableCompiler = None  # type: ignore[assignment, misc]
 
 # Sums may be reordered and products fused, so that loops vectorise. NaN and infinity keep their
 # meaning: the checks that keep them out of a model depend on it.
@@ -81,7 +82,7 @@ def compiled(
 def _dispatcher(function: Any, options: dict[str, Any], apart: bool) -> Any:
     linked = options["no_cpython_wrapper"] and not apart and Compiler is not None
     if Compiler is not None:
-        options = options | {"pipeline_class": Compiler if linked else Remembering}
+        options = options | {"pipeline_class": LinkableCompiler if linked else Compiler}
     dispatcher: Any = numba.njit(**options)(function)
     if "cache" in options and hasattr(dispatcher, "_cache"):  # not when compilation is switched off
         _mark(dispatcher._cache)

@@ -1,11 +1,7 @@
-"""What makes first calls shorter than numba's own way to compile. (These parts of numba are private.)
+"""Functions that only compiled code calls, kept as they are, to be linked into passes. (These parts of numba are private.)
 
-Functions that only compiled code calls are kept as they are, to be linked into passes. numba would optimise each of
-them with all that it calls, over and over on the way up, and make machine code of it that nothing runs: half of the
-time that a first call takes. A pass is optimised once, as a whole.
-
-What an operation on some types gives is found out once, and not in each of the hundreds of functions of a pass: an
-eighth of that time.
+numba would optimise each of them with all that it calls, over and over on the way up, and make machine code of it that
+nothing runs: half of the time that a first call takes. A pass is optimised once, as a whole.
 """
 
 from __future__ import annotations
@@ -13,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import binding
-from numba.core import caching, codegen, compiler
+from numba.core import caching, codegen
 
 
-class _Around:
+class Around:
     """An object of numba's, with some of its attributes replaced."""
 
     def __init__(self, inner: Any, **own: Any):
@@ -36,7 +32,7 @@ class Library(codegen.JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        return _Around(self._codegen, set_env=_nothing)
+        return Around(self._codegen, set_env=_nothing)
 
     def _optimize_final_module(self) -> None:
         """A pass will be."""
@@ -62,58 +58,13 @@ class Library(codegen.JITCodeLibrary):  # type: ignore[misc]
         return self
 
 
-# What was found, for each set of options: these may change what numba compiles for an operation.
-_signatures: dict[Any, Any] = {}
-
-
-def _typing(context: Any, options: Any) -> Any:
-    """numba's rules of what operations give, which remember what they have said."""
-    if not hasattr(context, "_lookup_global"):  # in another version of numba
-        return context
-    known = _signatures.setdefault(options, {})
-
-    def resolve_function_type(function: Any, args: Any, named: Any) -> Any:
-        kind = context._lookup_global(function) or function
-        chosen = getattr(kind, "_impl_keys", None)  # which implementation, for which types
-        if chosen is None:  # a compiled function, which numba remembers itself
-            return context.resolve_function_type(function, args, named)
-        key = kind, tuple(args), tuple(named.items())
-        if key not in known:
-            signature = context.resolve_function_type(function, args, named)
-            if signature is None or signature.args not in chosen:
-                return signature
-            known[key] = signature, chosen[signature.args]
-        signature, chosen[signature.args] = known[key]  # as if it had been found out anew
-        return signature
-
-    return _Around(context, resolve_function_type=resolve_function_type)
-
-
-class Remembering(compiler.Compiler):  # type: ignore[misc]
-    """numba's, with these rules."""
-
-    def define_pipelines(self) -> Any:
-        state = self.state
-        state.typingctx = _typing(state.typingctx, state.flags.copy())
-        return super().define_pipelines()
-
-
-class Compiler(Remembering):
-    """The same, which puts what it compiles into such a library."""
-
-    def define_pipelines(self) -> Any:
-        state = self.state
-        state.library = Library(state.targetctx.codegen(), state.func_id.func_qualname)
-        return super().define_pipelines()
-
-
 class Cached(caching.CompileResultCacheImpl):  # type: ignore[misc]
     """How such functions come back from disk."""
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         generator = target_context.codegen()
-        reading = _Around(
+        reading = Around(
             generator, unserialize_library=lambda data: Library._unserialize(generator, data)
         )
-        context = _Around(target_context, codegen=lambda: reading)
+        context = Around(target_context, codegen=lambda: reading)
         return super().rebuild(context, payload)._replace(target_context=target_context)

@@ -1,0 +1,93 @@
+"""How functions are compiled: core/pipeline.py. That it gives what numba's own way gives, tests/test_start.py says."""
+
+from __future__ import annotations
+
+import gc
+
+import numba
+import numpy as np
+import pytest
+
+from river_budget.core import pipeline
+from river_budget.core.jit import compiled
+
+pytestmark = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so nothing is compiled"
+)
+
+
+@pytest.fixture
+def collected(monkeypatch):
+    """The generations that were collected, with Python's own collecting as it was before."""
+    generations, enabled, collect = [], gc.isenabled(), gc.collect
+    monkeypatch.setattr(gc, "collect", lambda g=2: (generations.append(g), collect(g)))
+    yield generations
+    (gc.enable if enabled else gc.disable)()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_garbage_is_collected_by_python_again_when_all_is_compiled(fails, collected):
+    gc.enable()
+    try:
+        with pipeline._sweeping():
+            with pipeline._sweeping():
+                assert gc.isenabled() != pipeline.GENERATIONS
+            assert gc.isenabled() != pipeline.GENERATIONS
+            if fails:
+                raise ZeroDivisionError
+    except ZeroDivisionError:
+        pass
+    assert gc.isenabled()
+    assert collected == [0, 0] * pipeline.GENERATIONS
+
+
+def test_who_collects_no_garbage_is_left_alone(collected):
+    gc.disable()
+    with pipeline._sweeping():
+        assert not gc.isenabled()
+    assert not gc.isenabled()
+    assert not collected
+
+
+@compiled(inlined=True)
+def inner(x, kind):
+    if kind == 1:
+        return x + 1.0
+    return x.something_that_numbers_lack
+
+
+@compiled(inlined=True)
+def outer(x, kind):
+    return 2.0 * inner(x, kind) + inner(x, kind)
+
+
+@compiled(called_from_python=True)
+def with_a_constant(x):
+    return outer(x, 1)
+
+
+def test_branches_that_a_constant_rules_out_are_dropped_two_functions_down():
+    assert with_a_constant(2.0) == 9.0
+
+
+@compiled
+def sum_of(numbers):
+    total = 0.0
+    for i in range(numbers.shape[0]):
+        total += numbers[i]
+    return total
+
+
+@compiled(called_from_python=True)
+def sums_of(numbers, others):
+    """The same operations as in sum_of, on the same and on other types."""
+    total = sum_of(numbers) + sum_of(others)
+    for i in range(others.shape[0]):
+        total += numbers[0] * others[i]
+    return total
+
+
+def test_what_is_remembered_of_an_operation_is_for_its_types():
+    numbers = np.array([0.5, 0.25])
+    for others in (np.array([1, 2]), np.array([1.5, 2.0]), np.array([1, 2], np.float32)):
+        assert sums_of(numbers, others) == 0.75 + others.sum() + 0.5 * others.sum()
