@@ -91,3 +91,12 @@ def test_what_is_remembered_of_an_operation_is_for_its_types():
     numbers = np.array([0.5, 0.25])
     for others in (np.array([1, 2]), np.array([1.5, 2.0]), np.array([1, 2], np.float32)):
         assert sums_of(numbers, others) == 0.75 + others.sum() + 0.5 * others.sum()
+
+
+def test_loops_are_as_wide_as_the_registers():
+    plain = numba.njit(lambda x: x + 1.0)
+    ours = numba.njit(lambda x: x + 1.0, pipeline_class=pipeline.Compiler)
+    for function, expected in ((plain, False), (ours, True)):
+        assert function(1.0) == 2.0
+        (code,) = function.inspect_llvm().values()
+        assert ("prefer-vector-width" in code) == expected
