@@ -49,7 +49,14 @@ def test_who_collects_no_garbage_is_left_alone(collected):
     assert not collected
 
 
+def in_the_package(function):
+    """As if it were one of the package, where steps are left out."""
+    function.__module__ = pipeline.__name__
+    return function
+
+
 @compiled(inlined=True)
+@in_the_package
 def inner(x, kind):
     if kind == 1:
         return x + 1.0
@@ -57,20 +64,42 @@ def inner(x, kind):
 
 
 @compiled(inlined=True)
+@in_the_package
 def outer(x, kind):
     return 2.0 * inner(x, kind) + inner(x, kind)
 
 
 @compiled(called_from_python=True)
+@in_the_package
 def with_a_constant(x):
     return outer(x, 1)
 
 
+@compiled(called_from_python=True)
+def of_somebody_else(x):
+    return outer(x, 1)
+
+
 def test_branches_that_a_constant_rules_out_are_dropped_two_functions_down():
-    assert with_a_constant(2.0) == 9.0
+    assert with_a_constant(2.0) == of_somebody_else(2.0) == 9.0
+
+
+@compiled(called_from_python=True)
+def with_all_that_numba_knows(numbers):
+    if numbers[0] < 0.0:
+        raise ValueError("below 0", numbers[0])
+    twice = [2.0 * x for x in numbers]
+    return (lambda x: x + twice[0])(numbers[0]) + (numbers * numbers + 1.0).sum()
+
+
+def test_a_pass_of_ones_own_may_contain_what_those_of_the_package_do_not():
+    assert with_all_that_numba_knows(np.array([1.0, 2.0])) == 3.0 + 7.0
+    with pytest.raises(ValueError, match="below 0"):
+        with_all_that_numba_knows(np.array([-1.0]))
 
 
 @compiled
+@in_the_package
 def sum_of(numbers):
     total = 0.0
     for i in range(numbers.shape[0]):
@@ -79,6 +108,7 @@ def sum_of(numbers):
 
 
 @compiled(called_from_python=True)
+@in_the_package
 def sums_of(numbers, others):
     """The same operations as in sum_of, on the same and on other types."""
     total = sum_of(numbers) + sum_of(others)
@@ -100,3 +130,12 @@ def test_loops_are_as_wide_as_the_registers():
         assert function(1.0) == 2.0
         (code,) = function.inspect_llvm().values()
         assert ("prefer-vector-width" in code) == expected
+
+
+def test_steps_are_left_out_of_functions_of_the_package_only():
+    def of_somebody_else(x):
+        return (lambda z: z + 1.0)(x)
+
+    assert numba.njit(of_somebody_else, pipeline_class=pipeline.Compiler)(2.0) == 3.0
+    with pytest.raises(numba.core.errors.NumbaError):
+        numba.njit(in_the_package(of_somebody_else), pipeline_class=pipeline.Compiler)(2.0)

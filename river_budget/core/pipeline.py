@@ -4,7 +4,7 @@ private.)
 A pass is made of hundreds of functions, each of which numba compiles by some thirty steps in Python.
 
 - What an operation on some types gives is found out once, and not in each function.
-- Steps for what our functions do not contain are left out, as is what is done between steps for those that follow.
+- Steps for what the functions of this package do not contain are left out of theirs, as is what is done between steps for those that follow.
 - A function that is inlined is copied by itself, and not with all that is inlined into it, again and again.
 - Garbage is looked for among what a function has left, and not among all that has been compiled before.
 """
@@ -21,6 +21,7 @@ from numba.core import compiler, compiler_machinery, lowering, typed_passes, typ
 
 from .linkable import Around, Library
 
+PACKAGE = __name__.removesuffix("core.pipeline")
 GENERATIONS = not sysconfig.get_config_var(
     "Py_GIL_DISABLED"
 )  # of garbage: without, all is searched
@@ -159,7 +160,14 @@ class Compiler(compiler.Compiler):  # type: ignore[misc]
     def define_pipelines(self) -> Any:
         state = self.state
         state.typingctx = _typing(state.typingctx, state.flags.copy())
-        return [_steps(every.pipeline_name, every.passes) for every in super().define_pipelines()]
+        (usual,) = super().define_pipelines()
+        if state.func_id.modname.startswith(PACKAGE):
+            return [_steps(usual.pipeline_name, usual.passes)]
+        lowering = typed_passes.NativeLowering
+        usual.passes = [
+            (Lowering if step is lowering else step, title) for step, title in usual.passes
+        ]
+        return [usual]  # somebody else's function may contain anything
 
 
 class LinkableCompiler(Compiler):
