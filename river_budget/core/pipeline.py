@@ -4,7 +4,8 @@ private.)
 A pass is made of hundreds of functions, each of which numba compiles by some thirty steps in Python.
 
 - What an operation on some types gives is found out once, and not in each function.
-- Steps for what the functions of this package do not contain are left out of theirs, as is what is done between steps for those that follow.
+- Steps for what the functions of this package do not contain are left out of theirs, and so is what numba does between
+  steps for those that follow.
 - A function that is inlined is copied by itself, and not with all that is inlined into it, again and again.
 - Garbage is looked for among what a function has left, and not among all that has been compiled before.
 """
@@ -22,9 +23,8 @@ from numba.core import compiler, compiler_machinery, lowering, typed_passes, typ
 from .linkable import Around, Library
 
 PACKAGE = __name__.removesuffix("core.pipeline")
-GENERATIONS = not sysconfig.get_config_var(
-    "Py_GIL_DISABLED"
-)  # of garbage: without, all is searched
+# of garbage; a Python without them would search all that is in memory
+GENERATIONS = not sysconfig.get_config_var("Py_GIL_DISABLED")
 WIDEST = '"prefer-vector-width"="512"'
 LEFT_OUT = {
     untyped_passes.WithLifting,
