@@ -1,13 +1,19 @@
 """Packages that only some tests need: where one is missing, what uses it is skipped, and all else runs.
 
-`from optional import pandas as pd` gives the package, or a stand-in that skips whoever uses it.
+`from optional import pandas as pd` gives the package, or a stand-in that skips whoever uses it. `needs_compiler` marks
+tests of what numba does.
 """
 
 from __future__ import annotations
 
 import importlib
 
+import numba
 import pytest
+
+needs_compiler = pytest.mark.skipif(
+    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so nothing is compiled"
+)
 
 
 class Missing:
@@ -65,6 +71,7 @@ else:
 __all__ = [
     "assume",
     "given",
+    "needs_compiler",
     "pandas",
     "polars",
     "pyarrow",

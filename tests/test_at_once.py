@@ -14,6 +14,7 @@ import numba
 import numpy as np
 import pytest
 from models import MODELS, stream_for, variant
+from optional import needs_compiler
 from test_saving import file_of
 
 import river_budget as rb
@@ -22,9 +23,6 @@ from river_budget.model import at_once
 from river_budget.model.at_once import nothing
 
 K = rb.kernels.RBF(0.05)
-needs_compiler = pytest.mark.skipif(
-    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so there is no short way"
-)
 
 
 def uneven(model, n=120):

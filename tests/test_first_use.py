@@ -9,9 +9,9 @@ import subprocess
 import sys
 import types
 
-import numba
 import pytest
 from models import MODELS, TRANSFORMERS
+from optional import needs_compiler
 
 import river_budget as rb
 from river_budget import first_use
@@ -19,9 +19,6 @@ from river_budget.core import randoms, rows, single
 from river_budget.experiments import command, compiling
 from river_budget.progress import Progress
 
-needs_compiler = pytest.mark.skipif(
-    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so nothing is compiled"
-)
 TABLE = MODELS + TRANSFORMERS
 
 

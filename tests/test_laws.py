@@ -16,11 +16,11 @@ import subprocess
 import sys
 
 import llvmlite.binding
-import numba
 import numpy as np
 import pytest
 from models import KERNELS, MODELS, STRATEGIES, learn, learned, list_of, stream_for, variant
 from numba.core.dispatcher import Dispatcher
+from optional import needs_compiler
 from river import base
 
 import river_budget as rb
@@ -39,10 +39,6 @@ PLUMBING = {
     "pipeline.py",
 }  # types, enums and numba
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "jitclass", "stencil"}
-
-needs_compiler = pytest.mark.skipif(
-    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so nothing is compiled"
-)
 
 
 # imports

@@ -7,13 +7,12 @@ import gc
 import numba
 import numpy as np
 import pytest
+from optional import needs_compiler
 
 from river_budget.core import pipeline
 from river_budget.core.jit import compiled
 
-pytestmark = pytest.mark.skipif(
-    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so nothing is compiled"
-)
+pytestmark = needs_compiler  # with NUMBA_DISABLE_JIT there is no pipeline
 
 
 @pytest.fixture

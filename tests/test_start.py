@@ -9,8 +9,8 @@ import shutil
 import subprocess
 import sys
 
-import numba
 import pytest
+from optional import needs_compiler
 
 pytestmark = pytest.mark.slow  # each compiles something
 
@@ -22,9 +22,6 @@ for i in range(30):
     model.learn_one({"a": i % 7 / 7, "b": i % 3}, i % 2 == 0)
 print(model.decision_function_one({"a": 0.5}))
 """
-needs_compiler = pytest.mark.skipif(
-    bool(numba.config.DISABLE_JIT), reason="NUMBA_DISABLE_JIT is set, so nothing is compiled"
-)
 
 
 def start(folder=PACKAGE.parent, program=PROGRAM, **variables):

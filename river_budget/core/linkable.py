@@ -1,7 +1,8 @@
-"""Functions that only compiled code calls, kept as they are, to be linked into passes. (These parts of numba are private.)
+"""Functions that only compiled code calls, kept as they are, to be linked into passes.
 
 numba would optimise each of them with all that it calls, over and over on the way up, and make machine code of it that
-nothing runs: half of the time that a first call takes. A pass is optimised once, as a whole.
+nothing runs: half of the time that a first call takes. A pass is optimised once, as a whole. (These parts of numba are
+private.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""numba's compiler without what our functions do not need: a first call takes a third less. (These parts of numba are
-private.)
+"""numba's compiler without what our functions do not need: a first call takes three tenths less.
 
-A pass is made of hundreds of functions, each of which numba compiles by some thirty steps in Python.
+A pass is made of hundreds of functions, each of which numba compiles by some thirty steps in Python. (These parts of
+numba are private.)
 
 - What an operation on some types gives is found out once, and not in each function.
 - Steps for what the functions of this package do not contain are left out of theirs, and so is what numba does between
@@ -130,7 +130,8 @@ class Inlining(untyped_passes.InlineInlinables):  # type: ignore[misc]
         return super()._do_work(state, work, block, i, call, worker)
 
 
-OURS = {typed_passes.NativeLowering: Lowering, untyped_passes.InlineInlinables: Inlining}
+IN_ALL = {typed_passes.NativeLowering: Lowering}  # of our own for one of numba's
+IN_THE_PACKAGE = IN_ALL | {untyped_passes.InlineInlinables: Inlining}
 
 
 class Steps(compiler_machinery.PassManager):  # type: ignore[misc]
@@ -143,9 +144,13 @@ class Steps(compiler_machinery.PassManager):  # type: ignore[misc]
         step.run_finalizer(state)
 
 
+def _with(own: dict[Any, Any], steps: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
+    return [(own.get(step, step), title) for step, title in steps]
+
+
 def _steps(name: str, steps: list[tuple[Any, str]]) -> Any:
     chosen = Steps(name)
-    chosen.passes = [(OURS.get(step, step), title) for step, title in steps if step not in LEFT_OUT]
+    chosen.passes = _with(IN_THE_PACKAGE, [pair for pair in steps if pair[0] not in LEFT_OUT])
     chosen.finalize()
     return chosen
 
@@ -163,10 +168,7 @@ class Compiler(compiler.Compiler):  # type: ignore[misc]
         (usual,) = super().define_pipelines()
         if state.func_id.modname.startswith(PACKAGE):
             return [_steps(usual.pipeline_name, usual.passes)]
-        lowering = typed_passes.NativeLowering
-        usual.passes = [
-            (Lowering if step is lowering else step, title) for step, title in usual.passes
-        ]
+        usual.passes = _with(IN_ALL, usual.passes)
         return [usual]  # somebody else's function may contain anything
 
 
