@@ -29,7 +29,7 @@ from .support import (
     bounded,
     insert,
     lightest,
-    oldest_of_least,
+    oldest_of_lightest,
     overwrite,
     remove,
     weights_into,
@@ -80,7 +80,7 @@ def exchange(model, x, norm):
         length = self_kernel(model, model.norms[r])
         rest = length - (row[r] * row[r] / k_tt if k_tt > 0.0 else 0.0)
         loss[r] = loss[r] * rest if rest > TINY * length else 0.0
-    r = oldest_of_least(model, loss)
+    r = oldest_of_lightest(model, loss)
     give(model, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
     overwrite(model, r, x, norm)
     return r
@@ -96,7 +96,7 @@ def exchange_with_neighbour(model, x, norm):
         length = self_kernel(model, model.norms[r])
         rest = length - to_newcomer * row[r] - to_neighbour * model.per_vector[SIMILARITY, r]
         loss[r] = loss[r] * rest if rest > TINY * length else 0.0
-    r = oldest_of_least(model, loss)
+    r = oldest_of_lightest(model, loss)
     to_newcomer, to_neighbour = shares(model, r, row, k_tt)
     neighbour = int(model.per_vector[NEIGHBOUR, r])
     for c in range(model.coefficients.shape[0]):

@@ -19,7 +19,7 @@ from .numba_types import compiled_as
 LANES, TURNS = 8, 4
 WORD, _NUMBER, _FLAG = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
 VECTOR, _MASK = ir.VectorType(_NUMBER, LANES), ir.VectorType(_FLAG, LANES)
-_PLACES = ir.VectorType(WORD, LANES)
+PLACES = ir.VectorType(WORD, LANES)
 _FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
 _ZERO, ZEROS = ir.Constant(WORD, 0), ir.Constant(VECTOR, [0.0] * LANES)
 
@@ -50,20 +50,26 @@ def _dot(context, builder, signature, args):
     turns = [cgutils.alloca_once(builder, VECTOR) for _ in range(TURNS)]
     for turn in turns:
         builder.store(ZEROS, turn)
-    rounds = builder.sdiv(n, ir.Constant(WORD, LANES * TURNS))
-    with cgutils.for_range(builder, rounds) as loop:
-        start = builder.mul(loop.index, ir.Constant(WORD, LANES * TURNS))
-        for k, turn in enumerate(turns):
-            _add(builder, turn, a, b, builder.add(start, ir.Constant(WORD, LANES * k)))
     groups = builder.sdiv(n, ir.Constant(WORD, LANES))
-    done = builder.mul(rounds, ir.Constant(WORD, TURNS))
-    with cgutils.for_range(builder, groups, start=done) as loop:
-        _add(builder, turns[0], a, b, builder.mul(loop.index, ir.Constant(WORD, LANES)))
+    in_turns(builder, groups, TURNS, lambda turn, start: _add(builder, turns[turn], a, b, start))
     start = builder.mul(groups, ir.Constant(WORD, LANES))
     with builder.if_then(builder.icmp_signed("<", start, n)):
         _add(builder, turns[1], a, b, start, first_lanes(builder, builder.sub(n, start)))
     first, second, third, fourth = (builder.load(turn) for turn in turns)
     return sum_of(builder, builder.fadd(builder.fadd(first, second), builder.fadd(third, fourth)))
+
+
+def in_turns(builder: Any, groups: Any, turns: int, body: Callable[[int, Any], None]) -> None:
+    """body(turn, start) for groups of eight: turn after turn while there are so many of them, then in the first turn.
+    What waits for the sum, or the least, of another turn need not wait for that of its own."""
+    rounds = builder.sdiv(groups, ir.Constant(WORD, turns))
+    with cgutils.for_range(builder, rounds) as loop:
+        start = builder.mul(loop.index, ir.Constant(WORD, LANES * turns))
+        for turn in range(turns):
+            body(turn, builder.add(start, ir.Constant(WORD, LANES * turn)))
+    done = builder.mul(rounds, ir.Constant(WORD, turns))
+    with cgutils.for_range(builder, groups, start=done) as loop:
+        body(0, builder.mul(loop.index, ir.Constant(WORD, LANES)))
 
 
 def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
@@ -119,6 +125,13 @@ def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, ZEROS])
 
 
+def eight_whole(builder: Any, numbers: Any, start: Any) -> Any:
+    """Eight whole numbers."""
+    found = builder.load(builder.bitcast(builder.gep(numbers, [start]), PLACES.as_pointer()))
+    found.align = 8
+    return found
+
+
 def number_below(numbers: Any, n: int, limit: int) -> int:
     """How many of the first n whole numbers are below the limit; n is a multiple of LANES."""
     return int((numbers[:n] < limit).sum())
@@ -141,10 +154,8 @@ def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: s
     """(numbers, start, limit): a flag for each of eight whole numbers."""
     numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
     start, limit = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
-    place = builder.bitcast(builder.gep(numbers, [start]), _PLACES.as_pointer())
-    found = builder.load(place)
-    found.align = 8
-    flags = builder.icmp_signed(relation, found, _in_all_places(builder, limit))
+    found = eight_whole(builder, numbers, start)
+    flags = builder.icmp_signed(relation, found, in_all_whole(builder, limit))
     return builder.bitcast(flags, _FLAGS)
 
 
@@ -195,23 +206,24 @@ def _write_flagged(
     n = context.cast(builder, args[1], kinds[1], types.intp)
     table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
     chosen = builder.gep(table, [_ZERO, builder.zext(flags, WORD)])
-    found = builder.zext(builder.load(chosen), _PLACES)
-    found = builder.add(found, _in_all_places(builder, start))
-    place = builder.bitcast(builder.gep(places, [n]), _PLACES.as_pointer())
+    found = builder.zext(builder.load(chosen), PLACES)
+    found = builder.add(found, in_all_whole(builder, start))
+    place = builder.bitcast(builder.gep(places, [n]), PLACES.as_pointer())
     builder.store(found, place).align = 8
     return builder.add(n, builder.zext(builder.ctpop(flags), WORD))
 
 
-def _in_all_places(builder: Any, number: Any) -> Any:
+def in_all_whole(builder: Any, number: Any) -> Any:
     """A whole number in every lane."""
-    one = builder.insert_element(ir.Constant(_PLACES, ir.Undefined), number, _ZERO)
-    return builder.shuffle_vector(one, ir.Constant(_PLACES, ir.Undefined), _FIRST)
+    number = ir.Constant(WORD, number) if isinstance(number, int) else number
+    one = builder.insert_element(ir.Constant(PLACES, ir.Undefined), number, _ZERO)
+    return builder.shuffle_vector(one, ir.Constant(PLACES, ir.Undefined), _FIRST)
 
 
 def first_lanes(builder: Any, number: Any) -> Any:
     """A mask of so many lanes."""
-    numbers = _in_all_places(builder, number)
-    return builder.icmp_signed("<", ir.Constant(_PLACES, list(range(LANES))), numbers)
+    numbers = in_all_whole(builder, number)
+    return builder.icmp_signed("<", ir.Constant(PLACES, list(range(LANES))), numbers)
 
 
 def combine(a: Any, scale: float, factor: float, b: Any, n: int) -> None:

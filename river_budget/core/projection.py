@@ -33,7 +33,7 @@ from .support import (
     add_to,
     bounded,
     insert,
-    oldest_of_least,
+    oldest_of_lightest,
     remove_in_order,
     weight_of,
     weights_into,
@@ -148,7 +148,7 @@ def cheapest(model, n):
         loss[r] /= inverse[r]
     for r in range(n, model.head.count):
         loss[r] = np.inf
-    return oldest_of_least(model, loss)
+    return oldest_of_lightest(model, loss)
 
 
 @compiled

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import REORDERED, compiled
+from .least import LAST, oldest_of, oldest_of_least
 from .linked import forget_vector, has_slots, move_vector, set_vector
 from .numba_types import as_i64
 from .rows import padded_count, self_kernel
 
 TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
-LAST = np.int64(2**63 - 1)
 TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coefficients
 LARGEST = 1e140  # coefficient, scale included: a sum of such, times kernel values, is finite
 
@@ -166,11 +166,7 @@ def rescale(model, factor):
 @compiled
 def oldest(model):
     """The vector that came first."""
-    best = 0
-    for j in range(1, model.head.count):
-        if model.arrivals[j] < model.arrivals[best]:
-            best = j
-    return best
+    return oldest_of(model.arrivals, model.head.count)
 
 
 @compiled(fastmath=REORDERED)
@@ -206,30 +202,13 @@ def lightest(model, weights):
         for j in range(model.head.count):
             length = self_kernel(model, model.norms[j])
             weights[j] = weights[j] * length if length > 0.0 else 0.0  # also where it overflowed
-    return oldest_of_least(model, weights)
+    return oldest_of_lightest(model, weights)
 
 
 @compiled(always_inlined=True)
-def oldest_of_least(model, values):
-    """The oldest of the vectors whose values, all >= 0, are the least up to rounding."""
-    n, arrivals, first = model.head.count, model.arrivals, LAST
-    limit = values[smallest(values, n)] * TIE
-    for j in range(n):
-        first = min(first, arrivals[j] if values[j] <= limit else LAST)
-    return place_of(first, arrivals, n)
-
-
-@compiled(always_inlined=True)
-def smallest(values, n):
-    """The first of the smallest of n values >= 0.
-
-    Positive floats are in the order of their bits, and minima of integers vectorise.
-    """
-    bits = as_i64(values)
-    least = LAST
-    for j in range(n):
-        least = min(least, bits[j])
-    return place_of(least, bits, n)
+def oldest_of_lightest(model, weights):
+    """The oldest of the vectors whose weights, all >= 0, are the least up to rounding."""
+    return oldest_of_least(weights, model.head.count, TIE, model.arrivals)
 
 
 @compiled
@@ -257,12 +236,3 @@ def places_of(n):
     while places < n:
         places *= 2
     return places - 1
-
-
-@compiled(always_inlined=True)
-def place_of(value, values, n):
-    """Where one of n integers comes first. All are looked at, as a loop that may end early is no vector code."""
-    place = n
-    for j in range(n):
-        place = min(place, j if values[j] == value else n)
-    return place

@@ -256,7 +256,15 @@ class Targets:
     def check(self, labels: Labels) -> None:
         if self._all_known(labels):
             return
-        labels.check_all(self.values if isinstance(self.values, list) else np.unique(self.values))
+        labels.check_all(self._distinct())
+
+    def _distinct(self) -> Any:
+        """The labels, of an array each once."""
+        if isinstance(self.values, list):
+            return self.values
+        if self.boolean:  # need not be sorted
+            return [label for label in (False, True) if label in self.values]
+        return np.unique(self.values)
 
     def numbers(self) -> Any:
         """As finite numbers, for regression."""
