@@ -11,15 +11,17 @@ import re
 
 import numpy as np
 import pytest
-from models import CLASSIFIERS, KERNELS, MODELS, REGRESSORS, learned, stream_for, variant
+from models import CLASSIFIERS, KERNELS, MODELS, REGRESSORS, having, learned, stream_for, variant
 from optional import Missing
 from optional import pandas as pd
 from river import evaluate, metrics, preprocessing
+from streams import matrix
 
 import river_budget as rb
 from river_budget.core import layout
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
+from river_budget.model import copies
 
 PANDAS = [] if isinstance(pd, Missing) else [pd.NA, pd.NaT]
 NO_NUMBERS = [
@@ -146,6 +148,48 @@ def test_a_value_in_an_array_that_is_no_finite_number_is_refused(value, kind):
                 continue
             with refused(model, "number"):
                 call(model, method, X, [y] * 2)
+
+
+@pytest.mark.parametrize("model", having("learn_many"))
+def test_a_large_batch_is_learned_as_a_whole_or_not_at_all(model, monkeypatch):
+    """Nobody looks at all of it before. What has been learned of it, with new features and labels, is taken back."""
+    monkeypatch.setattr(copies, "LARGE", 0)
+    monkeypatch.setattr(copies, "MUCH", 0)
+    stream = stream_for(model, 90)
+    rows, targets = matrix(stream), [y for _, y in stream]
+    last = rows.shape[1] - 1
+    fresh, ready = model.clone(), model.clone()
+    ready.learn_many(rows[:20, :-1], targets[:20])
+    for state in (fresh, ready):
+        for place, value in ((0, math.nan), (50, math.inf), (89, -math.inf)):
+            spoilt = rows.copy()
+            spoilt[place, last] = value
+            for method in methods_of(state, ("learn_many", "predict_then_learn_many")):
+                with refused(state, f"feature {last} ", repr(value)):
+                    call(state, method, spoilt, targets)
+
+
+def test_a_batch_that_is_not_finite_times_its_scales_is_not_learned_at_all():
+    model, rows = rb.BSGDClassifier(15, RBF(0.5, {1: 2.0})), np.ones((5, 3))
+    rows[3, 1] = 1.7e308
+    for _ in range(2):
+        with refused(model, "feature 1 ", "finite times its scale"):
+            model.learn_many(rows, [True] * 5)
+        model.learn_many(np.ones((5, 2)), [True] * 5)
+
+
+@pytest.mark.parametrize("model", having("predict_many"))
+@pytest.mark.parametrize("place", [0, 2, 5, 39])
+def test_in_a_batch_to_be_predicted_what_is_not_finite_counts_as_absent(model, place):
+    stream = stream_for(model, 60)
+    rows, targets = matrix(stream), [y for _, y in stream]
+    model = model.clone()
+    model.learn_many(rows[:20], targets[:20])
+    spoilt, absent = rows[20:].copy(), rows[20:].copy()
+    spoilt[place, 1:3], spoilt[-1, 0] = (math.nan, math.inf), -math.inf
+    absent[place, 1:3], absent[-1, 0] = 0.0, 0.0
+
+    assert list(model.predict_many(spoilt)) == list(model.predict_many(absent))
 
 
 @pytest.mark.parametrize("value", MISSING, ids=short)

@@ -152,16 +152,20 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
 
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
         """
-        batch = Batch(X)
+        batch = Batch(X, checked=False)
         scores, levels = np.empty((len(batch), 1)), np.zeros(len(batch))
-        for first, last, rows in self.parts_of(batch):
-            some = slice(first, last)
-            self.run_pass(rows, levels[some], np.ones(last - first), scores[some])
+
+        def learn() -> None:
+            for first, last, rows in self.parts_of(batch):
+                some = slice(first, last)
+                self.run_pass(rows, levels[some], np.ones(last - first), scores[some])
+
+        self.all_or_nothing(batch, learn)
         return batch.series(_strangeness(scores[:, 0], levels), None)
 
     def score_many(self, X: Any) -> Any:
         """The scores of many examples."""
-        batch = Batch(X, predicted=True)
+        batch = Batch(X, predicted=True, checked=False)
         return batch.series(_strangeness(self._score_batch(batch)[:, 0], self._level), None)
 
 

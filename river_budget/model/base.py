@@ -25,7 +25,7 @@ from ..kernels import RBF, Custom, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
 from .advice import say
 from .at_once import AtOnce
-from .batches import Batch
+from .batches import Batch, refuse_if_not_finite
 from .calls import AT_A_TIME, Call, FreeRows, PreparedList, PreparedRow
 from .contract import Rows
 from .copies import Copied
@@ -310,6 +310,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
             ready = False
             done += call.run(self.pass_holder.learning_pass)
             if done < stop and not (say(self) or self.add_slots()):
+                refuse_if_not_finite(rows, done)
                 self.prepare()
 
     def add_slots(self) -> bool:
@@ -332,17 +333,21 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
                 rows = batch.examples(features) if self.takes_lists else batch.rows(features)
             n_outputs = self.n_outputs
             if block is self.block:  # else another thread has changed all of them
-                return self._scores_by(block, rows, n_outputs)
+                scores, done = self._scores_by(block, rows, n_outputs)
+                if done == len(rows) or batch.checked:
+                    return scores
+                batch.check()
 
     def _score_rows(self, rows: Any) -> Rows:
         """The scores of rows that have been made for the model as it is."""
-        return self._scores_by(self.block, rows, self.n_outputs)
+        return self._scores_by(self.block, rows, self.n_outputs)[0]
 
-    def _scores_by(self, block: Any, rows: Any, n_outputs: int) -> Rows:
+    def _scores_by(self, block: Any, rows: Any, n_outputs: int) -> tuple[Rows, int]:
+        """Scores, and how many there are before a row that is not finite."""
         scores = np.zeros((len(rows), n_outputs))
-        if block is not None:
-            Call(block, rows, scores=scores).run(self.scoring_pass)
-        return scores
+        if block is None:
+            return scores, len(rows)
+        return scores, Call(block, rows, scores=scores).run(self.scoring_pass)
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
         """The examples of a batch, whose features become known, in parts: where each begins and ends, and its rows."""

@@ -16,19 +16,40 @@ from ..core.rows import first_bad_row
 from .features import FeatureIndex, is_missing, number
 from .lists import Lists
 
+LARGE = 2**20  # bytes of a matrix that is not in the cache any more when it has been read
 FEW = 4  # columns of a batch are few if there are more than so many times as many known features
+
+
+class NotFinite(Exception):
+    """A pass has stopped at a row that is not finite, in a batch that was not checked."""
+
+
+def refuse_if_not_finite(rows: Any, t: int) -> None:
+    """Raise for row t of a matrix in which something is not finite."""
+    if isinstance(rows, np.ndarray) and not np.isfinite(rows[t]).all():
+        raise NotFinite
 
 
 class Batch:
     """Many examples: a matrix with names for its columns, from a frame or a 2-D array, or lists of what is present.
 
-    `predicted`: they are not learned, and what is missing in them counts as 0.
+    `predicted`: they are not learned, and what is missing in them counts as 0. Not `checked`: the pass will find
+    what is not finite, and stop there. It takes long to read a large matrix twice.
     """
 
     lists: Lists | None = None  # of columns, where the examples have come as a sparse matrix
+    given: Any = None  # else the matrix as it has come
+    predicted, checked = False, True
 
-    def __init__(self, X: Any, predicted: bool = False):
+    def __init__(self, X: Any, predicted: bool = False, checked: bool = True):
         self.frame: Any = None
+        self.predicted = predicted
+        self._take(X, predicted)
+        self.checked = self.lists is not None
+        if checked:
+            self.check()
+
+    def _take(self, X: Any, predicted: bool) -> None:
         if is_sparse(X):
             self._take_sparse(X, predicted)
             return
@@ -36,7 +57,7 @@ class Batch:
             if X.ndim != 2:
                 raise ValueError(f"an array of examples must have 2 dimensions, not {X.ndim}")
             self.names: list[Any] = list(range(X.shape[1]))
-            self.values = _numbers(X, predicted)
+            self.given = _numbers(X, predicted)
         else:
             self.frame = dataframe.into_frame(X)
             self.names = list(self.frame.columns)
@@ -46,15 +67,21 @@ class Batch:
                 return
             values = _matrix(self.frame)
             if values is None:
-                self.values = _checked_columns(self.frame, predicted)
+                self.given = _checked_columns(self.frame, predicted)
             else:
-                self.values = _numbers(values, predicted)
-        bad = first_bad_row(_as_writable(self.values))
-        if bad >= 0 and predicted:
-            self.values = np.nan_to_num(self.values, nan=0.0, posinf=0.0, neginf=0.0)
+                self.given = _numbers(values, predicted)
+
+    def check(self) -> None:
+        """Look for numbers that are not finite: they are refused, or count as 0."""
+        if self.checked:
+            return
+        bad = first_bad_row(_as_writable(self.given))
+        if bad >= 0 and self.predicted:
+            self.given = np.nan_to_num(self.given, nan=0.0, posinf=0.0, neginf=0.0)
         elif bad >= 0:
-            for name, value in zip(self.names, self.values[bad], strict=True):
+            for name, value in zip(self.names, self.given[bad], strict=True):
                 number(name, float(value))
+        self.checked = True
 
     def _take_sparse(self, X: Any, predicted: bool) -> None:
         """The rows of a sparse matrix, each column at most once in a row."""
@@ -77,17 +104,24 @@ class Batch:
     def of(cls, names: list[Any], values: Any) -> Batch:
         """A matrix of float64 that has been checked, with these names for its columns."""
         batch = cls.__new__(cls)
-        batch.frame, batch.names, batch.values = None, names, values
+        batch.frame, batch.names, batch.given = None, names, values
         return batch
 
     @functools.cached_property
-    def values(self) -> Any:
-        """All numbers as a matrix."""
+    def _table(self) -> Any:
         assert self.lists is not None
         return self.lists.table(len(self.names))
 
+    @property
+    def values(self) -> Any:
+        """All numbers as a matrix, and all of them finite."""
+        if self.lists is not None:
+            return self._table
+        self.check()
+        return self.given
+
     def __len__(self) -> int:
-        return len(self.values) if self.lists is None else len(self.lists)
+        return len(self.given) if self.lists is None else len(self.lists)
 
     # for models
 
@@ -127,9 +161,9 @@ class Batch:
         return rows
 
     def scaled_values(self, features: FeatureIndex) -> Any:
-        """The matrix, with its columns times the scales of their features."""
+        """The matrix, with its columns times the scales of their features. Without these it may not have been checked."""
         if not features.scaled:
-            return self.values
+            return self.given if self.lists is None else self.values
         with np.errstate(over="ignore"):
             scaled = self.values * features.factors(self.names)
         bad = first_bad_row(scaled)
@@ -140,7 +174,7 @@ class Batch:
     def _scaled_lists(self, features: FeatureIndex) -> Lists:
         """The same as lists."""
         if self.lists is None:
-            return Lists.of_table(self.scaled_values(features))
+            return Lists.of_table(self.scaled_values(features) if features.scaled else self.values)
         if not features.scaled:
             return self.lists
         lists = self.lists
@@ -193,8 +227,9 @@ class Batch:
         """Some of the examples."""
         part = Batch.__new__(Batch)
         part.frame, part.names = self.frame, self.names
+        part.predicted, part.checked = self.predicted, self.checked
         if self.lists is None:
-            part.values = self.values[start:stop]
+            part.given = self.given[start:stop]
         else:
             part.lists = self.lists[start:stop]
         return part

@@ -145,7 +145,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     @changes_the_model
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the examples in their order, exactly as a loop of `learn_one`."""
-        self._learn_batch(Batch(X), y, w, predict=False)
+        self._learn_batch(Batch(X, checked=False), y, w, predict=False)
 
     @changes_the_model
     def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
@@ -154,11 +154,20 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ... With boolean targets the
         labels are known from the start; otherwise predictions are None until the first label is.
         """
-        return self._learn_batch(Batch(X), y, w, predict=True)
+        return self._learn_batch(Batch(X, checked=False), y, w, predict=True)
 
     def _learn_batch(self, batch: Batch, y: Any, w: Any, predict: bool) -> Any:
         targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
         targets.check(self.labels)
+
+        def learn() -> Any:
+            return self._learn_targets(batch, targets, all_weights, predict)
+
+        return self.all_or_nothing(batch, learn)
+
+    def _learn_targets(
+        self, batch: Batch, targets: Targets, all_weights: Any, predict: bool
+    ) -> Any:
         self.target_name = targets.name
         if not len(batch):
             return batch.series(self.labels.labels(np.zeros((0, self.n_outputs))), targets.name)
@@ -187,12 +196,12 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         return batch.series(_joined(predictions), targets.name) if predict else None
 
     def predict_many(self, X: Any) -> Any:
-        batch = Batch(X, predicted=True)
+        batch = Batch(X, predicted=True, checked=False)
         scores = self._score_batch(batch)
         return batch.series(self.labels.labels(scores), self.target_name)
 
     def predict_proba_many(self, X: Any) -> Any:
-        batch = Batch(X, predicted=True)
+        batch = Batch(X, predicted=True, checked=False)
         return batch.table(self.labels.probabilities(self._score_batch(batch), *self._link()))
 
     def _link(self) -> tuple[float, float]:
@@ -259,18 +268,21 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
         """
-        batch = Batch(X)
+        batch = Batch(X, checked=False)
         targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
-        numbers = targets.numbers()
-        self.target_name = targets.name
-        scores = np.empty((len(batch), 1))
-        for first, last, rows in self.parts_of(batch):
-            some = slice(first, last)
-            self.run_pass(rows, numbers[some], all_weights[some], scores[some])
+        numbers, scores = targets.numbers(), np.empty((len(batch), 1))
+
+        def learn() -> None:
+            self.target_name = targets.name
+            for first, last, rows in self.parts_of(batch):
+                some = slice(first, last)
+                self.run_pass(rows, numbers[some], all_weights[some], scores[some])
+
+        self.all_or_nothing(batch, learn)
         return batch.series(scores[:, 0], targets.name)
 
     def predict_many(self, X: Any) -> Any:
-        batch = Batch(X, predicted=True)
+        batch = Batch(X, predicted=True, checked=False)
         scores = self._score_batch(batch)
         return batch.series(scores[:, 0], self.target_name)
 
@@ -299,7 +311,7 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
 
     def transform_many(self, X: Any) -> Any:
         """The features of many examples: a frame of the same kind, or of an array an array."""
-        batch = Batch(X, predicted=True)
+        batch = Batch(X, predicted=True, checked=False)
         features = self._score_batch(batch)
         if batch.frame is None:
             return features
