@@ -178,8 +178,8 @@ hits, misses = (sum(c.values()) for c in (decide.stats.cache_hits, decide.stats.
 print(json.dumps([score, hits, misses, river_budget.__file__]))
 """
 EDIT = (
-    "eight_by_eight(exponentials, exp_of_eight)",
-    "eight_by_eight(exponentials, lambda builder, x: same(0.25))",
+    """    return builder.select(builder.fcmp_ordered(">=", x, same(SMALLEST)), value, same(0.0))""",
+    "    return same(0.25)",
 )
 
 

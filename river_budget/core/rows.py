@@ -14,6 +14,7 @@ from .custom import call_function
 from .differences import distances_by_differences
 from .examples import all_of, places_of, values_of
 from .exponential import exp_of, exponentials
+from .gaussian import gaussians
 from .jit import FUSED, REORDERED, compiled
 from .lanes import dot
 from .linked import vector
@@ -135,9 +136,9 @@ def raw_self_kernel(model, norm):
 
 
 @compiled
-def _normalise(model, norm):
+def _normalise(model, row, norm):
     """row[j] = k(vector j, x) / sqrt(k(vector j, vector j) k(x, x)), or 0 where that does not exist"""
-    row, norms, length = model.row, model.norms, max(raw_self_kernel(model, norm), 0.0)
+    norms, length = model.norms, max(raw_self_kernel(model, norm), 0.0)
     for j in range(model.head.count):
         both = math.sqrt(length) * math.sqrt(max(raw_self_kernel(model, norms[j]), 0.0))
         row[j] = row[j] / both if both > 0.0 else 0.0
@@ -148,14 +149,6 @@ def _log_of_distance(distance, gamma):
     """-gamma distance, where a rounding error below 0 counts as 0. An overflow stays what it is, infinite
     or NaN, and exp_of makes a 0 of it."""
     return -gamma * (0.0 if distance < 0.0 else distance)
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def _rbf(row, logs, norms, norm, gamma, n):
-    """From inner products to exp(-gamma |vector j - x|^2). Its logarithm is kept for who merges x next."""
-    for j in range(n):
-        logs[j] = _log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
-    exponentials(logs, row, n)
 
 
 @compiled(always_inlined=True)
@@ -244,24 +237,24 @@ def kernel_row(model, x, norm):
     if head.kernel == CUSTOM:
         _custom(model, x)
         if head.normalised:
-            _normalise(model, norm)
+            _normalise(model, row, norm)
         return
     dot_products(model, x, row, n)
-    from_products(model, norm)
+    from_products(model, row, norm)
 
 
 @compiled
-def from_products(model, norm):
-    """From inner products to kernel values."""
-    head, row, n = model.head, model.row, padded_count(model)
+def from_products(model, row, norm):
+    """From inner products to kernel values. Of the Gaussian kernel their logarithms are kept for who merges x next."""
+    head, n = model.head, padded_count(model)
     if head.kernel == RBF:
-        _rbf(row, model.logs, model.norms, norm, head.gamma, n)
+        gaussians(row, model.logs, model.norms, norm, head.gamma, n)
     elif head.kernel == POLYNOMIAL:
         _polynomial(row, model.buffer, head.gamma, head.coef0, head.degree, n)
     else:  # LINEAR
         _bounded(row, n)
     if head.normalised and not head.bounded:
-        _normalise(model, norm)
+        _normalise(model, row, norm)
 
 
 @compiled(fastmath=REORDERED, always_inlined=True)

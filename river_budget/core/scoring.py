@@ -79,13 +79,12 @@ def desk(model):
 @compiled
 def score_together(model, stream, t):
     """Scores of TOGETHER examples that are alike."""
-    n, row, products = padded_count(model), model.row, desk(model)
+    products = desk(model)
     first, _ = example_and_scores(model, stream, t)
-    products_together(model, first, products, n)
+    products_together(model, first, products, padded_count(model))
     for k in range(TOGETHER):
-        for j in range(n):
-            row[j] = products[k, j]
-        from_products(model, products[NORMS, k])
+        row = products[k]
+        from_products(model, row, products[NORMS, k])
         score_row(model, row, scores_of(stream, t + k))
 
 

@@ -1,0 +1,53 @@
+"""From products with many vectors to Gaussian kernel values, in one sweep over all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+
+from .exponential import exp_of_eight
+from .lanes import LANES, WORD, array_of, eight, in_all, in_turns, put_eight, same
+from .numba_types import compiled_as
+
+TURNS = 2  # an exponential has to wait for itself, and lets another one go on
+
+
+def gaussians(row: Any, logs: Any, norms: Any, norm: float, gamma: float, n: int) -> None:
+    """row[j], the product <vector j, x>, becomes exp(logs[j]), logs[j] = -gamma |vector j - x|^2, for j < n, a multiple
+    of LANES. A rounding error below 0 counts as 0, and what has overflowed is infinitely far."""
+    distances = norms[:n] + norm - 2.0 * row[:n]
+    logs[:n] = -gamma * np.where(distances < 0.0, 0.0, distances)
+    row[:n] = np.exp(np.where(np.isnan(logs[:n]), -np.inf, logs[:n]))
+
+
+@compiled_as(
+    gaussians,
+    types.none,
+    types.Array,
+    types.Array,
+    types.Array,
+    types.Float,
+    types.Float,
+    types.Integer,
+)
+def _gaussians(context, builder, signature, args):
+    (row, _), (logs, _), (norms, _) = (
+        array_of(context, builder, signature, args, i) for i in range(3)
+    )
+    norm, factor = in_all(builder, args[3]), in_all(builder, builder.fneg(args[4]))
+    n = context.cast(builder, args[5], signature.args[5], types.intp)
+
+    def write(_: int, start: Any) -> None:
+        product = eight(builder, row, start)
+        both = builder.fadd(eight(builder, norms, start), norm)
+        distance = builder.fsub(both, builder.fadd(product, product))
+        below = builder.fcmp_ordered("<", distance, same(0.0))
+        log = builder.fmul(builder.select(below, same(0.0), distance), factor)
+        put_eight(builder, log, logs, start)
+        put_eight(builder, exp_of_eight(builder, log), row, start)
+
+    in_turns(builder, builder.sdiv(n, ir.Constant(WORD, LANES)), TURNS, write)
+    return context.get_dummy_value()
