@@ -238,6 +238,20 @@ CORE = [
         "replay projection merge",
         "smallest or Smallest",
     ),
+    Mutant(
+        "core/least.py",
+        "        return builder.and_(light, _are_there(builder, start, n))\n",
+        "        return light\n",
+        "least",
+        "lightest or least or number",
+    ),
+    Mutant(
+        "core/least.py",
+        "for lanes in (4, 2, 1):\n        best",
+        "for lanes in (4, 2):\n        best",
+        "least",
+        "",
+    ),
     Mutant("core/trigonometry.py", "FAR = 1.5e6", "FAR = 1.5e10", "numerics", "quarter"),
     Mutant(
         "core/waterlevel.py",
@@ -1022,6 +1036,20 @@ PROMISES = [
         "fuzz",
         "places_are_wrong",
     ),
+    Mutant(
+        "model/copies.py",
+        "            self.become(before)\n            batch.check()\n",
+        "            batch.check()\n",
+        "errors",
+        "large_batch",
+    ),
+    Mutant(
+        "model/base.py",
+        "if done == len(rows) or batch.checked:",
+        "if batch is not None:",
+        "errors",
+        "to_be_predicted",
+    ),
     Mutant("model/batches.py", "plain = np.asarray(values)", "plain = values", "fuzz", "subclass"),
     # A misspelt argument is an error too.
     Mutant(
@@ -1242,7 +1270,13 @@ PROMISES = [
         "first_use.py", "self.said or Progress.drawing", "self.said", "first_use", "beside_a_bar"
     ),
     # a detector: a threshold below which a share nu of the stream lies
-    Mutant("algorithms/one_class.py", "1.0 - 0.5 * f / rho", "1.0 - f / rho", "one_class", ""),
+    Mutant(
+        "algorithms/one_class.py",
+        "np.where(outside > 0.0, 1.0 - 0.5 * f / rho,",
+        "np.where(outside > 0.0, 1.0 - f / rho,",
+        "one_class",
+        "",
+    ),
     # The data are looked for in the folder RIVER_BUDGET_DATA and otherwise downloaded
     Mutant(
         "datasets/fetching.py",

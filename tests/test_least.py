@@ -7,8 +7,7 @@ import math
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from optional import given, settings, st
 
 from river_budget.core.least import oldest_of, oldest_of_least
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from .examples import NONE, places_of, present, values_of
 from .jit import FUSED, compiled
+from .lanes import LANES, write_others
 from .nodes import precedes, rewrite, unlink
+from .numba_types import address_of, f64
 
 
 @compiled(always_inlined=True)
@@ -90,9 +92,12 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
     are. In a table, the vector `unwritten` is that of x."""
     if model.head.slots:
         return _listed_side_by_side(model, members, cursors, places, points)
-    vectors, n = model.vectors, 0
-    for f in range(vectors.shape[0]):
-        places[f] = 0
+    vectors, n = model.vectors, NONE
+    sizes = f64(
+        address_of(places), vectors.shape[0]
+    )  # sum_i |x_i|, until the places take their room
+    for f in range(sizes.shape[0]):
+        sizes[f] = 0.0
     for i in range(members.shape[0]):  # in the table, every feature is in another place of memory
         point, member = points[i], members[i]
         if member == unwritten:
@@ -100,10 +105,13 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
         else:
             for f in range(vectors.shape[0]):
                 point[f] = vectors[f, member]
-        for f in range(vectors.shape[0]):
-            places[f] |= point[f] != 0.0
-    for f in range(vectors.shape[0]):
-        found = places[f]
+        for f in range(sizes.shape[0]):
+            sizes[f] += abs(point[f])
+    whole = sizes.shape[0] // LANES * LANES
+    for f in range(0, whole, LANES):
+        n = write_others(sizes, f, places, n)
+    for f in range(whole, sizes.shape[0]):
+        found = sizes[f] != 0.0
         places[n] = f
         n += found
     if n < vectors.shape[0]:
