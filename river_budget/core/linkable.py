@@ -10,7 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import binding
+from llvmlite.binding import newpassmanagers
 from numba.core import caching, codegen
+
+# whether LLVM's steps for a function can be chosen one by one: in older versions they cannot
+CHOOSES_STEPS = hasattr(getattr(newpassmanagers, "NewPassManager", None), "add_sroa_pass")
 
 
 class Around:
@@ -35,8 +39,23 @@ class Library(codegen.JITCodeLibrary):  # type: ignore[misc]
     def codegen(self) -> Any:
         return Around(self._codegen, set_env=_nothing)
 
+    def _optimize_functions(self, module: Any) -> None:
+        """Just enough to make them small, as they are copied for each that calls them."""
+        if not CHOOSES_STEPS:
+            super()._optimize_functions(module)
+            return
+        module.data_layout = self._codegen._data_layout
+        builder = self._codegen._pass_builder()
+        steps = newpassmanagers.create_new_function_pass_manager()
+        steps.add_sroa_pass()
+        steps.add_simplify_cfg_pass()
+        steps.add_instruction_combine_pass()
+        for function in module.functions:
+            if not function.is_declaration:
+                steps.run(function, builder)
+
     def _optimize_final_module(self) -> None:
-        """A pass will be."""
+        """A pass will be, with all that it calls."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
