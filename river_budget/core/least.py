@@ -84,7 +84,7 @@ def _least(builder: Any, values: Any, n: Any) -> Any:
 
 
 def _first_to_come(builder: Any, arrivals: Any, n: Any, flags: Callable[[Any], Any]) -> Any:
-    """The place of the least arrival among those that are flagged, of the groups from a start on."""
+    """The place of the least arrival among those that are flagged: flags(start) says so of eight places."""
     firsts = [cgutils.alloca_once_value(builder, in_all_whole(builder, LAST)) for _ in range(TURNS)]
     places = [cgutils.alloca_once_value(builder, in_all_whole(builder, 0)) for _ in range(TURNS)]
 

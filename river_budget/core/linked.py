@@ -93,9 +93,8 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
     if model.head.slots:
         return _listed_side_by_side(model, members, cursors, places, points)
     vectors, n = model.vectors, NONE
-    sizes = f64(
-        address_of(places), vectors.shape[0]
-    )  # sum_i |x_i|, until the places take their room
+    # sum_i |x_i|, in the room of the places, which do not overtake them
+    sizes = f64(address_of(places), vectors.shape[0])
     for f in range(sizes.shape[0]):
         sizes[f] = 0.0
     for i in range(members.shape[0]):  # in the table, every feature is in another place of memory
