@@ -12,7 +12,7 @@ import pytest
 import river_budget as rb
 from river_budget.core.layout import views
 from river_budget.model import storage
-from river_budget.model.lists import vectors_of
+from river_budget.model.lists import key_of, vectors_of, write_keys
 
 K = rb.kernels.RBF(0.05)
 KINDS = {
@@ -142,6 +142,32 @@ def test_memory_follows_the_support(thin):
     assert (
         len(model.features) < len(used) + 30
     )  # those of an example that came before there were lists
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"é{i}" for i in range(40)],
+        list(range(100)),
+        [-i * 2**45 for i in range(300)],
+        [2**53 + i for i in range(-20, 20)],
+        [10**400 + i for i in range(40)],
+        [f"\ud800{i}" for i in range(40)],
+        [True, *range(2, 60)],
+        [i / 3 for i in range(40)],
+        [(i, "x") for i in range(40)],
+        [np.int64(i) for i in range(40)],
+        [str(i) if i % 2 else i for i in range(70)],
+    ],
+    ids=lambda names: repr(names[-1])[:12],
+)
+def test_many_names_at_once_get_the_keys_of_single_ones(names):
+    for some in (names, names[:5]):
+        places = list(range(len(some)))
+        random.Random(0).shuffle(places)
+        keys = np.full(len(some), -1.0)
+        write_keys(keys, places, some)
+        assert [keys[place] for place in places] == [key_of(name) for name in some]
 
 
 def test_predictions_leave_no_trace(thin):

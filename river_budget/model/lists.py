@@ -12,6 +12,7 @@ from ..core import layout as blocks
 from ..parameters import as_float
 
 WHOLE = 2**53  # up to which whole numbers are floats as they are
+FEW = 32  # names: such are looked at one by one
 
 
 def key_of(name: Any) -> float:
@@ -40,16 +41,30 @@ def key_of(name: Any) -> float:
 
 
 def write_keys(keys: Any, places: Iterable[int], names: Collection[Any]) -> None:
-    """The keys of names, which mostly are texts, into their places."""
-    try:
-        if type(next(iter(names), "")) is str:
-            for place, key in zip(places, map(zlib.crc32, map(str.encode, names)), strict=True):
-                keys[place] = key
-            return
-    except (TypeError, UnicodeEncodeError):  # a name of another kind, or with a half of a character
-        pass
+    """The keys of names into their places."""
+    if len(names) > FEW:
+        keys[np.fromiter(places, np.int64, len(names))] = _keys_of(names)
+        return
     for place, name in zip(places, names, strict=True):
         keys[place] = key_of(name)
+
+
+def _keys_of(names: Collection[Any]) -> Any:
+    """The keys of many names, which mostly are texts, or the numbers of columns."""
+    kinds, n = set(map(type, names)), len(names)
+    try:
+        if kinds == {str}:
+            return np.fromiter(map(zlib.crc32, map(str.encode, names)), np.float64, n)
+        if kinds == {int}:
+            keys = np.fromiter(names, np.float64, n)
+            if (np.abs(keys) < WHOLE).all():
+                return keys
+    except (
+        UnicodeEncodeError,
+        OverflowError,
+    ):  # half of a character, or a number beyond all floats
+        pass
+    return np.fromiter(map(key_of, names), np.float64, n)
 
 
 def by_key(names: Iterable[Any]) -> list[Any]:
