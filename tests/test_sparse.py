@@ -165,9 +165,11 @@ def test_many_names_at_once_get_the_keys_of_single_ones(names):
     for some in (names, names[:5]):
         places = list(range(len(some)))
         random.Random(0).shuffle(places)
-        keys = np.full(len(some), -1.0)
-        write_keys(keys, places, some)
-        assert [keys[place] for place in places] == [key_of(name) for name in some]
+        expected = [key_of(name) for name in some]
+        for kind in (np.asarray, memoryview):
+            keys = np.full(len(some), -1.0)
+            write_keys(kind(keys), places, some)
+            assert [keys[place] for place in places] == expected
 
 
 def test_predictions_leave_no_trace(thin):

@@ -41,9 +41,9 @@ def key_of(name: Any) -> float:
 
 
 def write_keys(keys: Any, places: Iterable[int], names: Collection[Any]) -> None:
-    """The keys of names into their places."""
+    """The keys of names into their places, in an array or in memory."""
     if len(names) > FEW:
-        keys[np.fromiter(places, np.int64, len(names))] = _keys_of(names)
+        np.asarray(keys)[np.fromiter(places, np.int64, len(names))] = _keys_of(names)
         return
     for place, name in zip(places, names, strict=True):
         keys[place] = key_of(name)
