@@ -153,14 +153,9 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
         Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
         """
         batch = Batch(X, checked=False)
-        scores, levels = np.empty((len(batch), 1)), np.zeros(len(batch))
-
-        def learn() -> None:
-            for first, last, rows in self.parts_of(batch):
-                some = slice(first, last)
-                self.run_pass(rows, levels[some], np.ones(last - first), scores[some])
-
-        self.all_or_nothing(batch, learn)
+        n = len(batch)
+        scores, levels, ones = np.empty((n, 1)), np.zeros(n), np.ones(n)
+        self.all_or_nothing(batch, lambda: self.run_parts(batch, levels, ones, scores))
         return batch.series(_strangeness(scores[:, 0], levels), None)
 
     def score_many(self, X: Any) -> Any:

@@ -354,6 +354,12 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         for first, last in batch.parts(self.most_entries):
             yield first, last, self.rows_of(batch.part(first, last))
 
+    def run_parts(self, batch: Batch, targets: Any, weights: Any, scores: Rows) -> None:
+        """The pass over a batch, in parts."""
+        for first, last, rows in self.parts_of(batch):
+            some = slice(first, last)
+            self.run_pass(rows, targets[some], weights[some], scores[some])
+
     def rows_of(self, batch: Batch) -> Any:
         """The examples of a batch whose features become known."""
         if batch.lists is None and self.block is not None and self.features.in_place(batch.names):

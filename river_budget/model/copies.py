@@ -55,7 +55,7 @@ class Copied:
         may be finite and not times their scales.
         """
         kept = 0 if self.block is None else self.block.nbytes
-        large = batch.lists is None and batch.given.nbytes >= max(LARGE, MUCH * kept)
+        large = not batch.checked and batch.given.nbytes >= max(LARGE, MUCH * kept)
         if not (large or self.features.scaled):
             batch.check()
             return learn()

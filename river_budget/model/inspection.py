@@ -67,9 +67,7 @@ def predict_then_learn_batch(model: Any, batch: Batch, targets: Any, weights: An
         return model._learn_batch(batch, targets, weights, predict=True).tolist()  # type: ignore[no-any-return]
     scores = np.empty((len(batch), 1))
     numbers = Targets(targets, len(batch)).numbers()
-    for first, last, rows in model.parts_of(batch):
-        some = slice(first, last)
-        model.run_pass(rows, numbers[some], weights[some], scores[some])
+    model.run_parts(batch, numbers, weights, scores)
     return predictions_of(None, scores)
 
 

@@ -59,11 +59,8 @@ def _keys_of(names: Collection[Any]) -> Any:
             keys = np.fromiter(names, np.float64, n)
             if (np.abs(keys) < WHOLE).all():
                 return keys
-    except (
-        UnicodeEncodeError,
-        OverflowError,
-    ):  # half of a character, or a number beyond all floats
-        pass
+    except (UnicodeEncodeError, OverflowError):
+        pass  # half of a character, or a number beyond all floats
     return np.fromiter(map(key_of, names), np.float64, n)
 
 

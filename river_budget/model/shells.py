@@ -274,9 +274,7 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
         def learn() -> None:
             self.target_name = targets.name
-            for first, last, rows in self.parts_of(batch):
-                some = slice(first, last)
-                self.run_pass(rows, numbers[some], all_weights[some], scores[some])
+            self.run_parts(batch, numbers, all_weights, scores)
 
         self.all_or_nothing(batch, learn)
         return batch.series(scores[:, 0], targets.name)
