@@ -28,7 +28,7 @@ from river import base, preprocessing
 from test_saving import ALL, file_of, is_supervised
 
 import river_budget as rb
-from river_budget.core.heavy import FAINT
+from river_budget.core.heavy import FAINT, STRAINED
 from river_budget.core.layout import views
 from river_budget.core.rows import FARTHEST
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
@@ -263,7 +263,8 @@ def check_heavy(block):
     """What is kept of heavy vectors is of them."""
     n = int(block.head.count)
     multipliers, distances = block.multipliers[:n], block.distances[:n, :n]
-    assert ((multipliers >= FAINT) & (multipliers <= 1.0)).all()
+    assert ((multipliers >= FAINT) & (multipliers <= 1.0 / FAINT)).all()
+    assert ((block.strains[:n] >= 1.0) & (block.strains[:n] <= STRAINED)).all()
     if block.head.noted:
         assert (distances == distances.T).all()
         assert ((distances >= 0.0) & (distances <= FARTHEST)).all()

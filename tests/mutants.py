@@ -792,9 +792,9 @@ PROMISES = [
     ),
     # predict_then_learn_many: the predictions made before each example was learned
     Mutant(
-        "model/shells.py",
-        "            self.run_pass(rows, numbers[some], all_weights[some], scores[some])\n",
-        "            self.run_pass(rows, numbers[some], all_weights[some], scores[some])\n            scores[some] = self._score_rows(rows)\n",
+        "model/base.py",
+        "            self.run_pass(rows, targets[some], weights[some], scores[some])\n",
+        "            self.run_pass(rows, targets[some], weights[some], scores[some])\n            scores[some] = self._score_rows(rows)\n",
         "frames",
         "progressive",
     ),
@@ -1199,6 +1199,34 @@ PROMISES = [
         "is_true or anew",
     ),
     Mutant(
+        "core/heavy.py",
+        "0.0 <= shares[longer] <= WILD",
+        "0.0 <= shares[longer] <= 1.0",
+        "heavy",
+        "beyond",
+    ),
+    Mutant(
+        "core/heavy.py",
+        "if strain > STRAINED or not near:",
+        "if not near:",
+        "heavy",
+        "beyond",
+    ),
+    Mutant(
+        "core/heavy.py",
+        "members[1 - longer] if was_last else place",
+        "place",
+        "heavy",
+        "shrinks",
+    ),
+    Mutant(
+        "core/heavy.py",
+        "    return largest * max(abs(shares[0]), abs(shares[1]), 1.0)\n",
+        "    return 1.0\n",
+        "heavy",
+        "beyond",
+    ),
+    Mutant(
         "core/nodes.py",
         "    model.unsorted[j] += 1\n",
         "",
@@ -1207,8 +1235,8 @@ PROMISES = [
     ),
     Mutant(
         "model/storage.py",
-        "            blocks.views(block).multipliers[:] = 1.0\n",
-        "",
+        "model.multipliers[:], model.strains[:] = 1.0, 1.0",
+        "model.strains[:] = 1.0",
         "heavy",
         "anew",
     ),

@@ -14,10 +14,10 @@ from test_merging import assert_best_pairs, maintenances, members_and_result
 from test_sparse import check_lists
 
 import river_budget as rb
-from river_budget.core.heavy import FAINT, LONG
+from river_budget.core.heavy import FAINT, LONG, STRAINED
 from river_budget.core.layout import views
 from river_budget.model import storage
-from river_budget.saving import trust
+from river_budget.saving import states, trust
 
 K = rb.kernels.RBF(0.05)
 KINDS = {
@@ -26,15 +26,15 @@ KINDS = {
     "mean": lambda budget=6: rb.BSGDClassifier(budget, K, average=True, seed=1),
     "tube": lambda budget=6: rb.BSGDRegressor(budget, K, l2=1e-3, seed=1),
 }
-NAMES, WORDS = 900, 6
+NAMES, MORE, WORDS = 900, 2500, 6
 SEARCH = 1e-6  # rounding decides where the search for a place ends, up to 1e-8
 
 
-def crowd(n, kind="two", seed=0, size=1.0):
+def crowd(n, kind="two", seed=0, size=1.0, names=NAMES):
     """Examples of a few out of many features, with labels that are mostly noise."""
     rng = np.random.default_rng(seed)
     for _ in range(n):
-        words = rng.choice(NAMES, WORDS, replace=False)
+        words = rng.choice(names, WORDS, replace=False)
         numbers = size * rng.normal(1.0, 0.5, WORDS)
         y = int(rng.integers(0, 3)) if kind == "three" else bool(rng.random() < 0.5)
         y = float(rng.normal()) if kind == "tube" else y
@@ -63,11 +63,20 @@ def at(model, x):
 def vectors(model):
     """The support vectors, in the order of the block."""
     block, found = views(model.block), model.support_vectors()
-    X = np.zeros((len(found), NAMES))
+    X = np.zeros((len(found), MORE))
     for j, vector in zip(np.argsort(block.arrivals[: len(found)]), found, strict=True):
         for name, value in vector["features"].items():
             X[j, int(name[1:])] = value
     return X
+
+
+def kept_and_true(model):
+    """Norms and distances: what is kept of the vectors, and what they are."""
+    block, X = views(model.block), vectors(model)
+    n, products = len(X), X @ X.T
+    norms = np.diag(products)
+    distances = K.gamma * (norms[:, None] + norms - 2.0 * products)
+    return (block.norms[:n], norms), (block.distances[:n, :n], distances)
 
 
 def is_heavy(model):
@@ -193,14 +202,12 @@ def test_what_is_kept_of_vectors_is_true(lists, kind, monkeypatch):
     stored_as(monkeypatch, lists)
     model = KINDS[kind](12)
     run(model, crowd(4000))
-    block, count, X = views(model.block), 12, vectors(model)
-    assert block.lengths[:count].tolist() == np.count_nonzero(X, axis=1).tolist()
-    products = X @ X.T
-    norms = np.diag(products)
-    distances = 0.05 * (norms[:, None] + norms - 2.0 * products)
-    assert block.norms[:count] == pytest.approx(norms, rel=1e-12)
-    assert block.distances[:count, :count] == pytest.approx(distances, abs=1e-12)
-    assert block.lengths[:count].max() >= LONG
+    lengths = views(model.block).lengths[:12]
+    assert lengths.tolist() == np.count_nonzero(vectors(model), axis=1).tolist()
+    assert lengths.max() >= LONG
+    norms, distances = kept_and_true(model)
+    assert norms[0] == pytest.approx(norms[1], rel=1e-12)
+    assert distances[0] == pytest.approx(distances[1], abs=1e-12)
     if lists:
         check_lists(model)
 
@@ -216,6 +223,51 @@ def test_a_multiplier_that_has_become_faint_is_used_up():
             renewed += now[0] > 1e6 * last[0]
             last = now
     assert renewed
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_combinations_beyond_their_members_are_followed_too(lists, monkeypatch):
+    """Coefficients of opposite signs meet so. A vector is looked at as a whole when its errors may have grown: here
+    what is kept of all is wrong, and said to be so."""
+    stored_as(monkeypatch, lists)
+    model = KINDS["two"](12)
+    run(model, crowd(1500))
+    assert is_heavy(model)
+    block = views(model.block)
+    assert 1.0 < block.strains[:12].max() < STRAINED
+    block.strains[:12] = STRAINED
+    block.distances[:12, :12] *= 1.0 + 1e-4 * (1.0 - np.eye(12))
+    block.norms[:12] *= 1.0 + 1e-4
+    grown, last = 0, {}
+    for pair in crowd(600, seed=1):
+        run(model, [pair])
+        block = views(model.block)
+        assert (block.strains[:12] <= STRAINED).all()
+        kept = dict(zip(block.arrivals[:12].tolist(), block.multipliers[:12], strict=True))
+        changed, gone = kept.keys() - last.keys(), last.keys() - kept.keys()
+        grown += any(kept[z] > last[n] for z in changed for n in gone if kept[z] != 1.0)
+        last = kept
+    assert grown > 10  # merged beyond its members, and not written anew
+    trusted = np.flatnonzero(block.strains[:12] < 2.0)
+    assert len(trusted) > 4
+    assert block.lengths[trusted].max() >= LONG
+    norms, distances = kept_and_true(model)
+    assert norms[0][trusted] == pytest.approx(norms[1][trusted], rel=1e-12)
+    pairs = np.ix_(trusted, trusted)
+    assert distances[0][pairs] == pytest.approx(distances[1][pairs], abs=1e-12)
+
+
+def test_a_file_from_before_there_were_strains(tmp_path, monkeypatch):
+    model = KINDS["two"]()
+    run(model, crowd(700))
+    with monkeypatch.context() as patch:
+        patch.delitem(states.ARRAYS, "strains")
+        rb.save(model, tmp_path / "model.rb")
+    older = rb.load(tmp_path / "model.rb")
+    assert (views(older.block).strains[:6] == 1.0).all()
+    x = next(crowd(1, seed=2))[0]
+    assert at(older, x) == at(model, x)
+    assert run(older, crowd(50, seed=1)) == pytest.approx(run(model, crowd(50, seed=1)), abs=1e-9)
 
 
 def test_models_with_heavy_vectors_go_on_exactly(tmp_path):
@@ -313,3 +365,23 @@ def test_tables_come_only_where_they_pay():
     views(many.block).head.budget = 1001
     run(many, crowd(1200, seed=1))
     assert not views(many.block).head.heavy
+
+
+def test_strained_vectors_are_merged_as_the_budget_shrinks():
+    """The longer one may be the last one then, and z takes the place of the other one."""
+    from_the_end = 0
+    for seed in range(4):
+        model = KINDS["two"](2)
+        run(model, crowd(1600, seed=seed, names=MORE))
+        block = views(model.block)
+        longer = int(np.argmax(block.lengths[:2]))
+        block.strains[:2], multiplier = STRAINED, float(block.multipliers[longer])
+        block.coefficients[0, longer] *= 20.0  # of opposite signs, and the place not far beyond
+        model.budget = 1
+        block = views(model.block)
+        assert block.strains[0] == 1.0
+        assert multiplier < block.multipliers[0] < 1.0  # not written anew
+        norms, _ = kept_and_true(model)
+        assert norms[0] == pytest.approx(norms[1], rel=1e-12)
+        from_the_end += longer
+    assert 0 < from_the_end < 4

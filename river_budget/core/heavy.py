@@ -7,6 +7,7 @@ multipliers[j]     vector j is this times what is stored of it
 lengths[j]         how many numbers are stored
 unsorted[j]        so many nodes at the head of its list are not in the order of the keys
 distances[i, j]    s(i, j) = gamma |x_i - x_j|^2
+strains[j]         how many times an error in what is kept of vector j may have been multiplied
 brief[j]           in which places a column of a table is not 0, if they are few (behind one more than their number)
 head.noted         whether these are filled
 
@@ -15,7 +16,9 @@ z = p x_m + q x_n has q times the multiplier of n, to whose numbers only those o
 at, as
     s(z, j) = p s(m, j) + q s(n, j) - p q s(m, n)
     |z|^2   = p |x_m|^2 + q |x_n|^2 - p q |x_m - x_n|^2
-With 0 <= p <= 1, errors of the longer one are multiplied by q. Still, now and then a vector is looked at as a whole.
+With 0 <= p <= 1, errors of the longer one are multiplied by q. Beyond its members, where z lies if their coefficients
+have opposite signs, errors grow: a vector is looked at as a whole when they may have done so by STRAINED, and, whatever
+happens, now and then.
 
 Who is light, and when the tables come, follows from the vectors alone: not from how they are stored or in which
 chunks examples come.
@@ -40,6 +43,8 @@ FEW = 40  # times the numbers of the lighter one, or
 LONGEST = 1024  # at any rate
 MOST = 1000  # vectors of a model with tables for heavy ones: they grow with the square
 FAINT = 1e-12  # a multiplier below it is not worth keeping: many numbers may have become too small to be felt
+WILD = 2.0  # the share of the longer one, beyond which z is written anew
+STRAINED = 64.0
 FAR = 100.0  # norms times gamma: beyond, the formulas would lose too much
 ROUNDS = 4096  # arrivals, after which a vector is looked at as a whole, for which hundreds could be learned
 
@@ -54,7 +59,7 @@ def note_newcomer(model, newest, x):
         model.head.noted = 1
     if newest == NOBODY:
         return
-    model.multipliers[newest], model.unsorted[newest] = 1.0, 0
+    model.multipliers[newest], model.strains[newest], model.unsorted[newest] = 1.0, 1.0, 0
     model.lengths[newest] = x[2]
     for j in range(newest):
         note_distance(model, newest, j, observed_distance(model.logs[j]))
@@ -141,7 +146,7 @@ def leave_place(model, p, unwritten, x):
             write(model, p, x)
             move_numbers(model, last, p)
         model.multipliers[p], model.lengths[p] = model.multipliers[last], model.lengths[last]
-        model.unsorted[p] = model.unsorted[last]
+        model.unsorted[p], model.strains[p] = model.unsorted[last], model.strains[last]
         for j in range(last):
             note_distance(model, p, j, model.distances[last, j])
         model.distances[p, p] = 0.0
@@ -156,7 +161,7 @@ def look_again(model, j):
     distances_into(model, x, model.norms[j], s)
     for i in range(model.head.count):
         note_distance(model, i, j, s[i])
-    model.distances[j, j] = 0.0
+    model.distances[j, j], model.strains[j] = 0.0, 1.0
 
 
 @compiled
@@ -173,13 +178,15 @@ def merge_heavy(model, members, shares, s, a_z, unwritten, x, cursors, places, p
     longer = longer_member(model, members, shares, unwritten) if near else NOBODY
     place = first_of(members) if longer == NOBODY else members[longer]
     gain = follow_distances(model, members, shares, s, a_z, place)
+    model.strains[place] = strain = strain_of(model, members, shares)
     merge_own_rows(model, members, shares, s, place)
     if longer == NOBODY:
         write_anew(model, members, shares, a_z, unwritten, x, cursors, places, points)
-        if not near:
-            look_again(model, place)
     else:
         add_to_longer(model, members, longer, shares, s, a_z, unwritten, x)
+    if strain > STRAINED or not near:
+        was_last = place == model.head.count  # and has taken the place of the one that left
+        look_again(model, members[1 - longer] if was_last else place)
     arrived = model.head.arrived
     if arrived % ROUNDS < 2:  # z and an example have come: each vector is looked at in its turn
         look_again(model, arrived // ROUNDS % model.head.count)
@@ -203,10 +210,17 @@ def longer_member(model, members, shares, unwritten):
         n != unwritten
         and lengths[n] >= LONG
         and (lengths[n] >= LONGEST or lengths[n] >= FEW * lengths[m])
-        and 0.0 <= shares[longer] <= 1.0
-        and shares[longer] * model.multipliers[n] >= FAINT
+        and 0.0 <= shares[longer] <= WILD
+        and FAINT <= shares[longer] * model.multipliers[n] <= 1.0 / FAINT
     )
     return longer if fits else NOBODY
+
+
+@compiled(always_inlined=True)
+def strain_of(model, members, shares):
+    """What the strain of z is."""
+    largest = max(model.strains[members[0]], model.strains[members[1]])
+    return largest * max(abs(shares[0]), abs(shares[1]), 1.0)
 
 
 @compiled

@@ -38,7 +38,7 @@ _INTEGERS = (
     f"stamp scratch function {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
     "free_node wanted outgrown noted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts "
-    "at_nodes at_multipliers at_lengths at_unsorted at_brief at_distances at_room"
+    "at_nodes at_multipliers at_lengths at_strains at_unsorted at_brief at_distances at_room"
 )
 _REALS = (
     "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
@@ -101,6 +101,7 @@ BLOCK_TABLES: dict[str, Any] = {
     # Of a model with heavy vectors (core/heavy.py).
     "multipliers": (f64, lambda h: (h.heavy * h.capacity,)),  # of what is stored of each vector
     "lengths": (i64, lambda h: (h.heavy * h.capacity,)),  # how many numbers that is
+    "strains": (f64, lambda h: (h.heavy * h.capacity,)),  # of errors in what is kept of it
     "unsorted": (i64, lambda h: (h.heavy * h.capacity,)),  # so many nodes at the head of its list
     "brief": (i64_matrix, lambda h: (h.heavy * h.capacity, BRIEF + 1)),  # columns of a table
     "distances": (f64_matrix, lambda h: (h.heavy * h.capacity, h.capacity)),

@@ -234,7 +234,8 @@ class StoredVectors(StreamModel):
         outgrown, head.outgrown = bool(head.outgrown), 0
         if outgrown:
             block = blocks.resized(self.block, heavy=1)
-            blocks.views(block).multipliers[:] = 1.0
+            model = blocks.views(block)
+            model.multipliers[:], model.strains[:] = 1.0, 1.0
             self.use_block(block)
         if wanted:
             used = int(head.fresh - head.freed)

@@ -42,8 +42,10 @@ ARRAYS = {  # name in the file: table of the block
     "factor": "factor",
     "multipliers": "multipliers",
     "lengths": "lengths",
+    "strains": "strains",
     "distances": "distances",
 }
+YOUNGER = {"strains": 1.0}  # and what stands there where a file has none yet
 SQUARE = ("factor", "distances")  # tables of vectors by vectors
 LISTS = ("starts", "places", "numbers")  # of vectors that are kept as lists
 OF_VECTORS = ("norms", "arrivals")  # which random features do not have
@@ -221,8 +223,12 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     model.furnish()
     _restore_own(model, own)
     block = blocks.views(model.block)
+    for name, value in YOUNGER.items():
+        getattr(block, name)[:] = value
     for name, attribute in ARRAYS.items():
         table = getattr(block, attribute)
+        if name in YOUNGER and name not in places:
+            continue
         if table.size and (is_expansion(model) or name not in OF_VECTORS):
             _restore_array(model, name, table, count, source, places.get(name))
     _restore_order(model, lists)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core import layout as blocks
 from ..core.codes import Kernel
+from ..core.heavy import FAINT
 from ..core.rows import BOUND
 from ..model.expansion import BudgetModel
 from ..model.lists import vectors_of
@@ -91,6 +92,7 @@ def _check_vectors(model: Any, count: int) -> None:
 def _check_heavy(block: Any, count: int) -> None:
     """What a model keeps for the sake of vectors with many numbers."""
     multipliers, distances = block.multipliers[:count], block.distances[:count, :count]
-    fits = (multipliers > 0.0).all() and (multipliers <= 1.0).all() and (distances >= 0.0).all()
-    if not (fits and (block.lengths[:count] >= 0).all()):
+    fits = [multipliers >= FAINT, multipliers <= 1.0 / FAINT, distances >= 0.0]
+    fits += [block.lengths[:count] >= 0, block.strains[:count] >= 1.0]
+    if not all(part.all() for part in fits):
         raise damaged("what it keeps of heavy vectors is out of range")
