@@ -24,6 +24,10 @@ KINDS = {
     "two": lambda budget=6: rb.BSGDClassifier(budget, K, seed=1),
     "three": lambda budget=6: rb.BSGDClassifier(budget, K, classes=(0, 1, 2), seed=1),
     "mean": lambda budget=6: rb.BSGDClassifier(budget, K, average=True, seed=1),
+    "many": lambda budget=6: rb.BSGDClassifier(budget, K, rb.maintenance.Merge(3), seed=1),
+    "gradient": lambda budget=6: rb.BSGDClassifier(
+        budget, K, rb.maintenance.Merge(4, "gradient"), seed=1
+    ),
     "tube": lambda budget=6: rb.BSGDRegressor(budget, K, l2=1e-3, seed=1),
 }
 NAMES, MORE, WORDS = 900, 2500, 6
@@ -118,7 +122,7 @@ def test_scores_are_those_of_vectors_that_are_written_anew(kind, lists, monkeypa
     found = run(model, stream)
     assert is_heavy(model)
     assert in_lists(model) == lists
-    assert (views(model.block).multipliers[:6] < 1.0).any()
+    assert (views(model.block).multipliers[:6] != 1.0).any()
     request.getfixturevalue("written_anew")
     other = KINDS[kind]()
     expected = run(other, stream)
@@ -195,14 +199,15 @@ def assert_combinations(model, stream, at_least):
     assert found >= at_least
 
 
-@pytest.mark.parametrize("kind", ["two", "three"])
+@pytest.mark.parametrize("kind", ["two", "three", "many", "gradient"])
 @pytest.mark.parametrize("lists", [False, True])
 def test_what_is_kept_of_vectors_is_true(lists, kind, monkeypatch):
     """Distances, norms and lengths, after thousands of merges that only followed them."""
     stored_as(monkeypatch, lists)
     model = KINDS[kind](12)
     run(model, crowd(4000))
-    lengths = views(model.block).lengths[:12]
+    block = views(model.block)
+    lengths = block.lengths[: int(block.head.count)]
     assert lengths.tolist() == np.count_nonzero(vectors(model), axis=1).tolist()
     assert lengths.max() >= LONG
     norms, distances = kept_and_true(model)
@@ -270,11 +275,12 @@ def test_a_file_from_before_there_were_strains(tmp_path, monkeypatch):
     assert run(older, crowd(50, seed=1)) == pytest.approx(run(model, crowd(50, seed=1)), abs=1e-9)
 
 
-def test_models_with_heavy_vectors_go_on_exactly(tmp_path):
+@pytest.mark.parametrize("kind", ["two", "many"])
+def test_models_with_heavy_vectors_go_on_exactly(kind, tmp_path):
     for lists in (False, True):
         with pytest.MonkeyPatch.context() as patch:
             stored_as(patch, lists)
-            model = KINDS["two"]()
+            model = KINDS[kind]()
             run(model, crowd(700))
             assert is_heavy(model)
             rb.save(model, tmp_path / "model.rb")

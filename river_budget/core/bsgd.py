@@ -106,7 +106,7 @@ def learn_removing(call):
 @compiled(called_from_python=True)
 def learn_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_rows(call, MANY, NO)
+    return learn_rows(call, MANY, YES)
 
 
 @compiled(called_from_python=True)

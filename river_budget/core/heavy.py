@@ -11,12 +11,13 @@ strains[j]         how many times an error in what is kept of vector j may have 
 brief[j]           in which places a column of a table is not 0, if they are few (behind one more than their number)
 head.noted         whether these are filled
 
-The members of a merge (core/merging.py) are m and n, of which n is the longer one, and their shares p and q, p + q = 1.
-z = p x_m + q x_n has q times the multiplier of n, to whose numbers only those of m are added. Nothing else is looked
-at, as
+The members of a merge (core/merging.py) are n, which is the longest, and others; their shares q and p_i have the sum 1.
+z = q x_n + sum_i p_i x_i has q times the multiplier of n, to whose numbers only those of the others are added. Nothing
+else is looked at, as for two of them
     s(z, j) = p s(m, j) + q s(n, j) - p q s(m, n)
     |z|^2   = p |x_m|^2 + q |x_n|^2 - p q |x_m - x_n|^2
-With 0 <= p <= 1, errors of the longer one are multiplied by q. Beyond its members, where z lies if their coefficients
+and for more as in core/multimerge.py.
+With 0 <= q <= 1, errors of the longest are multiplied by q. Beyond its members, where z lies if their coefficients
 have opposite signs, errors grow: a vector is looked at as a whole when they may have done so by STRAINED, and, whatever
 happens, now and then.
 
@@ -31,19 +32,20 @@ from .exponential import exp_of
 from .jit import compiled
 from .lanes import dot
 from .linked import set_vector, vector
-from .members import UNFELT, combination, first_of, merge_own_rows, write_out
+from .members import UNFELT, combination, first_of, merge_own_rows, sort, write_out
 from .merging import observed_distance
+from .multimerge import inner_term
 from .nodes import add_to_list, hand_over, other_than_zero, sort_list, unlink
 from .numba_types import address_of, i64
 from .rows import FARTHEST, along_row, distances_into, norm_of, padded_count
 from .support import leave_empty, move, move_numbers, stamp
 
 LONG = 512  # numbers, from which on a vector may be heavy
-FEW = 40  # times the numbers of the lighter one, or
+FEW = 40  # times the numbers of the others, or
 LONGEST = 1024  # at any rate
 MOST = 1000  # vectors of a model with tables for heavy ones: they grow with the square
 FAINT = 1e-12  # a multiplier below it is not worth keeping: many numbers may have become too small to be felt
-WILD = 2.0  # the share of the longer one, beyond which z is written anew
+WILD = 2.0  # the share of the longest, beyond which z is written anew
 STRAINED = 64.0
 FAR = 100.0  # norms times gamma: beyond, the formulas would lose too much
 ROUNDS = 4096  # arrivals, after which a vector is looked at as a whole, for which hundreds could be learned
@@ -172,21 +174,32 @@ def look_at_length(model, length, x):
 
 
 @compiled
+def noted_between(model, members, s):
+    """s[i, j] = s(x_i, x_j) of members."""
+    for i in range(members.shape[0]):
+        for j in range(members.shape[0]):
+            s[i, j] = model.distances[members[i], members[j]]
+
+
+@compiled
 def merge_heavy(model, members, shares, s, a_z, unwritten, x, cursors, places, points):
-    """Two members become their combination z. Returns a_z . f(z) - sum_i a_i . f(x_i)"""
+    """The members become their combination z. Returns a_z . f(z) - sum_i a_i . f(x_i)"""
     near = are_near(model, members, s)
-    longer = longer_member(model, members, shares, unwritten) if near else NOBODY
-    place = first_of(members) if longer == NOBODY else members[longer]
+    longest = longest_member(model, members, shares, unwritten) if near else NOBODY
+    place = first_of(members) if longest == NOBODY else members[longest]
     gain = follow_distances(model, members, shares, s, a_z, place)
     model.strains[place] = strain = strain_of(model, members, shares)
     merge_own_rows(model, members, shares, s, place)
-    if longer == NOBODY:
-        write_anew(model, members, shares, a_z, unwritten, x, cursors, places, points)
+    if longest == NOBODY:
+        write_anew(model, members, shares, place, unwritten, x, cursors, places, points)
     else:
-        add_to_longer(model, members, longer, shares, s, a_z, unwritten, x)
+        add_to_longest(model, members, longest, shares, s, unwritten, x)
+        place = leave_for(model, members, place, unwritten, x)
+    stamp(model, place)
+    for r in range(a_z.shape[0]):
+        model.coefficients[r, place] = a_z[r]
     if strain > STRAINED or not near:
-        was_last = place == model.head.count  # and has taken the place of the one that left
-        look_again(model, members[1 - longer] if was_last else place)
+        look_again(model, place)
     arrived = model.head.arrived
     if arrived % ROUNDS < 2:  # z and an example have come: each vector is looked at in its turn
         look_again(model, arrived // ROUNDS % model.head.count)
@@ -196,39 +209,51 @@ def merge_heavy(model, members, shares, s, a_z, unwritten, x, cursors, places, p
 @compiled
 def are_near(model, members, s):
     """Whether the formulas for distances and |z|^2 lose nothing."""
-    norm = max(model.norms[members[0]], model.norms[members[1]])
-    return model.head.gamma * norm <= FAR and s[0, 1] < FARTHEST
+    near = True
+    for i in range(members.shape[0]):
+        near = near and model.head.gamma * model.norms[members[i]] <= FAR
+        for j in range(i):
+            near = near and s[i, j] < FARTHEST
+    return near
 
 
 @compiled
-def longer_member(model, members, shares, unwritten):
-    """Which of two members the other one can be added to, or NOBODY: then z is written anew."""
-    lengths = model.lengths
-    longer = NONE + (lengths[members[1]] > lengths[members[0]])
-    n, m = members[longer], members[1 - longer]
+def longest_member(model, members, shares, unwritten):
+    """Which of the members the others can be added to, or NOBODY: then z is written anew."""
+    lengths, longest, others = model.lengths, NONE, NONE
+    for i in range(1, members.shape[0]):
+        if lengths[members[i]] > lengths[members[longest]]:
+            longest = i
+    for i in range(members.shape[0]):
+        if i != longest:
+            others = max(others, lengths[members[i]])
+    n, share = members[longest], shares[longest]
     fits = (
         n != unwritten
         and lengths[n] >= LONG
-        and (lengths[n] >= LONGEST or lengths[n] >= FEW * lengths[m])
-        and 0.0 <= shares[longer] <= WILD
-        and FAINT <= shares[longer] * model.multipliers[n] <= 1.0 / FAINT
+        and (lengths[n] >= LONGEST or lengths[n] >= FEW * others)
+        and 0.0 <= share <= WILD
+        and FAINT <= share * model.multipliers[n] <= 1.0 / FAINT
     )
-    return longer if fits else NOBODY
+    return longest if fits else NOBODY
 
 
-@compiled(always_inlined=True)
+@compiled
 def strain_of(model, members, shares):
     """What the strain of z is."""
-    largest = max(model.strains[members[0]], model.strains[members[1]])
-    return largest * max(abs(shares[0]), abs(shares[1]), 1.0)
+    largest, grown = 1.0, 0.0
+    for i in range(members.shape[0]):
+        largest, grown = max(largest, model.strains[members[i]]), grown + abs(shares[i])
+    return largest * max(grown, 1.0)
 
 
 @compiled
 def follow_distances(model, members, shares, s, a_z, place):
     """s(z, .) for a z that takes this place. Returns a_z . f(z) - sum_i a_i . f(x_i)"""
     n, row, z, gain = padded_count(model), model.row, model.buffer, 0.0
+    constant = -inner_term(shares, s)
     for j in range(n):
-        z[j] = -shares[0] * shares[1] * s[0, 1]
+        z[j] = constant
     for i in range(members.shape[0]):
         own, share = model.distances[members[i]], shares[i]
         for j in range(n):
@@ -247,43 +272,51 @@ def follow_distances(model, members, shares, s, a_z, place):
 
 
 @compiled
-def write_anew(model, members, shares, a_z, unwritten, x, cursors, places, points):
-    """z takes the place of one of its members; the other one leaves."""
+def write_anew(model, members, shares, place, unwritten, x, cursors, places, points):
+    """z takes the place of its first member; the others leave."""
     if model.head.slots:
-        sort_list(model, members[0])
-        sort_list(model, members[1])
+        for i in range(members.shape[0]):
+            sort_list(model, members[i])
     u, unwritten = write_out(model, members, unwritten, x, cursors, places, points)
-    for i in range(2):
+    for i in range(members.shape[0]):
         for f in range(u):
             points[i, f] *= model.multipliers[members[i]]
     z, norm = combination(model, i64(address_of(places), u), points, shares)
-    place = first_of(members)
-    leave_place(model, members[0] + members[1] - place, unwritten, x)
+    leave_for(model, members, place, unwritten, x)  # first, as z may need what they hold
     write(model, place, z)
     model.norms[place] = norm
-    stamp(model, place)
-    for r in range(a_z.shape[0]):
-        model.coefficients[r, place] = a_z[r]
 
 
 @compiled
-def add_to_longer(model, members, longer, shares, s, a_z, unwritten, x):
-    """The longer one of two members, n, becomes their combination z = p x_m + q x_n; the other one leaves."""
-    n, m, norms = members[longer], members[1 - longer], model.norms
-    p, q = shares[1 - longer], shares[longer]
-    norm = p * norms[m] + q * norms[n] - p * q * (s[0, 1] / model.head.gamma)
-    model.multipliers[n] *= q
-    if p * p * norms[m] > UNFELT * norm:
-        share = p / model.multipliers[n]
-        if m != unwritten and model.head.slots:
-            hand_over(model, m, n, share, model.multipliers[m])
-        else:
-            _add(model, n, x if m == unwritten else read(model, m), share)
+def add_to_longest(model, members, longest, shares, s, unwritten, x):
+    """The longest member, n, becomes the combination z = q x_n + sum_i p_i x_i."""
+    n, norms = members[longest], model.norms
+    norm = -inner_term(shares, s) / model.head.gamma
+    for i in range(members.shape[0]):
+        norm += shares[i] * norms[members[i]]
+    model.multipliers[n] *= shares[longest]
+    for i in range(members.shape[0]):
+        m, p = members[i], shares[i]
+        if i != longest and p * p * norms[m] > UNFELT * norm:
+            share = p / model.multipliers[n]
+            if m != unwritten and model.head.slots:
+                hand_over(model, m, n, share, model.multipliers[m])
+            else:
+                _add(model, n, x if m == unwritten else read(model, m), share)
     norms[n] = max(norm, 0.0)
-    stamp(model, n)
-    for r in range(a_z.shape[0]):
-        model.coefficients[r, n] = a_z[r]
-    leave_place(model, m, unwritten, x)
+
+
+@compiled
+def leave_for(model, members, place, unwritten, x):
+    """All members but the one in this place leave. Returns where that one is then."""
+    sort(members)
+    for i in range(members.shape[0] - 1, -1, -1):  # from the back, so that places stay valid
+        p = members[i]
+        if p != place:
+            was_last = place == model.head.count - 1
+            leave_place(model, p, unwritten, x)
+            place = p if was_last else place
+    return place
 
 
 @compiled

@@ -6,7 +6,7 @@ change. That costs as much as the search for them; |delta| alone, which bounds t
 The functions below `keep_budget` leave out the scale of the coefficients.
 
 `strategy` is the kind of strategy: REMOVE, PAIRS, MANY, FACTOR. `follows` says whether the model may have heavy
-vectors, which take part in merges of pairs (core/heavy.py). Callers pass both as constants, so that only their kind
+vectors, which are merged in another way (core/heavy.py). Callers pass both as constants, so that only their kind
 is compiled.
 """
 
@@ -18,7 +18,7 @@ from .codes import Choice, Maintenance, Strategy
 from .differences import distances_by_differences
 from .examples import NOBODY, NONE, present
 from .exponential import exp_of
-from .heavy import look_at_length, merge_heavy, note_newcomer, write
+from .heavy import look_at_length, merge_heavy, note_newcomer, noted_between, write
 from .jit import compiled
 from .lanes import dot
 from .layout import SEARCH_ROWS
@@ -154,12 +154,16 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     search = new_search(model)
     best_partners(model, lightest(model, model.buffer), observed, unwritten, search, members)
     u, cursors = NONE, i64(room, m)
-    if strategy == MANY:
+    heavy = follows == YES and head.noted != 0
+    if strategy == MANY and not heavy:
         u, unwritten = write_out(model, members, unwritten, x, cursors, places, points)
     for i in range(m):
         for r in range(outputs):
             a[i, r] = model.coefficients[r, members[i]]
-    member_distances(model, points, u, members, search[S], s)
+    if strategy == MANY and heavy:
+        noted_between(model, members, s)
+    else:
+        member_distances(model, points, u, members, search[S], s)
     if strategy == MANY and head.method != CASCADE and m > 2:
         ascend(a, s, shares, a_z, room)
     else:
@@ -169,7 +173,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
     head.cost += head.scale * math.sqrt(loss)
     change = loss
-    if follows == YES and head.noted:
+    if heavy:
         change += 2.0 * merge_heavy(
             model, members, shares, s, a_z, unwritten, x, cursors, places, points
         )

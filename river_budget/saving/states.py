@@ -213,7 +213,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     fields = _fields(model, numbers, count, width, only_predicts)
     if lists is not None:
         fields["slots"] = slots_for(len(lists.places))
-    fields["heavy"] = int("distances" in places and fields.get("arity") == 2)
+    fields["heavy"] = int("distances" in places and fields.get("arity", 0) >= 2)
     fields["noted"] = fields["heavy"] and _whole(numbers.get("noted", "0"), "noted", 2)
     fields["outgrown"] = _whole(numbers.get("outgrown", "0"), "outgrown", 2)
     if model.factor_is_table and not only_predicts:
