@@ -218,16 +218,19 @@ def any_column(rng, values):
 
 
 def check_lists(block):
-    """Every node is in the list of its vector and in that of its feature, in order, or it is free."""
+    """Every node is in the list of its vector, in order, and in the column of its feature, or in a piece that nobody
+    has."""
     head, nodes, keys = block.head, block.nodes, block.keys
     n, fresh, found = int(head.count), int(head.fresh), set()
     assert 1 <= fresh <= head.slots
     assert not block.firsts[n:].any()
     for j in range(n):
-        node, before = int(block.firsts[j]), None
+        node, before, behind = int(block.firsts[j]), None, 0
         unsorted = int(block.unsorted[j]) if head.heavy else 0
         while node:
             assert node not in found
+            assert nodes[node].before == behind
+            behind = node
             found.add(node)
             entry = nodes[node]
             feature = int(entry.feature)
@@ -238,25 +241,22 @@ def check_lists(block):
             assert unsorted > 0 or before is None or before < place
             unsorted -= 1
             node, before = int(entry.after), None if unsorted >= 0 else place
-    below = set()
+    in_columns, in_pieces = set(), []
     for feature in range(int(head.width)):
-        node, above = int(block.columns[feature]), 0
-        while node:
-            assert node not in below
-            below.add(node)
-            assert nodes[node].feature == feature
-            assert nodes[node].above == above
-            node, above = int(nodes[node].below), node
-    assert below == found
-    free, node = set(), int(head.free_node)
-    while node:
-        assert node not in free
-        free.add(node)
-        assert nodes[node].feature == -1
-        node = int(nodes[node].after)
-    assert len(free) == head.freed
-    assert not free & found
-    assert free | found == set(range(1, fresh))
+        first, n, kind = block.columns[feature].item()
+        piece = 2**kind // 2
+        assert n <= piece <= max(4 * n - 1, 0)
+        in_columns.update(range(first, first + n))
+        in_pieces += range(first, first + piece)
+        assert all(nodes[node].feature == feature for node in range(first, first + n))
+    assert in_columns == found
+    for kind, (node, n) in enumerate(block.pieces[:2].T.tolist()):
+        for _ in range(n):
+            in_pieces += range(node, node + 2**kind // 2)
+            node = int(nodes[node].after)
+        assert node == 0
+    assert sorted(in_pieces) == list(range(1, fresh))
+    assert len(in_pieces) - len(found) == head.freed
 
 
 def check_heavy(block):

@@ -1171,8 +1171,8 @@ PROMISES = [
     ),
     Mutant(
         "core/nodes.py",
-        "    head.free_node = node\n    head.freed += 1",
-        "    head.free_node = node",
+        "    columns[feature].count = count\n    model.head.freed += 1\n",
+        "    columns[feature].count = count\n",
         "sparse",
         "consistent",
     ),

@@ -292,18 +292,17 @@ def check_lists(model):
             last = key if unsorted <= 0 else -np.inf
             unsorted -= 1
             seen.add(node)
-            node = int(nodes[node].after)
+            before, node = node, int(nodes[node].after)
+            assert node == 0 or nodes[node].before == before
     found = set()
-    for feature, first in enumerate(block.columns.tolist()):
-        node, above = first, 0
-        while node:
+    for feature, (first, n, kind) in enumerate(block.columns.tolist()):
+        assert n <= 2**kind // 2 <= max(4 * n - 1, 0)
+        for node in range(first, first + n):
             assert nodes[node].feature == feature
-            assert nodes[node].above == above
             found.add(node)
-            above, node = node, int(nodes[node].below)
     assert seen == found
     assert len(seen) == int(block.head.fresh - 1 - block.head.freed)
-    used = {place for place, first in enumerate(block.columns.tolist()) if first}
+    used = set(np.flatnonzero(block.columns["count"]).tolist())
     assert used <= set(model.features.places.values())
     lists = vectors_of(model.block)
     assert len(lists.places) == len(seen)

@@ -33,12 +33,12 @@ from .numba_types import (
 )
 
 _SIZES = "capacity width slots outputs per_vector factored heavy room desk"  # of tables
-_DERIVED = "dense linked heads"  # sizes that follow from these
+_DERIVED = "dense linked heads pieces"  # sizes that follow from these
 _INTEGERS = (
     f"stamp scratch function {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
-    "free_node wanted outgrown noted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts "
-    "at_nodes at_multipliers at_lengths at_strains at_unsorted at_brief at_distances at_room"
+    "wanted outgrown noted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts "
+    "at_pieces at_nodes at_multipliers at_lengths at_strains at_unsorted at_brief at_distances at_room"
 )
 _REALS = (
     "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
@@ -66,23 +66,24 @@ SEARCH_ROWS = 9  # rows of heap that a search for merge partners needs; nothing 
 
 header_at = carver(HEADER, 0)
 
-# A number of a vector that is kept with its place, in the list of its vector and in that of its feature. Number 0 is
-# none.
+# A number of a vector that is kept with its place, in the list of its vector and in the column of its feature
+# (core/nodes.py). Number 0 is none.
 NODE = np.dtype(
     (
         np.record,
         [
             ("value", "f8"),
             ("vector", "i4"),
-            ("feature", "i4"),  # -1: the node is free
-            ("after", "i4"),  # the next of the vector, or of the free ones
-            ("below", "i4"),  # the next of the feature
-            ("above", "i4"),  # the one before it
-            ("unused", "i4"),
+            ("feature", "i4"),
+            ("after", "i4"),  # the next of the vector
+            ("before", "i4"),  # the one before it
         ],
     )
 )
-nodes_at = carver(NODE)
+# The nodes of a feature: `count` of them from `first` on, in a piece of 2^(kind - 1)
+COLUMN = np.dtype((np.record, [("first", "i4"), ("count", "i4"), ("kind", "i4")]))
+PIECES = 32  # kinds of pieces
+nodes_at, columns_at = carver(NODE), carver(COLUMN)
 NOTE_SIZE = 64  # bytes of the first row of scratch space
 
 # Every table: its kind, and its shape from the header. The first one has its place right behind the record.
@@ -95,8 +96,9 @@ BLOCK_TABLES: dict[str, Any] = {
     "per_vector": (f64_matrix, lambda h: (h.per_vector, h.capacity)),  # the algorithm's own rows
     "factor": (f64_matrix, lambda h: (h.factored * h.capacity, h.capacity)),  # of K^-1
     "keys": (f64, lambda h: (h.width,)),  # the order in which features are summed up
-    "columns": (i64, lambda h: (h.linked,)),  # the first node of every feature
+    "columns": (columns_at, lambda h: (h.linked,)),  # the nodes of every feature
     "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
+    "pieces": (i64_matrix, lambda h: (3, h.pieces)),  # of nodes, that nobody has
     "nodes": (nodes_at, lambda h: (h.slots,)),
     # Of a model with heavy vectors (core/heavy.py).
     "multipliers": (f64, lambda h: (h.heavy * h.capacity,)),  # of what is stored of each vector
@@ -250,6 +252,7 @@ def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
         "dense": 0 if listed else width,
         "linked": width if listed else 0,
         "heads": capacity if listed else 0,
+        "pieces": PIECES if listed else 0,
     }
 
 
@@ -287,7 +290,15 @@ def stamp_of(record: Any) -> int:
     sizes = _header({size: 101 + place for place, size in enumerate(SIZES)})
     shapes = [(name, shape(sizes)) for name, (_, shape) in BLOCK_TABLES.items()]
     described = repr(
-        (HEADER.descr, STATE_AT, STATE_SIZE, shapes, NODE.descr, np.dtype(record).descr)
+        (
+            HEADER.descr,
+            STATE_AT,
+            STATE_SIZE,
+            shapes,
+            NODE.descr,
+            COLUMN.descr,
+            np.dtype(record).descr,
+        )
     )
     return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
 

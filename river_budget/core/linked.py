@@ -1,18 +1,20 @@
 """Vectors as they are stored: columns of a table, or lists of what is not 0.
 
-In a model with slots every number of a vector that is not 0 is a node in two lists: that of its vector, in the order
-of the keys (of a heavy vector but for the first ones, core/heavy.py), and that of its feature. A kernel row goes
-through the lists of the features of x, a vector that leaves takes its own list with it, and a feature whose list is
-empty is not used any more. The table is faster where much is not 0; the lists take memory for what is there. Sums are
+In a model with slots every number of a vector that is not 0 is a node (core/nodes.py): in the list of its vector, in the
+order of the keys (of a heavy vector but for the first ones, core/heavy.py), and in the column of its feature. A kernel
+row goes through the columns of the features of x, a vector that leaves takes its own list with it, and a feature whose
+column is empty is not used any more. The table is faster where much is not 0; the lists take memory for what is there. Sums are
 the same to the last bit.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from .examples import NONE, places_of, present, values_of
 from .jit import FUSED, compiled
 from .lanes import LANES, write_others
-from .nodes import precedes, rewrite, unlink
+from .nodes import precedes, rewrite, unlink, wanted_for
 from .numba_types import address_of, f64
 
 
@@ -20,10 +22,12 @@ from .numba_types import address_of, f64
 def has_slots(model, x):
     """Whether there are nodes for one more vector, which is x."""
     head = model.head
-    if head.slots == 0 or head.slots - head.fresh + head.freed >= x[2]:
+    if head.slots == 0:
         return True
-    head.wanted = x[2]
-    return False
+    wanted, whole = wanted_for(model, places_of(x))
+    if wanted > 0:
+        head.wanted = whole
+    return wanted <= 0
 
 
 @compiled
@@ -160,7 +164,6 @@ def add_listed_products(model, places, values, row):
     """row[j] += <vector j, x>"""
     nodes, columns = model.nodes, model.columns
     for i in range(places.shape[0]):
-        value, node = values[i], columns[places[i]]
-        while node != 0:
+        value, first = values[i], np.int64(columns[places[i]].first)
+        for node in range(first, first + columns[places[i]].count):
             row[nodes[node].vector] += value * nodes[node].value
-            node = nodes[node].below

@@ -1,4 +1,15 @@
-"""The nodes of lists of numbers that are not 0: each is in the list of its vector and in that of its feature."""
+"""The nodes of numbers that are not 0: each is in the list of its vector, and beside the others of its feature.
+
+The nodes of a feature lie side by side, in a piece of memory whose size is a power of two: a column. A column that is
+full gets a piece twice as large, one that is three quarters empty gives half of its piece back, and the last node of
+a column takes the place of one that leaves. The lists of vectors follow, as nodes know who is before and behind them.
+
+head.fresh     the first node that has not been part of any piece yet
+head.freed     how many nodes before it hold nothing
+pieces[0, k]   the first of the pieces of 2^(k - 1) nodes that nobody has; the next one stands in its first node
+pieces[1, k]   how many they are
+pieces[2, k]   for a moment, how many are wanted
+"""
 
 from __future__ import annotations
 
@@ -6,6 +17,7 @@ import numpy as np
 
 from .examples import NONE
 from .jit import compiled
+from .layout import PIECES
 
 NOT_ZERO = 1e-300  # in place of a 0 that is stored
 
@@ -19,7 +31,7 @@ def precedes(keys, a, b):
 def rewrite(model, j, places, values):
     """The list of vector j becomes this one: nodes of features that stay are used again, where they are."""
     nodes, keys, firsts = model.nodes, model.keys, model.firsts
-    last, old = 0, firsts[j]
+    last, old = NONE, firsts[j]
     for i in range(places.shape[0]):
         if values[i] == 0.0:
             continue
@@ -33,11 +45,7 @@ def rewrite(model, j, places, values):
         else:
             node = new_node(model, j, places[i])
         nodes[node].value = values[i]
-        if last == 0:
-            firsts[j] = node
-        else:
-            nodes[last].after = node
-        last = node
+        last = _follow(model, j, last, node)
     if last == 0:
         firsts[j] = 0
     else:
@@ -63,41 +71,117 @@ def _free_all(model, node):
 
 @compiled(always_inlined=True)
 def new_node(model, j, feature):
-    """A node of vector j at the head of the list of a feature."""
-    head, nodes, columns = model.head, model.nodes, model.columns
-    node = head.free_node
-    if node != 0:
-        head.free_node = nodes[node].after
-        head.freed -= 1
-    else:
-        node = head.fresh
-        head.fresh += 1
-    below = columns[feature]
+    """A node of vector j behind the others of a feature."""
+    nodes, columns = model.nodes, model.columns
+    count = np.int64(columns[feature].count)
+    if count == room_of(columns[feature].kind):
+        _enlarge(model, feature)
+    node = columns[feature].first + count
     nodes[node].vector, nodes[node].feature = j, feature
-    nodes[node].below, nodes[node].above = below, 0
-    columns[feature] = node
-    if below != 0:
-        nodes[below].above = node
+    columns[feature].count = count + 1
+    model.head.freed -= 1
     return node
 
 
 @compiled(always_inlined=True)
-def _free(model, node):
-    """A node leaves the list of its feature; who holds that of its vector goes on."""
-    head, nodes = model.head, model.nodes
-    below, above = nodes[node].below, nodes[node].above
-    if above == 0:
-        model.columns[nodes[node].feature] = below
-        if below == 0:
-            _note_emptied(model, nodes[node].feature)
+def room_of(kind):
+    """How many nodes a piece of this kind has. Kind 0 is none."""
+    return (np.int64(1) << np.int64(kind)) >> 1
+
+
+@compiled
+def _enlarge(model, feature):
+    """A column moves to a piece twice as large."""
+    columns = model.columns
+    first, kind = np.int64(columns[feature].first), np.int64(columns[feature].kind)
+    piece = _take_piece(model, kind + 1)
+    for i in range(columns[feature].count):
+        _relocate(model, first + i, piece + i)
+    if kind > 0:
+        _give_piece(model, first, kind)
+    columns[feature].first, columns[feature].kind = piece, kind + 1
+
+
+@compiled
+def _relocate(model, source, target):
+    """What a node holds goes to another one."""
+    nodes, firsts = model.nodes, model.firsts
+    vector, after, before = nodes[source].vector, nodes[source].after, nodes[source].before
+    nodes[target].value, nodes[target].vector = nodes[source].value, vector
+    nodes[target].feature = nodes[source].feature
+    nodes[target].after, nodes[target].before = after, before
+    if after != 0:
+        nodes[after].before = target
+    if before != 0:
+        nodes[before].after = target
     else:
-        nodes[above].below = below
-    if below != 0:
-        nodes[below].above = above
-    nodes[node].feature = -1
-    nodes[node].after = head.free_node
-    head.free_node = node
-    head.freed += 1
+        firsts[vector] = target
+
+
+@compiled
+def _take_piece(model, kind):
+    """The first node of a piece."""
+    head, pieces = model.head, model.pieces
+    if pieces[0, kind] == 0 and head.fresh + room_of(kind) <= head.slots:
+        node = head.fresh
+        head.fresh += room_of(kind)
+        head.freed += room_of(kind)
+        return node
+    found = kind
+    while found < PIECES - 1 and pieces[0, found] == 0:  # what has just been given up is enough
+        found += 1
+    node = pieces[0, found]
+    pieces[0, found] = model.nodes[node].after
+    pieces[1, found] -= 1
+    while found > kind:
+        found -= 1
+        _give_piece(model, node + room_of(found), found)
+    return node
+
+
+@compiled
+def _give_piece(model, node, kind):
+    model.nodes[node].after = model.pieces[0, kind]
+    model.pieces[0, kind] = node
+    model.pieces[1, kind] += 1
+
+
+@compiled
+def wanted_for(model, places):
+    """How many nodes more than there are would be needed to store numbers in these places; and how many, if the pieces
+    that nobody has were of no use."""
+    columns, pieces, whole = model.columns, model.pieces, NONE
+    for kind in range(PIECES):
+        pieces[2, kind] = 0
+    for i in range(places.shape[0]):
+        kind = np.int64(columns[places[i]].kind)
+        if columns[places[i]].count == room_of(kind):
+            pieces[2, kind + 1] += 1
+            whole += room_of(kind + 1)
+    wanted = model.head.fresh - model.head.slots
+    for kind in range(PIECES):
+        wanted += max(pieces[2, kind] - pieces[1, kind], 0) * room_of(kind)
+    return wanted, whole
+
+
+@compiled
+def _free(model, node):
+    """A node leaves its column; who holds the list of its vector goes on."""
+    nodes, columns = model.nodes, model.columns
+    feature = np.int64(nodes[node].feature)
+    first, count = np.int64(columns[feature].first), columns[feature].count - 1
+    kind = np.int64(columns[feature].kind)
+    if node != first + count:
+        _relocate(model, first + count, node)
+    columns[feature].count = count
+    model.head.freed += 1
+    if count == 0:
+        _give_piece(model, first, kind)
+        columns[feature].first = columns[feature].kind = 0
+        _note_emptied(model, feature)
+    elif 4 * count <= room_of(kind):
+        columns[feature].kind = kind - 1
+        _give_piece(model, first + room_of(kind - 1), kind - 1)
 
 
 @compiled(always_inlined=True)
@@ -140,6 +224,7 @@ def _follow(model, j, last, node):
         model.firsts[j] = node
     else:
         model.nodes[last].after = node
+    model.nodes[node].before = last  # node 0 is none, and may say anything
     return node
 
 
@@ -176,16 +261,20 @@ def hand_over(model, source, target, share, multiplier):
 
 @compiled(always_inlined=True)
 def _node_of(model, j, feature):
-    """The node of vector j in the list of a feature, or 0."""
-    nodes, node = model.nodes, model.columns[feature]
-    while node != 0 and nodes[node].vector != j:
-        node = nodes[node].below
-    return node
+    """The node of vector j in the column of a feature, or 0."""
+    nodes, node = model.nodes, np.int64(model.columns[feature].first)
+    end = node + model.columns[feature].count
+    while node < end and nodes[node].vector != j:
+        node += 1
+    return node if node < end else NONE
 
 
 @compiled(always_inlined=True)
 def _put_first(model, j, node):
-    model.nodes[node].after = model.firsts[j]
+    first = model.firsts[j]
+    model.nodes[node].after, model.nodes[node].before = first, 0
+    if first != 0:
+        model.nodes[first].before = node
     model.firsts[j] = node
     model.lengths[j] += 1
     model.unsorted[j] += 1

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .calls import row_of
 from .codes import Kernel
 from .custom import call_function
@@ -190,18 +192,15 @@ def _laplacian(model, x):
 @compiled
 def _add_listed_differences(model, place, x_i, row):
     """The same from lists: what a feature adds where a vector lacks it, except where it does not."""
-    n, nodes, first, before = padded_count(model), model.nodes, model.columns[place], model.logs
-    node = first
-    while node != 0:
+    n, nodes, before = padded_count(model), model.nodes, model.logs
+    first, count = np.int64(model.columns[place].first), model.columns[place].count
+    for node in range(first, first + count):
         j = nodes[node].vector
         before[j] = row[j] + (abs(nodes[node].value - x_i) - abs(nodes[node].value))
-        node = nodes[node].below
     for j in range(n):
         row[j] += abs(x_i)
-    node = first
-    while node != 0:
+    for node in range(first, first + count):
         row[nodes[node].vector] = before[nodes[node].vector]
-        node = nodes[node].below
 
 
 @compiled(fastmath=REORDERED)

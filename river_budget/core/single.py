@@ -180,7 +180,7 @@ def register(entry, model, new):
     left[0] -= new
     for i in range(new):
         place = vacant[end - new + i]
-        if columns[place] == 0:
+        if columns[place].count == 0:
             vacant[left[0]] = place
             left[0] += 1
         else:
@@ -198,7 +198,7 @@ def give_up(entry, model):
     vacant, before = i64(entry.vacant, columns.shape[0]), left[0]
     for i in range(1, emptied[0] + 1):
         place = emptied[i]
-        if columns[place] == 0 and names_at[place] != 0:
+        if columns[place].count == 0 and names_at[place] != 0:
             if dict_remove(entry.places, names_at[place]) != 0:
                 clear_error()
             names_at[place] = 0

@@ -165,9 +165,9 @@ def stored_in(block: Any) -> Lists:
     count = int(head.count)
     if not head.slots:
         return Lists.of_table(np.ascontiguousarray(model.vectors[:, :count].T))
-    nodes = model.nodes[: int(head.fresh)]
-    used = np.flatnonzero(nodes["feature"] >= 0)[1:]  # the first node is none
-    vectors, features = nodes["vector"][used], nodes["feature"][used].astype(np.int64)
+    used, filled, lengths = _used_nodes(model)
+    nodes = model.nodes
+    vectors, features = nodes["vector"][used], np.repeat(filled, lengths)
     order = np.lexsort((features, model.keys[features], vectors))
     starts = _starts(np.bincount(vectors, minlength=count))
     return Lists(starts, features[order], nodes["value"][used][order])
@@ -183,45 +183,80 @@ def set_vectors(block: Any, lists: Lists) -> None:
         owners = np.repeat(np.arange(n), np.diff(lists.starts))
         model.vectors[lists.places, owners] = lists.values
         return
-    total = len(lists.places)
-    model.firsts[:], model.columns[:] = 0, 0
-    # by features, as kernel rows are what is asked for most
-    order = _order_of(lists.places)
-    numbers = np.empty(total + 2, np.int64)
-    numbers[order] = np.arange(1, total + 1)
-    nodes = model.nodes
-    nodes[:] = np.zeros(1, blocks.NODE)
-    used, numbers = nodes[1 : total + 1], numbers[:total]
-    used["value"], used["feature"] = lists.values[order], lists.places[order]
-    used["vector"] = np.repeat(np.arange(n), np.diff(lists.starts))[order]
-    filled = np.flatnonzero(np.diff(lists.starts))
-    after = np.append(numbers[1:], 0)
-    after[lists.starts[filled + 1] - 1] = 0
-    used["after"] = after[order]
-    model.firsts[filled] = numbers[lists.starts[filled]]
-    same = np.flatnonzero(used["feature"][1:] == used["feature"][:-1])
-    used["below"][same], used["above"][same + 1] = same + 2, same + 1
-    begins = np.flatnonzero(used["above"] == 0)
-    model.columns[used["feature"][begins]] = begins + 1
-    model.head.fresh, model.head.freed, model.head.free_node = total + 1, 0, 0
+    total, order = len(lists.places), _order_of(lists.places)
+    filled, lengths = _counted(lists.places)
+    numbers = np.empty(total + 1, np.int64)
+    numbers[order] = _lay_out(model, filled, lengths)
+    numbers = numbers[:total]
+    nodes, model.firsts[:] = model.nodes, 0
+    nodes["value"][numbers], nodes["feature"][numbers] = lists.values, lists.places
+    nodes["vector"][numbers] = np.repeat(np.arange(n), np.diff(lists.starts))
+    held = np.flatnonzero(np.diff(lists.starts))
+    after, before = np.append(numbers[1:], 0), np.append(0, numbers[:-1])[:total]
+    after[lists.starts[held + 1] - 1] = before[lists.starts[held]] = 0
+    nodes["after"][numbers], nodes["before"][numbers] = after[:total], before
+    model.firsts[held] = numbers[lists.starts[held]]
 
 
-def gather_columns(block: Any) -> None:
-    """The nodes of each feature one behind the other, as kernel rows go through them: in lists that have grown node by
-    node, each would be somewhere else in memory."""
-    model = blocks.views(block)
-    nodes = model.nodes[: int(model.head.fresh)]
-    order = np.append(0, _order_of(nodes["feature"][1:]) + 1)  # the free ones first
-    numbers = np.empty(len(nodes), np.int32)
-    numbers[order] = np.arange(len(nodes))
+def with_slots(block: Any, slots: int) -> Any:
+    """A copy with so many nodes, in which all columns have pieces as small as they can be, one behind the other."""
+    new_block = blocks.resized(block, slots=slots)
+    model, new = blocks.views(block), blocks.views(new_block)
+    used, filled, lengths = _used_nodes(model)
+    found = _lay_out(new, filled, lengths)
+    numbers = np.zeros(int(model.head.fresh), np.int32)
+    numbers[used] = found
     # as rows of whole numbers, which are copied sooner than records
-    words = nodes.view(np.int64).reshape(len(nodes), -1)
-    words[:] = words.take(order, axis=0)
-    for link in ("after", "below", "above"):
-        nodes[link] = numbers.take(nodes[link])
-    for table in (model.firsts, model.columns):
-        table[:] = numbers.take(table)
-    model.head.free_node = numbers[model.head.free_node]
+    rows, new_rows = _as_rows(model.nodes), _as_rows(new.nodes)
+    new_rows[found] = rows.take(used, axis=0)
+    for link in ("after", "before"):
+        new.nodes[link][found] = numbers.take(model.nodes[link].take(used))
+    new.firsts[:] = numbers.take(model.firsts)
+    return new_block
+
+
+def _counted(places: Any) -> tuple[Any, Any]:
+    """Which places occur, and how often each."""
+    counts = np.bincount(places)
+    filled = np.flatnonzero(counts)
+    return filled, counts[filled]
+
+
+def _as_rows(nodes: Any) -> Any:
+    return nodes.view(np.int64).reshape(len(nodes), -1)
+
+
+def _used_nodes(model: Any) -> tuple[Any, Any, Any]:
+    """The numbers of the nodes that hold something, by features; which features have any, and how many."""
+    columns = model.columns
+    filled = np.flatnonzero(columns["count"])
+    lengths = columns["count"][filled].astype(np.int64)
+    return _in_turn(columns["first"][filled], lengths), filled, lengths
+
+
+def _in_turn(firsts: Any, lengths: Any) -> Any:
+    """From each of the first numbers on so many."""
+    total = int(lengths.sum())
+    return np.repeat(firsts - (np.cumsum(lengths) - lengths), lengths) + np.arange(total)
+
+
+def _lay_out(model: Any, filled: Any, lengths: Any) -> Any:
+    """Columns of such lengths for these features, and none for others. Returns the numbers of their nodes."""
+    kinds, rooms = _pieces_for(lengths)
+    firsts = 1 + np.cumsum(rooms) - rooms
+    columns, total = model.columns, int(rooms.sum())
+    columns[:] = np.zeros(1, blocks.COLUMN)
+    for name, numbers in (("first", firsts), ("count", lengths), ("kind", kinds)):
+        columns[name][filled] = numbers
+    model.pieces[:] = 0
+    model.head.fresh, model.head.freed = 1 + total, total - int(lengths.sum())
+    return _in_turn(firsts, lengths)
+
+
+def _pieces_for(lengths: Any) -> tuple[Any, Any]:
+    """The kinds of the smallest pieces for so many nodes each, and how many they hold."""
+    kinds = np.frexp(np.asarray(lengths) - 1.0)[1] + 1
+    return kinds, np.int64(1) << (kinds.astype(np.int64) - 1)
 
 
 def _order_of(places: Any) -> Any:
@@ -234,5 +269,17 @@ def _order_of(places: Any) -> Any:
 
 
 def slots_for(numbers: int) -> int:
-    """Nodes for so many numbers: one is none."""
+    """Nodes for so many numbers, each of which has a feature of its own: node 0 is none."""
     return numbers + 1
+
+
+def slots_of(lists: Lists, spare: float = 1.0) -> int:
+    """Nodes for vectors, and so many times as many."""
+    _, lengths = _counted(lists.places)
+    return slots_for(int(spare * _pieces_for(lengths)[1].sum()))
+
+
+def slots_in_use(block: Any) -> int:
+    """How few nodes would do for the vectors of a block."""
+    counts = blocks.views(block).columns["count"]
+    return slots_for(int(_pieces_for(counts[counts > 0])[1].sum()))

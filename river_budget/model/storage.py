@@ -19,7 +19,17 @@ from .at_once import AtOnce
 from .base import StreamModel
 from .batches import Batch
 from .calls import FreeRows
-from .lists import Lists, by_key, gather_columns, set_vectors, slots_for, stored_in, write_keys
+from .lists import (
+    Lists,
+    by_key,
+    set_vectors,
+    slots_for,
+    slots_in_use,
+    slots_of,
+    stored_in,
+    with_slots,
+    write_keys,
+)
 
 THIN = 32  # a small table is given up when one number in so many is not 0
 THICK = 8  # and taken up again
@@ -29,7 +39,8 @@ LOOK = 256  # a table waits for one more arrival per so many numbers until it is
 FULL, NEARLY_EMPTY = 0.5, 0.1  # shares of the places in use when names have been given up
 SOME = 8  # names are given up together if one in so many is not in use
 ROOMY = 4  # places for each name in use: names are given up rarely, and many come back before
-SPARE = 1.5  # room for names and numbers, in units of what there is
+SPARE = 1.5  # room for numbers, in units of what there is
+LITTLE = 1.2  # as much will do where it is there
 
 
 def is_thin(names: int, count: int, numbers: int) -> bool:
@@ -74,7 +85,7 @@ class StoredVectors(StreamModel):
             self._rebuild(by_key([*self.features, *names]), lists, 0)
 
     def _store_in_lists(self, lists: Lists) -> None:
-        self._rebuild(self._used(lists), lists, slots_for(int(SPARE * len(lists.places))))
+        self._rebuild(self._used(lists), lists, slots_of(lists, SPARE))
 
     def names_in_use(self) -> list[Any]:
         """The names that vectors use, in the order of summation."""
@@ -207,9 +218,10 @@ class StoredVectors(StreamModel):
 
     def _make_room(self, needed: int, beside: Collection[Any]) -> None:
         features, model = self.features, blocks.views(self.block)
-        width, unused = int(model.head.width), len(features) - np.count_nonzero(model.columns)
+        empty = model.columns["count"] == 0
+        width, unused = int(model.head.width), len(features) - np.count_nonzero(~empty)
         if SOME * unused > len(features) or len(features) + needed <= FULL * width:
-            features.forget(model.columns == 0, beside)
+            features.forget(empty, beside)
             self.at_once.follow()
         wanted = len(features) + needed
         if wanted > FULL * width:
@@ -217,8 +229,7 @@ class StoredVectors(StreamModel):
         elif wanted < NEARLY_EMPTY * width:
             lists = stored_in(self.block)
             names = by_key(features)
-            slots = slots_for(int(SPARE * len(lists.places)))
-            self._rebuild(names, lists, slots, ROOMY * wanted - len(names))
+            self._rebuild(names, lists, slots_of(lists, SPARE), ROOMY * wanted - len(names))
 
     def _widen(self, width: int) -> None:
         """Room for so many names. Those that are known keep their places."""
@@ -238,10 +249,10 @@ class StoredVectors(StreamModel):
             model.multipliers[:], model.strains[:] = 1.0, 1.0
             self.use_block(block)
         if wanted:
-            used = int(head.fresh - head.freed)
-            block = blocks.resized(self.block, slots=slots_for(int(SPARE * (used + wanted))))
-            gather_columns(block)
-            self.use_block(block)
+            needed, slots = slots_in_use(self.block) + wanted, int(head.slots)
+            self.use_block(
+                with_slots(self.block, slots if LITTLE * needed <= slots else int(SPARE * needed))
+            )
         return outgrown or wanted > 0
 
     def choose_storage(self) -> None:

@@ -24,7 +24,7 @@ from ..core import layout as blocks
 from ..core.calibration import LONGEST_LEAD, STEEPEST
 from ..core.support import HUGE_SCALE, TINY_SCALE
 from ..model.expansion import BudgetModel
-from ..model.lists import Lists, by_key, set_vectors, slots_for, vectors_of
+from ..model.lists import Lists, by_key, set_vectors, slots_of, vectors_of
 from . import plain, trust
 from .source import Source
 from .trust import damaged
@@ -212,7 +212,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
         raise damaged("its width does not fit its features")
     fields = _fields(model, numbers, count, width, only_predicts)
     if lists is not None:
-        fields["slots"] = slots_for(len(lists.places))
+        fields["slots"] = slots_of(lists)
     fields["heavy"] = int("distances" in places and fields.get("arity", 0) >= 2)
     fields["noted"] = fields["heavy"] and _whole(numbers.get("noted", "0"), "noted", 2)
     fields["outgrown"] = _whole(numbers.get("outgrown", "0"), "outgrown", 2)

@@ -21,7 +21,7 @@ from ..core.support import LARGEST
 from ..model.calls import Call
 from ..model.contract import Expansion, Rows
 from ..model.expansion import BudgetModel
-from ..model.lists import Lists, by_key, joined, slots_for, vectors_of
+from ..model.lists import Lists, by_key, joined, slots_of, vectors_of
 from ..model.storage import is_thin
 from .agreement import check_alike, columns_of, distinct, limit_of, unite_labels
 
@@ -141,7 +141,9 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
     capacity = blocks.columns_for(len(rows) + 1)
     thin = result.takes_lists and is_thin(len(names), len(rows), len(rows.places))
-    slots = slots_for(len(rows.places)) if thin else 0
+    slots = (
+        slots_of(rows, 2.0) if thin else 0
+    )  # as columns leave smaller pieces behind when they grow
     _set_parameters(result, parts, names, capacity=capacity, factored=factored, slots=slots)
     absorb = core.absorb_projecting if factored else core.absorb
     given = rows if result.takes_lists else rows.table(len(names))
