@@ -23,6 +23,7 @@ import warnings
 
 import numpy as np
 from guarded import guarded
+from inside import check_nodes
 from models import list_of, may_be_unlimited, two_classes_only
 from river import base, preprocessing
 from test_saving import ALL, file_of, is_supervised
@@ -215,48 +216,6 @@ def any_column(rng, values):
         array[:] = values
         return array
     return tuple(values) if kind == 2 else values
-
-
-def check_lists(block):
-    """Every node is in the list of its vector, in order, and in the column of its feature, or in a piece that nobody
-    has."""
-    head, nodes, keys = block.head, block.nodes, block.keys
-    n, fresh, found = int(head.count), int(head.fresh), set()
-    assert 1 <= fresh <= head.slots
-    assert not block.firsts[n:].any()
-    for j in range(n):
-        node, before, behind = int(block.firsts[j]), None, 0
-        unsorted = int(block.unsorted[j]) if head.heavy else 0
-        while node:
-            assert node not in found
-            assert nodes[node].before == behind
-            behind = node
-            found.add(node)
-            entry = nodes[node]
-            feature = int(entry.feature)
-            assert entry.vector == j
-            assert math.isfinite(entry.value)
-            assert 0 <= feature < head.width
-            place = (float(keys[feature]), feature)
-            assert unsorted > 0 or before is None or before < place
-            unsorted -= 1
-            node, before = int(entry.after), None if unsorted >= 0 else place
-    in_columns, in_pieces = set(), []
-    for feature in range(int(head.width)):
-        first, n, kind = block.columns[feature].item()
-        piece = 2**kind // 2
-        assert n <= piece <= max(4 * n - 1, 0)
-        in_columns.update(range(first, first + n))
-        in_pieces += range(first, first + piece)
-        assert all(nodes[node].feature == feature for node in range(first, first + n))
-    assert in_columns == found
-    for kind, (node, n) in enumerate(block.pieces[:2].T.tolist()):
-        for _ in range(n):
-            in_pieces += range(node, node + 2**kind // 2)
-            node = int(nodes[node].after)
-        assert node == 0
-    assert sorted(in_pieces) == list(range(1, fresh))
-    assert len(in_pieces) - len(found) == head.freed
 
 
 def check_heavy(block):
@@ -610,7 +569,7 @@ class Fuzzer:
         assert limit is None or n <= limit or hasattr(model, "n_components"), (n, limit)
         assert block.head.width >= len(model.features)
         if block.head.slots:
-            check_lists(block)
+            check_nodes(block)
         if block.head.heavy:
             check_heavy(block)
         for table in (block.vectors, block.coefficients, block.per_vector):

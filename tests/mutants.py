@@ -1178,6 +1178,34 @@ PROMISES = [
     ),
     # heavy vectors: what is followed is what is there
     Mutant(
+        "core/nodes.py",
+        "        wanted += max(pieces[2, kind] - pieces[1, kind], 0) * room_of(kind)\n",
+        "        wanted += 0\n",
+        "sparse",
+        "share_their_memory",
+    ),
+    Mutant(
+        "core/nodes.py",
+        "        _give_piece(model, node + room_of(found), found)\n    return node",
+        "        pass\n    return node",
+        "sparse",
+        "enough_for",
+    ),
+    Mutant(
+        "core/nodes.py",
+        "    elif 4 * count <= room_of(kind):",
+        "    elif False:",
+        "sparse",
+        "consistent",
+    ),
+    Mutant(
+        "core/nodes.py",
+        "        nodes[after].before = target\n",
+        "        pass\n",
+        "sparse",
+        "consistent",
+    ),
+    Mutant(
         "core/heavy.py",
         "q * norms[n] - p * q * (s[0, 1] / model.head.gamma)",
         "q * norms[n]",

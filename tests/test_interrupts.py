@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 import pytest
-from fuzzing import check_lists
+from inside import check_nodes
 from test_saving import file_of
 
 import river_budget as rb
@@ -107,7 +107,7 @@ def at_every_moment(model, x, i, further):
         assert not twin.turn.taken
         assert len(twin.features) <= views(twin.block).head.width
         if views(twin.block).head.slots:
-            check_lists(views(twin.block))
+            check_nodes(views(twin.block))
         opened(file_of(twin))
         assert answers_later(twin) == later, moment
         if not go_on:

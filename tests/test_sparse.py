@@ -8,6 +8,7 @@ import random
 
 import numpy as np
 import pytest
+from inside import check_nodes
 
 import river_budget as rb
 from river_budget.core.layout import views
@@ -280,32 +281,51 @@ def test_lists_are_consistent_after_any_change(thin):
 
 def check_lists(model):
     block = views(model.block)
-    nodes, count = block.nodes, int(block.head.count)
-    seen = set()
-    for j in range(count):
-        node, last = int(block.firsts[j]), -np.inf
-        unsorted = int(block.unsorted[j]) if block.head.heavy else 0
-        while node:
-            assert nodes[node].vector == j
-            key = block.keys[nodes[node].feature]
-            assert unsorted > 0 or key >= last
-            last = key if unsorted <= 0 else -np.inf
-            unsorted -= 1
-            seen.add(node)
-            before, node = node, int(nodes[node].after)
-            assert node == 0 or nodes[node].before == before
-    found = set()
-    for feature, (first, n, kind) in enumerate(block.columns.tolist()):
-        assert n <= 2**kind // 2 <= max(4 * n - 1, 0)
-        for node in range(first, first + n):
-            assert nodes[node].feature == feature
-            found.add(node)
-    assert seen == found
-    assert len(seen) == int(block.head.fresh - 1 - block.head.freed)
+    check_nodes(block)
     used = set(np.flatnonzero(block.columns["count"]).tolist())
     assert used <= set(model.features.places.values())
-    lists = vectors_of(model.block)
-    assert len(lists.places) == len(seen)
+    assert len(vectors_of(model.block).places) == block.head.fresh - 1 - block.head.freed
+
+
+def test_columns_that_grow_and_shrink_share_their_memory(thin):
+    """Common words become rare, and others common: the pieces of nodes are used again, and no more are asked for."""
+    rng, model, most = np.random.default_rng(0), rb.RBPClassifier(60, K, seed=1), []
+    for t in range(3000):
+        common = t // 250  # words that nearly every document has, for a while
+        words = [f"c{common}.{i}" for i in range(6) if rng.random() < 0.9]
+        words += [f"r{i}" for i in rng.choice(400, 4).tolist()]
+        model.learn_one(dict.fromkeys(words, 1.0), bool(rng.random() < 0.5))
+        head = views(model.block).head
+        if lists_of(model):
+            most.append(int(head.slots))
+            assert head.fresh <= head.slots
+            if t % 50 == 0:
+                check_lists(model)
+    assert len(most) > 2800
+    assert max(most) <= 4 * 60 * 10  # of 600 numbers
+    assert most[600:] == [most[600]] * len(most[600:])
+
+
+def test_what_merged_vectors_leave_is_enough_for_their_combination(monkeypatch):
+    """Where no node is left, it takes parts of their pieces."""
+    monkeypatch.setattr(storage, "THIN", 0)
+    monkeypatch.setattr(storage, "THICK", 0)
+    model = rb.BSGDClassifier(3, K, rb.maintenance.Merge(3), seed=1)
+    for words in ("a", "pqr", "pqs"):
+        model.learn_one(dict.fromkeys(words, 1.0), words == "a")
+    assert lists_of(model)
+    block = views(model.block)
+    assert [len(vector["features"]) for vector in model.support_vectors()] == [1, 3, 3]
+    assert block.columns["kind"][: block.head.width].tolist().count(2) == 2
+    head = block.head
+    spare = block.pieces[1].copy()
+    block.pieces[:2], head.slots = 0, head.fresh  # lost, for this once
+    head.freed -= int(spare @ (2 ** np.arange(len(spare)) // 2))
+    model.budget = 1
+    assert sorted(model.support_vectors()[0]["features"]) == ["a", "p", "q", "r", "s"]
+    nodes = views(model.block)
+    assert nodes.head.slots == nodes.head.fresh
+    assert nodes.pieces[1].tolist()[:3] == [0, 0, 1]  # of two pairs, one was parted
 
 
 # Sparse matrices
