@@ -106,7 +106,8 @@ def check_nodes(block):
     for feature in range(int(head.width)):
         first, n, kind = block.columns[feature].item()
         piece = 2**kind // 2
-        assert n <= piece <= max(4 * n - 1, 0)
+        assert n <= piece
+        assert (n > 0) == (piece > 0)
         in_columns.update(range(first, first + n))
         in_pieces += range(first, first + piece)
         assert all(nodes[node].feature == feature for node in range(first, first + n))

@@ -1193,13 +1193,6 @@ PROMISES = [
     ),
     Mutant(
         "core/nodes.py",
-        "    elif 4 * count <= room_of(kind):",
-        "    elif False:",
-        "sparse",
-        "consistent",
-    ),
-    Mutant(
-        "core/nodes.py",
         "        nodes[after].before = target\n",
         "        pass\n",
         "sparse",

@@ -321,9 +321,15 @@ def resized(block: Any, **sizes: int) -> Any:
     new_at = new_block.ctypes.data
     new = _read_header(new_at)
     new_block[STATE_AT:TABLES_AT] = block[STATE_AT:TABLES_AT]
-    for name, (_, shape) in BLOCK_TABLES.items():
+    for name, (kind, shape) in BLOCK_TABLES.items():
         corner = tuple(map(min, shape(old), shape(new)))
-        if name != "room" and all(corner):
+        if name == "room" or not all(corner):
+            continue
+        if len(corner) == 1:  # as bytes: records are copied number by number
+            source, target = getattr(old, f"at_{name}"), getattr(new, f"at_{name}")
+            nbytes = kind.size * corner[0]
+            new_block[target : target + nbytes] = block[source : source + nbytes]
+        else:
             part = tuple(map(slice, corner))
             _attribute(name, new_at, 0, new)[part] = _attribute(name, old_at, 0, old)[part]
     return new_block

@@ -1,8 +1,9 @@
 """The nodes of numbers that are not 0: each is in the list of its vector, and beside the others of its feature.
 
 The nodes of a feature lie side by side, in a piece of memory whose size is a power of two: a column. A column that is
-full gets a piece twice as large, one that is three quarters empty gives half of its piece back, and the last node of
-a column takes the place of one that leaves. The lists of vectors follow, as nodes know who is before and behind them.
+full gets a piece twice as large, one that is empty gives its piece back, and the last node of a column takes the place
+of one that leaves. The lists of vectors follow, as nodes know who is before and behind them. Pieces are not parted if
+it can be helped: as they are never put together again, large ones would become rare.
 
 head.fresh     the first node that has not been part of any piece yet
 head.freed     how many nodes before it hold nothing
@@ -179,9 +180,6 @@ def _free(model, node):
         _give_piece(model, first, kind)
         columns[feature].first = columns[feature].kind = 0
         _note_emptied(model, feature)
-    elif 4 * count <= room_of(kind):
-        columns[feature].kind = kind - 1
-        _give_piece(model, first + room_of(kind - 1), kind - 1)
 
 
 @compiled(always_inlined=True)

@@ -198,9 +198,9 @@ def set_vectors(block: Any, lists: Lists) -> None:
     model.firsts[held] = numbers[lists.starts[held]]
 
 
-def with_slots(block: Any, slots: int) -> Any:
-    """A copy with so many nodes, in which all columns have pieces as small as they can be, one behind the other."""
-    new_block = blocks.resized(block, slots=slots)
+def rearranged(block: Any) -> Any:
+    """A copy in which all columns have pieces as small as they can be, one behind the other."""
+    new_block = blocks.aligned(block)
     model, new = blocks.views(block), blocks.views(new_block)
     used, filled, lengths = _used_nodes(model)
     found = _lay_out(new, filled, lengths)

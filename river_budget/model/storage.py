@@ -22,12 +22,12 @@ from .calls import FreeRows
 from .lists import (
     Lists,
     by_key,
+    rearranged,
     set_vectors,
     slots_for,
     slots_in_use,
     slots_of,
     stored_in,
-    with_slots,
     write_keys,
 )
 
@@ -40,7 +40,10 @@ FULL, NEARLY_EMPTY = 0.5, 0.1  # shares of the places in use when names have bee
 SOME = 8  # names are given up together if one in so many is not in use
 ROOMY = 4  # places for each name in use: names are given up rarely, and many come back before
 SPARE = 1.5  # room for numbers, in units of what there is
-LITTLE = 1.2  # as much will do where it is there
+FEW_SLOTS = (
+    2**14
+)  # up to as many more, so that small models need not lay out their nodes anew again and again
+ENOUGH = 0.8  # of what would be given will do where it is there, and the nodes are laid out anew
 
 
 def is_thin(names: int, count: int, numbers: int) -> bool:
@@ -250,8 +253,10 @@ class StoredVectors(StreamModel):
             self.use_block(block)
         if wanted:
             needed, slots = slots_in_use(self.block) + wanted, int(head.slots)
+            plenty = int(SPARE * needed) + min(needed, FEW_SLOTS)
+            grows = slots < ENOUGH * plenty
             self.use_block(
-                with_slots(self.block, slots if LITTLE * needed <= slots else int(SPARE * needed))
+                blocks.resized(self.block, slots=plenty) if grows else rearranged(self.block)
             )
         return outgrown or wanted > 0
 
