@@ -90,7 +90,13 @@ def test_names_that_come_and_go_change_no_score(kind, whole, monkeypatch):
             patch.setattr(storage, name, 1e9)
         expected = run(model, stream)
         assert not lists_of(model)
-    for name, value in (("THIN", 3), ("THIN_LARGE", 3), ("ROOMY", 2)):
+    for name, value in (
+        ("THIN", 3),
+        ("THIN_LARGE", 3),
+        ("THICK_LARGE", 2),
+        ("THICK", 2),
+        ("ROOMY", 2),
+    ):
         monkeypatch.setattr(storage, name, value)
     other = KINDS[kind]()
     assert run(other, stream, shuffled=True) == expected

@@ -40,8 +40,8 @@ from .numba_types import address_of, i64
 from .rows import FARTHEST, along_row, distances_into, norm_of, padded_count
 from .support import leave_empty, move, move_numbers, stamp
 
-LONG = 512  # numbers, from which on a vector may be heavy
-FEW = 40  # times the numbers of the others, or
+LONG = 320  # numbers, from which on a vector may be heavy
+FEW = 20  # times the numbers of the others, or
 LONGEST = 1024  # at any rate
 MOST = 1000  # vectors of a model with tables for heavy ones: they grow with the square
 FAINT = 1e-12  # a multiplier below it is not worth keeping: many numbers may have become too small to be felt
