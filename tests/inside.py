@@ -112,7 +112,7 @@ def check_nodes(block):
         in_pieces += range(first, first + piece)
         assert all(nodes[node].feature == feature for node in range(first, first + n))
     assert in_columns == found
-    for kind, (node, n) in enumerate(block.pieces[:2].T.tolist()):
+    for kind, (node, n) in enumerate(block.pieces.T.tolist()):
         for _ in range(n):
             in_pieces += range(node, node + 2**kind // 2)
             node = int(nodes[node].after)

@@ -704,8 +704,8 @@ PROMISES = [
     ),
     Mutant(
         "core/layout.py",
-        "(HEADER.descr, STATE_AT, STATE_SIZE, shapes, NODE.descr, np.dtype(record).descr)",
-        "(STATE_AT, STATE_SIZE, NODE.descr, np.dtype(record).descr)",
+        "repr((HEADER.descr, STATE_AT, STATE_SIZE, shapes, records))",
+        "repr((STATE_AT, STATE_SIZE, records))",
         "pickles",
         "another_layout",
     ),
@@ -1179,7 +1179,7 @@ PROMISES = [
     # heavy vectors: what is followed is what is there
     Mutant(
         "core/nodes.py",
-        "        wanted += max(pieces[2, kind] - pieces[1, kind], 0) * room_of(kind)\n",
+        "        wanted += max(needs[kind] - pieces[1, kind], 0) * room_of(kind)\n",
         "        wanted += 0\n",
         "sparse",
         "share_their_memory",
@@ -1200,15 +1200,15 @@ PROMISES = [
     ),
     Mutant(
         "core/heavy.py",
-        "q * norms[n] - p * q * (s[0, 1] / model.head.gamma)",
-        "q * norms[n]",
+        "    norm = -inner_term(shares, s) / model.head.gamma\n",
+        "    norm = 0.0\n",
         "heavy",
         "is_true",
     ),
     Mutant(
         "core/heavy.py",
-        "        z[j] = -shares[0] * shares[1] * s[0, 1]\n",
-        "        z[j] = 0.0\n",
+        "    constant = -inner_term(shares, s)\n",
+        "    constant = 0.0\n",
         "heavy",
         "is_true",
     ),
@@ -1221,8 +1221,8 @@ PROMISES = [
     ),
     Mutant(
         "core/heavy.py",
-        "0.0 <= shares[longer] <= WILD",
-        "0.0 <= shares[longer] <= 1.0",
+        "0.0 <= share <= WILD",
+        "0.0 <= share <= 1.0",
         "heavy",
         "beyond",
     ),
@@ -1235,14 +1235,14 @@ PROMISES = [
     ),
     Mutant(
         "core/heavy.py",
-        "members[1 - longer] if was_last else place",
-        "place",
+        "place = p if was_last else place",
+        "place = place + 0",
         "heavy",
         "shrinks",
     ),
     Mutant(
         "core/heavy.py",
-        "    return largest * max(abs(shares[0]), abs(shares[1]), 1.0)\n",
+        "    return largest * max(grown, 1.0)\n",
         "    return 1.0\n",
         "heavy",
         "beyond",

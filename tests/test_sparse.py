@@ -325,7 +325,7 @@ def test_what_merged_vectors_leave_is_enough_for_their_combination(monkeypatch):
     assert block.columns["kind"][: block.head.width].tolist().count(2) == 2
     head = block.head
     spare = block.pieces[1].copy()
-    block.pieces[:2], head.slots = 0, head.fresh  # lost, for this once
+    block.pieces[:], head.slots = 0, head.fresh  # lost, for this once
     head.freed -= int(spare @ (2 ** np.arange(len(spare)) // 2))
     model.budget = 1
     assert sorted(model.support_vectors()[0]["features"]) == ["a", "p", "q", "r", "s"]

@@ -46,7 +46,7 @@ LONGEST = 1024  # at any rate
 MOST = 1000  # vectors of a model with tables for heavy ones: they grow with the square
 FAINT = 1e-12  # a multiplier below it is not worth keeping: many numbers may have become too small to be felt
 WILD = 2.0  # the share of the longest, beyond which z is written anew
-STRAINED = 64.0
+STRAINED = 64.0  # errors that may have grown so much call for a look
 FAR = 100.0  # norms times gamma: beyond, the formulas would lose too much
 ROUNDS = 4096  # arrivals, after which a vector is looked at as a whole, for which hundreds could be learned
 

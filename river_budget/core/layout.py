@@ -98,7 +98,7 @@ BLOCK_TABLES: dict[str, Any] = {
     "keys": (f64, lambda h: (h.width,)),  # the order in which features are summed up
     "columns": (columns_at, lambda h: (h.linked,)),  # the nodes of every feature
     "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
-    "pieces": (i64_matrix, lambda h: (3, h.pieces)),  # of nodes, that nobody has
+    "pieces": (i64_matrix, lambda h: (2, h.pieces)),  # of nodes, that nobody has
     "nodes": (nodes_at, lambda h: (h.slots,)),
     # Of a model with heavy vectors (core/heavy.py).
     "multipliers": (f64, lambda h: (h.heavy * h.capacity,)),  # of what is stored of each vector
@@ -124,6 +124,7 @@ SCRATCH_ROWS: dict[str, Any] = {
     "other": (f64, lambda h: (h.custom * h.width,)),  # another, for a kernel function
     # how many features have lost their last number, and which, as far as there is room
     "emptied": (i64, lambda h: (h.linked,)),
+    "needs": (i64, lambda h: (h.pieces,)),  # how many pieces of nodes an example asks for
 }
 ADDRESSES = (
     "state",
@@ -289,17 +290,8 @@ def stamp_of(record: Any) -> int:
         )
     sizes = _header({size: 101 + place for place, size in enumerate(SIZES)})
     shapes = [(name, shape(sizes)) for name, (_, shape) in BLOCK_TABLES.items()]
-    described = repr(
-        (
-            HEADER.descr,
-            STATE_AT,
-            STATE_SIZE,
-            shapes,
-            NODE.descr,
-            COLUMN.descr,
-            np.dtype(record).descr,
-        )
-    )
+    records = [kind.descr for kind in (NODE, COLUMN, np.dtype(record))]
+    described = repr((HEADER.descr, STATE_AT, STATE_SIZE, shapes, records))
     return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
 
 

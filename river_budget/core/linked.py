@@ -1,10 +1,10 @@
 """Vectors as they are stored: columns of a table, or lists of what is not 0.
 
-In a model with slots every number of a vector that is not 0 is a node (core/nodes.py): in the list of its vector, in the
-order of the keys (of a heavy vector but for the first ones, core/heavy.py), and in the column of its feature. A kernel
-row goes through the columns of the features of x, a vector that leaves takes its own list with it, and a feature whose
-column is empty is not used any more. The table is faster where much is not 0; the lists take memory for what is there. Sums are
-the same to the last bit.
+In a model with slots every number of a vector that is not 0 is a node (core/nodes.py): in the list of its vector, in
+the order of the keys (of a heavy vector but for the first ones, core/heavy.py), and in the column of its feature. A
+kernel row goes through the columns of the features of x, a vector that leaves takes its own list with it, and a feature
+whose column is empty is not used any more. The table is faster where much is not 0; the lists take memory for what is
+there. Sums are the same to the last bit.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ head.fresh     the first node that has not been part of any piece yet
 head.freed     how many nodes before it hold nothing
 pieces[0, k]   the first of the pieces of 2^(k - 1) nodes that nobody has; the next one stands in its first node
 pieces[1, k]   how many they are
-pieces[2, k]   for a moment, how many are wanted
 """
 
 from __future__ import annotations
@@ -151,17 +150,17 @@ def _give_piece(model, node, kind):
 def wanted_for(model, places):
     """How many nodes more than there are would be needed to store numbers in these places; and how many, if the pieces
     that nobody has were of no use."""
-    columns, pieces, whole = model.columns, model.pieces, NONE
+    columns, pieces, needs, whole = model.columns, model.pieces, model.needs, NONE
     for kind in range(PIECES):
-        pieces[2, kind] = 0
+        needs[kind] = 0
     for i in range(places.shape[0]):
         kind = np.int64(columns[places[i]].kind)
         if columns[places[i]].count == room_of(kind):
-            pieces[2, kind + 1] += 1
+            needs[kind + 1] += 1
             whole += room_of(kind + 1)
     wanted = model.head.fresh - model.head.slots
     for kind in range(PIECES):
-        wanted += max(pieces[2, kind] - pieces[1, kind], 0) * room_of(kind)
+        wanted += max(needs[kind] - pieces[1, kind], 0) * room_of(kind)
     return wanted, whole
 
 

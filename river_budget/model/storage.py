@@ -40,9 +40,7 @@ FULL, NEARLY_EMPTY = 0.5, 0.1  # shares of the places in use when names have bee
 SOME = 8  # names are given up together if one in so many is not in use
 ROOMY = 4  # places for each name in use: names are given up rarely, and many come back before
 SPARE = 1.5  # room for numbers, in units of what there is
-FEW_SLOTS = (
-    2**14
-)  # up to as many more, so that small models need not lay out their nodes anew again and again
+FEW_SLOTS = 2**14  # up to as many more: small models need not lay out their nodes again and again
 ENOUGH = 0.8  # of what would be given will do where it is there, and the nodes are laid out anew
 
 

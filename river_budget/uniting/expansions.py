@@ -141,9 +141,8 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
     capacity = blocks.columns_for(len(rows) + 1)
     thin = result.takes_lists and is_thin(len(names), len(rows), len(rows.places))
-    slots = (
-        slots_of(rows, 2.0) if thin else 0
-    )  # as columns leave smaller pieces behind when they grow
+    # columns leave smaller pieces behind when they grow
+    slots = slots_of(rows, 2.0) if thin else 0
     _set_parameters(result, parts, names, capacity=capacity, factored=factored, slots=slots)
     absorb = core.absorb_projecting if factored else core.absorb
     given = rows if result.takes_lists else rows.table(len(names))
