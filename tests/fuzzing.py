@@ -229,9 +229,11 @@ def check_heavy(block):
         assert ((distances >= 0.0) & (distances <= FARTHEST)).all()
         assert not np.diag(distances).any()
     if block.head.slots and block.head.noted:
-        used = block.nodes[1 : int(block.head.fresh)]
-        stored = np.bincount(used["vector"][used["feature"] >= 0], minlength=n)
-        assert (stored == block.lengths[:n]).all()
+        for j in range(n):
+            node, length = int(block.firsts[j]), 0
+            while node:
+                node, length = int(block.nodes[node].after), length + 1
+            assert length == block.lengths[j]
 
 
 def set_limits(thin, thin_large, roomy):
