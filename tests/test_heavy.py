@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 from inside import plain, squared_length, support
+from river.base import Regressor
 from streams import PEGASOS
 from test_merging import assert_best_pairs, maintenances, members_and_result
 from test_sparse import check_lists
@@ -28,6 +29,10 @@ KINDS = {
     "gradient": lambda budget=6: rb.BSGDClassifier(
         budget, K, rb.maintenance.Merge(4, "gradient"), seed=1
     ),
+    "mistakes": lambda budget=6: rb.KernelPerceptronClassifier(
+        K, budget=budget, maintenance=rb.maintenance.Merge()
+    ),
+    "strange": lambda budget=6: rb.KernelOneClassSVM(0.5, budget, K),
     "tube": lambda budget=6: rb.BSGDRegressor(budget, K, l2=1e-3, seed=1),
 }
 NAMES, MORE, WORDS = 900, 2500, 6
@@ -49,7 +54,10 @@ def run(model, stream):
     scores = []
     for x, y in stream:
         scores.append(at(model, x))
-        model.learn_one(x, y, weight(x))
+        if isinstance(model, rb.KernelOneClassSVM):
+            model.learn_one(x)
+        else:
+            model.learn_one(x, y, weight(x))
     return scores
 
 
@@ -60,7 +68,8 @@ def weight(x):
 
 def at(model, x):
     """The score, or one for each class."""
-    found = getattr(model, "decision_function_one", model.predict_one)(x)
+    score = model.predict_one if isinstance(model, Regressor) else model.decision_function_one
+    found = score(x)
     return list(found.values()) if isinstance(found, dict) else found
 
 
@@ -157,7 +166,10 @@ def test_lists_tables_and_chunks_give_the_same_bits(kind, monkeypatch):
     for start in range(0, len(stream), 190):
         chunk = rows.iloc[start : start + 190]
         labels = frames.Series(targets[start : start + 190], index=chunk.index)
-        other.learn_many(chunk, labels, weights[start : start + 190])
+        if isinstance(other, rb.KernelOneClassSVM):
+            other.learn_many(chunk)
+        else:
+            other.learn_many(chunk, labels, weights[start : start + 190])
     x = stream[0][0]
     assert at(other, x) == at(model, x)
     assert is_heavy(other)

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..core import bsgd as core
 from ..core.codes import Strategy
 from ..kernels import Kernel
 from ..maintenance import Maintenance
 from ..model.averaging import AveragingExpansion
-from ..model.expansion import Maintained
+from ..model.expansion import Maintained, holding
 from ..model.shells import BudgetClassifier, BudgetRegressor
 from ..parameters import Mutable, boolean, not_negative, optional, positive
 
 __all__ = ["BSGDClassifier", "BSGDRegressor"]
 
 
-class _Removing:
-    learning_pass = staticmethod(core.learn_removing)
-
-
-class _MergingMany:
-    learning_pass = staticmethod(core.learn_merging_many)
-
-
-class _Projecting:
-    learning_pass = staticmethod(core.learn_projecting)
-
-
 class _BSGD(AveragingExpansion, Maintained):
     learning_pass = staticmethod(core.learn)
+    other_passes: ClassVar = {
+        Strategy.REMOVE: holding(core.learn_removing),
+        Strategy.MANY: holding(core.learn_merging_many),
+        Strategy.FACTOR: holding(core.learn_projecting),
+    }
     shrinking_pass = staticmethod(core.shrink_to_budget)
     state_type = core.STATE
 
@@ -44,16 +37,6 @@ class _BSGD(AveragingExpansion, Maintained):
         "bounded",
         "wait",
     )  # any number only moves the next look at norm2
-
-    @property
-    def pass_holder(self) -> Any:
-        passes = {
-            Strategy.REMOVE: _Removing,
-            Strategy.PAIRS: type(self),
-            Strategy.MANY: _MergingMany,
-            Strategy.FACTOR: _Projecting,
-        }
-        return passes[self.strategy.kind]
 
     def _set_parameters(
         self,

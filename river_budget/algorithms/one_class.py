@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from river import base
 
 from ..core import layout as blocks
 from ..core import norma as core
-from ..core.codes import Task
+from ..core.codes import Strategy, Task
 from ..kernels import Kernel
 from ..maintenance import Maintenance
 from ..model.batches import Batch
-from ..model.expansion import Maintained
+from ..model.expansion import Maintained, holding
 from ..model.turns import changes_the_model
 from ..parameters import Mutable, check_decay, not_negative, positive, share
 
@@ -83,6 +83,11 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     """
 
     learning_pass = staticmethod(core.learn_novelty)
+    other_passes: ClassVar = {
+        Strategy.REMOVE: holding(core.learn_novelty_removing),
+        Strategy.MANY: holding(core.learn_novelty_merging_many),
+        Strategy.FACTOR: holding(core.learn_novelty_projecting),
+    }
     counts_examples = False
     scoring_pass = staticmethod(core.score_novelty)
     shrinking_pass = staticmethod(core.shrink_to_budget)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..core import perceptron as core
+from ..core.codes import Strategy
 from ..kernels import Kernel
-from ..maintenance import Maintenance, Merge, Project, RemoveOldest
+from ..maintenance import Maintenance, RemoveOldest
 from ..model.averaging import AveragingExpansion
-from ..model.expansion import BudgetModel, Maintained
+from ..model.expansion import BudgetModel, Maintained, holding
 from ..model.shells import BudgetClassifier, BudgetRegressor
 from ..parameters import Mutable, not_negative, positive
 
@@ -29,10 +30,6 @@ class ClassifierSteps(_Perceptron, BudgetClassifier):
 class RegressorSteps(_Perceptron, BudgetRegressor):
     learning_rate = Mutable(positive)
     epsilon = Mutable(not_negative)
-
-
-class _Maintaining:
-    learning_pass = staticmethod(core.learn_maintained)
 
 
 class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps):
@@ -89,6 +86,11 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
 
     """
 
+    other_passes: ClassVar = {
+        Strategy.PAIRS: holding(core.learn_merging),
+        Strategy.MANY: holding(core.learn_merging_many),
+        Strategy.FACTOR: holding(core.learn_projecting),
+    }
     shrinking_pass = staticmethod(core.shrink_to_budget)
 
     def __init__(
@@ -106,10 +108,6 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
 
     def _usual_strategy(self, budget: int | None) -> Maintenance:
         return RemoveOldest()
-
-    @property
-    def pass_holder(self) -> Any:
-        return _Maintaining if isinstance(self.strategy, (Merge, Project)) else type(self)
 
 
 class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):

@@ -19,7 +19,18 @@ from .codes import Task
 from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction
-from .maintenance import NO, keep_budget, store, strategy_of, writes_late
+from .maintenance import (
+    FACTOR,
+    MANY,
+    NO,
+    PAIRS,
+    REMOVE,
+    YES,
+    keep_budget,
+    store,
+    strategy_of,
+    writes_late,
+)
 from .numba_types import carver
 from .removal import settle
 from .rounds import look_at, observe
@@ -60,8 +71,35 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def learn_novelty(call):
+    """The pass for models that merge pairs."""
+    return learn_strangers(call, PAIRS, YES)
+
+
+@compiled(called_from_python=True)
+def learn_novelty_removing(call):
+    """The pass for models that remove vectors."""
+    return learn_strangers(call, REMOVE, NO)
+
+
+@compiled(called_from_python=True)
+def learn_novelty_merging_many(call):
+    """The pass for models that merge more than two at once."""
+    return learn_strangers(call, MANY, YES)
+
+
+@compiled(called_from_python=True)
+def learn_novelty_projecting(call):
+    """The pass for models that keep a factor."""
+    return learn_strangers(call, FACTOR, NO)
+
+
+@compiled(inlined=True)
+def learn_strangers(call, strategy, follows):
     """The same without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t), and
-    targets[t] becomes the rho of that time."""
+    targets[t] becomes the rho of that time.
+
+    `strategy` and `follows`: as in core/maintenance.py.
+    """
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -78,10 +116,10 @@ def learn_novelty(call):
         strange = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if strange:
-            late = writes_late(False, strategy_of(model))
-            store(model, x, norm, plus, minus, step, strategy_of(model), late)
+            late = writes_late(False, strategy)
+            store(model, x, norm, plus, minus, step, strategy, late)
             newest = model.head.count - 1
-            fit(model, newest, newest if late else NOBODY, x)
+            keep_budget(model, False, strategy, follows, newest, newest if late else NOBODY, x)
         state.level += -step * (1.0 - state.nu) if strange else step * state.nu
     return n
 
@@ -101,9 +139,4 @@ def score_novelty(call):
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
     model = model_of(call)
-    fit(model, NOBODY, NOBODY, nobody(model))
-
-
-@compiled
-def fit(model, observed, unwritten, x):
-    keep_budget(model, False, strategy_of(model), NO, observed, unwritten, x)
+    keep_budget(model, False, strategy_of(model), YES, NOBODY, NOBODY, nobody(model))

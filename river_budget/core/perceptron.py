@@ -21,7 +21,7 @@ from .calls import model_of
 from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
-from .maintenance import NO, keep_budget, store, strategy_of, writes_late
+from .maintenance import FACTOR, MANY, NO, PAIRS, YES, keep_budget, store, strategy_of, writes_late
 from .numba_types import carver
 from .removal import settle
 from .rounds import look_at
@@ -57,8 +57,26 @@ def learn(call):
 
 
 @compiled(called_from_python=True)
-def learn_maintained(call):
-    """The pass for models that merge or project."""
+def learn_merging(call):
+    """The pass for models that merge pairs."""
+    return learn_maintained(call, PAIRS, YES)
+
+
+@compiled(called_from_python=True)
+def learn_merging_many(call):
+    """The pass for models that merge more than two at once."""
+    return learn_maintained(call, MANY, YES)
+
+
+@compiled(called_from_python=True)
+def learn_projecting(call):
+    """The pass for models that keep a factor."""
+    return learn_maintained(call, FACTOR, NO)
+
+
+@compiled(inlined=True)
+def learn_maintained(call, strategy, follows):
+    """As `learn`. `strategy` and `follows`: as in core/maintenance.py."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -71,11 +89,10 @@ def learn_maintained(call):
         calibrate(model, f, y, w)
         if w > 0.0 and wrong:
             step = clamp_step(w * state.learning_rate) * sign
-            strategy = strategy_of(model)
             late = writes_late(False, strategy)
             store(model, x, norm, plus, minus, step, strategy, late)
             newest = model.head.count - 1
-            keep_budget(model, False, strategy, NO, newest, newest if late else NOBODY, x)
+            keep_budget(model, False, strategy, follows, newest, newest if late else NOBODY, x)
         if w > 0.0:
             state.averaged += 1.0
             update_mean(model, state.average, state.averaged)
@@ -86,4 +103,4 @@ def learn_maintained(call):
 def shrink_to_budget(call):
     """Maintain until a budget that has been made smaller is kept."""
     model = model_of(call)
-    keep_budget(model, False, strategy_of(model), NO, NOBODY, NOBODY, nobody(model))
+    keep_budget(model, False, strategy_of(model), YES, NOBODY, NOBODY, nobody(model))

@@ -187,10 +187,21 @@ class BudgetModel(StoredVectors):
         ]
 
 
+def holding(learning_pass: Any) -> Any:
+    """A class that holds a pass: see `pass_holder`."""
+    return type("Holder", (), {"learning_pass": staticmethod(learning_pass)})
+
+
 class Maintained(BudgetModel):
     """A model with the parameters `budget` and `maintenance`."""
 
     budget = Mutable(optional(whole(1)))
+    # Passes for kinds of strategies that the model's own does not know: with all of them it would take long to compile.
+    other_passes: ClassVar[dict[Any, Any]] = {}
+
+    @property
+    def pass_holder(self) -> Any:
+        return self.other_passes.get(self.strategy.kind, type(self))
 
     def _maintain(self, budget: int | None, maintenance: Strategy | None) -> None:
         """Set them: the last thing that a constructor does."""
