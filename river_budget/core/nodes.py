@@ -74,7 +74,7 @@ def new_node(model, j, feature):
     """A node of vector j behind the others of a feature."""
     nodes, columns = model.nodes, model.columns
     count = np.int64(columns[feature].count)
-    if count == room_of(columns[feature].kind):
+    if count == room_of(np.int64(columns[feature].kind)):
         _enlarge(model, feature)
     node = columns[feature].first + count
     nodes[node].vector, nodes[node].feature = j, feature
@@ -86,7 +86,7 @@ def new_node(model, j, feature):
 @compiled(always_inlined=True)
 def room_of(kind):
     """How many nodes a piece of this kind has. Kind 0 is none."""
-    return (np.int64(1) << np.int64(kind)) >> 1
+    return (np.int64(1) << kind) >> 1
 
 
 @compiled

@@ -364,10 +364,10 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         """The examples of a batch whose features become known."""
         if batch.lists is None and self.block is not None and self.features.in_place(batch.names):
             return batch.scaled_values(self.features)
-        used = batch.names_in_use()
         if self.block is None:
-            self.add_features(used)
-        else:
+            self.add_features(batch.names_in_use())
+        elif batch.adds_names(self.features.places):
+            used = batch.names_in_use()
             new = [name for name in used if name not in self.features.places]
             if new:
                 self.add_features(new, used)

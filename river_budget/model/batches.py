@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -140,8 +140,21 @@ class Batch:
         """The names of all columns, or of a sparse matrix of those in which something stands."""
         if self.lists is None:
             return self.names
-        return [self.names[column] for column in self._columns_in_use().tolist()]
+        return [self.names[column] for column in self._columns_in_use.tolist()]
 
+    def adds_names(self, known: Collection[Any]) -> bool:
+        """Whether there may be other names among these. A long sparse matrix may be asked for all of its columns, as
+        it takes longer to find those in which something stands."""
+        return not (self._is_long and all(name in known for name in self.names))
+
+    @property
+    def _is_long(self) -> bool:
+        return (
+            self.lists is not None
+            and len(self.names) <= self.lists.starts[-1] - self.lists.starts[0]
+        )
+
+    @functools.cached_property
     def _columns_in_use(self) -> Any:
         """The columns of a sparse matrix in which something stands."""
         assert self.lists is not None
@@ -197,15 +210,17 @@ class Batch:
             return self.rows(features)
         lists = self._scaled_lists(features)
         places, keys = np.full(len(self.names), -1), np.zeros(len(self.names))
-        columns = np.arange(len(self.names)) if self.lists is None else self._columns_in_use()
+        every = self.lists is None or self._is_long
+        columns = np.arange(len(self.names)) if every else self._columns_in_use
         names = [self.names[column] for column in columns.tolist()]
         places[columns], keys[columns] = features.places_and_keys(names)
         first, last = lists.starts[0], lists.starts[-1]
         some = lists.places[first:last]
-        known = bool((places[columns] >= 0).all())
+        found = places.take(some)
+        known = found.min(initial=0) >= 0
         return Lists(
             lists.starts - first,
-            places[some],
+            found,
             lists.values[first:last],
             None if known else keys[some],
         )
