@@ -128,6 +128,16 @@ def keep_budget(model, exact, strategy, follows, observed, unwritten, x):
 
 
 @compiled(inlined=True)
+def add_within_budget(model, x, norm, plus, minus, amount, strategy, follows):
+    """Add amount (e_plus - e_minus) k(x, .), whose kernel row has just been computed, and keep the budget: for models
+    that need not know |w|."""
+    late = writes_late(False, strategy)
+    store(model, x, norm, plus, minus, amount, strategy, late)
+    newest = model.head.count - 1
+    keep_budget(model, False, strategy, follows, newest, newest if late else NOBODY, x)
+
+
+@compiled(inlined=True)
 def change_by_removal(model, p, exact):
     """-2 a_p . f(x_p) + |a_p|^2 k(x_p, x_p), or the root of its second part"""
     length = max(weight_of(model, p) * self_kernel(model, model.norms[p]), 0.0)

@@ -26,10 +26,9 @@ from .maintenance import (
     PAIRS,
     REMOVE,
     YES,
+    add_within_budget,
     keep_budget,
-    store,
     strategy_of,
-    writes_late,
 )
 from .numba_types import carver
 from .removal import settle
@@ -95,7 +94,7 @@ def learn_novelty_projecting(call):
 
 @compiled(inlined=True)
 def learn_strangers(call, strategy, follows):
-    """The same without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t), and
+    """As `learn`, without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t), and
     targets[t] becomes the rho of that time.
 
     `strategy` and `follows`: as in core/maintenance.py.
@@ -116,10 +115,7 @@ def learn_strangers(call, strategy, follows):
         strange = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if strange:
-            late = writes_late(False, strategy)
-            store(model, x, norm, plus, minus, step, strategy, late)
-            newest = model.head.count - 1
-            keep_budget(model, False, strategy, follows, newest, newest if late else NOBODY, x)
+            add_within_budget(model, x, norm, plus, minus, step, strategy, follows)
         state.level += -step * (1.0 - state.nu) if strange else step * state.nu
     return n
 

@@ -21,7 +21,7 @@ from .calls import model_of
 from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
-from .maintenance import FACTOR, MANY, NO, PAIRS, YES, keep_budget, store, strategy_of, writes_late
+from .maintenance import FACTOR, MANY, NO, PAIRS, YES, add_within_budget, keep_budget, strategy_of
 from .numba_types import carver
 from .removal import settle
 from .rounds import look_at
@@ -89,10 +89,7 @@ def learn_maintained(call, strategy, follows):
         calibrate(model, f, y, w)
         if w > 0.0 and wrong:
             step = clamp_step(w * state.learning_rate) * sign
-            late = writes_late(False, strategy)
-            store(model, x, norm, plus, minus, step, strategy, late)
-            newest = model.head.count - 1
-            keep_budget(model, False, strategy, follows, newest, newest if late else NOBODY, x)
+            add_within_budget(model, x, norm, plus, minus, step, strategy, follows)
         if w > 0.0:
             state.averaged += 1.0
             update_mean(model, state.average, state.averaged)
