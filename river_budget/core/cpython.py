@@ -64,6 +64,7 @@ address_value = imported("PyLong_AsVoidPtr", WORD, WORD)
 utf8_of = imported("PyUnicode_AsUTF8AndSize", WORD, WORD, WORD)  # text, &size
 tuple_size = imported("PyTuple_Size", WORD, WORD)
 tuple_get = imported("PyTuple_GetItem", WORD, WORD, WORD)
+hash_of = imported("PyObject_Hash", WORD, WORD)
 repr_new = imported("PyObject_Repr", WORD, WORD)  # new
 error_set = imported("PyErr_Occurred", WORD)
 clear_error = imported("PyErr_Clear", NOTHING)

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from .ahead import are_many, ask_for_names
 from .calls import KEYS, LONGEST, PLACES, ROWS, STARTS
 from .cpython import (
     clear_error,
@@ -75,6 +76,8 @@ def read_list(entry, at, x, n):
     call, i = i64(entry.list, SIZE), 0
     starts, places = i64(call[STARTS], 2), i64(call[PLACES], n)
     values, keys, strangers = f64(call[ROWS], n), f64(call[KEYS], n), i64(entry.strangers, n)
+    if entry.foreseen != 0 and are_many(entry.places):
+        look_ahead(entry, at, x, strangers, places)
     entry.new = entry.position = 0
     while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
         place = place_of(entry, entry.key)
@@ -89,6 +92,16 @@ def read_list(entry, at, x, n):
         i += 1
     starts[0], starts[1] = 0, i
     return i == n
+
+
+@compiled
+def look_ahead(entry, at, x, names, notes):
+    """Ask for the memory in which the names of an example will be looked for."""
+    i = entry.position = 0
+    while i < names.shape[0] and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
+        names[i] = entry.key
+        i += 1
+    ask_for_names(entry.places, names[:i], notes, entry.text)
 
 
 @compiled(always_inlined=True)

@@ -26,6 +26,7 @@ ENTRY = np.dtype(
             # places of names
             ("places", "i8"),  # a dict
             ("known", "i8"),  # how many there are
+            ("foreseen", "i8"),  # whether it is known where a dict looks for a name (core/ahead.py)
             ("names", "i8"),  # of whole rows, by place
             ("expected", "i8"),  # the names of the last whole row, in its own order
             ("expected_places", "i8"),

@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from .ahead import ask_for_columns
 from .calls import (
     AT_ONCE,
     DESK,
@@ -205,6 +206,8 @@ def from_list(model, call, t, room):
     given_keys = f64(call[KEYS] + 8 * first, length)
     places, values = i64(room, longest), f64(room + 8 * longest, longest)
     keys, known_keys = f64(call[SORTED], longest), model.keys
+    if model.head.slots:
+        ask_for_columns(model, given_places)
     n, strangers, ordered, last = NONE, 0, True, -math.inf
     for i in range(length):
         if given[i] != 0.0:

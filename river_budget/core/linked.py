@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .ahead import ask_for_nodes
 from .examples import NONE, places_of, present, values_of
 from .jit import FUSED, compiled
 from .lanes import LANES, write_others
@@ -163,6 +164,7 @@ def _listed_side_by_side(model, members, cursors, places, points):
 def add_listed_products(model, places, values, row):
     """row[j] += <vector j, x>"""
     nodes, columns = model.nodes, model.columns
+    ask_for_nodes(model, places)
     for i in range(places.shape[0]):
         value, first = values[i], np.int64(columns[places[i]].first)
         for node in range(first, first + columns[places[i]].count):
