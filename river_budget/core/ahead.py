@@ -13,7 +13,7 @@ from numba.core import types
 
 from .cpython import hash_of, type_of
 from .jit import compiled
-from .layout import COLUMN, NODE
+from .layout import COLUMN_SIZE, NODE_SIZE
 from .numba_types import address_of, carver, compiled_as, i64
 
 # CPython's dict: behind its head, how many names it has, and a tag, the address of a table. That has a number of
@@ -25,8 +25,8 @@ SIZES_AT, INDICES_AT, OF_TEXTS = 8, 32, 1
 WIDER = 16  # logarithm of the size from which on indices have four bytes instead of two
 MANY = 14  # logarithm of a size below which all of a table is near
 ENTRY_OF_TEXT, HASH = 16, 8
-
-COLUMN_SIZE, NODE_SIZE = np.int64(COLUMN.itemsize), np.int64(NODE.itemsize)
+LINE = 64  # bytes that come at once
+SOME = 32  # nodes of a column, after which the processor has seen what is wanted
 
 u8, i16, i32 = carver(np.uint8), carver(np.int16), carver(np.int32)
 
@@ -94,4 +94,8 @@ def ask_for_nodes(model, places):
     """The same for the first nodes of columns."""
     nodes, columns = address_of(model.nodes), model.columns
     for i in range(places.shape[0]):
-        ask_for(nodes + NODE_SIZE * columns[places[i]].first)
+        at = nodes + NODE_SIZE * columns[places[i]].first
+        end = at + NODE_SIZE * min(columns[places[i]].count, SOME)
+        while at < end:
+            ask_for(at)
+            at += LINE

@@ -17,9 +17,9 @@ else is looked at, as for two of them
     s(z, j) = p s(m, j) + q s(n, j) - p q s(m, n)
     |z|^2   = p |x_m|^2 + q |x_n|^2 - p q |x_m - x_n|^2
 and for more as in core/multimerge.py.
-With 0 <= q <= 1, errors of the longest are multiplied by q. Beyond its members, where z lies if their coefficients
-have opposite signs, errors grow: a vector is looked at as a whole when they may have done so by STRAINED, and, whatever
-happens, now and then.
+Errors are multiplied by the shares. With 0 <= q <= 1 they do not grow. Beyond its members, where z lies if their
+coefficients have opposite signs, they may: a vector is looked at as a whole when they may have done so by STRAINED,
+and, whatever happens, now and then.
 
 Who is light, and when the tables come, follows from the vectors alone: not from how they are stored or in which
 chunks examples come.
@@ -48,7 +48,7 @@ FAINT = 1e-12  # a multiplier below it is not worth keeping: many numbers may ha
 WILD = 2.0  # the share of the longest, beyond which z is written anew
 STRAINED = 64.0  # errors that may have grown so much call for a look
 FAR = 100.0  # norms times gamma: beyond, the formulas would lose too much
-ROUNDS = 4096  # arrivals, after which a vector is looked at as a whole, for which hundreds could be learned
+ROUNDS = 2**14  # arrivals, after which a vector is looked at as a whole: it takes as long as hundreds of examples
 
 
 @compiled
@@ -241,10 +241,10 @@ def longest_member(model, members, shares, unwritten):
 @compiled
 def strain_of(model, members, shares):
     """What the strain of z is."""
-    largest, grown = 1.0, 0.0
+    strain = 0.0
     for i in range(members.shape[0]):
-        largest, grown = max(largest, model.strains[members[i]]), grown + abs(shares[i])
-    return largest * max(grown, 1.0)
+        strain += abs(shares[i]) * model.strains[members[i]]
+    return max(strain, 1.0)
 
 
 @compiled

@@ -14,6 +14,7 @@ import ctypes
 import functools
 import hashlib
 import math
+import mmap
 import struct
 from collections import namedtuple
 from collections.abc import Mapping
@@ -73,7 +74,7 @@ NODE = np.dtype(
         np.record,
         [
             ("value", "f8"),
-            ("vector", "i4"),
+            ("vector", "u4"),  # an index, whose sign nobody needs to ask for
             ("feature", "i4"),
             ("after", "i4"),  # the next of the vector
             ("before", "i4"),  # the one before it
@@ -82,8 +83,12 @@ NODE = np.dtype(
 )
 # The nodes of a feature: `count` of them from `first` on, in a piece of 2^(kind - 1)
 COLUMN = np.dtype((np.record, [("first", "i4"), ("count", "i4"), ("kind", "i4")]))
+NODE_SIZE, COLUMN_SIZE = np.int64(NODE.itemsize), np.int64(COLUMN.itemsize)
 PIECES = 32  # kinds of pieces
 nodes_at, columns_at = carver(NODE), carver(COLUMN)
+RESERVED_FROM = 2**20  # bytes of a block with nodes, behind which memory is kept free for more of them:
+RESERVED = 8  # so many times as much. Memory that nobody has touched takes no room
+_PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)  # 0: where there are none
 NOTE_SIZE = 64  # bytes of the first row of scratch space
 
 # Every table: its kind, and its shape from the header. The first one has its place right behind the record.
@@ -99,7 +104,6 @@ BLOCK_TABLES: dict[str, Any] = {
     "columns": (columns_at, lambda h: (h.linked,)),  # the nodes of every feature
     "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
     "pieces": (i64_matrix, lambda h: (2, h.pieces)),  # of nodes, that nobody has
-    "nodes": (nodes_at, lambda h: (h.slots,)),
     # Of a model with heavy vectors (core/heavy.py).
     "multipliers": (f64, lambda h: (h.heavy * h.capacity,)),  # of what is stored of each vector
     "lengths": (i64, lambda h: (h.heavy * h.capacity,)),  # how many numbers that is
@@ -108,6 +112,7 @@ BLOCK_TABLES: dict[str, Any] = {
     "brief": (i64_matrix, lambda h: (h.heavy * h.capacity, BRIEF + 1)),  # columns of a table
     "distances": (f64_matrix, lambda h: (h.heavy * h.capacity, h.capacity)),
     "room": (f64, lambda h: (h.room,)),  # numbers that the algorithm carves for itself
+    "nodes": (nodes_at, lambda h: (h.slots,)),  # behind all others, so that more can follow
 }
 SCRATCH_ROWS: dict[str, Any] = {
     "note": (
@@ -231,6 +236,16 @@ def zeros(nbytes: int) -> Any:
     return raw[start : start + nbytes]
 
 
+def _room_for(nbytes: int, slots: int) -> Any:
+    """The same for a block, with memory behind it if it has many nodes."""
+    if slots and nbytes >= RESERVED_FROM and _PRIVATE:
+        try:
+            return np.frombuffer(mmap.mmap(-1, RESERVED * nbytes, _PRIVATE), np.uint8)[:nbytes]
+        except (OSError, MemoryError):  # so much is not allowed
+            pass
+    return zeros(nbytes)
+
+
 def columns_for(vectors: int) -> int:
     """The capacity for so many vectors: an odd number of cache lines, as strides of a power of two
     make the rows of a matrix compete for the same places in the cache."""
@@ -300,7 +315,7 @@ def allocate(**fields: Any) -> Any:
     h = _header(fields)
     places, end = _places_for(h)
     found = {f"at_{name}": place for name, place in places.items() if name != "vectors"}
-    block = zeros(end)
+    block = _room_for(end, h.slots)
     _header_format.pack_into(block, 0, *h._replace(scratch=_scratch_size(h), **found))
     return block
 
@@ -327,9 +342,19 @@ def resized(block: Any, **sizes: int) -> Any:
     return new_block
 
 
+def lengthened(block: Any, slots: int) -> Any:
+    """The same block with the memory behind it, if there is enough for so many slots: its header says later that it
+    has them. Else None."""
+    end, whole = block_size(_read_header(block.ctypes.data)._asdict() | {"slots": slots}), block.base
+    if type(whole) is not np.ndarray or whole.dtype != block.dtype:
+        return None
+    start = block.ctypes.data - whole.ctypes.data
+    return whole[start : start + end] if start + end <= len(whole) else None
+
+
 def aligned(block: Any) -> Any:
     """A copy of a block that starts at a multiple of 64 bytes."""
-    copy = zeros(len(block))
+    copy = _room_for(len(block), _whole(block, "slots"))
     copy[:] = block
     return copy
 

@@ -15,7 +15,7 @@ from .ahead import ask_for_nodes
 from .examples import NONE, places_of, present, values_of
 from .jit import FUSED, compiled
 from .lanes import LANES, write_others
-from .nodes import precedes, rewrite, unlink, wanted_for
+from .nodes import column_of, precedes, rewrite, unlink, wanted_for
 from .numba_types import address_of, f64
 
 
@@ -163,9 +163,8 @@ def _listed_side_by_side(model, members, cursors, places, points):
 @compiled(fastmath=FUSED)
 def add_listed_products(model, places, values, row):
     """row[j] += <vector j, x>"""
-    nodes, columns = model.nodes, model.columns
     ask_for_nodes(model, places)
     for i in range(places.shape[0]):
-        value, first = values[i], np.int64(columns[places[i]].first)
-        for node in range(first, first + columns[places[i]].count):
-            row[nodes[node].vector] += value * nodes[node].value
+        value, column = values[i], column_of(model, places[i])
+        for k in range(column.shape[0]):
+            row[column[k].vector] += value * column[k].value

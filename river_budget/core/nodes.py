@@ -17,7 +17,8 @@ import numpy as np
 
 from .examples import NONE
 from .jit import compiled
-from .layout import PIECES
+from .layout import NODE_SIZE, PIECES, nodes_at
+from .numba_types import address_of
 
 NOT_ZERO = 1e-300  # in place of a 0 that is stored
 
@@ -25,6 +26,13 @@ NOT_ZERO = 1e-300  # in place of a 0 that is stored
 @compiled(always_inlined=True)
 def precedes(keys, a, b):
     return keys[a] < keys[b] or (keys[a] == keys[b] and a < b)
+
+
+@compiled(always_inlined=True)
+def column_of(model, feature):
+    """The nodes of a feature."""
+    first, count = model.columns[feature].first, model.columns[feature].count
+    return nodes_at(address_of(model.nodes) + NODE_SIZE * first, count)
 
 
 @compiled
@@ -259,11 +267,10 @@ def hand_over(model, source, target, share, multiplier):
 @compiled(always_inlined=True)
 def _node_of(model, j, feature):
     """The node of vector j in the column of a feature, or 0."""
-    nodes, node = model.nodes, np.int64(model.columns[feature].first)
-    end = node + model.columns[feature].count
-    while node < end and nodes[node].vector != j:
-        node += 1
-    return node if node < end else NONE
+    column, i = column_of(model, feature), NONE
+    while i < column.shape[0] and column[i].vector != j:
+        i += 1
+    return model.columns[feature].first + i if i < column.shape[0] else NONE
 
 
 @compiled(always_inlined=True)

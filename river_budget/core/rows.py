@@ -20,6 +20,7 @@ from .gaussian import gaussians
 from .jit import FUSED, REORDERED, compiled
 from .lanes import dot
 from .linked import vector
+from .nodes import column_of
 from .numba_types import address_of, f64_matrix
 from .products import dot_products
 
@@ -192,15 +193,14 @@ def _laplacian(model, x):
 @compiled
 def _add_listed_differences(model, place, x_i, row):
     """The same from lists: what a feature adds where a vector lacks it, except where it does not."""
-    n, nodes, before = padded_count(model), model.nodes, model.logs
-    first, count = np.int64(model.columns[place].first), model.columns[place].count
-    for node in range(first, first + count):
-        j = nodes[node].vector
-        before[j] = row[j] + (abs(nodes[node].value - x_i) - abs(nodes[node].value))
+    n, column, before = padded_count(model), column_of(model, place), model.logs
+    for k in range(column.shape[0]):
+        j, value = column[k].vector, column[k].value
+        before[j] = row[j] + (abs(value - x_i) - abs(value))
     for j in range(n):
         row[j] += abs(x_i)
-    for node in range(first, first + count):
-        row[nodes[node].vector] = before[nodes[node].vector]
+    for k in range(column.shape[0]):
+        row[column[k].vector] = before[column[k].vector]
 
 
 @compiled(fastmath=REORDERED)

@@ -252,11 +252,20 @@ class StoredVectors(StreamModel):
         if wanted:
             needed, slots = slots_in_use(self.block) + wanted, int(head.slots)
             plenty = int(SPARE * needed) + min(needed, FEW_SLOTS)
-            grows = slots < ENOUGH * plenty
-            self.use_block(
-                blocks.resized(self.block, slots=plenty) if grows else rearranged(self.block)
-            )
+            if slots < ENOUGH * plenty:
+                self._lengthen(plenty)
+            else:
+                self.use_block(rearranged(self.block))
         return outgrown or wanted > 0
+
+    def _lengthen(self, slots: int) -> None:
+        """More slots: behind those that there are, or else in a copy of the block."""
+        block = blocks.lengthened(self.block, slots)
+        if block is None:
+            self.use_block(blocks.resized(self.block, slots=slots))
+        else:
+            self.use_block(block)
+            blocks.views(block).head.slots = slots  # last: a copy that is made before has room enough
 
     def choose_storage(self) -> None:
         """Back to a table, if lists have become long. Rows that have been made before hold no longer."""
