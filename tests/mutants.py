@@ -1242,10 +1242,39 @@ PROMISES = [
     ),
     Mutant(
         "core/heavy.py",
-        "    return largest * max(grown, 1.0)\n",
+        "    return max(strain, 1.0)\n",
         "    return 1.0\n",
         "heavy",
         "beyond",
+    ),
+    Mutant(
+        "core/heavy.py",
+        "strain += abs(shares[i]) * model.strains[members[i]]",
+        "strain = max(strain, abs(shares[i]) * model.strains[members[i]])",
+        "heavy",
+        "strain_of",
+    ),
+    # memory that is asked for, or kept free
+    Mutant(
+        "core/ahead.py",
+        "wide = kind == OF_TEXTS, size >= WIDER",
+        "wide = kind == OF_TEXTS, size > WIDER",
+        "ahead",
+        "where_a_dict_looks",
+    ),
+    Mutant(
+        "core/layout.py",
+        " if start + end <= len(whole) else None",
+        "",
+        "ahead",
+        "as_far_as",
+    ),
+    Mutant(
+        "core/layout.py",
+        "    copy = _room_for(len(block)",
+        "    return block\n    copy = _room_for(len(block)",
+        "ahead",
+        "where_they_are",
     ),
     Mutant(
         "core/nodes.py",

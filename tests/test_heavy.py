@@ -387,6 +387,21 @@ def test_tables_come_only_where_they_pay():
     assert not views(many.block).head.heavy
 
 
+def test_the_strain_of_a_combination_is_that_of_its_members_in_shares():
+    model = KINDS["two"](2)
+    run(model, crowd(1600, names=MORE))
+    block = views(model.block)
+    longer = int(np.argmax(block.lengths[:2]))
+    block.strains[longer], block.strains[1 - longer] = 30.0, 20.0
+    before = float(block.multipliers[longer])
+    block.coefficients[0, :2] = [1.0, 2.0]  # of one sign: z lies between them
+    model.budget = 1
+    block = views(model.block)
+    q = block.multipliers[0] / before
+    assert 0.0 < q < 1.0
+    assert block.strains[0] == pytest.approx(30.0 * q + 20.0 * (1.0 - q))
+
+
 def test_strained_vectors_are_merged_as_the_budget_shrinks():
     """The longer one may be the last one then, and z takes the place of the other one."""
     from_the_end = 0

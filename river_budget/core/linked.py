@@ -9,8 +9,6 @@ there. Sums are the same to the last bit.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .ahead import ask_for_nodes
 from .examples import NONE, places_of, present, values_of
 from .jit import FUSED, compiled

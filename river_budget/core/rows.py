@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from .calls import row_of
 from .codes import Kernel
 from .custom import call_function

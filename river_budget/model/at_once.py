@@ -98,7 +98,9 @@ def _is_laid_out() -> bool:
     found = 0
     for i, name in enumerate(names):
         if indices[hash(name) % 2**size] == i:
-            found += ctypes.c_size_t.from_address(entries + i * ahead.ENTRY_OF_TEXT).value == id(name)
+            found += ctypes.c_size_t.from_address(entries + i * ahead.ENTRY_OF_TEXT).value == id(
+                name
+            )
     return 2 * found > len(names)  # some stand elsewhere, as others came first
 
 
