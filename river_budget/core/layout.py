@@ -86,13 +86,9 @@ COLUMN = np.dtype((np.record, [("first", "i4"), ("count", "i4"), ("kind", "i4")]
 NODE_SIZE, COLUMN_SIZE = np.int64(NODE.itemsize), np.int64(COLUMN.itemsize)
 PIECES = 32  # kinds of pieces
 nodes_at, columns_at = carver(NODE), carver(COLUMN)
-RESERVED_FROM = (
-    2**20
-)  # bytes of a block with nodes, behind which memory is kept free for more of them:
-RESERVED = 8  # so many times as much. Memory that nobody has touched takes no room
-_PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(
-    mmap, "MAP_ANONYMOUS", 0
-)  # 0: where there are none
+# Behind a large block with nodes memory is kept free for more. Where nobody has touched it, it takes no room.
+RESERVED_FROM, RESERVED = 2**20, 8  # bytes of the block; how many times as much there is then
+_PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)  # 0: not here
 NOTE_SIZE = 64  # bytes of the first row of scratch space
 
 # Every table: its kind, and its shape from the header. The first one has its place right behind the record.
@@ -349,10 +345,8 @@ def resized(block: Any, **sizes: int) -> Any:
 def lengthened(block: Any, slots: int) -> Any:
     """The same block with the memory behind it, if there is enough for so many slots: its header says later that it
     has them. Else None."""
-    end, whole = (
-        block_size(_read_header(block.ctypes.data)._asdict() | {"slots": slots}),
-        block.base,
-    )
+    end = block_size(_read_header(block.ctypes.data)._asdict() | {"slots": slots})
+    whole = block.base
     if type(whole) is not np.ndarray or whole.dtype != block.dtype:
         return None
     start = block.ctypes.data - whole.ctypes.data

@@ -85,7 +85,8 @@ _REMAINDERS = _remainders()
 def _is_laid_out() -> bool:
     """Whether dicts are as core/ahead.py has it: a look at one of a few hundred names."""
     first, end = ahead.VERSIONS
-    if sys.implementation.name != "cpython" or not first <= sys.version_info < end:
+    plain = object.__basicsize__ == 2 * ctypes.sizeof(ctypes.c_void_p)  # with Python's lock
+    if sys.implementation.name != "cpython" or not (first <= sys.version_info < end and plain):
         return False
     names = [f"name {i}" for i in range(300)]
     places = dict.fromkeys(names)
@@ -98,9 +99,8 @@ def _is_laid_out() -> bool:
     found = 0
     for i, name in enumerate(names):
         if indices[hash(name) % 2**size] == i:
-            found += ctypes.c_size_t.from_address(entries + i * ahead.ENTRY_OF_TEXT).value == id(
-                name
-            )
+            stored = ctypes.c_size_t.from_address(entries + i * ahead.ENTRY_OF_TEXT)
+            found += stored.value == id(name)
     return 2 * found > len(names)  # some stand elsewhere, as others came first
 
 

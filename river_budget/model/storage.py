@@ -265,9 +265,8 @@ class StoredVectors(StreamModel):
             self.use_block(blocks.resized(self.block, slots=slots))
         else:
             self.use_block(block)
-            blocks.views(
-                block
-            ).head.slots = slots  # last: a copy that is made before has room enough
+            # last, as a copy that is made before has room enough
+            blocks.views(block).head.slots = slots
 
     def choose_storage(self) -> None:
         """Back to a table, if lists have become long. Rows that have been made before hold no longer."""
