@@ -35,7 +35,7 @@ THIN = 32  # a small table is given up when one number in so many is not 0
 THICK = 8  # and taken up again
 LARGE = 2**15  # numbers in a table, which is looked at as a whole for every new name
 THIN_LARGE, THICK_LARGE = 8, 3  # lists take no more memory from 4 on
-LOOK = 256  # a table waits for one more arrival per so many numbers until it is looked at again
+LOOK = 1024  # a table waits for one more arrival per so many numbers until it is looked at again
 FULL, NEARLY_EMPTY = 0.5, 0.1  # shares of the places in use when names have been given up
 SOME = 8  # names are given up together if one in so many is not in use
 ROOMY = 4  # places for each name in use: names are given up rarely, and many come back before
@@ -117,7 +117,7 @@ class StoredVectors(StreamModel):
             self._looked = int(model.head.arrived)
             self.at_once.look_at(self._looks()[1])
             count = int(model.head.count)
-            numbers = int(np.count_nonzero(model.vectors[:, :count]))
+            numbers = int(np.count_nonzero(model.vectors[:, :count] != 0.0))
             if is_thin(len(self.features), count, numbers):
                 self._store_in_lists(stored_in(self.block))
 
