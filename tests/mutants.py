@@ -1264,8 +1264,8 @@ PROMISES = [
     ),
     Mutant(
         "core/layout.py",
-        " if start + end <= len(whole) else None",
-        "",
+        " or end > len(whole):",
+        ":",
         "ahead",
         "as_far_as",
     ),

@@ -343,14 +343,14 @@ def resized(block: Any, **sizes: int) -> Any:
 
 
 def lengthened(block: Any, slots: int) -> Any:
-    """The same block with the memory behind it, if there is enough for so many slots: its header says later that it
-    has them. Else None."""
+    """The same block with the memory behind it, if enough for so many slots was kept free: its header says later that
+    it has them. Else None."""
     end = block_size(_read_header(block.ctypes.data)._asdict() | {"slots": slots})
     whole = block.base
-    if type(whole) is not np.ndarray or whole.dtype != block.dtype:
+    kept = getattr(whole, "base", None)
+    if type(getattr(kept, "obj", kept)) is not mmap.mmap or end > len(whole):
         return None
-    start = block.ctypes.data - whole.ctypes.data
-    return whole[start : start + end] if start + end <= len(whole) else None
+    return whole[:end]
 
 
 def aligned(block: Any) -> Any:
