@@ -11,6 +11,7 @@ import pytest
 from inside import check_nodes
 
 import river_budget as rb
+from river_budget.core import layout
 from river_budget.core.layout import views
 from river_budget.model import storage
 from river_budget.model.lists import key_of, vectors_of, write_keys
@@ -291,6 +292,26 @@ def check_lists(model):
     used = set(np.flatnonzero(block.columns["count"]).tolist())
     assert used <= set(model.features.places.values())
     assert len(vectors_of(model.block).places) == block.head.fresh - 1 - block.head.freed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_list_may_grow_where_it_is(kind, thin, monkeypatch):
+    """With memory behind every block, and no more slots than are needed at once."""
+    monkeypatch.setattr(storage, "FEW_SLOTS", 4)
+    copied = KINDS[kind]()
+    expected, there, stayed = run(copied, STREAM), 0, 0
+    monkeypatch.setattr(layout, "RESERVED_FROM", 1)
+    model, scores = KINDS[kind](), []
+    for x, y in STREAM:
+        before = model.block
+        scores += run(model, [(x, y)])
+        if lists_of(model) and before is not None and model.block is not before:
+            there += 1
+            stayed += model.block.ctypes.data == before.ctypes.data
+            check_lists(model)
+    assert scores == expected
+    assert vectors_of(model.block).values.tolist() == vectors_of(copied.block).values.tolist()
+    assert 0 < stayed <= there
 
 
 def test_columns_that_grow_and_shrink_share_their_memory(thin):
