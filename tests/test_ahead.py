@@ -17,14 +17,12 @@ from test_saving import file_of
 import river_budget as rb
 from river_budget.core import ahead, layout
 from river_budget.core.numba_types import i64
-from river_budget.model import at_once
 from river_budget.model.lists import vectors_of
 
 K = rb.kernels.RBF(0.05)
 
-
 needs_known_dicts = pytest.mark.skipif(
-    not at_once._is_laid_out(), reason="dicts of this Python are laid out in another way"
+    not ahead.is_laid_out(), reason="dicts of this Python are laid out in another way"
 )
 
 
@@ -69,7 +67,7 @@ def test_few_names_are_near():
 def test_dicts_are_as_they_are_said_to_be():
     """Of CPython with its lock; else nothing is asked for."""
     known = sys.implementation.name == "cpython" and object.__basicsize__ == 16
-    assert at_once._is_laid_out() == known
+    assert ahead.is_laid_out() == known
 
 
 def growing(n, start=0):
@@ -102,7 +100,7 @@ def as_it_is():
 @pytest.mark.parametrize(
     "without",
     [
-        lambda patch: patch.setattr(at_once, "_is_laid_out", lambda: False),
+        lambda patch: patch.setattr(ahead, "is_laid_out", lambda: False),
         lambda patch: patch.setattr(layout, "_PRIVATE", 0),
         lambda patch: patch.setattr(mmap, "mmap", refused),
     ],

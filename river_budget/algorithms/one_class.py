@@ -10,6 +10,7 @@ from river import base
 from ..core import layout as blocks
 from ..core import norma as core
 from ..core.codes import Strategy, Task
+from ..core.maintenance import shrink_to_budget
 from ..kernels import Kernel
 from ..maintenance import Maintenance
 from ..model.batches import Batch
@@ -90,7 +91,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     }
     counts_examples = False
     scoring_pass = staticmethod(core.score_novelty)
-    shrinking_pass = staticmethod(core.shrink_to_budget)
+    shrinking_pass = staticmethod(shrink_to_budget)
     state_type = core.STATE
 
     nu = Mutable(share)

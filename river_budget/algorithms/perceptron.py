@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ..core import perceptron as core
 from ..core.codes import Strategy
+from ..core.maintenance import shrink_to_budget
 from ..kernels import Kernel
 from ..maintenance import Maintenance, RemoveOldest
 from ..model.averaging import AveragingExpansion
@@ -91,7 +92,7 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
         Strategy.MANY: holding(core.learn_merging_many),
         Strategy.FACTOR: holding(core.learn_projecting),
     }
-    shrinking_pass = staticmethod(core.shrink_to_budget)
+    shrinking_pass = staticmethod(shrink_to_budget)
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ FAINT = 1e-12  # a multiplier below it is not worth keeping: many numbers may ha
 WILD = 2.0  # the share of the longest, beyond which z is written anew
 STRAINED = 64.0  # errors that may have grown so much call for a look
 FAR = 100.0  # norms times gamma: beyond, the formulas would lose too much
-ROUNDS = 2**14  # arrivals, after which a vector is looked at as a whole, like hundreds of examples
+ROUNDS = 2**14  # arrivals between looks at a vector as a whole, as long as hundreds of examples
 
 
 @compiled

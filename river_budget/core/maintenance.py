@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import math
 
+from .calls import model_of
 from .codes import Choice, Maintenance, Strategy
 from .differences import distances_by_differences
-from .examples import NOBODY, NONE, present
+from .examples import NOBODY, NONE, nobody, present
 from .exponential import exp_of
 from .heavy import look_at_length, merge_heavy, note_newcomer, noted_between, write
 from .jit import compiled
@@ -135,6 +136,13 @@ def add_within_budget(model, x, norm, plus, minus, amount, strategy, follows):
     store(model, x, norm, plus, minus, amount, strategy, late)
     newest = model.head.count - 1
     keep_budget(model, False, strategy, follows, newest, newest if late else NOBODY, x)
+
+
+@compiled(called_from_python=True)
+def shrink_to_budget(call):
+    """Maintain until a budget that has been made smaller is kept."""
+    model = model_of(call)
+    keep_budget(model, False, strategy_of(model), YES, NOBODY, NOBODY, nobody(model))
 
 
 @compiled(inlined=True)

@@ -14,22 +14,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .calls import model_of, scores_of, unpack_rows
+from .calls import scores_of, unpack_rows
 from .codes import Task
-from .examples import NOBODY, nobody, unpack
+from .examples import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction
-from .maintenance import (
-    FACTOR,
-    MANY,
-    NO,
-    PAIRS,
-    REMOVE,
-    YES,
-    add_within_budget,
-    keep_budget,
-    strategy_of,
-)
+from .maintenance import FACTOR, MANY, NO, PAIRS, REMOVE, YES, add_within_budget
 from .numba_types import carver
 from .removal import settle
 from .rounds import look_at, observe
@@ -129,10 +119,3 @@ def score_novelty(call):
         f = scores_of(stream, t)
         f[0] = state_at(model.state).level - f[0]
     return done
-
-
-@compiled(called_from_python=True)
-def shrink_to_budget(call):
-    """Maintain until a budget that has been made smaller is kept."""
-    model = model_of(call)
-    keep_budget(model, False, strategy_of(model), YES, NOBODY, NOBODY, nobody(model))

@@ -17,11 +17,10 @@ import numpy as np
 
 from .averaging import score_mean, update_mean
 from .calibration import calibrate
-from .calls import model_of
-from .examples import NOBODY, nobody, unpack
+from .examples import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
-from .maintenance import FACTOR, MANY, NO, PAIRS, YES, add_within_budget, keep_budget, strategy_of
+from .maintenance import FACTOR, MANY, NO, PAIRS, YES, add_within_budget
 from .numba_types import carver
 from .removal import settle
 from .rounds import look_at
@@ -94,10 +93,3 @@ def learn_maintained(call, strategy, follows):
             state.averaged += 1.0
             update_mean(model, state.average, state.averaged)
     return n
-
-
-@compiled(called_from_python=True)
-def shrink_to_budget(call):
-    """Maintain until a budget that has been made smaller is kept."""
-    model = model_of(call)
-    keep_budget(model, False, strategy_of(model), YES, NOBODY, NOBODY, nobody(model))

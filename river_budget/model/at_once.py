@@ -82,29 +82,6 @@ _REMAINDERS = _remainders()
 
 
 @functools.cache
-def _is_laid_out() -> bool:
-    """Whether dicts are as core/ahead.py has it: a look at one of a few hundred names."""
-    first, end = ahead.VERSIONS
-    plain = object.__basicsize__ == 2 * ctypes.sizeof(ctypes.c_void_p)  # with Python's lock
-    if sys.implementation.name != "cpython" or not (first <= sys.version_info < end and plain):
-        return False
-    names = [f"name {i}" for i in range(300)]
-    places = dict.fromkeys(names)
-    table = ctypes.c_size_t.from_address(id(places) + ahead.TABLE_AT).value
-    size, octets, kind = (ctypes.c_uint8 * 3).from_address(table + ahead.SIZES_AT)
-    if (size, octets, kind) != (9, 10, ahead.OF_TEXTS):
-        return False
-    indices = (ctypes.c_int16 * 2**size).from_address(table + ahead.INDICES_AT)
-    entries = table + ahead.INDICES_AT + 2**octets
-    found = 0
-    for i, name in enumerate(names):
-        if indices[hash(name) % 2**size] == i:
-            stored = ctypes.c_size_t.from_address(entries + i * ahead.ENTRY_OF_TEXT)
-            found += stored.value == id(name)
-    return 2 * found > len(names)  # some stand elsewhere, as others came first
-
-
-@functools.cache
 def _definition(name: str) -> Any:
     """One of the two functions, as CPython wants it; None where there can be none."""
     function = getattr(single, name)
@@ -184,7 +161,7 @@ class AtOnce:
             "large": block.nbytes >= LARGE,
             "places": id(features.places),
             "known": len(features),
-            "foreseen": _is_laid_out(),
+            "foreseen": ahead.is_laid_out(),
             "fixed": draws or not features.loose,
             "vacant": address_of(vacant.places),
             "left": address_of(vacant.left),
