@@ -25,6 +25,12 @@ _protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 NOTHING = 0  # PROT_NONE
 
 
+def no_idle_workspaces(monkeypatch):
+    """Every call gets scratch space of its own, and no later one is given it."""
+    monkeypatch.setattr(calls, "_idle", [])
+    monkeypatch.setattr(calls, "MOST_IDLE", 0)
+
+
 class Fence:
     """Arrays with such a page beside them."""
 
@@ -95,12 +101,14 @@ def guarded(behind=True):
             calls.Call.__init__,
             calls.Call.run,
             calls._whole_numbers,
+            calls._idle,
+            calls.MOST_IDLE,
         ),
     )
 
-    def begin(self, block, *arrays, scratch=None, **named):
+    def begin(self, block, *arrays, workspace=None, **named):
         if isinstance(self, calls.PreparedRow | calls.PreparedList):  # its arrays come from `one`
-            old[2](self, block, *arrays, scratch=scratch, **named)
+            old[2](self, block, *arrays, workspace=workspace, **named)
             return
         defaults = {
             "rows": calls.NO_ROWS,
@@ -110,7 +118,7 @@ def guarded(behind=True):
         }
         given = defaults | dict(zip(defaults, arrays, strict=False)) | named
         twins = {name: fence.twin(array) for name, array in given.items()}
-        old[2](self, block, **twins, scratch=scratch)
+        old[2](self, block, **twins, workspace=workspace)
         self.arrays += (list(given.values()),)
 
     def run(self, compiled):
@@ -123,7 +131,9 @@ def guarded(behind=True):
 
     layout.zeros, calls._one, kind.__init__, kind.run = fence.zeros, fence.one, begin, run
     calls._whole_numbers = fence.memory
+    calls._idle, calls.MOST_IDLE = [], 0
     try:
         yield fence
     finally:
-        layout.zeros, calls._one, kind.__init__, kind.run, calls._whole_numbers = old
+        layout.zeros, calls._one, kind.__init__, kind.run = old[:4]
+        calls._whole_numbers, calls._idle, calls.MOST_IDLE = old[4:]

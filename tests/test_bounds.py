@@ -6,6 +6,8 @@ import copy
 
 import numpy as np
 import pytest
+import scipy.sparse
+from guarded import no_idle_workspaces
 from models import may_be_unlimited, two_classes_only
 from optional import pandas as pd
 from river import base
@@ -16,6 +18,7 @@ import river_budget as rb
 from river_budget.core import layout
 from river_budget.distributed import KeyedModels
 from river_budget.kernels import RBF
+from river_budget.model import calls
 from river_budget.model.expansion import GROWTH
 
 GUARD = 4096  # bytes before and behind
@@ -46,6 +49,7 @@ def arrays(monkeypatch):
         return raw[start : start + nbytes]
 
     monkeypatch.setattr(layout, "zeros", zeros)
+    no_idle_workspaces(monkeypatch)
     return made
 
 
@@ -129,9 +133,29 @@ def test_nothing_is_written_beside_blocks_and_scratch_space(model, arrays):
         assert_untouched(arrays)
 
 
+def documents(n, rng):
+    """Names that come and go, and as many targets."""
+    for i in range(n):
+        words = rng.choice(np.arange(4 * i, 4 * i + 300), 12, replace=False)
+        yield {f"word {word}": 1.0 + word % 3 for word in words.tolist()}, bool(words[0] % 2)
+
+
+def read(model, rng):
+    """Documents, one by one and as a matrix."""
+    for x, y in documents(150, rng):
+        model.learn_one(*((x, y) if hasattr(model, "predict_one") else (x,)))
+    matrix = scipy.sparse.random_array((60, 500), density=0.02, rng=rng, format="csr")
+    model.learn_many(
+        *((matrix, np.arange(60) % 2 == 0) if hasattr(model, "predict_one") else (matrix,))
+    )
+
+
+@pytest.mark.parametrize(
+    "lived", [lambda model, rng: live(model, 3, rng), read], ids=["rows", "documents"]
+)
 @pytest.mark.parametrize("model", ALL)
-def test_what_lies_in_scratch_space_makes_no_difference(model, monkeypatch):
-    """It is handed on from call to call as it is."""
+def test_what_lies_in_scratch_space_makes_no_difference(model, lived, monkeypatch):
+    """It is handed on from call to call as it is, but for its first rows."""
     rng = np.random.default_rng(1)
     first = model.clone()
     second = copy.deepcopy(first)
@@ -139,13 +163,53 @@ def test_what_lies_in_scratch_space_makes_no_difference(model, monkeypatch):
 
     def dirty(block):
         scratch = clean(block)
-        scratch[:] = 0xFF  # NaN as a number, -1 as a place
+        scratch[layout.WIPED :] = 0xFF  # NaN as a number, -1 as a place
         return scratch
 
-    live(first, 3, copy.deepcopy(rng))
+    lived(first, copy.deepcopy(rng))
+    no_idle_workspaces(monkeypatch)
     monkeypatch.setattr(layout, "scratch_for", dirty)
-    live(second, 3, rng)
+    lived(second, rng)
     assert file_of(first) == file_of(second)
+
+
+def test_calls_of_any_models_may_follow_each_other_in_one_workspace(monkeypatch):
+    """Few rows are learned in the workspace of the call before, whosever that was."""
+    models = [model.values[0] for model in ALL if not hasattr(model.values[0], "transform_one")]
+
+    def in_turns():
+        rng = np.random.default_rng(2)
+        grown = [of_size(model, number) for model in models for number in (1, 16)]
+        for model in grown:
+            model.entropy = 5
+        for width in (3, 1, 7, 40):
+            for model in grown:
+                given = batch(model, int(rng.integers(1, 12)), width, rng)
+                model.learn_many(*given)
+                if hasattr(model, "predict_many"):
+                    model.predict_many(given[0][:2])
+        return [file_of(model) for model in grown]
+
+    monkeypatch.setattr(calls, "_idle", [])
+    shared = in_turns()
+    assert len(calls._idle) == 1
+    assert calls._idle[0].block is None  # no model is kept alive
+    no_idle_workspaces(monkeypatch)
+    assert in_turns() == shared
+
+
+def test_large_workspaces_are_not_kept(monkeypatch):
+    monkeypatch.setattr(calls, "_idle", [])
+    wide, long, few = (rb.BSGDClassifier(5, RBF(0.5)) for _ in range(3))
+    wide.learn_many(np.ones((3, 20000)), [True, False, True])
+    assert not calls._idle
+    long.learn_many(np.random.default_rng(0).normal(size=(3000, 50)), np.arange(3000) % 2 == 0)
+    (kept,) = calls._idle
+    assert kept.size <= calls.KEPT
+    assert kept.desk is None
+    few.learn_many(np.ones((3, 50)), [True, False, True])
+    assert calls._idle == [kept]
+    assert kept.desk.space.nbytes <= calls.KEPT
 
 
 def widths_of_equal_blocks(model):

@@ -19,6 +19,7 @@ import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.maintenance import RemoveRandom
 from river_budget.model.batches import Batch
+from river_budget.model.targets import Targets
 
 N, NAMES = 40, ["d", "b", "a", "c"]
 BACKENDS = ["pandas", "polars", "pyarrow"]
@@ -285,6 +286,81 @@ def test_columns_of_pandas_may_have_any_names(kind, names):
         pd.DataFrame(dict(enumerate(X.T))).astype(kind or float).set_axis(names, axis=1), y
     )
     assert content(one) == content(many)
+
+
+# pandas' own frames and series do not go through narwhals; those of subclasses do
+
+
+def of_subclass(data):
+    kind = type("Kind", (type(data),), {"_constructor": property(lambda self: type(self))})
+    return kind(data)
+
+
+KINDS_OF_COLUMNS = [
+    {"a": [0.5, 1.0, 2.0], "b": [1.0, 0.0, 3.0]},
+    {"a": [1, 2, 3], "b": [1.5, 0.0, 3.0], "c": [True, False, True]},
+    {0: [1, 2, 3], 7: [4, 5, 6]},
+    {("a", 1): [1.0, 2.0, 3.0], "b": [0, 0, 1]},
+    {"a": ["1", "2", "3"], "b": [1, 2, 3]},
+    {"a": [1, None, 3], "b": [1, 2, 3]},
+    {},
+]
+
+
+@pytest.mark.parametrize("columns", KINDS_OF_COLUMNS, ids=repr)
+@pytest.mark.parametrize("kind", [None, "float32", "Float64", "Sparse[float]", object])
+def test_frames_are_read_as_those_of_subclasses(columns, kind):
+    frame = pd.DataFrame(columns, index=["x", "y", "z"])
+    try:
+        frame = frame if kind is None else frame.astype(kind)
+    except (TypeError, ValueError):
+        pytest.skip("no such column")
+    found = []
+    for X in (frame, of_subclass(frame)):
+        try:
+            batch = Batch(X, predicted=True)
+            results = batch.names, batch.values.tolist(), batch.lists is None
+            results += (batch.table({"p": np.arange(3.0)}), batch.table({}))
+        except ValueError as error:
+            results = (str(error),)
+        found.append(results)
+    plain, other = found
+    assert plain[:3] == other[:3]
+    for one, two in zip(plain[3:], other[3:], strict=True):
+        pd.testing.assert_frame_equal(pd.DataFrame(one), pd.DataFrame(two))
+
+
+VALUES = [
+    np.array([True, False, True]),
+    np.array([1, 2, 3]),
+    np.array([0.5, 0.25, -1.0]),
+    np.array(["a", "bc", "d"]),
+    np.array(["a", None, 3], object),
+    np.array([None, None, None], object),
+]
+
+
+@pytest.mark.parametrize("values", VALUES, ids=repr)
+@pytest.mark.parametrize("name", [None, "target", 3, ("a", 1)])
+def test_series_are_made_as_for_subclasses(values, name):
+    frame = pd.DataFrame({"a": [0.5, 1.0, 2.0]}, index=pd.Index([3, 1, 2], name="place"))
+    plain, other = (Batch(X).series(values, name) for X in (frame, of_subclass(frame)))
+    assert type(plain) is pd.Series
+    pd.testing.assert_series_equal(plain, pd.Series(other))
+    assert not np.shares_memory(np.asarray(plain), values) or values.dtype == object
+
+
+@pytest.mark.parametrize("values", [*VALUES, np.array([1.0, np.nan, 2.0])], ids=repr)
+@pytest.mark.parametrize("kind", [None, "float32", "Float64", "boolean", "category", object])
+def test_targets_are_read_as_those_of_subclasses(values, kind):
+    try:
+        series = pd.Series(values, name=("a", 1), dtype=kind)
+    except (TypeError, ValueError):
+        pytest.skip("no such series")
+    plain, other = (Targets(y, 3) for y in (series, of_subclass(series)))
+    assert plain.name == other.name == ("a", 1)
+    assert type(plain.values) is type(other.values)
+    assert list(map(repr, plain.values)) == list(map(repr, other.values))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

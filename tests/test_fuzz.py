@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 from fuzzing import run
-from guarded import PAGE, guarded
+from guarded import PAGE, guarded, no_idle_workspaces
 from models import learned
 from test_saving import ALL, TESTS, file_of, stream_of, taught, teach
 
@@ -115,11 +115,12 @@ def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
 def test_without_a_feature_nothing_is_read_that_is_not_there(kind, monkeypatch):
     """Tables of bins looked at the first feature, also where there is none: at whatever lay in scratch space."""
     clean, models = layout.scratch_for, []
+    no_idle_workspaces(monkeypatch)
     for octet in (0x00, 0x40):
 
         def filled(block, octet=octet):
             scratch = clean(block)
-            scratch[layout.NOTE_SIZE :] = octet
+            scratch[layout.WIPED :] = octet
             return scratch
 
         monkeypatch.setattr(layout, "scratch_for", filled)

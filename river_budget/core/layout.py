@@ -89,7 +89,7 @@ nodes_at, columns_at = carver(NODE), carver(COLUMN)
 # Behind a large block with nodes memory is kept free for more. Where nobody has touched it, it takes no room.
 RESERVED_FROM, RESERVED = 2**20, 8  # bytes of the block; how many times as much there is then
 _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)  # 0: not here
-NOTE_SIZE = 64  # bytes of the first row of scratch space
+WIPED = 128  # bytes of the first rows of scratch space: they hold 0 before another model uses it
 
 # Every table: its kind, and its shape from the header. The first one has its place right behind the record.
 BLOCK_TABLES: dict[str, Any] = {
@@ -115,10 +115,8 @@ BLOCK_TABLES: dict[str, Any] = {
     "nodes": (nodes_at, lambda h: (h.slots,)),  # behind all others, so that more can follow
 }
 SCRATCH_ROWS: dict[str, Any] = {
-    "note": (
-        f64,
-        lambda h: (8,),
-    ),  # what a pass notes for the next call, wiped before another model's
+    "note": (f64, lambda h: (8,)),  # what a pass notes for the next call with the same model
+    "n_emptied": (i64, lambda h: (8,)),  # first: how many features have lost their last number,
     "function_at": (i64, lambda h: (8,)),  # first: the address of a kernel function
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
@@ -127,8 +125,7 @@ SCRATCH_ROWS: dict[str, Any] = {
     "x": (f64, lambda h: (h.width + 1,)),  # and what stands there
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, where distances are
     "other": (f64, lambda h: (h.custom * h.width,)),  # another, for a kernel function
-    # how many features have lost their last number, and which, as far as there is room
-    "emptied": (i64, lambda h: (h.linked,)),
+    "emptied": (i64, lambda h: (h.linked,)),  # and which, as far as there is room
     "needs": (i64, lambda h: (h.pieces,)),  # how many pieces of nodes an example asks for
 }
 ADDRESSES = (

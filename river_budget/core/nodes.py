@@ -192,10 +192,10 @@ def _free(model, node):
 @compiled(always_inlined=True)
 def _note_emptied(model, feature):
     """No vector uses a feature any more: its name may be given up. (Those that find no room are found later.)"""
-    emptied = model.emptied
-    if emptied[0] < emptied.shape[0] - 1:
-        emptied[0] += 1
-        emptied[emptied[0]] = feature
+    n, emptied = model.n_emptied, model.emptied
+    if n[0] < emptied.shape[0]:
+        emptied[n[0]] = feature
+        n[0] += 1
 
 
 # Lists whose first nodes are not in the order of the keys (core/heavy.py)

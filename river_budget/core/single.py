@@ -148,7 +148,7 @@ def learned_with_new_names(entry, call, call_at):
     offer_places(entry, call, model)
     for i in range(new):
         hold(strangers[i])  # others may change the dict meanwhile
-    model.emptied[0] = 0
+    model.n_emptied[0] = 0
     found = done(entry, entry.learning, call_at)
     register(entry, model, new)
     give_up(entry, model)
@@ -196,7 +196,7 @@ def give_up(entry, model):
     emptied, columns, left = model.emptied, model.columns, i64(entry.left, 1)
     names_at = i64(entry.names_at, columns.shape[0])
     vacant, before = i64(entry.vacant, columns.shape[0]), left[0]
-    for i in range(1, emptied[0] + 1):
+    for i in range(model.n_emptied[0]):
         place = emptied[i]
         if columns[place].count == 0 and names_at[place] != 0:
             if dict_remove(entry.places, names_at[place]) != 0:

@@ -26,7 +26,7 @@ from ..parameters import Mutable, instance_of, optional, whole
 from .advice import say
 from .at_once import AtOnce
 from .batches import Batch, refuse_if_not_finite
-from .calls import AT_A_TIME, Call, FreeRows, PreparedList, PreparedRow
+from .calls import AT_A_TIME, Call, FreeRows, PreparedList, PreparedRow, idle_workspace
 from .contract import Rows
 from .copies import Copied
 from .describing import Described
@@ -301,7 +301,8 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """The pass over all rows; where it waits, the model is prepared for what comes."""
-        call, done = Call(self.block, rows, targets, weights, scores), 0
+        workspace = idle_workspace()
+        call, done = Call(self.block, rows, targets, weights, scores, workspace=workspace), 0
         ready = len(rows) <= AT_A_TIME
         while done < len(rows):
             stop = min(done + AT_A_TIME, len(rows))
@@ -312,6 +313,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
             if done < stop and not (say(self) or self.add_slots()):
                 refuse_if_not_finite(rows, done)
                 self.prepare()
+        workspace.give_back()
 
     def add_slots(self) -> bool:
         """Room for the numbers of an example, where a pass has stopped because there is none."""
@@ -347,7 +349,10 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         scores = np.zeros((len(rows), n_outputs))
         if block is None:
             return scores, len(rows)
-        return scores, Call(block, rows, scores=scores).run(self.scoring_pass)
+        workspace = idle_workspace()
+        done = Call(block, rows, scores=scores, workspace=workspace).run(self.scoring_pass)
+        workspace.give_back()
+        return scores, done
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
         """The examples of a batch, whose features become known, in parts: where each begins and ends, and its rows."""

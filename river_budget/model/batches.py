@@ -8,15 +8,15 @@ import itertools
 from collections.abc import Collection, Iterator
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from river.utils import dataframe
 
 from ..core.rows import first_bad_row
 from .features import FeatureIndex, is_missing, number
+from .frames import NUMBERS, Frame
 from .lists import Lists
 
 LARGE = 2**20  # bytes of a matrix that is not in the cache any more when it has been read
+DOUBLE = np.dtype(np.float64)
 FEW = 4  # columns of a batch are few if there are more than so many times as many known features
 
 
@@ -42,7 +42,7 @@ class Batch:
     predicted, checked = False, True
 
     def __init__(self, X: Any, predicted: bool = False, checked: bool = True):
-        self.frame: Any = None
+        self.frame: Frame | None = None
         self.predicted = predicted
         self._take(X, predicted)
         self.checked = self.lists is not None
@@ -50,22 +50,21 @@ class Batch:
             self.check()
 
     def _take(self, X: Any, predicted: bool) -> None:
-        if is_sparse(X):
-            self._take_sparse(X, predicted)
-            return
         if isinstance(X, np.ndarray):
             if X.ndim != 2:
                 raise ValueError(f"an array of examples must have 2 dimensions, not {X.ndim}")
             self.names: list[Any] = list(range(X.shape[1]))
             self.given = _numbers(X, predicted)
+        elif is_sparse(X):
+            self._take_sparse(X, predicted)
         else:
-            self.frame = dataframe.into_frame(X)
-            self.names = list(self.frame.columns)
-            values = _sparse_columns(self.frame)
+            self.frame = Frame(X)
+            self.names = self.frame.names
+            values = self.frame.sparse()
             if values is not None:
                 self._take_sparse(values, predicted)
                 return
-            values = _matrix(self.frame)
+            values = self.frame.matrix()
             if values is None:
                 self.given = _checked_columns(self.frame, predicted)
             else:
@@ -239,7 +238,9 @@ class Batch:
             first = last
 
     def part(self, start: int, stop: int) -> Batch:
-        """Some of the examples."""
+        """Some of the examples, or all."""
+        if stop - start == len(self):
+            return self
         part = Batch.__new__(Batch)
         part.frame, part.names = self.frame, self.names
         part.predicted, part.checked = self.predicted, self.checked
@@ -253,22 +254,11 @@ class Batch:
 
     def series(self, values: Any, name: str | None) -> Any:
         """Values in the form of the examples: a native series, or the array itself."""
-        if self.frame is None:
-            return values
-        if values.dtype == object and not self.frame.implementation.is_pandas_like():
-            values = values.tolist()
-        return dataframe.to_native_series(values, name=name, like=self.frame)
+        return values if self.frame is None else self.frame.series(values, name)
 
     def table(self, columns: dict[Any, Any]) -> Any:
         """Named columns in the form of the examples; of an array, a dict of arrays."""
-        if self.frame is None:
-            return columns
-        if not columns:  # no label is known
-            native = self.frame.to_native()
-            return (
-                native.iloc[:, :0] if hasattr(native, "iloc") else self.frame.select().to_native()
-            )
-        return dataframe.to_native_frame(columns, like=self.frame)
+        return columns if self.frame is None else self.frame.table(columns)
 
 
 def is_sparse(X: Any) -> bool:
@@ -284,36 +274,14 @@ def _check_places(X: Any) -> None:
         X.check_format(full_check=True)
 
 
-def _sparse_columns(frame: Any) -> Any:
-    """A sparse matrix, if all columns of a pandas frame are sparse and what is left out in them is 0."""
-    if not frame.implementation.is_pandas_like():
-        return None
-    native = frame.to_native()
-    kinds = list(getattr(native, "dtypes", ()))
-    if not kinds or not all(
-        type(kind).__name__ == "SparseDtype" and kind.fill_value == 0 for kind in kinds
-    ):
-        return None
-    return native.sparse.to_coo()
-
-
-def _matrix(frame: Any) -> Any:
-    """The values of a frame whose columns are all numbers by type, or None."""
-    if frame.implementation.is_pandas_like():
-        values = frame.to_native().to_numpy()  # says at once what most frames are
-        if values.dtype.kind in "biuf":
-            return values
-    if all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values()):
-        return dataframe.to_numpy(frame)
-    return None
-
-
 def number_or_zero(feature: Any, value: Any) -> float:
     return 0.0 if is_missing(value) else number(feature, value)
 
 
 def _numbers(values: Any, predicted: bool) -> Any:
     """As a matrix that compiled code takes: float64, rows in memory one after the other."""
+    if type(values) is np.ndarray and values.dtype is DOUBLE and values.flags.carray:
+        return values
     if np.ma.is_masked(values):
         raise ValueError("an array of examples must hold a number everywhere, not masked values")
     plain = np.asarray(values)  # what a subclass makes of * or of its rows is not ours
@@ -332,7 +300,7 @@ def _as_writable(values: Any) -> Any:
 
 def _of_numbers(values: Any, predicted: bool) -> Any:
     """An array whose elements are numbers by type."""
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind in NUMBERS:
         return values
     read = number_or_zero if predicted else number
     table = values if values.ndim == 2 else values.reshape(-1, 1)
@@ -340,9 +308,9 @@ def _of_numbers(values: Any, predicted: bool) -> Any:
     return np.array(checked, float).reshape(values.shape)
 
 
-def _checked_columns(frame: Any, predicted: bool) -> Any:
+def _checked_columns(frame: Frame, predicted: bool) -> Any:
     """A frame with columns that are not numbers by type: look at every value."""
-    values, read = np.empty(frame.shape), number_or_zero if predicted else number
-    for column, name in enumerate(frame.columns):
-        values[:, column] = [read(name, value) for value in frame[:, column].to_list()]
+    values, read = np.empty(frame.seen.shape), number_or_zero if predicted else number
+    for column, name in enumerate(frame.names):
+        values[:, column] = [read(name, value) for value in frame.seen[:, column].to_list()]
     return values

@@ -20,6 +20,7 @@ from ..core.calls import (
     DONE,
     KEYS,
     LISTED,
+    LONGEST,
     PARTS,
     ROWS,
     SCORES,
@@ -38,11 +39,12 @@ NO_ROWS: Any = np.empty((0, 0))
 FIRSTS = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # what goes on with the rows
 AT_A_TIME = 2**10  # examples of a call: between one and the next Ctrl-C is answered
 ROOM = 2**16  # numbers on a desk, if one example does not need more
+KEPT, MOST_IDLE = 2**18, 8  # bytes of scratch space or of a desk; workspaces that wait for a call
 NEVER = -1  # done, by a pass that takes whole rows
 
 _SCRATCH_AT = blocks.HEADER.fields["scratch"][1]  # type: ignore[index]
 _two_at = struct.Struct("=qq").unpack_from  # of the header: scratch, function
-_FUNCTION_AT = slice(blocks.NOTE_SIZE, blocks.NOTE_SIZE + 8)  # in scratch space
+_FUNCTION_AT = slice(blocks.WIPED, blocks.WIPED + 8)  # in scratch space
 
 
 class _Memory(ctypes.Structure):
@@ -61,45 +63,80 @@ def address_of(array: Any) -> int:
         return address
 
 
-class Scratch:
-    """Scratch space for calls that follow each other. It grows with the models that are called.
+class Desk:
+    """Where passes write down what is present in the examples of a call (core/examples.py)."""
+
+    __slots__ = ("addresses", "at_once", "longest", "space")
+
+    def __init__(self, longest: int, n: int):
+        self.longest, self.at_once = longest, min(n, AT_A_TIME)
+        room = min(n * LISTED * longest, max(LISTED * longest, ROOM))
+        self.space = _whole_numbers(PARTS * self.at_once + room + 2 * longest)
+        self.space[-longest:] = np.arange(longest)
+        first = address_of(self.space)
+        desk = first + 8 * PARTS * self.at_once
+        end = desk + 8 * room
+        self.addresses = (
+            *(first, self.at_once, desk, end),
+            *(NEVER, end + 8 * longest, end, longest),
+        )
+
+
+class Workspace:
+    """Scratch space and a desk for calls that follow each other. They grow with the calls.
 
     A pass may leave a note for its next call with the same model, and finds none of another's.
     """
 
-    __slots__ = ("address", "block", "size", "space")
+    __slots__ = ("address", "block", "desk", "size", "space")
 
     def __init__(self) -> None:
         self.size, self.block = -1, None
+        self.desk: Desk | None = None
 
-    def address_for(self, block: Any) -> int:
+    def scratch_for(self, block: Any) -> int:
         """Where the scratch space for a pass over this block is."""
         needed, function = _two_at(block, _SCRATCH_AT)
         if needed > self.size:
             self.space = blocks.scratch_for(block)
             self.address, self.size = address_of(self.space), needed
         elif block is not self.block:
-            self.space[: blocks.NOTE_SIZE] = 0
+            self.space[: blocks.WIPED] = 0
         self.block = block
         if function:
             self.space[_FUNCTION_AT].view(np.int64)[0] = address_for(function)
         return self.address
 
+    def desk_for(self, longest: int, n: int) -> Desk:
+        """A desk for n examples, or the first of them, with lists that are no longer than this."""
+        kept = self.desk
+        if kept is not None and kept.longest >= longest and kept.at_once >= min(n, AT_A_TIME):
+            return kept
+        desk = Desk(longest, n)
+        if desk.space.nbytes <= KEPT:
+            self.desk = desk
+        return desk
 
-class Desk:
-    """Where passes write down what is present in the examples of a call (core/examples.py)."""
+    def give_back(self) -> None:
+        """Keep it for a call to come. Whoever gives it back makes no more calls with it."""
+        if self.size <= KEPT and len(_idle) < MOST_IDLE:
+            self.block = None
+            _idle.append(self)
 
-    __slots__ = ("addresses", "space")
 
-    def __init__(self, longest: int, n: int):
-        at_once = min(n, AT_A_TIME)
-        room = min(n * LISTED * longest, max(LISTED * longest, ROOM))
-        self.space = _whole_numbers(PARTS * at_once + room + 2 * longest)
-        self.space[-longest:] = np.arange(longest)
-        first = address_of(self.space)
-        desk = first + 8 * PARTS * at_once
-        end = desk + 8 * room
-        self.addresses = (first, at_once, desk, end, NEVER, end + 8 * longest, end, longest)
+_idle: list[Workspace] = []
+
+
+def idle_workspace() -> Workspace:
+    """One that no call is using: to make one takes longer than to learn ten rows."""
+    try:
+        return _idle.pop()  # of all threads, only one gets it
+    except IndexError:
+        return Workspace()
+
+
+N_ADDRESSES = LONGEST + 1
+_write_addresses = struct.Struct(f"={N_ADDRESSES}q").pack_into
 
 
 class Call:
@@ -118,24 +155,32 @@ class Call:
         weights: Any = NONE,
         scores: Any = NO_ROWS,
         *,
-        scratch: Scratch | None = None,
+        workspace: Workspace | None = None,
     ):
-        scratch = Scratch() if scratch is None else scratch
-        self.arrays = (block, scratch, rows, targets, weights, scores)
-        outputs = scores.shape[1]
+        workspace = Workspace() if workspace is None else workspace
+        self.arrays = (block, workspace, rows, targets, weights, scores)
+        n, outputs = len(rows), scores.shape[1]
         if type(rows) is Lists:
             lists = tuple(map(address_of, (rows.starts, rows.places, rows.keys)))
             first, width, longest = address_of(rows.values), 0, rows.longest
         else:
             lists, first, width = (0, 0, 0), address_of(rows), rows.shape[1]
             longest = width
-        self.desk = Desk(longest + 1, len(rows))
-        self.firsts = (first, *map(address_of, (targets, weights, scores)), lists[0])
+        self.desk = workspace.desk_for(longest + 1, n)
+        self.firsts = (
+            *(first, address_of(targets), address_of(weights), address_of(scores)),
+            lists[0],
+        )
         # bytes of a row
         self.steps = (8 * width, 8, 8, 8 * outputs, 8 * (lists[0] > 0))
-        here = (address_of(block), scratch.address_for(block))
-        sizes = (len(rows), width, outputs)
-        self.addresses = np.array((*here, *self.firsts[:4], *sizes, *lists, *self.desk.addresses))
+        self.addresses = _whole_numbers(N_ADDRESSES)
+        _write_addresses(
+            self.addresses,
+            0,
+            *(address_of(block), workspace.scratch_for(block)),
+            *(*self.firsts[:4], n, width, outputs, *lists),
+            *self.desk.addresses,
+        )
 
     def model(self) -> Any:
         """The model of the call with its scratch space, for Python."""
@@ -145,7 +190,7 @@ class Call:
         """Call the pass for this model, and for the rows from start to stop."""
         addresses = self.addresses
         addresses[BLOCK] = address_of(block)
-        addresses[SCRATCH] = self.arrays[1].address_for(block)
+        addresses[SCRATCH] = self.arrays[1].scratch_for(block)
         addresses[SIZE] = stop - start
         for place, first, step in zip(FIRSTS, self.firsts, self.steps, strict=True):
             addresses[place] = first + start * step

@@ -7,11 +7,10 @@ import numbers
 import sys
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-from river.utils import dataframe
 
 from ..parameters import as_float
+from .frames import NUMBERS, column_of
 
 
 def plain(label: Any) -> Any:
@@ -216,9 +215,7 @@ class Targets:
     def __init__(self, y: Any, n: int):
         self.name: str | None = None
         if not isinstance(y, (np.ndarray, list, tuple)):
-            series = dataframe.into_series(y)
-            self.name = series.name
-            y = _column(series)
+            y, self.name = column_of(y)
         values = y if isinstance(y, np.ndarray) and y.dtype != object else list(y)
         if isinstance(values, np.ndarray) and values.ndim > 1:
             raise ValueError(
@@ -235,7 +232,7 @@ class Targets:
 
     def coded(self, labels: Labels, start: int) -> tuple[Any, int]:
         """Codes of the targets from `start` on, and how many there are before an unknown label."""
-        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in "biuf":
+        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in NUMBERS:
             rest = self.values[start:]
             if self._all_known(labels):
                 return np.where(rest, labels.codes[True], labels.codes[False]), len(rest)
@@ -268,20 +265,11 @@ class Targets:
 
     def numbers(self) -> Any:
         """As finite numbers, for regression."""
-        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in "biuf":
+        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in NUMBERS:
             numbers = np.require(self.values, np.float64, ["C", "A", "W"])
             if np.isfinite(numbers).all():
                 return numbers
         return np.array([real(value) for value in self.values])
-
-
-def _column(series: Any) -> Any:
-    """A series as an array if it holds numbers or booleans and nothing is missing, else as a list."""
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        values = series.to_numpy()
-        if values.dtype.kind in "biu" or not series.is_null().any():
-            return values
-    return series.to_list()
 
 
 def real(value: Any) -> float:
@@ -300,13 +288,21 @@ def weight(value: Any) -> float:
     return result
 
 
+_ONES: Any = np.ones(2**10)
+
+
 def weights(w: Any, n: int) -> Any:
     """One weight per example, from a number or a column."""
+    if type(w) is float and w == 1.0 and n <= len(_ONES):
+        return _ONES[:n]
     if not np.iterable(w) or isinstance(w, (str, bytes)):
         return np.full(n, weight(w))
     if not isinstance(w, (np.ndarray, list, tuple)):
-        column: Any = w
-        w = dataframe.into_series(column).to_list()
+        w, _ = column_of(w)
     if len(w) != n:
         raise ValueError(f"{n} examples but {len(w)} weights w")
+    if isinstance(w, np.ndarray) and w.ndim == 1 and w.dtype.kind in NUMBERS:
+        numbers = np.require(w, np.float64, ["C", "A"])
+        if (np.isfinite(numbers) & (numbers >= 0.0)).all():
+            return numbers
     return np.array([weight(value) for value in w], float)

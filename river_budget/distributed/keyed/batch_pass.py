@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...model.batches import Batch
-from ...model.calls import Call, Scratch
+from ...model.calls import Call, Workspace
 from ...model.inspection import predictions_of
 from ...model.targets import Targets
 from .chunks import ShardRows
@@ -24,7 +24,7 @@ class BatchPass:
     `learning_pass` is the same for all of these models. None: rows are only scored.
     """
 
-    def __init__(self, model: Any, rows: ShardRows, scratch: Scratch, learning_pass: Any):
+    def __init__(self, model: Any, rows: ShardRows, workspace: Workspace, learning_pass: Any):
         self.features, self.labels = model.features, getattr(model, "labels", None)
         self.learning_pass = learning_pass
         names = rows.names or []
@@ -42,7 +42,7 @@ class BatchPass:
             self.scores,
         )
         self.unknown = np.concatenate([[0], np.cumsum(np.isnan(codes))]).tolist()
-        self.call = Call(model.block, *self.arrays, scratch=scratch)
+        self.call = Call(model.block, *self.arrays, workspace=workspace)
 
     def _coded(self, rows: ShardRows) -> Any:
         targets = Targets(rows.targets, len(rows))

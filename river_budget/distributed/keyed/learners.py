@@ -9,7 +9,7 @@ import numpy as np
 from river import base
 
 from ...model.batches import Batch
-from ...model.calls import Scratch
+from ...model.calls import Workspace
 from ...model.inspection import forget_free_rows, is_bare, predict_batch, predict_then_learn_batch
 from .batch_pass import BatchPass
 from .chunks import ShardRows
@@ -88,7 +88,7 @@ class OurLearner(SharedIndexes):
 
     def __init__(self, template: Any):
         super().__init__(template)
-        self.scratch = Scratch()
+        self.workspace = Workspace()
         self.learn = self.template.pass_holder.learning_pass  # looked up once
 
     def learning(self, rows: ShardRows, predict: bool) -> OurModelLoop:
@@ -127,7 +127,7 @@ class OurModelLoop:
         batch_pass = self.batch_passes.get(place)
         if batch_pass is None and len(self.batch_passes) < BATCH_PASSES:
             learn = self.learner.learn if self.learns else None
-            batch_pass = BatchPass(model, self.rows, self.learner.scratch, learn)
+            batch_pass = BatchPass(model, self.rows, self.learner.workspace, learn)
             self.batch_passes[place] = batch_pass
         return batch_pass
 
