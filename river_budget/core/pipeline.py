@@ -8,17 +8,30 @@ numba are private.)
   steps for those that follow.
 - A function that is inlined is copied by itself, and not with all that is inlined into it, again and again.
 - Garbage is looked for among what a function has left, and not among all that has been compiled before.
+- LLVM is called tens of thousands of times: nobody is told of each call if nobody listens.
+- numba asks LLVM for the size of a double wherever an array is read, and all its modules for what they may have
+  registered wherever a function is called: sizes are kept, and modules are asked when there are new ones.
 """
 
 from __future__ import annotations
 
 import gc
+import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba.core import compiler, compiler_machinery, lowering, typed_passes, types, untyped_passes
+from llvmlite.binding import ffi
+from numba.core import (
+    compiler,
+    compiler_machinery,
+    event,
+    lowering,
+    typed_passes,
+    types,
+    untyped_passes,
+)
 
 from .linkable import Around, Library
 
@@ -101,6 +114,29 @@ def _looking_up(context: Any, options: Any) -> Any:
     return Around(context, resolve_value_type=resolve_value_type)
 
 
+_sizes: dict[str, int] = {}  # of LLVM's types
+_modules = 0  # when they were asked last
+
+
+def _spare(context: Any) -> None:
+    """Let a context of numba's that belongs to one function ask for less."""
+    size, refresh = context.get_abi_sizeof, context.refresh
+
+    def get_abi_sizeof(kind: Any) -> int:
+        name = str(kind)
+        if name not in _sizes:
+            _sizes[name] = size(kind)
+        return _sizes[name]
+
+    def refresh_if_new() -> None:
+        global _modules
+        if len(sys.modules) != _modules:
+            refresh()
+            _modules = len(sys.modules)
+
+    context.get_abi_sizeof, context.refresh = get_abi_sizeof, refresh_if_new
+
+
 class Lower(lowering.Lower):  # type: ignore[misc]
     """Remembers, and makes loops as wide as the registers: LLVM would leave half of each empty on some processors."""
 
@@ -159,11 +195,12 @@ class Compiler(compiler.Compiler):  # type: ignore[misc]
     """For functions that Python calls."""
 
     def compile_extra(self, function: Any) -> Any:
-        with _sweeping():
+        with _sweeping(), _unobserved():
             return super().compile_extra(function)
 
     def define_pipelines(self) -> Any:
         state = self.state
+        _spare(state.targetctx)
         state.typingctx = _typing(state.typingctx, state.flags.copy())
         (usual,) = super().define_pipelines()
         if state.func_id.modname.startswith(PACKAGE):
@@ -201,3 +238,18 @@ def _sweeping() -> Iterator[None]:
         if outermost:
             gc.enable()
             _instead = False
+
+
+@contextmanager
+def _unobserved() -> Iterator[None]:
+    """Without events of numba's for each call of LLVM, where nobody listens to them."""
+    lock = getattr(ffi.lib, "_lock", None)
+    told = getattr(lock, "_cblist", None)
+    if not told or event._registered.get("numba:llvm_lock"):
+        yield
+        return
+    lock._cblist = []
+    try:
+        yield
+    finally:
+        lock._cblist = told

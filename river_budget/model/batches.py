@@ -226,15 +226,16 @@ class Batch:
 
     def parts(self, entries: int) -> Iterator[tuple[int, int]]:
         """Where parts begin and end: a large sparse matrix is looked at in several, as it may know many names."""
-        first = 0
-        while first < len(self):
-            last = len(self)
-            if self.lists is not None:
-                starts = self.lists.starts
-                last = max(
-                    int(np.searchsorted(starts, starts[first] + entries, "right")) - 1, first + 1
-                )
-            yield first, min(last, len(self))
+        first, n = 0, len(self)
+        if self.lists is None:
+            if n:
+                yield 0, n
+            return
+        starts = self.lists.starts
+        while first < n:
+            last = int(np.searchsorted(starts, starts[first] + entries, "right")) - 1
+            last = min(max(last, first + 1), n)
+            yield first, last
             first = last
 
     def part(self, start: int, stop: int) -> Batch:
