@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gc
+import sys
+from types import SimpleNamespace
 
 import numba
 import numpy as np
 import pytest
+from llvmlite.binding import ffi
+from numba.core import event
 from optional import needs_compiler
 
 from river_budget.core import pipeline
@@ -46,6 +50,48 @@ def test_who_collects_no_garbage_is_left_alone(collected):
         assert not gc.isenabled()
     assert not gc.isenabled()
     assert not collected
+
+
+def told_of(calls):
+    """How many calls of LLVM numba is told of while a function is compiled."""
+    lock = ffi.lib._lock
+    before = list(lock._cblist)
+    ffi.register_lock_callback(*(told := (lambda: calls.append(1), lambda: None)))
+    try:
+        assert numba.njit(lambda x: x + 2.0, pipeline_class=pipeline.Compiler)(1.0) == 3.0
+    finally:
+        ffi.unregister_lock_callback(*told)
+    assert lock._cblist == before
+    return len(calls)
+
+
+def test_calls_of_llvm_are_events_where_somebody_listens():
+    told_of([])  # what numba does once
+    assert told_of([]) < 50  # before and after compiling
+    with event.install_recorder("numba:llvm_lock") as recorder:
+        assert told_of([]) > 200
+    assert len(recorder.buffer) > 400
+
+
+def test_what_compiling_changed_is_as_it_was_if_that_fails():
+    before = ffi.lib._lock._cblist
+    with pytest.raises(numba.core.errors.NumbaError):
+        numba.njit(lambda x: x.nothing, pipeline_class=pipeline.Compiler)(1.0)
+    assert ffi.lib._lock._cblist is before
+
+
+def test_rules_are_looked_for_again_when_there_are_new_modules(monkeypatch):
+    asked = []
+    context = SimpleNamespace(get_abi_sizeof=None, refresh=lambda: asked.append(len(sys.modules)))
+    pipeline._spare(context)
+    context.refresh()
+    context.refresh()
+    before = len(asked)
+    assert before <= 1
+    monkeypatch.setitem(sys.modules, "rules_of_somebody", SimpleNamespace())
+    context.refresh()
+    context.refresh()
+    assert len(asked) == before + 1
 
 
 def in_the_package(function):
