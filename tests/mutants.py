@@ -501,11 +501,33 @@ EARLIER = [
         "forged_arrays",
     ),
     Mutant(
-        "model/targets.py",
-        " or not series.is_null().any():",
+        "model/frames.py",
+        " or not seen.is_null().any():",
         " or True:",
         "frames",
         "missing_target",
+    ),
+    # pandas' own frames and series without narwhals
+    Mutant(
+        "model/frames.py",
+        " and not np.isnan(values).any())",
+        ")",
+        "frames",
+        "targets_are_read",
+    ),
+    Mutant(
+        "model/frames.py",
+        "            if len(set(self.names)) == len(self.names):\n                return\n",
+        "            return\n",
+        "frames",
+        "same_name",
+    ),
+    Mutant(
+        "model/frames.py",
+        ".Series(values, self.native.index, name=name)",
+        ".Series(values, name=name)",
+        "frames",
+        "series_are_made",
     ),
     Mutant(
         "core/projection.py",
@@ -789,6 +811,50 @@ PROMISES = [
         "addresses[place] = first + (start and start - 1) * step",
         "threads",
         "ctrl_c_in_a_batch",
+    ),
+    # Calls with few rows follow each other in workspaces
+    Mutant(
+        "model/calls.py",
+        "        if needed > self.size:",
+        "        if self.size < 0:",
+        "bounds",
+        "one_workspace or too_small",
+    ),
+    Mutant(
+        "model/calls.py",
+        "            self.space[: blocks.WIPED] = 0\n",
+        "            pass\n",
+        "frames bounds",
+        "AutoKernel or one_workspace",
+    ),
+    Mutant(
+        "model/calls.py",
+        "kept.longest >= longest and kept.at_once",
+        "kept.at_once",
+        "bounds",
+        "one_workspace",
+    ),
+    Mutant(
+        "model/calls.py",
+        "            self.block = None\n            _idle",
+        "            _idle",
+        "bounds",
+        "one_workspace",
+    ),
+    # and numba is asked for less
+    Mutant(
+        "core/pipeline.py",
+        "        if len(sys.modules) != _modules:",
+        "        if _modules == 0:",
+        "pipeline",
+        "rules_are_looked",
+    ),
+    Mutant(
+        "core/pipeline.py",
+        "        lock._cblist = told\n",
+        "        pass\n",
+        "pipeline",
+        "",
     ),
     # predict_then_learn_many: the predictions made before each example was learned
     Mutant(
