@@ -20,6 +20,7 @@ from river_budget.distributed import KeyedModels
 from river_budget.kernels import RBF
 from river_budget.model import calls
 from river_budget.model.expansion import GROWTH
+from river_budget.model.targets import _ONES
 
 GUARD = 4096  # bytes before and behind
 CANARY = 0xA5
@@ -196,6 +197,7 @@ def test_calls_of_any_models_may_follow_each_other_in_one_workspace(monkeypatch)
     assert calls._idle[0].block is None  # no model is kept alive
     no_idle_workspaces(monkeypatch)
     assert in_turns() == shared
+    assert (_ONES == 1.0).all()  # which all calls without weights share
 
 
 def test_large_workspaces_are_not_kept(monkeypatch):

@@ -1,4 +1,4 @@
-"""numba's compiler without what our functions do not need: a first call takes four tenths less.
+"""numba's compiler without what our functions do not need: a first call takes a third less.
 
 A pass is made of hundreds of functions, each of which numba compiles by some thirty steps in Python. (These parts of
 numba are private.)
