@@ -308,13 +308,18 @@ KINDS_OF_COLUMNS = [
 
 
 @pytest.mark.parametrize("columns", KINDS_OF_COLUMNS, ids=repr)
-@pytest.mark.parametrize("kind", [None, "float32", "Float64", "Sparse[float]", object])
-def test_frames_are_read_as_those_of_subclasses(columns, kind):
+def test_frames_are_read_as_those_of_subclasses(columns):
     frame = pd.DataFrame(columns, index=["x", "y", "z"])
-    try:
-        frame = frame if kind is None else frame.astype(kind)
-    except (TypeError, ValueError):
-        pytest.skip("no such column")
+    same_batch(frame)
+    for kind in ("float32", "Float64", "Sparse[float]", object):
+        try:
+            other = frame.astype(kind)
+        except (TypeError, ValueError):  # text, for example, is no number
+            continue
+        same_batch(other)
+
+
+def same_batch(frame):
     found = []
     for X in (frame, of_subclass(frame)):
         try:
@@ -351,12 +356,17 @@ def test_series_are_made_as_for_subclasses(values, name):
 
 
 @pytest.mark.parametrize("values", [*VALUES, np.array([1.0, np.nan, 2.0])], ids=repr)
-@pytest.mark.parametrize("kind", [None, "float32", "Float64", "boolean", "category", object])
-def test_targets_are_read_as_those_of_subclasses(values, kind):
-    try:
-        series = pd.Series(values, name=("a", 1), dtype=kind)
-    except (TypeError, ValueError):
-        pytest.skip("no such series")
+def test_targets_are_read_as_those_of_subclasses(values):
+    same_targets(pd.Series(values, name=("a", 1)))
+    for kind in ("float32", "Float64", "boolean", "category", object):
+        try:
+            series = pd.Series(values, name=("a", 1), dtype=kind)
+        except (TypeError, ValueError):
+            continue
+        same_targets(series)
+
+
+def same_targets(series):
     plain, other = (Targets(y, 3) for y in (series, of_subclass(series)))
     assert plain.name == other.name == ("a", 1)
     assert type(plain.values) is type(other.values)
