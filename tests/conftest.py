@@ -16,6 +16,8 @@ from river_budget.distributed.workers import backends
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
+if DATA.is_dir():  # the package and other processes look where the tests do
+    os.environ["RIVER_BUDGET_DATA"] = str(DATA)
 
 
 @functools.cache
