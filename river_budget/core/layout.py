@@ -116,7 +116,7 @@ BLOCK_TABLES: dict[str, Any] = {
 }
 SCRATCH_ROWS: dict[str, Any] = {
     "note": (f64, lambda h: (8,)),  # what a pass notes for the next call with the same model
-    "n_emptied": (i64, lambda h: (8,)),  # first: how many features have lost their last number,
+    "n_emptied": (i64, lambda h: (8,)),  # first: how many there are in
     "function_at": (i64, lambda h: (8,)),  # first: the address of a kernel function
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
@@ -125,7 +125,7 @@ SCRATCH_ROWS: dict[str, Any] = {
     "x": (f64, lambda h: (h.width + 1,)),  # and what stands there
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, where distances are
     "other": (f64, lambda h: (h.custom * h.width,)),  # another, for a kernel function
-    "emptied": (i64, lambda h: (h.linked,)),  # and which, as far as there is room
+    "emptied": (i64, lambda h: (h.linked,)),  # features without numbers, as far as there is room
     "needs": (i64, lambda h: (h.pieces,)),  # how many pieces of nodes an example asks for
 }
 ADDRESSES = (

@@ -30,8 +30,8 @@ class Frame:
             self.names = native.columns.tolist()
             if len(set(self.names)) == len(self.names):
                 return
-        # narwhals refuses what is no frame, or has a name twice
-        self.names = list(self.seen.columns)
+        # narwhals refuses what is no frame, or has a name twice, and takes what is its own already
+        self.native, self.names = self.seen.to_native(), list(self.seen.columns)
 
     @property
     def seen(self) -> Any:

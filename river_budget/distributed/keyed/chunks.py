@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from river.utils import dataframe
 
 from ...model.batches import Batch, number_or_zero
 from ...model.features import FeatureIndex, number
+from ...model.frames import Frame
 from ...model.inspection import is_bare
 from ...model.targets import Targets, array_of, weights
 from .keys import packed, shard_of
@@ -54,13 +54,13 @@ class Chunk:
 
     def __init__(self, X: Any, y: Any, w: Any, key: Any, template: Any, predicted: bool = False):
         self.numeric, self.predicted = is_bare(template), predicted
-        self.frame: Any = None
+        self.frame: Frame | None = None
         self.names: list[Any] | None = None
         self.rows: Any = None
         if isinstance(X, (list, tuple)):
             self._take_dicts(X, key)
         else:
-            self._take_frame(dataframe.into_frame(X), key)
+            self._take_frame(Frame(X), key)
         self.name: str | None = None
         self.targets = None if y is None else self._targets(y, template)
         plain = isinstance(w, (int, float)) and w == 1.0
@@ -71,15 +71,15 @@ class Chunk:
 
     # rows
 
-    def _take_frame(self, frame: Any, key: Any) -> None:
-        names = frame.columns
+    def _take_frame(self, frame: Frame, key: Any) -> None:
+        names = frame.names
         if key not in names:
             raise ValueError(f"X has no column {key!r}, which is to hold the keys")
         if len(names) == 1:
             raise ValueError(f"X has no column besides {key!r}: there are no features")
         self.frame = frame
-        self.keys = frame.get_column(key).to_list()
-        features = frame[:, _others(len(names), names.index(key))]
+        self.keys = frame.seen.get_column(key).to_list()
+        features = frame.seen[:, _others(len(names), names.index(key))]
         if self.numeric:
             batch = Batch(features, self.predicted)
             self.names, self.rows = batch.names, batch.values
@@ -156,12 +156,7 @@ class Chunk:
 
     def series(self, values: list[Any]) -> Any:
         """Predictions in the form that the rows came in."""
-        if self.frame is None:
-            return values
-        array = array_of(values)
-        if array.dtype == object and not self.frame.implementation.is_pandas_like():
-            array = values
-        return dataframe.to_native_series(array, name=self.name, like=self.frame)
+        return values if self.frame is None else self.frame.series(array_of(values), self.name)
 
 
 def _others(n: int, place: int) -> Any:
