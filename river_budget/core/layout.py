@@ -116,7 +116,7 @@ BLOCK_TABLES: dict[str, Any] = {
 }
 SCRATCH_ROWS: dict[str, Any] = {
     "note": (f64, lambda h: (8,)),  # what a pass notes for the next call with the same model
-    "n_emptied": (i64, lambda h: (8,)),  # first: how many there are in
+    "n_emptied": (i64, lambda h: (8,)),  # first: how many features `emptied` holds
     "function_at": (i64, lambda h: (8,)),  # first: the address of a kernel function
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
