@@ -23,7 +23,8 @@ from river_budget.core.lanes import write_up_to
 from river_budget.core.logarithm import logarithms
 from river_budget.core.numba_types import f64
 from river_budget.core.randoms import below, uniform
-from river_budget.core.rows import first_bad_row, kernel_row, norm_of, self_kernel
+from river_budget.core.limits import first_bad_row
+from river_budget.core.rows import kernel_row, norm_of, self_kernel
 from river_budget.core.trigonometry import FAR, PART_1, PART_2, sines_and_cosines
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveOldest

@@ -8,7 +8,7 @@ from river import preprocessing
 
 import river_budget as rb
 from river_budget.core.layout import views
-from river_budget.core.rows import CANCELS
+from river_budget.core.limits import CANCELS
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import Merge, Project, RemoveOldest
 

@@ -11,7 +11,7 @@ from ..core import auto as classes_core
 from ..core import auto_regression as numbers_core
 from ..core import auto_tables as core
 from ..core import layout as blocks
-from ..core.codes import Task
+from ..core.codes import Need, Task
 from ..model.shells import Classifier, Regressor
 from .auto_inspection import Inspected
 
@@ -71,6 +71,7 @@ class AutoKernelClassifier(Inspected, Classifier):
     """
 
     learning_pass = staticmethod(classes_core.learn)
+    needs = Need.AUTO | Need.AUTO_CLASSES
     scoring_pass = staticmethod(classes_core.decide)
     _experts = (
         "prior",
@@ -122,9 +123,8 @@ class AutoKernelClassifier(Inspected, Classifier):
         promoted = before == 1
         if promoted:
             negative, alone = self._first_column()
-        self.resize_block(outputs=core.WIDTHS * self.n_outputs)
+        self.resize_block(outputs=core.WIDTHS * self.n_outputs, task=Task.MULTICLASS)
         model = blocks.views(self.block)
-        model.head.task = Task.MULTICLASS
         if promoted:
             model.coefficients[core.WIDTHS : 2 * core.WIDTHS] = alone
             model.coefficients[: core.WIDTHS] = -alone
@@ -193,6 +193,7 @@ class AutoKernelRegressor(Inspected, Regressor):
     """
 
     learning_pass = staticmethod(numbers_core.learn)
+    needs = Need.AUTO | Need.AUTO_NUMBERS
     scoring_pass = staticmethod(numbers_core.decide)
     _experts = (
         "late mean",

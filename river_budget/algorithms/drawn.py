@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import layout as blocks
+from ..core.codes import Need
 from ..model.base import StreamModel
 from ..model.batches import Batch
 from ..model.calls import Call
@@ -74,6 +75,7 @@ class Table:
 class Drawn(StreamModel):
     """A block with a row of random numbers for each feature."""
 
+    needs = Need.EXAMPLES | Need.PRODUCTS
     scores_with_per_vector = True
     draws_features = True
     most_entries = 2**12

@@ -11,8 +11,8 @@ from ..core import layout as blocks
 from ..core import sbp as core
 from ..core import sbp_choice as choice
 from ..core.calibration import STEEPEST
+from ..core.limits import BOUND
 from ..core.losses import LONGEST
-from ..core.rows import BOUND
 from ..kernels import Kernel
 from ..model.calls import Call
 from ..model.contract import Rows

@@ -30,9 +30,9 @@ from .auto_linear import (
 )
 from .auto_links import in_one, link, link_all
 from .auto_memory import make_room, write
-from .auto_metric import distances, turn
+from .auto_metric import measure, turn
 from .auto_mixer import CURVES, SLOPES, newton_step, note_loss
-from .auto_scaling import keep_moments, scale
+from .auto_scaling import keep_moments
 from .auto_sharing import NEIGHBOURS_FOUND, is_noted, note
 from .auto_tables import (
     EXPERTS,
@@ -70,11 +70,13 @@ from .auto_votes import (
     share_out,
 )
 from .calls import row_of, scores_of, unpack_rows, whole_row
+from .codes import Need
 from .jit import compiled
 from .lanes import LANES, dot
+from .limits import is_finite
 from .logarithm import logarithms
-from .numba_types import as_u64
-from .rows import is_finite
+from .numba_types import MODEL, NOTHING, NUMBERS, as_u64
+from .shared import shared
 
 PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3
 VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = np.array((5, 7, 10))
@@ -100,7 +102,7 @@ def learn(call):
         x, f, y, w = whole_row(stream, t)
         if not is_finite(x):
             return t
-        foresee(model, state, x)
+        foresee(model, x)
         tell(model, f)
         if w > 0.0:
             take_in(model, state, class_of(model, y), min(w, HEAVIEST))
@@ -111,12 +113,11 @@ def learn(call):
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack_rows(call)
-    state = state_at(model.state)
     for t in range(n):
         x, f = row_of(stream[0], t), scores_of(stream, t)
         if not is_finite(x):
             return t
-        foresee(model, state, x)
+        foresee(model, x)
         tell(model, f)
     return n
 
@@ -131,13 +132,13 @@ def experts_of(state):
     return EXPERTS if state.second_order >= 0 else EXPERTS - 1
 
 
-@compiled(always_inlined=True)
-def foresee(model, state, x):
+@shared(Need.AUTO_CLASSES, NOTHING, MODEL, NUMBERS)
+def foresee(model, x):
     """SCALE, EXPERTS and MIX: everything that follows from x stays on the desk."""
+    state = state_at(model.state)
     if is_noted(model, state, x):
         return
-    scale(model, state, x)
-    distances(model, state)
+    measure(model, x)
     ask_models(model, state)
     ask_kernels(model, state)
     link_all(model, LINEAR_EXPERT, VOTE_EXPERT, KERNEL_EXPERT)

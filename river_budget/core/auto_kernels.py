@@ -18,9 +18,9 @@ import numpy as np
 from .auto_tables import WIDTHS
 from .exponential import exponentials
 from .jit import compiled
+from .limits import padded_count
 from .randoms import below
 from .row_sums import all_dots
-from .rows import padded_count
 
 WIDEST = 2.0  # gamma of the widest kernel is this over m
 MEMORY = 0.01  # rate of the mean of log D

@@ -16,6 +16,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from .auto_scaling import scale
 from .auto_tables import (
     METRIC,
     METRIC_LOG,
@@ -27,12 +28,16 @@ from .auto_tables import (
     SLOPE,
     kept,
     noted,
+    state_at,
 )
+from .codes import Need
 from .examples import NONE, places_of, present, values_of
 from .exponential import exp_of
 from .jit import compiled
 from .lanes import LANES, fused
-from .rows import padded_count
+from .limits import padded_count
+from .numba_types import MODEL, NOTHING, NUMBERS
+from .shared import shared
 from .support import within
 from .sweeps import MOST, compiled_sweep
 
@@ -79,6 +84,14 @@ def _varying(model, state):
         places[n], values[n], chosen[n] = f, row[1 + f], weights[f]
         n += orientations[f] != 0.0
     return present(places, values, n), chosen
+
+
+@shared(Need.AUTO, NOTHING, MODEL, NUMBERS)
+def measure(model, x):
+    """x is scaled, and its distances from the rows of the memory are found."""
+    state = state_at(model.state)
+    scale(model, state, x)
+    distances(model, state)
 
 
 @compiled(always_inlined=True)

@@ -31,9 +31,9 @@ from .auto_linear import (
     shrink_covariance,
 )
 from .auto_memory import make_room, write
-from .auto_metric import distances, turn
+from .auto_metric import measure, turn
 from .auto_mixer import CURVES, SLOPES, newton_step, note_loss
-from .auto_scaling import keep_moments, scale
+from .auto_scaling import keep_moments
 from .auto_sharing import FORECAST, NEIGHBOURS_FOUND, NUMBER, SPREAD, is_noted, note
 from .auto_tables import (
     LOGS,
@@ -62,9 +62,11 @@ from .auto_tables import (
 from .auto_tails import LARGEST_VALUE
 from .auto_votes import NEAREST, SHARPEST, SOFTEST, nearest, neighbour_slopes, share_out
 from .calls import row_of, scores_of, unpack_rows, whole_row
+from .codes import Need
 from .jit import compiled
-from .numba_types import as_u64
-from .rows import is_finite
+from .limits import is_finite
+from .numba_types import MODEL, NOTHING, NUMBERS, as_u64
+from .shared import shared
 from .support import within
 
 FAST_EXPERT, LAST_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 2, 3
@@ -98,7 +100,7 @@ def learn(call):
         x, f, y, w = whole_row(stream, t)
         if not is_finite(x):
             return t
-        foresee(model, state, x)
+        foresee(model, x)
         f[0] = model.note[FORECAST]
         if w > 0.0:
             target = within(y, LARGEST_VALUE)
@@ -110,12 +112,11 @@ def learn(call):
 def decide(call):
     """Predictions of all rows, and their spread where there is a second column. Returns how many were done."""
     model, stream, n = unpack_rows(call)
-    state = state_at(model.state)
     for t in range(n):
         x, f = row_of(stream[0], t), scores_of(stream, t)
         if not is_finite(x):
             return t
-        foresee(model, state, x)
+        foresee(model, x)
         f[0] = model.note[FORECAST]
         if f.shape[0] > 1:
             f[1] = model.note[SPREAD]
@@ -147,13 +148,13 @@ def latest_error(state):
     return state.latest_error if state.latest_error > 0.0 else state.squared_error
 
 
-@compiled(always_inlined=True)
-def foresee(model, state, x):
+@shared(Need.AUTO_NUMBERS, NOTHING, MODEL, NUMBERS)
+def foresee(model, x):
     """SCALE, EXPERTS and MIX: everything that follows from x stays on the desk."""
+    state = state_at(model.state)
     if is_noted(model, state, x):
         return
-    scale(model, state, x)
-    distances(model, state)
+    measure(model, x)
     ask_models(model, state)
     ask_neighbours(model, state)
     ask_kernels(model, state)

@@ -17,7 +17,8 @@ from __future__ import annotations
 from .examples import example_and_scores, unpack
 from .jit import REORDERED, compiled
 from .lanes import dot
-from .rows import kernel_row, norm_of, padded_count, usable
+from .limits import padded_count, usable
+from .rows import kernel_row, norm_of
 
 LATER = 3.0
 

@@ -31,6 +31,7 @@ from .codes import Task
 from .examples import NOBODY, nobody, unpack
 from .jit import compiled
 from .lanes import dot
+from .limits import LAPLACIAN, RBF, padded_count
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length
 from .maintenance import (
     FACTOR,
@@ -46,7 +47,7 @@ from .maintenance import (
 )
 from .numba_types import carver
 from .rounds import look_at
-from .rows import LAPLACIAN, RBF, padded_count, row_of_vector
+from .rows import row_of_vector
 from .support import rescale
 
 REGRESSION = int(Task.REGRESSION)

@@ -16,9 +16,11 @@ slope_curvature, lead_curvature, cross_curvature. Predictions do not depend on a
 from __future__ import annotations
 
 from .alarms import watch
-from .codes import Task
+from .codes import Need, Task
 from .exponential import exp_of
 from .jit import compiled
+from .numba_types import MODEL, NOTHING, NUMBERS, REAL, WHOLE
+from .shared import shared
 from .support import within
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
@@ -51,7 +53,7 @@ def calibrate(model, f, y, w):
         if f[0] != 0.0:
             _calibrate_two(head, f[0], y, w)
     elif head.task == MULTICLASS:
-        _calibrate_many(head, f, int(y), w)
+        _calibrate_many(model, f, int(y), w)
 
 
 @compiled(always_inlined=True)
@@ -96,8 +98,9 @@ def _sums(f, highest, slope, lead):
     return total, first, second
 
 
-@compiled
-def _calibrate_many(head, f, y, w):
+@shared(Need.CLASSES, NOTHING, MODEL, NUMBERS, WHOLE, REAL)
+def _calibrate_many(model, f, y, w):
+    head = model.head
     top, highest, lowest = 0, f[0], f[0]
     for r in range(1, f.shape[0]):
         top = r if f[r] > highest else top

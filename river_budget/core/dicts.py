@@ -12,6 +12,7 @@ import numpy as np
 
 from .ahead import are_many, ask_for_names
 from .calls import KEYS, LONGEST, PLACES, ROWS, STARTS
+from .codes import Need
 from .cpython import (
     clear_error,
     dict_get,
@@ -27,10 +28,11 @@ from .cpython import (
     type_of,
     utf8_of,
 )
-from .entries import KEY, LENGTH, N_DICTS, N_NUMBERS, POSITION, SIZE, VALUE
+from .entries import KEY, LENGTH, N_DICTS, N_NUMBERS, POSITION, SIZE, VALUE, entry_at
 from .examples import NOBODY, NONE
 from .jit import compiled
-from .numba_types import carver, f64, i64
+from .numba_types import FLAG, WHOLE, carver, f64, i64
+from .shared import shared
 
 EXACT = 2.0**53  # up to which whole numbers are floats as they are
 STRANGE = np.int64(-2)  # the place of a name that is out of the ordinary
@@ -47,7 +49,7 @@ def read(entry, at, x):
     n = dict_size(x)
     if entry.row != 0 and n == entry.known and read_row(entry, at, x):
         return entry.row
-    if entry.list != 0 and n < i64(entry.list, SIZE)[LONGEST] and read_list(entry, at, x, n):
+    if entry.list != 0 and n < i64(entry.list, SIZE)[LONGEST] and read_list(at, x, n):
         return entry.list
     return NONE
 
@@ -70,9 +72,10 @@ def read_row(entry, at, x):
     return i == n
 
 
-@compiled(always_inlined=True)
-def read_list(entry, at, x, n):
+@shared(Need.NAMES, FLAG, WHOLE, WHOLE, WHOLE)
+def read_list(at, x, n):
     """What there is in an example. Names that are not known are noted."""
+    entry = entry_at(at)
     call, i = i64(entry.list, SIZE), 0
     starts, places = i64(call[STARTS], 2), i64(call[PLACES], n)
     values, keys, strangers = f64(call[ROWS], n), f64(call[KEYS], n), i64(entry.strangers, n)

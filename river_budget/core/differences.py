@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 
-from .codes import Kernel
+from .codes import Kernel, Need
 from .examples import all_of, places_of, values_of
 from .jit import compiled
+from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
+from .shared import shared
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
 
 
-@compiled
+@shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def distances_by_differences(model, x, distances, n):
     """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel"""
     places, values, whole = places_of(x), values_of(x), model.whole
@@ -29,8 +31,7 @@ def distances_by_differences(model, x, distances, n):
     for j in range(n):
         distances[j] = 0.0
     if model.head.slots:
-        for j in range(model.head.count):
-            distances[j] = _from_list(model, j, places, values, laplacian)
+        _from_lists(model, x, distances)
     else:
         _from_table(model, places, values, laplacian, distances, n)
     for j in range(n):
@@ -39,7 +40,7 @@ def distances_by_differences(model, x, distances, n):
         _keep_far(model, x, distances)
 
 
-@compiled
+@shared(Need.HEAVY, NOTHING, MODEL, EXAMPLE, NUMBERS)
 def _keep_far(model, x, distances):
     """Heavy vectors are short beside such an example (core/heavy.py): a bound will do, as nothing is left of a kernel."""
     everything, length = all_of(x), 0.0
@@ -67,6 +68,13 @@ def _from_table(model, places, values, laplacian, distances, n):
             feature, alone = vectors[places[i]], _size(values[i], laplacian)
             for j in range(n):
                 distances[j] += alone if feature[j] == 0.0 else 0.0
+
+
+@shared(Need.LISTS, NOTHING, MODEL, EXAMPLE, NUMBERS)
+def _from_lists(model, x, distances):
+    laplacian = model.head.kernel == LAPLACIAN
+    for j in range(model.head.count):
+        distances[j] = _from_list(model, j, places_of(x), values_of(x), laplacian)
 
 
 @compiled

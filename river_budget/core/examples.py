@@ -35,13 +35,14 @@ from .calls import (
     scores_of,
     unpack_rows,
 )
-from .codes import Kernel
+from .codes import Kernel, Need
 from .jit import compiled
 from .lanes import LANES, write_others
-from .numba_types import address_of, as_u64, f64, i64
+from .numba_types import CALL, EXAMPLE, MODEL, WHOLE, address_of, as_u64, f64, i64
+from .shared import shared
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
-WHOLE = 2**16
+EXACT = 2**16  # squares of so many numbers below it have a sum without rounding
 NONE, NOBODY = (
     np.int64(0),
     np.int64(-1),
@@ -81,7 +82,7 @@ def nobody(model):
 def unpack(call):
     """(model, stream, n): what a pass works on. It may be told of some of the examples only, and is called again."""
     model, stream, _ = unpack_rows(call)
-    return model, stream, gather(model, stream, call)
+    return model, stream, gather(call)
 
 
 @compiled(always_inlined=True)
@@ -98,13 +99,14 @@ def example_and_scores(model, stream, t):
     return (x[0], x[1], x[2], x[3], x[4]), scores_of(stream, t)
 
 
-@compiled
-def gather(model, stream, call):
+@shared(Need.EXAMPLES, WHOLE, CALL)
+def gather(call):
     """Write down what is present in the examples of a call; returns how many there was room for.
 
     Before the first is learned: looked at one by one, between a row of kernel values and the next, they would cost
     100 vectors a tenth more time, as the compiler then reads all that it knows of the model anew for every example.
     """
+    model, stream, _ = unpack_rows(call)
     n, room = min(call[SIZE], call[AT_ONCE]), call[DESK]
     for first in range(0, n, BLOCK):
         last = min(first + BLOCK, n)
@@ -195,7 +197,7 @@ def from_sparse_row(model, row, call, room):
     return present(places, values, n)
 
 
-@compiled
+@shared(Need.LISTED_EXAMPLES, EXAMPLE, MODEL, CALL, WHOLE, WHOLE)
 def from_list(model, call, t, room):
     """What is not 0 in a list."""
     longest = call[LONGEST]
@@ -240,9 +242,9 @@ def from_list(model, call, t, room):
 @compiled
 def added_exactly(values, n):
     """Whether the sum of the squares is the same in any order: those of small whole numbers are."""
-    whole = n < WHOLE
+    whole = n < EXACT
     for i in range(n):
-        whole &= abs(values[i]) < WHOLE and values[i] == math.floor(values[i])
+        whole &= abs(values[i]) < EXACT and values[i] == math.floor(values[i])
     return whole
 
 

@@ -22,10 +22,10 @@ from .calibration import calibrate
 from .examples import all_of, example, example_and_scores, unpack
 from .jit import REORDERED, compiled
 from .lanes import dot
+from .limits import is_finite, padded_count
 from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
 from .products import dot_products
-from .rows import is_finite, padded_count
 from .trigonometry import sines_and_cosines
 
 STATE = np.dtype(

@@ -27,17 +27,31 @@ chunks examples come.
 
 from __future__ import annotations
 
+from .codes import Need
 from .examples import NOBODY, NONE, places_of, present, values_of
 from .exponential import exp_of
 from .jit import compiled
 from .lanes import dot
+from .limits import FARTHEST, padded_count
 from .linked import set_vector, vector
 from .members import UNFELT, combination, first_of, merge_own_rows, sort, write_out
 from .merging import observed_distance
 from .multimerge import inner_term
 from .nodes import add_to_list, hand_over, other_than_zero, sort_list, unlink
-from .numba_types import address_of, i64
-from .rows import FARTHEST, along_row, distances_into, norm_of, padded_count
+from .numba_types import (
+    EXAMPLE,
+    MATRIX,
+    MODEL,
+    NOTHING,
+    NUMBERS,
+    REAL,
+    WHOLE,
+    WHOLES,
+    address_of,
+    i64,
+)
+from .rows import along_row, distances_into, norm_of
+from .shared import shared
 from .support import leave_empty, move, move_numbers, stamp
 
 LONG = 320  # numbers, from which on a vector may be heavy
@@ -51,7 +65,7 @@ FAR = 100.0  # norms times gamma: beyond, the formulas would lose too much
 ROUNDS = 2**14  # arrivals between looks at a vector as a whole, as long as hundreds of examples
 
 
-@compiled
+@shared(Need.HEAVY, NOTHING, MODEL, WHOLE, EXAMPLE)
 def note_newcomer(model, newest, x):
     """x, whose kernel row has just been computed, is the newest vector; or there is none. Tables are filled first."""
     if model.head.noted == 0:
@@ -74,7 +88,7 @@ def note_distance(model, i, j, s):
     model.distances[j, i] = s
 
 
-@compiled
+@shared(Need.HEAVY, NOTHING, MODEL, WHOLE, EXAMPLE)
 def write(model, j, x):
     """Vector j becomes x."""
     places, values = places_of(x), values_of(x)
@@ -173,7 +187,7 @@ def look_at_length(model, length, x):
     model.head.outgrown = length >= LONG and 0 < FEW * x[2] <= length and budget <= MOST
 
 
-@compiled
+@shared(Need.HEAVY, NOTHING, MODEL, WHOLES, MATRIX)
 def noted_between(model, members, s):
     """s[i, j] = s(x_i, x_j) of members."""
     for i in range(members.shape[0]):
@@ -181,7 +195,12 @@ def noted_between(model, members, s):
             s[i, j] = model.distances[members[i], members[j]]
 
 
-@compiled
+@shared(
+    Need.HEAVY,
+    REAL,
+    *(MODEL, WHOLES, NUMBERS, MATRIX, NUMBERS),
+    *(WHOLE, EXAMPLE, WHOLES, WHOLES, MATRIX),
+)
 def merge_heavy(model, members, shares, s, a_z, unwritten, x, cursors, places, points):
     """The members become their combination z. Returns a_z . f(z) - sum_i a_i . f(x_i)"""
     near = are_near(model, members, s)

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from .codes import Kernel, Need, Objective, Task
 from .numba_types import (
     carver,
     f64,
@@ -36,7 +37,7 @@ from .numba_types import (
 _SIZES = "capacity width slots outputs per_vector factored heavy room desk"  # of tables
 _DERIVED = "dense linked heads pieces"  # sizes that follow from these
 _INTEGERS = (
-    f"stamp scratch function {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
+    f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
     "wanted outgrown noted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts "
     "at_pieces at_nodes at_multipliers at_lengths at_strains at_unsorted at_brief at_distances at_room"
@@ -249,6 +250,7 @@ def columns_for(vectors: int) -> int:
     return 8 * (-(-vectors // 8) | 1)
 
 
+_DERIVED_NEEDS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY
 _NOTHING = dict.fromkeys(HEADER.names or (), 0)
 
 
@@ -262,11 +264,23 @@ def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
     width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
     listed = int(fields.get("slots", 0)) > 0
     return {
+        "needs": _needs(fields, listed),
         "dense": 0 if listed else width,
         "linked": width if listed else 0,
         "heads": capacity if listed else 0,
         "pieces": PIECES if listed else 0,
     }
+
+
+def _needs(fields: Mapping[str, Any], listed: bool) -> int:
+    """What passes over such a block may need (core/shared.py)."""
+    needs = int(fields.get("needs", 0)) & ~_DERIVED_NEEDS
+    if needs & Need.KERNEL:
+        needs |= Need.OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
+        needs |= Need.CLASSES * (fields.get("task", 0) == Task.MULTICLASS)
+        needs |= Need.LITERAL * (fields.get("objective", 0) == Objective.EQ21)
+        needs |= Need.LISTS * listed | Need.HEAVY * (fields.get("heavy", 0) > 0)
+    return needs
 
 
 def _places_for(h: Any) -> tuple[dict[str, int], int]:
@@ -318,7 +332,7 @@ def allocate(**fields: Any) -> Any:
 
 
 def resized(block: Any, **sizes: int) -> Any:
-    """A copy with other SIZES; what is new holds zeros, and so does the room: its algorithm fills it anew."""
+    """A copy with other SIZES, or other fields; what is new holds zeros, and so does the room: its algorithm fills it anew."""
     old_at = block.ctypes.data
     old = _read_header(old_at)
     new_block = allocate(**old._asdict() | sizes)

@@ -23,6 +23,7 @@ from .heavy import look_at_length, merge_heavy, note_newcomer, noted_between, wr
 from .jit import compiled
 from .lanes import dot
 from .layout import SEARCH_ROWS
+from .limits import cancels, padded_count
 from .linked import set_vector
 from .members import combination, first_of, leave, merge_own_rows, replace, write_out
 from .merging import PLACE, S, best_partners, new_search
@@ -40,15 +41,7 @@ from .numba_types import address_of, f64, f64_matrix, i64
 from .products import dot_products
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
-from .rows import (
-    along_row,
-    cancels,
-    padded_count,
-    rbf_from_distances_into,
-    rbf_into,
-    row_of_vector,
-    self_kernel,
-)
+from .rows import along_row, rbf_from_distances_into, rbf_into, row_of_vector, self_kernel
 from .support import add_to, announce, lightest, weight_of
 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)

@@ -6,9 +6,10 @@ import math
 
 from .examples import NOBODY, present
 from .jit import FUSED, compiled
+from .limits import HUGE
 from .linked import set_vector, vectors_side_by_side
 from .multimerge import distance_to
-from .rows import HUGE, norm_of
+from .rows import norm_of
 from .support import overwrite, remove, take_place
 
 UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance

@@ -22,14 +22,16 @@ import math
 
 import numpy as np
 
-from .codes import Objective
+from .codes import Need, Objective
 from .examples import NOBODY
 from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
 from .layout import SEARCH_ROWS
+from .limits import FARTHEST, padded_count
 from .linked import vector
-from .numba_types import address_of, f32, f64_matrix
-from .rows import FARTHEST, distances_into, padded_count
+from .numba_types import MATRIX, MODEL, NOTHING, WHOLE, address_of, f32, f64_matrix
+from .rows import distances_into
+from .shared import shared
 from .support import least_tagged, tag_with_index, weights_into
 
 EQ21 = int(Objective.EQ21)
@@ -342,7 +344,7 @@ def evaluate_partner(search, mm, j):
     return loss
 
 
-@compiled
+@shared(Need.LITERAL, NOTHING, MODEL, WHOLE, MATRIX)
 def _eq21_partners(model, m, search):
     """Places by equation (21) of the paper as printed, degradations at these places.
 

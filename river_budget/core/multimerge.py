@@ -16,9 +16,9 @@ import math
 from .codes import Method
 from .jit import compiled
 from .lanes import dot
+from .limits import FARTHEST
 from .merging import solve
 from .numba_types import f64
-from .rows import FARTHEST
 
 CASCADE = int(Method.CASCADE)
 STEPS = 100  # of gradient ascent

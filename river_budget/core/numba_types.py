@@ -187,6 +187,13 @@ class ModelType(types.Type):
 MODEL = ModelType()
 
 
+# What functions may take and give (core/shared.py)
+NOTHING, FLAG, WHOLE, REAL = types.none, types.boolean, types.int64, types.float64
+WHOLES, NUMBERS, MATRIX = i64.kind, f64.kind, f64_matrix.kind
+EXAMPLE = types.UniTuple(WHOLE, 5)  # core/examples.py
+CALL = types.Array(WHOLE, 1, "C")  # core/calls.py
+
+
 @register_model(ModelType)
 class _Layout(models.StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:

@@ -29,11 +29,12 @@ from .calibration import calibrate
 from .examples import example_and_scores, unpack
 from .jit import REORDERED, compiled
 from .lanes import dot
+from .limits import padded_count, usable
 from .linked import has_slots
 from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
 from .rounds import look_at
-from .rows import kernel_row, norm_of, padded_count, self_kernel, usable
+from .rows import kernel_row, norm_of, self_kernel
 from .support import add_to, insert, largest, within
 
 GATHERING, PREPARED, LINEAR, FRESH = range(4)

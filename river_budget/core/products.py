@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .codes import Need
 from .examples import places_of, values_of
 from .jit import compiled
 from .lanes import LANES, fused
-from .linked import add_listed_products
+from .listed import add_listed_products
+from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
+from .shared import shared
 from .sweeps import MOST, WIDE, compiled_sweep
 
 TOGETHER = 4  # examples whose products with a vector are computed when it is loaded
@@ -46,13 +49,13 @@ _together_1, _together_2, _together_3, _together_4 = (
 )
 
 
-@compiled
+@shared(Need.PRODUCTS, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def dot_products(model, x, row, n):
     """row[j] = <vector j, x> for j < n, a multiple of LANES"""
     if model.head.slots:
         for j in range(n):
             row[j] = 0.0
-        add_listed_products(model, places_of(x), values_of(x), row)
+        add_listed_products(model, x, row)
         multiply(model, row, n)
         return
     vectors, left, column = model.vectors, n // LANES, 0

@@ -6,7 +6,8 @@ from .alarms import far_from_all
 from .calibration import calibrate
 from .examples import example
 from .jit import compiled
-from .rows import norm_of, score, usable
+from .limits import usable
+from .rows import norm_of, score
 from .support import has_room
 
 REFUSED = -1.0

@@ -30,11 +30,12 @@ from .calls import model_of, scores_of, unpack_rows
 from .examples import example, unpack
 from .jit import REORDERED, compiled
 from .lanes import dot
+from .limits import padded_count, usable
 from .losses import clamp_step
 from .numba_types import carver
 from .randoms import below
 from .rounds import REFUSED
-from .rows import kernel_row, norm_of, padded_count, row_of_vector, score, self_kernel, usable
+from .rows import kernel_row, norm_of, row_of_vector, score, self_kernel
 from .sbp_choice import (
     KEPT,
     LABELS,

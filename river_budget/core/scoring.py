@@ -6,24 +6,15 @@ order, so that the scores are those of one example after the other to the last b
 
 from __future__ import annotations
 
-from .calls import scores_of
-from .examples import example_and_scores, unpack
+from .calls import scores_of, unpack_rows
+from .codes import Need
+from .examples import NONE, example_and_scores, unpack
 from .jit import compiled
-from .numba_types import f64_matrix
+from .limits import RBF, cancels, padded_count, usable
+from .numba_types import CALL, WHOLE, f64_matrix
 from .products import TOGETHER, products_together
-from .rows import (
-    LINEAR,
-    POLYNOMIAL,
-    RBF,
-    cancels,
-    from_products,
-    kernel_row,
-    norm_of,
-    padded_count,
-    score,
-    score_row,
-    usable,
-)
+from .rows import from_products, has_products, kernel_row, norm_of, score, score_row
+from .shared import is_ready, shared
 
 NORMS = TOGETHER  # the row behind those of products
 
@@ -32,26 +23,24 @@ NORMS = TOGETHER  # the row behind those of products
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
-    by_products = has_products(model)
-    for first in range(0, n, TOGETHER):
-        last = min(first + TOGETHER, n)
-        if by_products and last == first + TOGETHER and are_alike(model, stream, first):
-            score_together(model, stream, first)
-            continue
-        for t in range(first, last):
+    together, first = is_ready(score_together) and are_in_a_table(model), NONE
+    while first < n:
+        if together:
+            first = score_together(call, first, n)
+        for t in range(first, min(first + TOGETHER, n)):
             x, f = example_and_scores(model, stream, t)
             norm = norm_of(model, x)
             if not usable(x, norm):
                 return t
             score(model, x, norm, f)
+        first += TOGETHER
     return n
 
 
 @compiled(always_inlined=True)
-def has_products(model):
+def are_in_a_table(model):
     """Whether kernel values follow from products with a table of vectors."""
-    kernel = model.head.kernel
-    return kernel in (RBF, POLYNOMIAL, LINEAR) and model.head.slots == 0
+    return has_products(model) and model.head.slots == 0
 
 
 @compiled
@@ -76,16 +65,20 @@ def desk(model):
     return f64_matrix(model.heap, TOGETHER + 1, model.head.capacity)
 
 
-@compiled
-def score_together(model, stream, t):
-    """Scores of TOGETHER examples that are alike."""
+@shared(Need.TOGETHER, WHOLE, CALL, WHOLE, WHOLE)
+def score_together(call, t, n):
+    """Scores of examples from t on as long as each TOGETHER of them are alike. Returns where that ends."""
+    model, stream, _ = unpack_rows(call)
     products = desk(model)
-    first, _ = example_and_scores(model, stream, t)
-    products_together(model, first, products, padded_count(model))
-    for k in range(TOGETHER):
-        row = products[k]
-        from_products(model, row, products[NORMS, k])
-        score_row(model, row, scores_of(stream, t + k))
+    while t + TOGETHER <= n and are_alike(model, stream, t):
+        first, _ = example_and_scores(model, stream, t)
+        products_together(model, first, products, padded_count(model))
+        for k in range(TOGETHER):
+            row = products[k]
+            from_products(model, row, products[NORMS, k])
+            score_row(model, row, scores_of(stream, t + k))
+        t += TOGETHER
+    return t
 
 
 @compiled(called_from_python=True)

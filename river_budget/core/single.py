@@ -11,6 +11,7 @@ from llvmlite import ir
 from numba.core import types
 
 from .calls import BLOCK, KEYS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS
+from .codes import Need
 from .cpython import (
     address_value,
     clear_error,
@@ -32,7 +33,8 @@ from .entries import SIZE, entry_at
 from .examples import NONE
 from .jit import compiled
 from .layout import model_at
-from .numba_types import carve, compiled_as, f64, i64
+from .numba_types import FLAG, WHOLE, carve, compiled_as, f64, i64
+from .shared import shared
 
 
 @compiled(called_from_python=True)
@@ -62,7 +64,7 @@ def learn(this, given, count):
     arguments = i64(given, 3)
     entry.busy = 1
     call = read(entry, at, arguments[0])
-    if call != 0 and learned(entry, call, arguments[1], arguments[2]):
+    if call != 0 and learned(entry, at, call, arguments[1], arguments[2]):
         answer = NONE if error_set() != 0 else scores_of(i64(call, SIZE))
     else:
         answer = nothing(entry)
@@ -124,23 +126,24 @@ def done(entry, function, call):
 
 
 @compiled
-def learned(entry, call_at, target, weight):
+def learned(entry, at, call_at, target, weight):
     """Whether an example that has been written down could be learned."""
     call = i64(call_at, SIZE)
     f64(call[TARGETS], 1)[0], f64(call[WEIGHTS], 1)[0] = float_value(target), float_value(weight)
     if call_at == entry.row:
         return done(entry, entry.learning, call_at)
     if entry.fixed == 0:
-        return learned_with_new_names(entry, call, call_at)
+        return learned_with_new_names(at, call_at)
     looks = model_at(call[BLOCK], call[SCRATCH]).head.arrived >= entry.look
     if entry.new > 0 or (looks and entry.thin * i64(call[STARTS], 2)[1] < entry.known):
         return False
     return done(entry, entry.learning, call_at)
 
 
-@compiled(always_inlined=True)
-def learned_with_new_names(entry, call, call_at):
+@shared(Need.NAMES, FLAG, WHOLE, WHOLE)
+def learned_with_new_names(at, call_at):
     """The same for a model in which names come and go."""
+    entry, call = entry_at(at), i64(call_at, SIZE)
     new, model = entry.new, model_at(call[BLOCK], call[SCRATCH])
     if new > i64(entry.left, 1)[0]:
         return False

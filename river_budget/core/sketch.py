@@ -21,9 +21,9 @@ import numpy as np
 
 from .examples import all_of, example_and_scores, places_of, unpack, values_of
 from .jit import REORDERED, compiled
+from .limits import BOUND, is_finite
 from .numba_types import carver, f64
 from .randoms import numbered
-from .rows import BOUND, is_finite
 
 STATE = np.dtype((np.record, [("scale", "f8")]))
 state_at = carver(STATE, 0)

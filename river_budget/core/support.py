@@ -6,9 +6,10 @@ import numpy as np
 
 from .jit import REORDERED, compiled
 from .least import LAST, oldest_of, oldest_of_least
+from .limits import padded_count
 from .linked import forget_vector, has_slots, move_vector, set_vector
 from .numba_types import as_i64
-from .rows import padded_count, self_kernel
+from .rows import self_kernel
 
 TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
 TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coefficients

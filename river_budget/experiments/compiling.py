@@ -15,8 +15,8 @@ from numba.core.dispatcher import Dispatcher
 import river_budget as rb
 
 from .. import core
+from ..core.limits import first_bad_row
 from ..core.randoms import fill_uniforms
-from ..core.rows import first_bad_row
 from ..core.single import learn, score
 from ..model.at_once import ARGUMENTS, CALL
 from ..model.base import StreamModel

@@ -16,7 +16,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from ..core import ahead, single
+from ..core import ahead, shared, single
+from ..core.codes import Need
 from ..core.entries import ENTRY
 from .calls import PreparedList, PreparedRow, address_of
 from .features import FeatureIndex
@@ -223,6 +224,7 @@ class AtOnce:
         return True
 
     def _use_list(self, made: PreparedList) -> bool:
+        shared.make_ready(Need.NAMES)
         made.use_keys()
         strangers = np.zeros(made.room, np.int64)
         self.kept += [made, strangers]

@@ -20,7 +20,9 @@ import numpy as np
 from river import base
 
 from ..core import layout as blocks
-from ..core.rows import KERNELS
+from ..core import shared
+from ..core.codes import Need
+from ..core.limits import KERNELS
 from ..kernels import RBF, Custom, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
 from .advice import say
@@ -35,6 +37,7 @@ from .lists import by_key, write_keys
 from .single import OneByOne
 from .turns import Turn, changes_the_model
 
+MANY = 64  # examples: fewer are not worth compiling what scores several together
 SHORT_LIST = 32  # features of an example
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
 
@@ -65,6 +68,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     # tables of earlier versions, and the own tables that stand for each of them today
     older_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
+    needs: ClassVar[Need] = Need.EXAMPLES  # of the functions that passes share
     takes_lists = True  # examples as lists of what is present; else as rows only
     most_entries: ClassVar[int] = 2**18  # of a sparse matrix that are looked at together
     draws_features: ClassVar[bool] = False  # those that are not known count too
@@ -162,7 +166,8 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         """The header fields of a new block."""
-        return self.kernel_in_use.header_fields(n_features) | {"random": self.entropy, "scale": 1.0}
+        own = {"random": self.entropy, "scale": 1.0, "needs": self.needs}
+        return self.kernel_in_use.header_fields(n_features) | own
 
     def create_block(self, n_features: int, **fields: Any) -> None:
         """A new block, with these header fields instead of the usual ones."""
@@ -349,6 +354,8 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         scores = np.zeros((len(rows), n_outputs))
         if block is None:
             return scores, len(rows)
+        if len(rows) >= MANY and not shared.ready & Need.TOGETHER:
+            shared.make_ready(Need.TOGETHER)
         workspace = idle_workspace()
         done = Call(block, rows, scores=scores, workspace=workspace).run(self.scoring_pass)
         workspace.give_back()

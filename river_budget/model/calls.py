@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core import layout as blocks
+from ..core import shared
 from ..core.calls import (
     BLOCK,
     DONE,
@@ -30,6 +31,7 @@ from ..core.calls import (
     TARGETS,
     WEIGHTS,
 )
+from ..core.codes import Need
 from ..core.custom import address_for
 from .lists import Lists, key_of
 
@@ -40,10 +42,11 @@ FIRSTS = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # what goes on with the rows
 AT_A_TIME = 2**10  # examples of a call: between one and the next Ctrl-C is answered
 ROOM = 2**16  # numbers on a desk, if one example does not need more
 KEPT, MOST_IDLE = 2**18, 8  # bytes of scratch space or of a desk; workspaces that wait for a call
+LISTED_EXAMPLES = int(Need.LISTED_EXAMPLES)
 NEVER = -1  # done, by a pass that takes whole rows
 
 _SCRATCH_AT = blocks.HEADER.fields["scratch"][1]  # type: ignore[index]
-_two_at = struct.Struct("=qq").unpack_from  # of the header: scratch, function
+_three_at = struct.Struct("=qqq").unpack_from  # of the header: scratch, function, needs
 _FUNCTION_AT = slice(blocks.WIPED, blocks.WIPED + 8)  # in scratch space
 
 
@@ -96,7 +99,9 @@ class Workspace:
 
     def scratch_for(self, block: Any) -> int:
         """Where the scratch space for a pass over this block is."""
-        needed, function = _two_at(block, _SCRATCH_AT)
+        needed, function, needs = _three_at(block, _SCRATCH_AT)
+        if needs & ~shared.ready:
+            shared.make_ready(needs)
         if needed > self.size:
             self.space = blocks.scratch_for(block)
             self.address, self.size = address_of(self.space), needed
@@ -161,6 +166,8 @@ class Call:
         self.arrays = (block, workspace, rows, targets, weights, scores)
         n, outputs = len(rows), scores.shape[1]
         if type(rows) is Lists:
+            if not shared.ready & LISTED_EXAMPLES:
+                shared.make_ready(LISTED_EXAMPLES)
             lists = tuple(map(address_of, (rows.starts, rows.places, rows.keys)))
             first, width, longest = address_of(rows.values), 0, rows.longest
         else:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core import layout as blocks
-from ..core.codes import Maintenance
+from ..core.codes import Maintenance, Need
 from ..core.maintenance import STRATEGIES
 from ..core.scoring import decide, kernel_rows
 from ..core.union import project_cheapest, remove_lightest
@@ -35,6 +35,7 @@ class BudgetModel(StoredVectors):
     budget_name: ClassVar[str] = "budget"  # the parameter that limits the number of vectors
     per_vector_rows: ClassVar[int] = 0  # further numbers that the pass keeps of every vector
     drops_idle_vectors: ClassVar[bool] = False  # those with coefficients 0, where it only predicts
+    needs = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
     scoring_pass: ClassVar[Any] = staticmethod(decide)
 
     @property

@@ -74,9 +74,8 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
     def promote(self, before: int) -> None:
         """The block gets the outputs that the labels ask for."""
-        self.resize_block(outputs=self.n_outputs)
+        self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
         model = blocks.views(self.block)
-        model.head.task = Task.MULTICLASS
         if before == 1:
             split(model.coefficients)
             self.after_promotion()

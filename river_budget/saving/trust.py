@@ -15,7 +15,7 @@ import numpy as np
 from ..core import layout as blocks
 from ..core.codes import Kernel
 from ..core.heavy import FAINT
-from ..core.rows import BOUND
+from ..core.limits import BOUND
 from ..model.expansion import BudgetModel
 from ..model.lists import vectors_of
 from .errors import SavedModelError

@@ -1,0 +1,73 @@
+"""What holds for all kernels: which there are, how far numbers may go, and which columns are worked on."""
+
+from __future__ import annotations
+
+from .calls import row_of
+from .codes import Kernel
+from .examples import all_of
+from .jit import REORDERED, compiled
+from .numba_types import address_of, f64_matrix
+
+RBF, LAPLACIAN = int(Kernel.RBF), int(Kernel.LAPLACIAN)
+POLYNOMIAL, LINEAR, CUSTOM = int(Kernel.POLYNOMIAL), int(Kernel.LINEAR), int(Kernel.CUSTOM)
+KERNELS = (
+    RBF,
+    LAPLACIAN,
+    POLYNOMIAL,
+    LINEAR,
+    CUSTOM,
+)  # those that kernel_row knows; models of others are refused
+FARTHEST = 1e9  # a squared distance times gamma, also where it has overflowed
+HUGE = 1e300  # all features of an example with a norm below it are finite
+BOUND = 1e100  # of the values of kernels that have no bound of their own
+LEAST = 1e-60  # below this squared length a vector counts as zero
+# a norm times gamma, from which distances come from differences: |v|^2 + |x|^2 - 2 <v, x> would lose what they have in
+# common. A vector with a smaller norm is so far away that its kernel value is 0
+CANCELS = 1e4
+
+
+@compiled(always_inlined=True)
+def padded_count(model):
+    """The number of columns to work on: the support, filled up to whole vectors of eight, as a loop's
+    odd rest costs more than a round of it. The columns beyond the support have coefficients 0."""
+    return (model.head.count + 7) & ~7
+
+
+@compiled(fastmath=REORDERED)
+def is_finite(x):
+    """Whether no value of x is NaN or infinite."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i] * 0.0
+    return total == 0.0
+
+
+@compiled(called_from_python=True)
+def first_bad_row(rows):
+    """The number of the first row with a NaN or an infinity, or -1."""
+    matrix = f64_matrix(
+        address_of(rows), rows.shape[0], rows.shape[1]
+    )  # whatever kind of array comes
+    for t in range(rows.shape[0]):
+        if not is_finite(row_of(matrix, t)):
+            return t
+    return -1
+
+
+@compiled(always_inlined=True)
+def usable(x, norm):
+    """Whether x is finite. A norm that is not huge is proof enough."""
+    return norm < HUGE or is_finite(all_of(x))
+
+
+@compiled(always_inlined=True)
+def cancels(model, norm):
+    """Whether the distance of x from vectors of such norms must come from differences."""
+    return model.head.gamma * norm > CANCELS
+
+
+@compiled(fastmath=REORDERED)
+def log_of_distance(distance, gamma):
+    """-gamma distance, where a rounding error below 0 counts as 0. An overflow stays what it is, infinite
+    or NaN, and exp_of makes a 0 of it."""
+    return -gamma * (0.0 if distance < 0.0 else distance)

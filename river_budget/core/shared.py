@@ -1,0 +1,104 @@
+"""Functions that passes share: machine code of their own, called by its address.
+
+Of all other functions a pass contains a copy. A shared one is compiled once for all passes, when the first model comes
+that needs it: so a first call does not wait for what only other models need.
+
+The address of such a function stands in a cell of memory, which generated code knows by the name of the function. Who
+makes a call of a pass has seen to it that what the pass may need is there (model/calls.py).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from llvmlite import binding, ir
+from numba.core import types, typing
+from numba.extending import lower_builtin, type_callable
+
+from .codes import Need
+from .jit import compiled
+from .numba_types import compiled_as
+
+_functions: dict[Need, list[Any]] = {}  # (function, types of its arguments, cell)
+ready = 0  # the needs whose functions are compiled
+
+
+def shared(need: Need, result: Any, *arguments: Any) -> Callable[[Any], Any]:
+    """Share a function of these types among passes over models that have this need."""
+
+    def decorate(function: Any) -> Any:
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return function
+        name, cell = _name_of(function), ctypes.c_size_t()
+        binding.add_symbol(name, ctypes.addressof(cell))
+        _functions.setdefault(need, []).append((compiled(function, apart=True), arguments, cell))
+        _give_call(function, name, typing.signature(result, *arguments))
+        return function
+
+    return decorate
+
+
+def _name_of(function: Any) -> str:
+    return f"{function.__module__}.{function.__name__}"
+
+
+def _cell(context: Any, builder: Any, name: str) -> Any:
+    """Where the address of a shared function stands, in generated code."""
+    known = builder.module.globals
+    if name not in known:
+        ir.GlobalVariable(builder.module, context.get_value_type(types.intp), name)
+    return known[name]
+
+
+def _give_call(function: Any, name: str, signature: Any) -> None:
+    """Say what compiled code does to call a shared function."""
+    result, arguments = signature.return_type, signature.args
+
+    @type_callable(function)
+    def find_type(context):
+        def find(*given):
+            return signature
+
+        find.__signature__ = inspect.signature(function)
+        return find
+
+    @lower_builtin(function, *arguments)
+    def generate(context, builder, given, args):
+        kind = context.call_conv.get_function_type(result, arguments)
+        address = builder.load(_cell(context, builder, name))
+        address = builder.inttoptr(address, kind.as_pointer())
+        _, found = context.call_conv.call_function(builder, address, result, arguments, args)
+        return found
+
+
+def is_ready(function: Any) -> bool:
+    """Whether a shared function can be called: for passes that can do without."""
+    return True
+
+
+@compiled_as(is_ready, types.boolean, types.Any)
+def _is_ready(context, builder, signature, args):
+    name = _name_of(signature.args[0].typing_key)
+    address = builder.load(_cell(context, builder, name))
+    return builder.icmp_unsigned("!=", address, address.type(0))
+
+
+def make_ready(needs: int) -> None:
+    """Compile, or load, what models with these needs call."""
+    global ready
+    for need in Need:
+        if need & needs & ~ready:
+            for function, arguments, cell in _functions.get(need, ()):
+                cell.value = _compiled(function, arguments)
+            ready |= int(need)
+
+
+def _compiled(function: Any, arguments: Any) -> int:
+    """Where the function is. (These parts of numba are private.)"""
+    function.compile(arguments)
+    found = function.overloads[arguments]
+    return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
