@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from typing import Any
 
 from numba.core import event
@@ -21,6 +22,8 @@ class FirstUse(event.Listener):  # type: ignore[misc]
         self.slow = slow
         self.said = False
         self.depth = 0  # functions are compiled while their callers are
+        self.spent = 0.0  # seconds on functions that are compiled, one after the other
+        self.begun = 0.0
         self.timer: threading.Timer | None = None
 
     def on_start(self, event: Any) -> None:
@@ -30,8 +33,8 @@ class FirstUse(event.Listener):  # type: ignore[misc]
             return
         if sys.stderr is None or not sys.stderr.isatty():
             return
-        name = function.__module__.rpartition(".")[2]
-        self.timer = threading.Timer(self.slow, self._say, [name])
+        self.begun = time.monotonic()
+        self.timer = threading.Timer(max(self.slow - self.spent, 0.0), self._say)
         self.timer.daemon = True
         self.timer.start()
 
@@ -40,14 +43,15 @@ class FirstUse(event.Listener):  # type: ignore[misc]
         if self.depth == 0 and self.timer is not None:
             self.timer.cancel()
             self.timer = None
+            self.spent += time.monotonic() - self.begun
 
-    def _say(self, name: str) -> None:
+    def _say(self) -> None:
         if self.said or Progress.drawing:  # a progress bar says enough, and would be torn
             return
         self.said = True
         print(
-            f"{PACKAGE}: the code of {name} is compiled for its first use. This takes some seconds for each "
-            "algorithm, once: the result is kept on disk.",
+            f"{PACKAGE}: code is compiled for its first use. This takes some seconds for each algorithm, "
+            "once: the result is kept on disk.",
             file=sys.stderr,
             flush=True,
         )

@@ -185,9 +185,18 @@ def test_the_guide_lists_every_hook_that_algorithms_answer():
 
 
 def test_the_guide_names_functions_that_exist():
-    from river_budget.core import maintenance, merging, projection, removal, rounds, rows, support
+    from river_budget.core import (
+        limits,
+        maintenance,
+        merging,
+        projection,
+        removal,
+        rounds,
+        rows,
+        support,
+    )
 
-    modules = (maintenance, merging, projection, removal, rounds, rows, support)
+    modules = (limits, maintenance, merging, projection, removal, rounds, rows, support)
     for name in names_in_table("Who overwrites what"):
         assert name in {"row", "nonzero", "logs", "buffer", "x"} or any(
             hasattr(module, name) for module in modules

@@ -15,7 +15,7 @@ from optional import needs_compiler
 
 import river_budget as rb
 from river_budget import first_use
-from river_budget.core import randoms, rows, single
+from river_budget.core import limits, randoms, single
 from river_budget.experiments import command, compiling
 from river_budget.progress import Progress
 
@@ -58,7 +58,7 @@ def test_a_slow_compilation_is_told_once(monkeypatch):
     screen = watched(monkeypatch)
     listener = first_use.FirstUse(slow=0.0)
     heard(listener, OURS)
-    assert "the code of bsgd is compiled for its first use" in screen.getvalue()
+    assert "code is compiled for its first use" in screen.getvalue()
     heard(listener, OURS)
     assert screen.getvalue().count("\n") == 1
 
@@ -74,6 +74,20 @@ def test_a_quick_compilation_is_not_told(monkeypatch):
     listener.on_end(OURS)
     timer.join()
     assert screen.getvalue() == ""
+
+
+def test_many_quick_compilations_are_told(monkeypatch):
+    screen, now = watched(monkeypatch), [0.0]
+    monkeypatch.setattr(first_use.time, "monotonic", lambda: now[0])
+    listener = first_use.FirstUse(slow=1000.0)
+    for _ in range(2):
+        listener.on_start(OURS)
+        listener.timer.cancel()
+        now[0] += 500.0
+        listener.on_end(OURS)
+    assert screen.getvalue() == ""
+    heard(listener, OURS)
+    assert "code is compiled for its first use" in screen.getvalue()
 
 
 def test_nothing_is_told_in_a_log_file_beside_a_bar_or_of_the_code_of_others(monkeypatch):
@@ -105,7 +119,7 @@ def test_a_terminal_sees_it_and_a_second_process_does_not(tmp_path):
         except OSError:  # nothing was written
             told.append(b"")
         os.close(ours)
-    assert b"the code of forgetron is compiled" in told[0]
+    assert b"code is compiled for its first use" in told[0]
     assert told[1] == b""
 
 
@@ -130,7 +144,7 @@ def test_what_a_class_runs_is_among_its_passes(model):
 @needs_compiler
 def test_all_passes_take_a_call_but_a_few():
     others = {
-        rows.first_bad_row: ("rows",),
+        limits.first_bad_row: ("rows",),
         randoms.fill_uniforms: ("keys", "drawn"),
         single.score: ("this", "x"),
         single.learn: ("this", "given", "count"),

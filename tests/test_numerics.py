@@ -20,10 +20,10 @@ from river_budget.core.calls import model_of
 from river_budget.core.examples import example_and_scores, unpack
 from river_budget.core.exponential import exp_of, rough_exp_of
 from river_budget.core.lanes import write_up_to
+from river_budget.core.limits import first_bad_row
 from river_budget.core.logarithm import logarithms
 from river_budget.core.numba_types import f64
 from river_budget.core.randoms import below, uniform
-from river_budget.core.limits import first_bad_row
 from river_budget.core.rows import kernel_row, norm_of, self_kernel
 from river_budget.core.trigonometry import FAR, PART_1, PART_2, sines_and_cosines
 from river_budget.kernels import RBF, Laplacian

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import layout as blocks
 from ..core import sketch as core
+from ..core.codes import Need
 from ..core.randoms import uniforms
 from ..kernels import Kernel, Polynomial
 from ..parameters import positive, whole
@@ -82,6 +83,7 @@ class PolynomialCountSketch(DrawnMap):
     """
 
     state_type = core.STATE
+    needs = Need.EXAMPLES
     scoring_pass = staticmethod(core.transform)
     usual_kernel = Polynomial(2, "1/d", 1.0)
 

@@ -80,3 +80,9 @@ class Need(enum.IntFlag):
     LISTED_EXAMPLES = enum.auto()
     NAMES = enum.auto()  # dicts with some of the names, or new ones
     TOGETHER = enum.auto()  # examples that are scored together
+
+
+# What follows from the fields of a block, and what streams may call for, whatever the parameters
+OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY
+OF_EXAMPLES = Need.LISTED_EXAMPLES | Need.NAMES
+OF_STREAMS = OF_EXAMPLES | Need.TOGETHER | Need.CLASSES | Need.LISTS | Need.HEAVY

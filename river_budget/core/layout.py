@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .codes import Kernel, Need, Objective, Task
+from .codes import OF_BLOCKS, Kernel, Need, Objective, Task
 from .numba_types import (
     carver,
     f64,
@@ -250,7 +250,6 @@ def columns_for(vectors: int) -> int:
     return 8 * (-(-vectors // 8) | 1)
 
 
-_DERIVED_NEEDS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY
 _NOTHING = dict.fromkeys(HEADER.names or (), 0)
 
 
@@ -274,7 +273,7 @@ def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
 
 def _needs(fields: Mapping[str, Any], listed: bool) -> int:
     """What passes over such a block may need (core/shared.py)."""
-    needs = int(fields.get("needs", 0)) & ~_DERIVED_NEEDS
+    needs = int(fields.get("needs", 0)) & ~OF_BLOCKS
     if needs & Need.KERNEL:
         needs |= Need.OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
         needs |= Need.CLASSES * (fields.get("task", 0) == Task.MULTICLASS)

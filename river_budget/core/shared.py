@@ -16,7 +16,8 @@ from typing import Any
 
 import numba
 from llvmlite import binding, ir
-from numba.core import types, typing
+from numba.core import types
+from numba.core.typing import templates
 from numba.extending import lower_builtin, type_callable
 
 from .codes import Need
@@ -36,7 +37,7 @@ def shared(need: Need, result: Any, *arguments: Any) -> Callable[[Any], Any]:
         name, cell = _name_of(function), ctypes.c_size_t()
         binding.add_symbol(name, ctypes.addressof(cell))
         _functions.setdefault(need, []).append((compiled(function, apart=True), arguments, cell))
-        _give_call(function, name, typing.signature(result, *arguments))
+        _give_call(function, name, templates.signature(result, *arguments))
         return function
 
     return decorate
@@ -85,6 +86,12 @@ def _is_ready(context, builder, signature, args):
     name = _name_of(signature.args[0].typing_key)
     address = builder.load(_cell(context, builder, name))
     return builder.icmp_unsigned("!=", address, address.type(0))
+
+
+def functions(needs: int) -> list[tuple[Any, Any]]:
+    """The functions for these needs, each with the types of its arguments."""
+    found = [_functions.get(need, ()) for need in Need if need & needs]
+    return [(function, arguments) for some in found for function, arguments, _ in some]
 
 
 def make_ready(needs: int) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
+from ..core.codes import OF_EXAMPLES, OF_STREAMS, Need
+from ..core.shared import make_ready
 from ..model.batches import Batch
 from ..model.inspection import all_ours
 from ..model.shells import Classifier
@@ -22,6 +24,7 @@ EXAMPLE = {"a": 0.5, "b": -0.5}
 def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
     """Have the passes of a model compiled, by clones that predict and learn.
 
+    What only some streams call for, as lists of names, is compiled too, or loaded.
     Some passes run only when a model is full: `examples` that fill it have these compiled too. They are (x, y), or
     (x, y, arguments) as in River's streams. Without examples, each model of this package inside is given one.
 
@@ -29,6 +32,8 @@ def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
     """
     Batch(np.zeros((1, 1)))  # the check of arrays is compiled too
     with contextlib.suppress(Exception):
+        for ours in all_ours(model):
+            make_ready(ours.needs | (OF_STREAMS if ours.needs & Need.KERNEL else OF_EXAMPLES))
         if examples := list(examples):
             _predict_and_learn(model.clone(), examples)
             return

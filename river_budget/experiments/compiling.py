@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
+import operator
 import pkgutil
 from collections.abc import Iterator, Sequence
 from types import ModuleType
@@ -15,8 +17,10 @@ from numba.core.dispatcher import Dispatcher
 import river_budget as rb
 
 from .. import core
+from ..core.codes import OF_BLOCKS, OF_EXAMPLES, OF_STREAMS, Need
 from ..core.limits import first_bad_row
 from ..core.randoms import fill_uniforms
+from ..core.shared import functions
 from ..core.single import learn, score
 from ..model.at_once import ARGUMENTS, CALL
 from ..model.base import StreamModel
@@ -64,6 +68,11 @@ def passes_of(kind: Any) -> Iterator[Any]:
         yield from passes_in(importlib.import_module(kind.learning_pass.__module__))
 
 
+def needs_of(kind: type[StreamModel]) -> Need:
+    """Which of the functions that passes share models of a class may need, whatever their parameters and streams."""
+    return kind.needs | (OF_BLOCKS | OF_STREAMS if kind.needs & Need.KERNEL else OF_EXAMPLES)
+
+
 def all_passes() -> Iterator[Any]:
     for info in pkgutil.iter_modules(core.__path__, f"{core.__name__}."):
         yield from passes_in(importlib.import_module(info.name))
@@ -74,16 +83,18 @@ def compile_passes(names: Sequence[str] = ()) -> str:
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise RuntimeError("NUMBA_DISABLE_JIT is set: nothing is compiled")
     known = families()
-    passes = [p for name in names for kind in known[name] for p in passes_of(kind)]
-    passes = list(dict.fromkeys([*ALWAYS, *(passes if names else all_passes())]))
+    kinds = [kind for name in names or known for kind in known[name]]
+    own = [p for kind in kinds for p in passes_of(kind)] if names else all_passes()
+    needs = functools.reduce(operator.or_, map(needs_of, kinds))
+    passes = {p: OTHERS.get(p, CALL) for p in [*ALWAYS, *own]} | dict(functions(needs))
     anew = 0
     with Progress(len(passes), "compile") as bar:
-        for function in passes:
+        for function, arguments in passes.items():
             name = f"{function.py_func.__module__.rpartition('.')[2]}.{function.py_func.__name__}"
             bar.show(name)
-            function.compile(OTHERS.get(function, CALL))
+            function.compile(arguments)
             anew += bool(function.stats.cache_misses)
             bar.advance(name)
-    folder = passes[0].stats.cache_path
+    folder = score.stats.cache_path
     kept = "not kept: no folder can be written" if folder is None else f"kept in {folder}"
     return f"{len(passes)} passes, {anew} compiled anew; {kept}"

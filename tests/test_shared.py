@@ -1,0 +1,145 @@
+"""Functions that passes share (core/shared.py): compiled when a model comes that needs them, and not before."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from models import MODELS, learned, stream_for
+from optional import needs_compiler
+
+import river_budget as rb
+from river_budget.core import layout, shared
+from river_budget.core.codes import Need
+from river_budget.core.scoring import score_together
+from river_budget.kernels import RBF, Laplacian, Linear
+
+pytestmark = needs_compiler  # else nothing is compiled, and all is at hand
+
+PLAIN = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
+READY = """
+import json
+import river_budget as rb
+from river_budget.core import shared
+{code}
+print(json.dumps(int(shared.ready)))
+"""
+
+
+def ready_after(code):
+    """What is ready in a new process after this."""
+    command = [sys.executable, "-W", "ignore", "-c", READY.format(code=code)]
+    run = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+    assert run.returncode == 0, run.stderr
+    return Need(json.loads(run.stdout))
+
+
+@pytest.mark.parametrize(
+    ("code", "needs"),
+    [
+        ("", Need(0)),
+        ("rb.RBPClassifier()", Need(0)),
+        ("rb.RBPClassifier().learn_one({'a': 1.0}, True)", PLAIN),
+        ("rb.FOGDClassifier().learn_one({'a': 1.0}, True)", Need.EXAMPLES | Need.PRODUCTS),
+        (
+            "m = rb.PolynomialCountSketch(); m.learn_one({'a': 1.0}); m.transform_one({'a': 1.0})",
+            Need.EXAMPLES,
+        ),
+        (
+            "rb.AutoKernelRegressor().learn_one({'a': 1.0}, 1.0)",
+            Need.AUTO | Need.AUTO_NUMBERS,
+        ),
+        (
+            "rb.RBPClassifier(kernel=rb.kernels.Laplacian()).learn_one({'a': 1.0}, True)",
+            PLAIN | Need.OTHER_KERNELS,
+        ),
+        (
+            "m = rb.RBPClassifier()\nfor y in 'abc': m.learn_one({'a': 1.0}, y)",
+            PLAIN | Need.CLASSES,
+        ),
+        (
+            "m = rb.RBPClassifier()\nm.learn_one({'a': 1.0, 'b': 1.0}, True)\nm.learn_one({'a': 1.0}, True)",
+            PLAIN | Need.LISTED_EXAMPLES | Need.NAMES,
+        ),
+    ],
+)
+def test_a_process_compiles_what_its_models_need_and_nothing_else(code, needs):
+    assert ready_after(code) == needs
+
+
+def test_scoring_many_examples_together_is_compiled_for_many_examples():
+    begin = "import numpy as np; m = rb.RBPClassifier(); m.learn_many(np.ones((1, 1)), [True]); m.predict_many(np.ones(({}, 1)))"
+    assert ready_after(begin.format(8)) == PLAIN
+    assert ready_after(begin.format(100)) == PLAIN | Need.TOGETHER
+
+
+def test_together_or_one_by_one_examples_get_the_same_scores(monkeypatch):
+    model = learned(rb.BSGDClassifier(5), 40)
+    (block, rows, n), found = (model.block, np.random.default_rng(0).normal(size=(102, 3)), 1), []
+    rows = np.ascontiguousarray(rows[:, : len(model.features)])
+    shared.make_ready(Need.TOGETHER)
+    (cell,) = (c for f, _, c in shared._functions[Need.TOGETHER] if f.py_func is score_together)
+    for address in (cell.value, 0):  # as if it were not compiled
+        monkeypatch.setattr(cell, "value", address)
+        found.append(model._scores_by(block, rows, n)[0])
+        monkeypatch.undo()
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_needs_of_a_block_follow_from_its_header(model):
+    model = learned(model.clone(), 30)
+    needs = Need(int(layout.views(model.block).head.needs))
+    head = layout.views(model.block).head
+    assert needs & type(model).needs == type(model).needs
+    if not needs & Need.KERNEL:
+        return
+    assert bool(needs & Need.OTHER_KERNELS) == (not isinstance(model.kernel_in_use, RBF))
+    assert bool(needs & Need.CLASSES) == (head.task == 1)
+    assert bool(needs & Need.LISTS) == (head.slots > 0)
+    assert bool(needs & Need.HEAVY) == (head.heavy > 0)
+    x, _ = stream_for(model, 1)[0]
+    model.predict_one(x)
+    assert shared.ready & needs == needs
+
+
+def test_lists_and_what_no_longer_is_one_are_needs_of_the_moment():
+    block = layout.allocate(width=3, capacity=8, outputs=1, needs=PLAIN, slots=10, heavy=1)
+    assert layout.views(block).head.needs == PLAIN | Need.LISTS | Need.HEAVY
+    table = layout.resized(block, slots=0, heavy=0)
+    assert layout.views(table).head.needs == PLAIN
+
+
+def test_kernels_that_are_not_gaussian_need_their_functions():
+    for kernel in (RBF(), Laplacian(), Linear()):
+        model = rb.KernelPerceptronClassifier(kernel)
+        model.learn_one({"a": 1.0}, True)
+        needs = int(layout.views(model.block).head.needs)
+        assert bool(needs & Need.OTHER_KERNELS) == (not isinstance(kernel, RBF))
+
+
+def test_every_shared_function_is_compiled_for_its_types_only():
+    shared.make_ready(sum(Need))
+    for function, arguments in shared.functions(sum(Need)):
+        assert list(function.overloads) == [arguments], function.py_func.__name__
+
+
+def test_an_interrupted_compilation_is_taken_up_again(monkeypatch):
+    ready, compiled = shared.ready, shared._compiled
+    monkeypatch.setattr(shared, "ready", 0)
+
+    def interrupted(function, arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shared, "_compiled", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        shared.make_ready(Need.EXAMPLES)
+    assert shared.ready == 0
+    monkeypatch.setattr(shared, "_compiled", compiled)
+    shared.make_ready(Need.EXAMPLES)
+    assert shared.ready == Need.EXAMPLES
+    monkeypatch.setattr(shared, "ready", ready)
