@@ -122,12 +122,12 @@ def decide(call):
     return n
 
 
-@compiled(always_inlined=True)
+@compiled
 def class_of(model, target):
     return np.int64(target) if columns_of(model) > 1 else np.int64(target > 0.0)
 
 
-@compiled(always_inlined=True)
+@compiled
 def experts_of(state):
     return EXPERTS if state.second_order >= 0 else EXPERTS - 1
 
@@ -148,7 +148,7 @@ def foresee(model, x):
     note(model, state)
 
 
-@compiled(always_inlined=True)
+@compiled
 def ask_models(model, state):
     """lin, bin, linrls"""
     scores, columns = noted(model, SCORES), columns_of(model)
@@ -165,7 +165,7 @@ def ask_models(model, state):
             row[c] = (plain[c] - middle) / max(state.residual, LEAST_RESIDUAL)
 
 
-@compiled(always_inlined=True)
+@compiled
 def ask_kernels(model, state):
     scores = noted(model, SCORES)
     widest_kernels(model, state)
@@ -175,14 +175,14 @@ def ask_kernels(model, state):
         kernel_scores(model, q, row_of(scores, KERNEL_EXPERT + q))
 
 
-@compiled(always_inlined=True)
+@compiled
 def ask_prior(model):
     shares, prior = noted(model, SHARES), kept(model, PRIOR)[0]
     for c in range(shares.shape[1]):
         shares[PRIOR_EXPERT, c] = prior[c]
 
 
-@compiled(always_inlined=True)
+@compiled
 def ask_neighbours(model):
     """vote(8) and vote(3): the shares of the second stay."""
     shares, prior, n = noted(model, SHARES), kept(model, PRIOR)[0], nearest(model)
@@ -200,7 +200,7 @@ def ask_neighbours(model):
             votes[c] = (votes[c] * number + OUTSIDE * prior[c]) / (number + OUTSIDE)
 
 
-@compiled(always_inlined=True)
+@compiled
 def mix(model, state):
     """P = softmax(sum_k w_k l_k)"""
     shares, logs, mixture = noted(model, SHARES), noted(model, LOGS), noted(model, MIXTURE)
@@ -223,7 +223,7 @@ def mix(model, state):
     correct(model)
 
 
-@compiled(always_inlined=True)
+@compiled
 def tell(model, scores):
     """The log-odds of two classes, or the logarithms of all probabilities."""
     mixture = noted(model, MIXTURE)
@@ -238,7 +238,7 @@ def tell(model, scores):
     scores[top] = mixture[1, top] + shift + for_top
 
 
-@compiled(always_inlined=True)
+@compiled
 def take_in(model, state, y, w):
     """LEARN, after `foresee` of the same row."""
     columns = columns_of(model)
@@ -254,7 +254,7 @@ def take_in(model, state, y, w):
     state.rounds += 1
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_mixture(model, state, y, w):
     """g_k = sum_c P_c l_kc - l_ky"""
     logs, mixture, solver = noted(model, LOGS), noted(model, MIXTURE), noted(model, SOLVER)
@@ -266,7 +266,7 @@ def learn_mixture(model, state, y, w):
     newton_step(model, n, START / n, STEP, w)
 
 
-@compiled(always_inlined=True)
+@compiled
 def mean_log(shares, logs):
     """sum_c P_c l_c"""
     if logs.shape[0] == 2:
@@ -274,7 +274,7 @@ def mean_log(shares, logs):
     return dot(shares, logs, logs.shape[0])
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_models(model, state, y, w, first, columns):
     """lin, bin, linrls"""
     shares, scores, errors = noted(model, SHARES), noted(model, SCORES), noted(model, MIXTURE)[2]
@@ -299,7 +299,7 @@ def learn_models(model, state, y, w, first, columns):
     state.residual = max(state.residual, LEAST_RESIDUAL)
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_metric(model, state, y, w):
     """g_f = a_f 3 / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y)"""
     near, labels = noted(model, NEAR), model.per_vector[TARGET]
@@ -321,7 +321,7 @@ def learn_metric(model, state, y, w):
     turn(model, state, w)
 
 
-@compiled(always_inlined=True)
+@compiled
 def remember(model, state, y, w, first, columns):
     """The row enters the memory with alpha_qc = [c = y] - p_qc."""
     shares, mixture, place = noted(model, SHARES), noted(model, MIXTURE), make_room(model, state)
@@ -332,7 +332,7 @@ def remember(model, state, y, w, first, columns):
             model.coefficients[WIDTHS * c + q, place] = KERNEL_STEP * w * error
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_prior(model, y, w):
     prior, rate = kept(model, PRIOR)[0], min(w * PRIOR_RATE, 1.0)
     for c in range(prior.shape[0]):

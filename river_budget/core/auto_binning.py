@@ -91,13 +91,13 @@ def empty(model, j):
             cells[i, c] = 0.0
 
 
-@compiled(always_inlined=True)
+@compiled
 def hits_of(model, expert, row):
     """A row of HIT for the tables of an expert."""
     return row_of(noted(model, HIT), row)[expert * TABLES : (expert + 1) * TABLES]
 
 
-@compiled(always_inlined=True)
+@compiled
 def find_cells(model, expert):
     """HIT of this expert's tables: the rows of CELL where the weights are."""
     hash_sum, seen = hits_of(model, expert, HIT_CELL), hits_of(model, expert, HIT_NUMBER)
@@ -119,13 +119,13 @@ def find_cells(model, expert):
         hits[j] = (expert * TABLES + j) * CELLS_EACH + cell
 
 
-@compiled(always_inlined=True)
+@compiled
 def slots_of(model, name, b):
     """A row of SLOT for the tables that have a slot b."""
     return row_of(kept(model, SLOT), name)[b * TABLES + STARTS[b] : (b + 1) * TABLES]
 
 
-@compiled(always_inlined=True)
+@compiled
 def binned(model, expert, scores):
     """scores[c] = sum_j TW[j, cell_j, c]"""
     cells, hits = kept(model, CELL), as_u64(hits_of(model, expert, HIT_CELL))
@@ -141,7 +141,7 @@ def binned(model, expert, scores):
         add_rows(cells, hits, TABLES, scores)
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_bins(model, expert, errors):
     """AdaGrad against errors[c] in all cells that are hit; all classes of a cell share the length of its steps.
     (Numbers are fetched first, so that roots and divisions are vector code.)"""
@@ -164,7 +164,7 @@ def learn_bins(model, expert, errors):
         add_to_rows(cells, hits, TABLES, steps, errors[:columns])
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_bin_means(model, expert, error, w):
     """Cells take over a share of an error: the first time all of it, then less."""
     cells, hits = kept(model, CELL), as_u64(hits_of(model, expert, HIT_CELL))

@@ -25,7 +25,7 @@ AHEAD = 1.0 + 1e-9  # of the second class, so that there is no tie
 CERTAIN = 1.0 - 1e-4  # probabilities from here on stay as they are
 
 
-@compiled(always_inlined=True)
+@compiled
 def correct(model):
     """Note what the probability of the most probable class should be."""
     mixture, note, tables = noted(model, MIXTURE), model.note, kept(model, CALIBRATION)
@@ -47,7 +47,7 @@ def correct(model):
     note[SURE] = p if p >= CERTAIN else max(right, AHEAD * second / (second + 1.0 - p))
 
 
-@compiled(always_inlined=True)
+@compiled
 def corrections(model):
     """(the most probable class, what is added to the logarithm of its probability, what to those of the others, which
     share what it leaves)"""
@@ -58,7 +58,7 @@ def corrections(model):
     return top, math.log(sure / p), math.log((1.0 - sure) / (1.0 - p))
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_calibration(model, y, w):
     tables, note = kept(model, CALIBRATION), model.note
     top = int(note[TOP])

@@ -29,7 +29,7 @@ NEXT = np.int64(WIDTHS)  # rows of coefficients to that of the next column
 UNUSUAL = 2  # the distances to so many first rows say nothing yet
 
 
-@compiled(always_inlined=True)
+@compiled
 def widest_kernels(model, state):
     """k_0i = exp(-2 D_i / m)"""
     rate, far, kernels = WIDEST * math.exp(-state.log_distance), model.row, model.logs
@@ -39,7 +39,7 @@ def widest_kernels(model, state):
     exponentials(kernels, kernels, n)
 
 
-@compiled(always_inlined=True)
+@compiled
 def narrow(model):
     """The kernels of the next width: fourth powers."""
     kernels = model.logs
@@ -48,7 +48,7 @@ def narrow(model):
         kernels[j] = square * square
 
 
-@compiled(always_inlined=True)
+@compiled
 def kernel_scores(model, width, scores):
     """scores[c] = sum_i alpha_qi,c k_qi. Of more than one class all of them add up to 0, as do the coefficients of
     every row, so that of the last class follows."""
@@ -62,7 +62,7 @@ def kernel_scores(model, width, scores):
         scores[columns - 1] -= scores[c]
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_distance(model, state):
     """The usual distance follows that of one stored row, drawn at random."""
     if model.head.count > UNUSUAL:

@@ -44,14 +44,14 @@ FORGETTING = 0.9995  # of least squares
 TINY = 1e-10
 
 
-@compiled(always_inlined=True)
+@compiled
 def linear_scores(model, state, rate, scores):
     """L_u x+"""
     row = noted(model, ROW)[0][: whole_row(state)]
     all_dots(row, kept(model, LINEAR), rate, RATES, scores)
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_linear(model, state, rate, step, errors):
     """AdaGrad against errors[c] x+; all columns share the lengths of steps."""
     row, linear, steps = noted(model, ROW)[0], kept(model, LINEAR), noted(model, SLOPE)[0]
@@ -65,7 +65,7 @@ def learn_linear(model, state, rate, step, errors):
         combine(linear[RATES * c + rate], 1.0, -errors[c], steps, n)
 
 
-@compiled(always_inlined=True)
+@compiled
 def mean_square(errors, n):
     """Of the first n errors."""
     total = 0.0
@@ -74,20 +74,20 @@ def mean_square(errors, n):
     return total / n
 
 
-@compiled(always_inlined=True)
+@compiled
 def least_squares_scores(model, state, scores):
     """w x+"""
     row = noted(model, ROW)[0][: squared_row(state)]
     all_dots(row, kept(model, LEAST_SQUARES), FIRST, NEXT, scores)
 
 
-@compiled(always_inlined=True)
+@compiled
 def squared_row(state):
     """As many numbers of x+ as least squares look at, and zeros behind them; or numbers whose weights are 0."""
     return (state.second_order + LANES) // LANES * LANES
 
 
-@compiled(always_inlined=True)
+@compiled
 def gain(model, state, w):
     """GAIN: how weights answer to an error of 1. The covariance counts the row in, w times."""
     n = squared_row(state)
@@ -96,14 +96,14 @@ def gain(model, state, w):
     return w / (FORGETTING + w * dot(direction, row, n))
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_least_squares(model, state, column, error):
     """Weights go along the gain, times the error and what `gain` has returned."""
     weights, direction = kept(model, LEAST_SQUARES)[column], noted(model, GAIN)[1]
     combine(weights, 1.0, error, direction, squared_row(state))
 
 
-@compiled(always_inlined=True)
+@compiled
 def shrink_covariance(model, state, factor):
     """P <- P - factor (P x)(P x)', and P / FORGETTING while the trace stays below that of the start.
 

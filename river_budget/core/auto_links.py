@@ -12,7 +12,7 @@ from .numba_types import address_of, f64
 from .softmax import softmax
 
 
-@compiled(always_inlined=True)
+@compiled
 def link(scores, shares):
     """Scores become probabilities. One score stands for two classes: its negative is that of the other."""
     if shares.shape[0] == 2:
@@ -24,7 +24,7 @@ def link(scores, shares):
     softmax(scores, shares)
 
 
-@compiled(always_inlined=True)
+@compiled
 def link_all(model, first, votes, others):
     """The scores of experts become probabilities: from the first that has some to the votes, and of the others behind
     these."""
@@ -44,7 +44,7 @@ def link_all(model, first, votes, others):
         shares[k, 0] = odds[k] * large if margins[k] >= 0.0 else large
 
 
-@compiled(always_inlined=True)
+@compiled
 def in_one(table):
     """All numbers of a table, one behind the other."""
     return f64(address_of(table), table.shape[0] * table.shape[1])

@@ -16,12 +16,12 @@ from .support import move
 LIGHTEST = 1e-9  # weight of a row in votes
 
 
-@compiled(always_inlined=True)
+@compiled
 def recent_places(model):
     return model.head.budget - model.head.budget // 2
 
 
-@compiled(always_inlined=True)
+@compiled
 def make_room(model, state):
     """The place of the next row, where nothing is needed any more."""
     place, recent, head = state.recent_place, recent_places(model), model.head
@@ -36,7 +36,7 @@ def make_room(model, state):
     return place
 
 
-@compiled(always_inlined=True)
+@compiled
 def write(model, state, place, target, hard, weight, squared_error):
     """The noted row becomes that of this place; its coefficients are written by who knows them."""
     row, per_vector = noted(model, ROW)[0], model.per_vector

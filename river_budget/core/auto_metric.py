@@ -73,7 +73,7 @@ def _squares(groups: int) -> Any:
 _most, _half, _one = (_squares(groups) for groups in (MOST, MOST // 2, 1))
 
 
-@compiled(always_inlined=True)
+@compiled
 def _varying(model, state):
     """The scaled row as an example of the features that have ever varied, and their weights in scratch space. The
     others are 0 in all rows."""
@@ -94,7 +94,7 @@ def measure(model, x):
     distances(model, state)
 
 
-@compiled(always_inlined=True)
+@compiled
 def distances(model, state):
     """D_i = sum_f a_f (x_f - s_if)^2"""
     (x, weights), far, vectors = _varying(model, state), model.row, model.vectors
@@ -113,7 +113,7 @@ def distances(model, state):
         column += LANES
 
 
-@compiled(always_inlined=True)
+@compiled
 def turn(model, state, w):
     """A step of the metric against slope[0], each feature in units of its usual slope."""
     metric, slope, d = kept(model, METRIC), noted(model, SLOPE)[0], 0

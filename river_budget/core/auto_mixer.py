@@ -34,7 +34,7 @@ SLOPES, CURVES, ANSWER = STRIDE, STRIDE + 1, STRIDE + 2  # rows of SOLVER behind
 RIGHT = STRIDE - 1  # there are fewer experts than columns
 
 
-@compiled(always_inlined=True)
+@compiled
 def solve(matrix, triangle, answer, n):
     """answer = matrix^-1 answer, by elimination; of a positive definite matrix no pivot is ever small. What belongs
     to the answer stands in the last column meanwhile, so that a step is the same for all of a row."""
@@ -55,7 +55,7 @@ def solve(matrix, triangle, answer, n):
         answer[i] = total * triangle[i, i]
 
 
-@compiled(always_inlined=True)
+@compiled
 def newton_step(model, n, start, step, w):
     """A <- lam A + w u u' + (1 - lam) ridge I;  w_k <- w_k - A^-1 (w step g + (1 - lam) ridge (w_k - start)),
     with g in row SLOPES and u in row CURVES of the solver."""
@@ -76,7 +76,7 @@ def newton_step(model, n, start, step, w):
         weights[i] -= answer[i]
 
 
-@compiled(always_inlined=True)
+@compiled
 def note_loss(model, expert, rounds, loss):
     """The running loss of an expert, for those who want to know."""
     losses = kept(model, MIXER)[MIXER_LOSS]

@@ -123,18 +123,18 @@ def decide(call):
     return n
 
 
-@compiled(always_inlined=True)
+@compiled
 def has_scale(state):
     """Whether two different targets were seen."""
     return state.variance > ROUNDING * state.average * state.average
 
 
-@compiled(always_inlined=True)
+@compiled
 def usual_size(state):
     return math.sqrt(state.variance) if has_scale(state) else 1.0
 
 
-@compiled(always_inlined=True)
+@compiled
 def largest_error(state):
     """The largest error that teaches."""
     if state.rounds <= UNBOUNDED or state.squared_error <= 0.0:
@@ -142,7 +142,7 @@ def largest_error(state):
     return BOUND * math.sqrt(state.squared_error)
 
 
-@compiled(always_inlined=True)
+@compiled
 def latest_error(state):
     """The usual squared error of late; files of earlier versions do not have it."""
     return state.latest_error if state.latest_error > 0.0 else state.squared_error
@@ -162,7 +162,7 @@ def foresee(model, x):
     note(model, state)
 
 
-@compiled(always_inlined=True)
+@compiled
 def ask_models(model, state):
     """fast, last, lin, bin, linrls"""
     values, score = noted(model, VALUES), noted(model, MIXTURE)[1][:1]
@@ -179,7 +179,7 @@ def ask_models(model, state):
         values[SQUARES_EXPERT, 0] = score[0]
 
 
-@compiled(always_inlined=True)
+@compiled
 def ask_neighbours(model, state):
     """vote(8) and vote(3), whose shares stay; the squared errors are voted too."""
     values, n, latest = noted(model, VALUES), nearest(model), latest_error(state)
@@ -201,7 +201,7 @@ def ask_neighbours(model, state):
     model.note[SPREAD] = math.exp(state.stretch) * math.sqrt(spread)
 
 
-@compiled(always_inlined=True)
+@compiled
 def ask_kernels(model, state):
     values, score = noted(model, VALUES), noted(model, MIXTURE)[1][:1]
     widest_kernels(model, state)
@@ -212,7 +212,7 @@ def ask_kernels(model, state):
         values[KERNEL_EXPERT + q, 0] = score[0]
 
 
-@compiled(always_inlined=True)
+@compiled
 def mix(model, state):
     """my + sy sum_k w_k f_k / sy, near the range of the targets"""
     values, levels = noted(model, VALUES), noted(model, LEVELS)
@@ -227,7 +227,7 @@ def mix(model, state):
     model.note[FORECAST] = forecast
 
 
-@compiled(always_inlined=True)
+@compiled
 def take_in(model, state, y, w):
     """LEARN, after `foresee` of the same row."""
     if state.rounds == 0:  # a first target is no error
@@ -247,7 +247,7 @@ def take_in(model, state, y, w):
     state.rounds += 1
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_mixture(model, state, y, bound, w):
     """g_k = -e f_k / sy"""
     levels, solver = noted(model, LEVELS), noted(model, SOLVER)
@@ -262,7 +262,7 @@ def learn_mixture(model, state, y, bound, w):
         newton_step(model, n, 1.0 / (n - 1), 1.0, w)
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_models(model, state, y, bound, w):
     """lin, bin, linrls; y is what they should add to the mean"""
     values, size, errors = noted(model, VALUES), usual_size(state), noted(model, MIXTURE)[2]
@@ -279,7 +279,7 @@ def learn_models(model, state, y, bound, w):
         shrink_covariance(model, state, factor)
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_metric(model, state, y, w):
     """g_f of (y - vote(3))^2 in units of the variance of targets"""
     if model.note[NEIGHBOURS_FOUND] < NEIGHBOURS or not has_scale(state):
@@ -299,7 +299,7 @@ def learn_metric(model, state, y, w):
     turn(model, state, w)
 
 
-@compiled(always_inlined=True)
+@compiled
 def remember(model, state, y, error, bound, w):
     """The row enters the memory with alpha_q = e_q / 2; the first one with 0."""
     values, hard = noted(model, VALUES), abs(error) > state.absolute_error
@@ -310,7 +310,7 @@ def remember(model, state, y, error, bound, w):
         model.coefficients[q, place] = rate * lacks if state.rounds > 0 else 0.0
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_spread(model, state, error, w):
     """The factor of the spread grows where intervals of 90 % miss, and shrinks a ninth as fast where they hold."""
     spread = model.note[SPREAD]
@@ -320,7 +320,7 @@ def learn_spread(model, state, error, w):
         state.stretch = within(state.stretch + min(w, 1.0) * rate * (missed - 0.1), LONGEST_STRETCH)
 
 
-@compiled(always_inlined=True)
+@compiled
 def learn_targets(state, y, error, bound, w):
     """Running means of targets and errors. The first target has set those of targets."""
     if state.rounds > 0:

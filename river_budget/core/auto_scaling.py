@@ -38,7 +38,7 @@ SLOWEST = 1e-4  # rate
 ROUNDING = 1e-12  # a standard deviation below this share of the mean is none
 
 
-@compiled(always_inlined=True)
+@compiled
 def scale(model, state, x):
     """Note what the moments become with x, and x in their units; what never varied is 0."""
     old, new = kept(model, MOMENTS), noted(model, NEW_MOMENTS)
@@ -71,7 +71,7 @@ def scale(model, state, x):
     bend_row(model, state)
 
 
-@compiled(always_inlined=True)
+@compiled
 def keep_moments(model, state):
     """The moments of the noted row become those of the model; a feature that begins to vary joins the bins, one
     with heavy tails is bent."""

@@ -15,7 +15,7 @@ ROUNDS, NEIGHBOURS_FOUND, FORECAST, SPREAD, NUMBER = range(
 )  # of model.note; rounds + 1, as 0 is none
 
 
-@compiled(always_inlined=True)
+@compiled
 def is_noted(model, state, x):
     """Whether the desk holds what follows from this row and this state of the model."""
     if model.note[ROUNDS] != state.rounds + 1.0:
@@ -28,7 +28,7 @@ def is_noted(model, state, x):
     return different == 0
 
 
-@compiled(always_inlined=True)
+@compiled
 def note(model, state):
     """From now on the desk holds it."""
     model.note[ROUNDS] = state.rounds + 1.0

@@ -139,7 +139,7 @@ def directory(width: int, columns: int) -> Any:
     return entries, room, desk
 
 
-@compiled(always_inlined=True)
+@compiled
 def kept(model, name):
     """A table of the room."""
     entries = i64(model.room, DIRECTORY)
@@ -148,7 +148,7 @@ def kept(model, name):
     )
 
 
-@compiled(always_inlined=True)
+@compiled
 def noted(model, name):
     """A table of the desk."""
     entries = i64(model.room, DIRECTORY)
@@ -157,13 +157,13 @@ def noted(model, name):
     )
 
 
-@compiled(always_inlined=True)
+@compiled
 def whole_row(state):
     """How many numbers x+ has, with the zeros behind it."""
     return (state.features + LANES) // LANES * LANES
 
 
-@compiled(always_inlined=True)
+@compiled
 def columns_of(model):
     """C': how many columns of coefficients there are for each width, and of weights for each feature."""
     return kept(model, LEAST_SQUARES).shape[0]

@@ -59,7 +59,7 @@ RATE = 0.01  # of ties
 TINY = 1e-300  # keeps a division by zero finite
 
 
-@compiled(always_inlined=True)
+@compiled
 def straightened(tail, f, value):
     """The normal score of a value of feature f."""
     below = 0
@@ -77,7 +77,7 @@ def straightened(tail, f, value):
     return (1.0 - share) * SCORES_OF_KNOTS[below - 1] + share * SCORES_OF_KNOTS[below]
 
 
-@compiled(always_inlined=True)
+@compiled
 def beyond(distance, width):
     """How many widths further, as a logarithm sees it."""
     return math.log(1.0 + min(distance / max(width, TINY), LARGEST_VALUE))
@@ -100,7 +100,7 @@ def raw_of_score(tail, f, score):
     return left + share * (tail[KNOT + above, f] - left)
 
 
-@compiled(always_inlined=True)
+@compiled
 def bend_row(model, state):
     """The noted row, where features are bent."""
     flags, bent = kept(model, TAIL)[BENT], 0
@@ -121,7 +121,7 @@ def write_bent(model, state):
             row[1 + f] = orientations[f] * within(score, CLIP)
 
 
-@compiled(always_inlined=True)
+@compiled
 def follow_tails(model, state):
     """The noted row, which has been learned and stored, is counted in."""
     tail, raw = kept(model, TAIL), noted(model, RAW)[0]
@@ -194,7 +194,7 @@ def quartiles_apart(in_order, n):
     return quantile(in_order, n, 0.75) - quantile(in_order, n, 0.25)
 
 
-@compiled(always_inlined=True)
+@compiled
 def share_below(k):
     """How many of the rows lie below a knot."""
     return (k + 1.0) / (TAIL_KNOTS + 1.0)

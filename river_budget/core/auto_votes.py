@@ -38,7 +38,7 @@ NEAREST = 1e-9  # smallest scale of distances
 OUTSIDE = 0.3  # weight of what is known without the neighbours
 
 
-@compiled(always_inlined=True)
+@compiled
 def nearest(model):
     """The K nearest rows, by distance, of equals the first ones; returns how many there are."""
     near, far, count = noted(model, NEAR), as_i64(model.row), model.head.count
@@ -56,7 +56,7 @@ def nearest(model):
     return np.int64(NEIGHBOURS)
 
 
-@compiled(always_inlined=True)
+@compiled
 def _bound(far, minima, count):
     """The K-th least of the minima of groups of rows: so many rows are no farther."""
     groups = count // 2  # of odd numbers the last one is left out
@@ -73,7 +73,7 @@ def _bound(far, minima, count):
     return limit
 
 
-@compiled(always_inlined=True)
+@compiled
 def _filled_up(values, n):
     """The number of values, which are filled up to whole vectors of eight: a loop's odd rest costs more than a round
     of it."""
@@ -83,7 +83,7 @@ def _filled_up(values, n):
     return whole
 
 
-@compiled(always_inlined=True)
+@compiled
 def _choose(far, chosen, count, limit):
     """Rows up to the limit, their places ROOM behind their distances; returns how many there are, or more than
     CROWD."""
@@ -99,7 +99,7 @@ def _choose(far, chosen, count, limit):
     return n
 
 
-@compiled(always_inlined=True)
+@compiled
 def _put_in_order(chosen, ordered, number):
     """The rows that were chosen, each at its rank, equals one behind the other. All of them, as it could not be
     foretold which are among the K nearest."""
@@ -114,7 +114,7 @@ def _put_in_order(chosen, ordered, number):
         ordered[ROOM + rank] = chosen[ROOM + i]
 
 
-@compiled(always_inlined=True)
+@compiled
 def _enter(far, places, least, count, limit):
     """The same, one after the other: for few rows, or where very many are equally far."""
     found = np.int64(0)
@@ -132,7 +132,7 @@ def _enter(far, places, least, count, limit):
     return found
 
 
-@compiled(always_inlined=True)
+@compiled
 def share_out(model, n, softness):
     """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest; returns 1 / sum pi_i^2, their number
     if all had the same share."""
@@ -153,7 +153,7 @@ def share_out(model, n, softness):
     return total * total / squares
 
 
-@compiled(always_inlined=True)
+@compiled
 def neighbour_slopes(model, state, row, n, factors):
     """slope[0, f] = sum_k factors_k (x_f - s_kf)^2: how far the n nearest lie apart along each feature."""
     near, slope = noted(model, NEAR), noted(model, SLOPE)[0]
