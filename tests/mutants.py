@@ -204,14 +204,14 @@ CORE = [
         "random and two_classes",
     ),
     Mutant(
-        "core/rows.py",
+        "core/other_kernels.py",
         "        if places[i] < 0:  # the model does not know it\n            for j in range(n):\n                row[j] += abs(x_i)",
         "        if places[i] < 0:  # the model does not know it\n            for j in range(1, n):\n                row[j] += abs(x_i)",
         "numerics",
         "unknown",
     ),
     Mutant(
-        "core/rows.py",
+        "core/limits.py",
         "return norm < HUGE or is_finite(all_of(x))",
         "return norm < HUGE",
         "numerics errors properties",
@@ -731,7 +731,7 @@ PROMISES = [
         "pickles",
         "another_layout",
     ),
-    Mutant("core/rows.py", "CANCELS = 1e4", "CANCELS = 1e40", "offsets", "digits or threshold"),
+    Mutant("core/limits.py", "CANCELS = 1e4", "CANCELS = 1e40", "offsets", "digits or threshold"),
     Mutant(
         "core/auto_binning.py",
         "square, last = mean_square(errors, columns)",
@@ -855,6 +855,49 @@ PROMISES = [
         "        pass\n",
         "pipeline",
         "",
+    ),
+    # functions that passes share: where they are needed, and nowhere else
+    Mutant(
+        "core/layout.py",
+        "Need.LISTS * listed",
+        "Need.LISTS * (not listed)",
+        "shared",
+        "moment",
+    ),
+    Mutant(
+        "core/layout.py",
+        "& ~OF_BLOCKS\n",
+        "\n",
+        "shared",
+        "moment",
+    ),
+    Mutant(
+        "core/shared.py",
+        "            ready |= int(need)\n",
+        "        ready |= int(need)\n",
+        "shared",
+        "nothing_else",
+    ),
+    Mutant(
+        "model/base.py",
+        "len(rows) >= MANY",
+        "len(rows) > 0",
+        "shared",
+        "many_examples",
+    ),
+    Mutant(
+        "core/scoring.py",
+        "            score_row(model, row, scores_of(stream, t + k))\n        t += TOGETHER\n",
+        "            score_row(model, row, scores_of(stream, t))\n        t += TOGETHER\n",
+        "shared",
+        "together",
+    ),
+    Mutant(
+        "first_use.py",
+        "self.slow - self.spent",
+        "self.slow",
+        "first_use",
+        "many_quick",
     ),
     # predict_then_learn_many: the predictions made before each example was learned
     Mutant(

@@ -63,7 +63,7 @@ def powers(model, row, norm):
 
 @compiled
 def _raw_self_kernel(model, norm):
-    """The same before it is normalised."""
+    """k(x, x) before it is normalised."""
     head = model.head
     if head.kernel == CUSTOM:
         return norm
