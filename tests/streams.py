@@ -64,4 +64,5 @@ def names(stream):
 
 def matrix(stream):
     """A stream as a matrix, with 0 for what is missing."""
-    return np.array([[x.get(name, 0.0) for name in names(stream)] for x, _ in stream])
+    order = names(stream)
+    return np.array([[x.get(name, 0.0) for name in order] for x, _ in stream])

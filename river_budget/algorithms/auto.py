@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from river import proba
 
 from ..core import auto as classes_core
 from ..core import auto_regression as numbers_core
@@ -220,6 +219,8 @@ class AutoKernelRegressor(Inspected, Regressor):
         """The prediction, or with `with_dist=True` a normal distribution around it."""
         if not with_dist:
             return super().predict_one(x)
+        from river import proba  # here, as it takes as long to load as this package and numba
+
         x = self.features.present(x)
         mean, spread = 0.0, 0.0
         if self.block is not None:

@@ -7,6 +7,7 @@ sorted order, when they are first learned, and a missing one is 0.
 from __future__ import annotations
 
 import hashlib
+import functools
 import math
 import statistics
 
@@ -54,6 +55,14 @@ def value_of(score, q):
     return float(np.interp(score, SCORES, q))
 
 
+@functools.cache
+def slots(u, j):
+    """The slots of table j of expert u: the first tables have one, the last `depth`."""
+    first = sum(depth for depth, _ in BINNING[:u])
+    depth = BINNING[u][0]
+    return [(first + b) * TABLES + j for b in range(depth) if j >= math.ceil(TABLES * b / depth)]
+
+
 class Binning:
     """Tables over few features. The feature of a slot is the one that draws the smallest number for it."""
 
@@ -63,14 +72,6 @@ class Binning:
         width, self.offset, self.turn = draws("('the bins',)", seed, 3 * SLOTS).reshape(3, -1)
         bins = np.concatenate([[b] * (TABLES * depth) for depth, b in BINNING])
         self.wid = 4.0 / (bins * (0.5 + width))
-
-    def slots(self, u, j):
-        """The slots of table j of expert u: the first tables have one, the last `depth`."""
-        first = sum(depth for depth, _ in BINNING[:u])
-        depth = BINNING[u][0]
-        return [
-            (first + b) * TABLES + j for b in range(depth) if j >= math.ceil(TABLES * b / depth)
-        ]
 
     def join(self, features):
         """New features (place, name); returns the tables (u, j) that look at one of them."""
@@ -83,13 +84,13 @@ class Binning:
             self.best[smaller], self.feature[smaller] = number[smaller], place
             changed |= smaller
         every = [(u, j) for u in range(2) for j in range(TABLES)]
-        return [(u, j) for u, j in every if changed[self.slots(u, j)].any()]
+        return [(u, j) for u, j in every if changed[slots(u, j)].any()]
 
     def cells(self, u, x):
         found = []
         for j in range(TABLES):
             total = 0.0
-            for s in self.slots(u, j):
+            for s in slots(u, j):
                 value = min(max(x[self.feature[s]], -3.0), 3.0) if len(x) else 0.0
                 total += math.floor(value / self.wid[s] + self.offset[s]) * self.turn[s]
             found.append(min(int((total - math.floor(total)) * CELLS), CELLS - 1))
