@@ -1206,6 +1206,35 @@ PROMISES = [
         "threads",
         "looks_on",
     ),
+    # A table is not laid out anew for every name, and taken up again when no more names come
+    Mutant(
+        "model/storage.py",
+        "        few = n > THIN * len(beside)",
+        "        few = False",
+        "sparse",
+        "laid_out_anew",
+    ),
+    Mutant(
+        "model/storage.py",
+        "            if not met:",
+        "            if True:",
+        "sparse",
+        "ceased_to_come",
+    ),
+    Mutant(
+        "core/single.py",
+        "    entry.met += new\n",
+        "",
+        "sparse",
+        "ceased_to_come",
+    ),
+    Mutant(
+        "core/single.py",
+        "return not looks and learned_with_new_names",
+        "return learned_with_new_names",
+        "sparse",
+        "ceased_to_come",
+    ),
     # A model warns once of features without a scaler, of one class, of targets far from one, and of divergence
     Mutant(
         "core/alarms.py",

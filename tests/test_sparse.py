@@ -241,7 +241,7 @@ def test_lists_that_become_long_become_a_table(thin):
     names = list(model.features)[:40]
     stream = [
         (dict(zip(names, rng.normal(size=40).tolist(), strict=True)), bool(t % 2))
-        for t in range(120)
+        for t in range(240)
     ]
     with_lists = copy.deepcopy(model)
     expected = run(model, stream)
@@ -262,6 +262,49 @@ def test_a_table_that_becomes_thin_becomes_lists():
     assert run(model, stream) == run(other, stream)
     assert lists_of(model)
     assert not lists_of(other)
+
+
+SMALL = {
+    "merged": lambda: rb.BSGDClassifier(4, K, seed=1),
+    "merged by three": lambda: rb.BSGDClassifier(4, K, rb.maintenance.Merge(3), seed=1),
+    "projected": lambda: rb.BSGDClassifier(8, K, rb.maintenance.Project(), seed=1),
+    "removed": lambda: rb.RBPClassifier(4, K, seed=1),
+    "one class": lambda: rb.KernelOneClassSVM(0.5, 4, K),
+}
+
+
+@pytest.mark.parametrize("kind", SMALL)
+def test_a_table_is_not_laid_out_anew_for_every_name(kind, monkeypatch):
+    """Vectors that hold all that was merged into them would fill one, but names go on coming."""
+    widths, rebuild = [], storage.StoredVectors._rebuild
+
+    def counted(model, names, *given):
+        widths.append(len(names))
+        rebuild(model, names, *given)
+
+    monkeypatch.setattr(storage.StoredVectors, "_rebuild", counted)
+    model = SMALL[kind]()
+    for x, y in documents(2000):
+        model.learn_one(*((x,) if kind == "one class" else (x, y)))
+    assert lists_of(model)
+    assert widths, "it begins with a table"
+    assert sum(widths) < 25_000  # 2000 tables of this stream's names would have two millions
+
+
+def test_lists_become_a_table_when_names_have_ceased_to_come():
+    """And not before."""
+    model, rng = rb.BSGDClassifier(4, K, seed=1), np.random.default_rng(0)
+    for x, y in documents(600):
+        model.learn_one(x, y)
+    known = list(model.features)
+    for t in range(600):
+        assert lists_of(model)
+        x = dict(zip(known, rng.normal(size=len(known)).tolist(), strict=True))
+        model.learn_one(x if t % 3 else x | {f"new {t}": 1.0}, bool(t % 2))
+    for t in range(600):
+        x = dict(zip(known, rng.normal(size=len(known)).tolist(), strict=True))
+        model.learn_one(x, bool(t % 2))
+    assert not lists_of(model)
 
 
 def test_uniting_models_with_lists(thin):

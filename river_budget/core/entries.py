@@ -38,7 +38,8 @@ ENTRY = np.dtype(
             ("names_at", "i8"),  # of each place, or 0
             ("strangers", "i8"),  # the new names of an example
             ("new", "i8"),  # how many these are
-            ("look", "i8"),  # when a table with many zeros is looked at
+            ("met", "i8"),  # and have been, in examples that were learned
+            ("look", "i8"),  # when it is looked at how vectors are stored
             ("thin", "i8"),
             # types, and the table of CRC-32
             ("dicts", "i8"),

@@ -132,9 +132,9 @@ def learned(entry, at, call_at, target, weight):
     f64(call[TARGETS], 1)[0], f64(call[WEIGHTS], 1)[0] = float_value(target), float_value(weight)
     if call_at == entry.row:
         return done(entry, entry.learning, call_at)
-    if entry.fixed == 0:
-        return learned_with_new_names(at, call_at)
     looks = model_at(call[BLOCK], call[SCRATCH]).head.arrived >= entry.look
+    if entry.fixed == 0:
+        return not looks and learned_with_new_names(at, call_at)
     if entry.new > 0 or (looks and entry.thin * i64(call[STARTS], 2)[1] < entry.known):
         return False
     return done(entry, entry.learning, call_at)
@@ -153,6 +153,7 @@ def learned_with_new_names(at, call_at):
         hold(strangers[i])  # others may change the dict meanwhile
     model.n_emptied[0] = 0
     found = done(entry, entry.learning, call_at)
+    entry.met += new
     register(entry, model, new)
     give_up(entry, model)
     for i in range(new):

@@ -147,7 +147,7 @@ class AtOnce:
         """Functions for this block and these features, which have no passes yet, nor calls to write examples into.
 
         `draws`: examples with new names go the long way. `thin`, `look`: and so do those with few of the names, once
-        so many vectors have arrived.
+        so many vectors have arrived, or any where names come and go.
         """
         made = cls()
         definitions = [_definition(name) for name in ARGUMENTS]
@@ -234,9 +234,17 @@ class AtOnce:
         return True
 
     def look_at(self, vectors: int) -> None:
-        """When so many vectors have arrived, a table is looked at."""
+        """When so many vectors have arrived, it is looked at how they are stored."""
         if self.block is not None:
             self.entry["look"] = vectors
+
+    def new_names(self) -> int:
+        """How many there have been in examples that were learned, since this was asked last."""
+        if self.block is None:
+            return 0
+        (met,) = self.entry["met"]
+        self.entry["met"] = 0
+        return int(met)
 
     def follow(self) -> None:
         """Names have lost their places: go on with those that are left. For whoever changes the model."""

@@ -1,9 +1,9 @@
 """How a model stores its vectors, and which names it keeps.
 
 A table of all known features by all vectors is the fastest where much in it is not 0. Where names come without end, it
-would be mostly zeros: then the model keeps lists of what is there (core/linked.py), and gives up the names that no
-vector uses. Neither changes any score, not even in the last bit: sums go in the order of keys, which depend on names
-only.
+would be mostly zeros, or be laid out anew all the time: then the model keeps lists of what is there (core/linked.py),
+and gives up the names that no vector uses. Neither changes any score, not even in the last bit: sums go in the order of
+keys, which depend on names only.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ THICK = 8  # and taken up again
 LARGE = 2**15  # numbers in a table, which is looked at as a whole for every new name
 THIN_LARGE, THICK_LARGE = 8, 3  # lists take no more memory from 4 on
 LOOK = 1024  # a table waits for one more arrival per so many numbers until it is looked at again
+QUIET = 8  # lists wait for one more per so many names; if no new one came, a table may pay
 FULL, NEARLY_EMPTY = 0.5, 0.1  # shares of the places in use when names have been given up
 SOME = 8  # names are given up together if one in so many is not in use
 ROOMY = 4  # places for each name in use: names are given up rarely, and many come back before
@@ -66,12 +67,13 @@ class StoredVectors(StreamModel):
             super().add_features(names, beside)
 
     def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
-        """A table stays in the order of summation; or it has become thin."""
+        """A table stays in the order of summation; or it has become thin, or is laid out anew for a few of its names."""
         if not self.takes_lists:  # a table whose places stay
             super()._add_to_others(names, beside)
             return
-        lists = stored_in(self.block)
-        if is_thin(len(self.features) + len(names), len(lists), len(lists.places) + len(beside)):
+        lists, n = stored_in(self.block), len(self.features) + len(names)
+        few = n > THIN * len(beside)
+        if few or is_thin(n, len(lists), len(lists.places) + len(beside)):
             self._store_in_lists(lists)
             known = self.features.places
             self._admit(
@@ -100,26 +102,49 @@ class StoredVectors(StreamModel):
         numbers[[self.features.places[name] for name in names]] = np.arange(len(names))
         return Lists(lists.starts, numbers[lists.places], lists.values)
 
-    _looked = 0  # how many vectors had arrived when the table was looked at last
+    _looked = 0  # how many vectors had arrived when it was looked at last how they are stored
+    _met = True  # whether there have been new names since
 
     def _looks(self) -> tuple[int, int]:
         """From which number of features to one that is present it pays, and from which arrival on.
 
-        As often as vectors fit; less often if the table is so large that a look takes long.
+        As often as vectors fit; less often if a table is so large that a look takes long, or to lay one out.
         """
-        model = blocks.views(self.block)
+        model, n = blocks.views(self.block), len(self.features)
+        if self.features.loose:
+            return 0, self._looked + int(model.head.capacity) + n // QUIET
         return THIN, self._looked + int(model.head.capacity) + model.vectors.size // LOOK
+
+    def _note_look(self) -> bool:
+        """Whether it is time for a look."""
+        arrived = int(blocks.views(self.block).head.arrived)
+        due = arrived >= self._looks()[1]
+        if due:
+            self._looked = arrived
+        self.at_once.look_at(self._looks()[1])  # if it is not yet, as there are more names now
+        return due
 
     def _look_for_zeros(self) -> None:
         """A table that had much in it may have become thin."""
-        model, (_, due) = blocks.views(self.block), self._looks()
-        if model.head.arrived >= due:
-            self._looked = int(model.head.arrived)
-            self.at_once.look_at(self._looks()[1])
+        if self._note_look():
+            model = blocks.views(self.block)
             count = int(model.head.count)
             numbers = int(np.count_nonzero(model.vectors[:, :count] != 0.0))
             if is_thin(len(self.features), count, numbers):
                 self._store_in_lists(stored_in(self.block))
+
+    def _look_at_names(self) -> bool:
+        """Lists may have become long. A table is laid out anew for every new name, so it waits until there are none.
+
+        Returns whether it was time to look.
+        """
+        due = self.features.loose and self._note_look()
+        if due:
+            new = self.at_once.new_names() > 0
+            met, self._met = self._met or new, False
+            if not met:
+                self.choose_storage()
+        return due
 
     def _used(self, lists: Lists) -> list[Any]:
         """The names that vectors use, in the order of summation."""
@@ -155,7 +180,10 @@ class StoredVectors(StreamModel):
     def rows_of(self, batch: Batch) -> Any:
         if self.block is None and batch.lists is not None and self.takes_lists:
             self._begin(batch.names, batch.names_in_use(), batch.lists)
-        self.choose_storage()
+        if batch.lists is None:
+            self.choose_storage()
+        else:
+            self._look_at_names()
         return super().rows_of(batch)
 
     def _begin(self, names: list[Any], used: list[Any], lists: Lists) -> None:
@@ -176,6 +204,8 @@ class StoredVectors(StreamModel):
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
         """As in general. But a model with lists takes note of a new name only when a vector uses it."""
+        if self._look_at_names() and self.at_once.learn(x, target, w) is not None:
+            return  # which gives up names at once, too
         features = self.features
         if not features.loose:
             super()._learn_list(x, target, w)
@@ -185,9 +215,9 @@ class StoredVectors(StreamModel):
         prepared, places = self._list_for(x), features.places
         new = list(itertools.filterfalse(places.__contains__, x))
         if not new:
-            if not self._learn_prepared(prepared, list(map(places.__getitem__, x)), x, target, w):
-                self.choose_storage()
+            self._learn_prepared(prepared, list(map(places.__getitem__, x)), x, target, w)
             return
+        self._met = True
         if len(features.vacant) < len(new):
             features.check(x)
             self._make_room(len(new), x)
@@ -196,20 +226,19 @@ class StoredVectors(StreamModel):
         n, arrived, left = len(new), prepared.arrived, features.vacant.left
         offered, before = features.vacant.last(n).tolist(), arrived[0]
         write_keys(prepared.known_keys, offered, new)
-        named, offer, at_once = zip(new, offered, strict=True), iter(offered).__next__, True
+        named, offer = zip(new, offered, strict=True), iter(offered).__next__
         found = [offer() if place is None else place for place in map(places.get, x)]
         try:
-            at_once = self._learn_prepared(prepared, found, x, target, w)
+            self._learn_prepared(prepared, found, x, target, w)
         finally:
             if arrived[0] != before or self.block is not prepared.arrays[0]:
                 left[0] -= n
                 places.update(named)  # the only call, after which Ctrl-C may come
                 features.note_names(new)
-        if not at_once:
-            self.choose_storage()
 
     def _admit(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """Places for new names. Where there is no room, those that no vector uses are given up."""
+        self._met = True
         if len(self.features.vacant) < len(names):
             self._make_room(len(names), beside)
         offered = self.features.vacant.last(len(names))

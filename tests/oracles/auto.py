@@ -6,8 +6,8 @@ sorted order, when they are first learned, and a missing one is 0.
 
 from __future__ import annotations
 
-import hashlib
 import functools
+import hashlib
 import math
 import statistics
 
