@@ -128,7 +128,7 @@ def test_ctrl_c_while_names_are_added(model, early, monkeypatch):
         for name, value in (("THIN", 3), ("THIN_LARGE", 3), ("ROOMY", 2)):
             monkeypatch.setattr(storage, name, value)
     model = begun(model)
-    words = {f"word {i}": 0.5 for i in range(12)}
+    words = {f"word {i}": 0.5 for i in range(6)}
     further = {"a": 1.0, "word 3": -1.0, "later": 0.25}
     first = at_every_moment(model, words, 0, further)
     for i in range(4):

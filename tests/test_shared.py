@@ -38,10 +38,17 @@ def ready_after(code):
     return Need(json.loads(run.stdout))
 
 
+def made_ready(code, monkeypatch):
+    """The same as if this process had begun just now."""
+    with monkeypatch.context() as patch:
+        patch.setattr(shared, "ready", 0)
+        exec(code, {"rb": rb, "np": np})
+        return Need(shared.ready)
+
+
 @pytest.mark.parametrize(
     ("code", "needs"),
     [
-        ("", Need(0)),
         ("rb.RBPClassifier()", Need(0)),
         ("rb.RBPClassifier().learn_one({'a': 1.0}, True)", PLAIN),
         ("rb.FOGDClassifier().learn_one({'a': 1.0}, True)", Need.EXAMPLES | Need.PRODUCTS),
@@ -67,14 +74,22 @@ def ready_after(code):
         ),
     ],
 )
-def test_a_process_compiles_what_its_models_need_and_nothing_else(code, needs):
+def test_what_models_need_is_made_ready_and_nothing_else(code, needs, monkeypatch):
+    assert made_ready(code, monkeypatch) == needs
+
+
+@pytest.mark.parametrize(
+    ("code", "needs"),
+    [("", Need(0)), ("rb.RBPClassifier(5).learn_one({'a': 1.0}, True)", PLAIN)],
+)
+def test_a_process_begins_with_nothing(code, needs):
     assert ready_after(code) == needs
 
 
-def test_scoring_many_examples_together_is_compiled_for_many_examples():
-    begin = "import numpy as np; m = rb.RBPClassifier(); m.learn_many(np.ones((1, 1)), [True]); m.predict_many(np.ones(({}, 1)))"
-    assert ready_after(begin.format(8)) == PLAIN
-    assert ready_after(begin.format(100)) == PLAIN | Need.TOGETHER
+def test_scoring_many_examples_together_is_compiled_for_many_examples(monkeypatch):
+    begin = "m = rb.RBPClassifier(); m.learn_many(np.ones((1, 1)), [True]); m.predict_many(np.ones(({}, 1)))"
+    assert made_ready(begin.format(8), monkeypatch) == PLAIN
+    assert made_ready(begin.format(100), monkeypatch) == PLAIN | Need.TOGETHER
 
 
 def test_together_or_one_by_one_examples_get_the_same_scores(monkeypatch):
