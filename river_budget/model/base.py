@@ -10,7 +10,6 @@ due. So one example needs no check in Python.
 
 from __future__ import annotations
 
-import copy
 import math
 import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -252,8 +251,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
 
     def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """New features behind those that the model knows."""
-        features = copy.copy(self.features)
-        features.add(names)
+        features = self.features.and_more(names)
         n = len(features)
         if n > blocks.views(self.block).head.width:
             twin = self.twin()
@@ -323,9 +321,6 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
     def add_slots(self) -> bool:
         """Room for the numbers of an example, where a pass has stopped because there is none."""
         return False
-
-    def choose_storage(self) -> None:
-        """The storage that suits what is stored now."""
 
     def prepare(self) -> None:
         """Give a pass what it waits for."""

@@ -168,11 +168,9 @@ class FeatureIndex:
 
     # changes
 
-    def add(self, names: Iterable[Any]) -> None:
-        """New names behind the others, in sorted order."""
-        for name in in_order(names):
-            self.places[name] = len(self.places)
-        self._prepare()
+    def and_more(self, names: Iterable[Any]) -> FeatureIndex:
+        """The same with new names behind the others, in sorted order."""
+        return FeatureIndex([*self.places, *in_order(names)], self._scales)
 
     def loosen(self, width: int) -> None:
         """Names may be forgotten from now on. There is room for so many."""

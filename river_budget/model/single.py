@@ -31,7 +31,6 @@ class OneByOne:
     pass_holder: Any
     add_features: Callable[..., None]
     run_pass: Callable[..., None]
-    choose_storage: Callable[[], None]
     _new_row: Callable[[], PreparedRow]
     _new_list: Callable[[dict[Any, Any]], PreparedList]
 
@@ -136,14 +135,12 @@ class OneByOne:
             self.features.check(x)
             self.add_features(self.features.unknown(x), x)
             places = self.features.places
-        prepared = self._list_for(x)
-        if not self._learn_prepared(prepared, list(map(places.__getitem__, x)), x, target, w):
-            self.choose_storage()
+        self._learn_prepared(self._list_for(x), list(map(places.__getitem__, x)), x, target, w)
 
     def _learn_prepared(
         self, prepared: PreparedList, places: list[Any], x: dict[Any, Any], target: float, w: float
-    ) -> bool:
-        """Learn an example whose features have these places. Whether it could be learned at once."""
+    ) -> None:
+        """Learn an example whose features have these places."""
         try:
             prepared.fill(places, self.features.values_of(x))
         except (struct.error, TypeError, OverflowError):
@@ -154,10 +151,9 @@ class OneByOne:
         if prepared.pass_holder.learning_pass(prepared.addresses):
             self._keep(prepared, self.features, self.free_lists)
             self.at_once.follow()  # a thread that predicts may have made it while names came and went
-            return True
-        self.features.reject(x)
-        self.run_pass(*prepared.arrays[2:])
-        return False
+        else:
+            self.features.reject(x)
+            self.run_pass(*prepared.arrays[2:])
 
     def _list_for(self, x: dict[Any, Any]) -> PreparedList:
         """A call for one example."""
