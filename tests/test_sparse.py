@@ -373,7 +373,7 @@ def test_columns_that_grow_and_shrink_share_their_memory(thin):
                 check_lists(model)
     assert len(most) > 2800
     assert max(most) <= 4 * 60 * 10  # of 600 numbers
-    assert most[600:] == [most[600]] * len(most[600:])
+    assert most[1200:] == [most[1200]] * len(most[1200:])
 
 
 def test_what_merged_vectors_leave_is_enough_for_their_combination(monkeypatch):
