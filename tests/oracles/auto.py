@@ -87,12 +87,13 @@ class Binning:
         return [(u, j) for u, j in every if changed[slots(u, j)].any()]
 
     def cells(self, u, x):
+        values = np.clip(x[self.feature], -3.0, 3.0) if len(x) else np.zeros(SLOTS)
+        turns = (np.floor(values / self.wid + self.offset) * self.turn).tolist()
         found = []
         for j in range(TABLES):
             total = 0.0
             for s in slots(u, j):
-                value = min(max(x[self.feature[s]], -3.0), 3.0) if len(x) else 0.0
-                total += math.floor(value / self.wid[s] + self.offset[s]) * self.turn[s]
+                total += turns[s]
             found.append(min(int((total - math.floor(total)) * CELLS), CELLS - 1))
         return np.array(found)
 
