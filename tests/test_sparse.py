@@ -291,9 +291,10 @@ def test_a_table_is_not_laid_out_anew_for_every_name(kind, monkeypatch):
     assert sum(widths) < 25_000  # 2000 tables of this stream's names would have two millions
 
 
-def test_lists_become_a_table_when_names_have_ceased_to_come():
+@pytest.mark.parametrize("kind", ["merged", "removed"])
+def test_lists_become_a_table_when_names_have_ceased_to_come(kind):
     """And not before."""
-    model, rng = rb.BSGDClassifier(4, K, seed=1), np.random.default_rng(0)
+    model, rng = SMALL[kind](), np.random.default_rng(0)
     for x, y in documents(600):
         model.learn_one(x, y)
     known = list(model.features)
