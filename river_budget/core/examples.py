@@ -35,6 +35,7 @@ from .calls import (
     scores_of,
     unpack_rows,
 )
+from .changes import begin
 from .codes import Kernel, Need
 from .jit import compiled
 from .lanes import LANES, write_others
@@ -95,8 +96,14 @@ def example(model, stream, t):
 @compiled(always_inlined=True)
 def example_and_scores(model, stream, t):
     """(x, f)"""
-    x = i64(stream[GATHERED] + 8 * PARTS * t, PARTS)
-    return (x[0], x[1], x[2], x[3], x[4]), scores_of(stream, t)
+    return noted(stream[GATHERED], t), scores_of(stream, t)
+
+
+@compiled(always_inlined=True)
+def noted(gathered, t):
+    """What was noted as present in example t."""
+    x = i64(gathered + 8 * PARTS * t, PARTS)
+    return x[0], x[1], x[2], x[3], x[4]
 
 
 @shared(Need.EXAMPLES, WHOLE, CALL)
@@ -119,6 +126,7 @@ def gather(call):
                 n = min(last, n)
                 break
     call[DONE] = n
+    begin(model, n)
     return n
 
 
@@ -179,14 +187,8 @@ def gather_some(model, stream, call, first, last, room):
 @compiled
 def from_sparse_row(model, row, call, room):
     longest = call[LONGEST]
-    places, values, n = i64(room, longest), f64(room + 8 * longest, longest), NONE
-    whole = row.shape[0] // LANES * LANES
-    for i in range(0, whole, LANES):
-        n = write_others(row, i, places, n)
-    for i in range(whole, row.shape[0]):
-        places[n] = i
-        n += row[i] != 0.0
-    found = as_u64(places)
+    places, values = i64(room, longest), f64(room + 8 * longest, longest)
+    n, found = write_places(row, places), as_u64(places)
     for i in range(n):
         values[i] = row[found[i]]
     if model.head.shuffled:
@@ -195,6 +197,19 @@ def from_sparse_row(model, row, call, room):
             keys[i] = model.keys[places[i]]
         sort_by_key(keys, places, values, n)
     return present(places, values, n)
+
+
+@compiled(always_inlined=True)
+def write_places(numbers, places):
+    """The places of all numbers but 0, perhaps in the room of the numbers. Returns how many there are."""
+    n, whole = NONE, numbers.shape[0] // LANES * LANES
+    for i in range(0, whole, LANES):
+        n = write_others(numbers, i, places, n)
+    for i in range(whole, numbers.shape[0]):
+        found = numbers[i] != 0.0
+        places[n] = i
+        n += found
+    return n
 
 
 @shared(Need.LISTED_EXAMPLES, EXAMPLE, MODEL, CALL, WHOLE, WHOLE)

@@ -64,6 +64,8 @@ TABLES_AT = STATE_AT + STATE_SIZE
 BRIEF = 31  # numbers of a vector whose places in a table are noted, in a model with heavy ones
 UNLIMITED = 2**62  # the budget of a model without one
 
+TOGETHER = 4  # examples whose products with a vector are computed when it is loaded
+CHANGES = 16  # of vectors, that are noted for examples to come
 SEARCH_ROWS = 9  # rows of heap that a search for merge partners needs; nothing else needs as many
 
 header_at = carver(HEADER, 0)
@@ -119,6 +121,11 @@ SCRATCH_ROWS: dict[str, Any] = {
     "note": (f64, lambda h: (8,)),  # what a pass notes for the next call with the same model
     "n_emptied": (i64, lambda h: (8,)),  # first: how many features `emptied` holds
     "function_at": (i64, lambda h: (8,)),  # first: the address of a kernel function
+    # Of examples to come (core/coming.py): which they are; groups of eight vectors of which one was written; norms.
+    "coming": (i64, lambda h: (8,)),
+    "changes": (i64, lambda h: (CHANGES,)),
+    "norms_ahead": (f64, lambda h: (2 * TOGETHER,)),
+    "ahead": (f64_matrix, lambda h: (TOGETHER, h.capacity)),  # products of theirs with all vectors
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
     "buffer": (f64, lambda h: (h.capacity,)),

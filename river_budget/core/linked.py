@@ -9,9 +9,9 @@ there. Sums are the same to the last bit.
 
 from __future__ import annotations
 
-from .examples import NONE, places_of, present, values_of
+from .changes import note_change
+from .examples import NONE, places_of, present, values_of, write_places
 from .jit import compiled
-from .lanes import LANES, write_others
 from .listed import (
     forget_list,
     has_nodes,
@@ -39,6 +39,7 @@ def set_vector(model, j, x):
     if model.head.slots:
         set_list(model, j, x)
         return
+    note_change(model, j)
     vectors = model.vectors
     if places.shape[0] == vectors.shape[0]:  # all in their order
         for i in range(vectors.shape[0]):
@@ -56,6 +57,7 @@ def move_vector(model, source, target):
     if model.head.slots:
         move_list(model, source, target)
         return
+    note_change(model, target)
     for i in range(model.vectors.shape[0]):
         model.vectors[i, target] = model.vectors[i, source]
 
@@ -86,7 +88,7 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
     are. In a table, the vector `unwritten` is that of x."""
     if model.head.slots:
         return lists_side_by_side(model, members, cursors, places, points)
-    vectors, n = model.vectors, NONE
+    vectors = model.vectors
     # sum_i |x_i|, in the room of the places, which do not overtake them
     sizes = f64(address_of(places), vectors.shape[0])
     for f in range(sizes.shape[0]):
@@ -100,13 +102,7 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
                 point[f] = vectors[f, member]
         for f in range(sizes.shape[0]):
             sizes[f] += abs(point[f])
-    whole = sizes.shape[0] // LANES * LANES
-    for f in range(0, whole, LANES):
-        n = write_others(sizes, f, places, n)
-    for f in range(whole, sizes.shape[0]):
-        found = sizes[f] != 0.0
-        places[n] = f
-        n += found
+    n = write_places(sizes, places)
     if n < vectors.shape[0]:
         for i in range(members.shape[0]):
             point = points[i]

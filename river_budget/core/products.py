@@ -13,12 +13,12 @@ from .codes import Need
 from .examples import places_of, values_of
 from .jit import compiled
 from .lanes import LANES, fused
+from .layout import TOGETHER
 from .listed import add_listed_products
-from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
+from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE, f64_matrix
 from .shared import shared
 from .sweeps import MOST, WIDE, compiled_sweep
 
-TOGETHER = 4  # examples whose products with a vector are computed when it is loaded
 MOST_TOGETHER = (
     4 if WIDE else 1
 )  # groups of vectors, whose sums with all these find room in registers
@@ -29,8 +29,8 @@ def _product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> 
     return fused(builder, value, vectors, total)
 
 
-def _products(groups: int, examples: int = 1) -> Any:
-    """A function for so many groups of vectors, and so many examples."""
+def _products(groups: int) -> Any:
+    """A function for so many groups of vectors."""
 
     def products(vectors: Any, x: Any, row: Any, column: int) -> None:
         """row[j] = <vector j, x> for the vectors from a column on"""
@@ -39,13 +39,27 @@ def _products(groups: int, examples: int = 1) -> Any:
         for place, value in zip(places_of(x), values_of(x), strict=True):
             row[some] += value * vectors[place, some]
 
-    compiled_sweep(products, groups, _product, examples)
+    compiled_sweep(products, groups, _product)
+    return products
+
+
+def _products_together(groups: int) -> Any:
+    """The same for TOGETHER examples, of which x is the first."""
+
+    def products(vectors: Any, x: Any, rows: Any, column: int) -> None:
+        """rows[k, j] = <vector j, example k> for the vectors from a column on"""
+        examples, some = f64_matrix(x[1], TOGETHER, x[2]), slice(column, column + LANES * groups)
+        rows[:TOGETHER, some] = 0.0
+        for i, place in enumerate(places_of(x)):
+            rows[:TOGETHER, some] += examples[:, i, None] * vectors[place, some]
+
+    compiled_sweep(products, groups, _product, TOGETHER)
     return products
 
 
 _1, _2, _3, _4, _5, _6, _7, _8 = (_products(groups) for groups in range(1, 9))
 _together_1, _together_2, _together_3, _together_4 = (
-    _products(groups, TOGETHER) for groups in range(1, 5)
+    _products_together(groups) for groups in range(1, 5)
 )
 
 
@@ -93,6 +107,12 @@ def multiply(model, row, n):
 
 
 @compiled
+def products_of_eight(model, x, row, column):
+    """The same for the eight vectors from a column on, of a table."""
+    _1(model.vectors, x, row, column)
+
+
+@compiled
 def products_together(model, x, rows, n):
     """rows[k, j] = <vector j, example k> for TOGETHER examples with the same features, of which x is the first, to the
     same bits"""
@@ -111,5 +131,3 @@ def products_together(model, x, rows, n):
         left -= groups
         column += LANES * groups
         parts -= 1
-    for k in range(TOGETHER):
-        multiply(model, rows[k], n)

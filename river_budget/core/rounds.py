@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from .alarms import far_from_all
 from .calibration import calibrate
+from .coming import row_in_turn
 from .examples import example
 from .jit import compiled
 from .limits import usable
-from .rows import norm_of, score
+from .rows import norm_of, score_row
 from .support import has_room
 
 REFUSED = -1.0
@@ -34,7 +35,8 @@ def look_at(model, stream, t):
     norm = norm_of(model, x)
     if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:
         return x, f, y, w, REFUSED
-    score(model, x, norm, f)
+    row_in_turn(model, stream, t, x, norm)
+    score_row(model, model.row, f)
     if f[0] != 0.0:
         if model.head.vanished > 0:
             model.head.vanished = 0

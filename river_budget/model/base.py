@@ -36,7 +36,7 @@ from .lists import by_key, write_keys
 from .single import OneByOne
 from .turns import Turn, changes_the_model
 
-MANY = 64  # examples: fewer are not worth compiling what scores several together
+MANY = 64  # examples: fewer are not worth compiling what computes several kernel rows together
 SHORT_LIST = 32  # features of an example
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
 
@@ -304,6 +304,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """The pass over all rows; where it waits, the model is prepared for what comes."""
+        self._make_ready_for(rows)
         workspace = idle_workspace()
         call, done = Call(self.block, rows, targets, weights, scores, workspace=workspace), 0
         ready = len(rows) <= AT_A_TIME
@@ -317,6 +318,11 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
                 refuse_if_not_finite(rows, done)
                 self.prepare()
         workspace.give_back()
+
+    def _make_ready_for(self, rows: Any) -> None:
+        """Compile what lets many rows share work."""
+        if len(rows) >= MANY and self.needs & Need.KERNEL and not shared.ready & Need.TOGETHER:
+            shared.make_ready(Need.TOGETHER)
 
     def add_slots(self) -> bool:
         """Room for the numbers of an example, where a pass has stopped because there is none."""
@@ -349,8 +355,7 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         scores = np.zeros((len(rows), n_outputs))
         if block is None:
             return scores, len(rows)
-        if len(rows) >= MANY and not shared.ready & Need.TOGETHER:
-            shared.make_ready(Need.TOGETHER)
+        self._make_ready_for(rows)
         workspace = idle_workspace()
         done = Call(block, rows, scores=scores, workspace=workspace).run(self.scoring_pass)
         workspace.give_back()

@@ -1,0 +1,107 @@
+"""Products with examples to come.
+
+A stream that comes in rows is known in advance, and what is learned of one example changes few vectors. So where the
+vectors are more than the nearest cache holds, their products with TOGETHER examples are computed when they are loaded.
+Who writes a vector notes it (core/changes.py), and the columns beside it are computed again when an example has its
+turn. It is the same arithmetic in the same order as for one example alone, so all is the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from .calls import GATHERED
+from .changes import FIRST, LISTED_UNTIL, N_CHANGES, NOT_BEFORE, UNTIL
+from .codes import Need
+from .examples import noted
+from .jit import compiled
+from .lanes import LANES
+from .layout import CHANGES, TOGETHER
+from .limits import RBF, cancels, padded_count, usable
+from .numba_types import EXAMPLE, FLAG, MODEL, WHOLE
+from .products import products_of_eight, products_together
+from .rows import from_products, has_products, kernel_row, norm_of
+from .shared import is_ready, shared
+
+FAR = 2**12  # numbers in all vectors: fewer are as near as can be
+PAUSE = 32  # examples, where nothing was gained
+
+
+@compiled(always_inlined=True)
+def row_in_turn(model, stream, t, x, norm):
+    """row[j] = k(vector j, x), where x is example t."""
+    if may_be_known(model, t) and are_known(model, x, stream[GATHERED], t):
+        from_products(model, model.row, norm)
+    else:
+        kernel_row(model, x, norm)
+
+
+@compiled(always_inlined=True)
+def may_be_known(model, t):
+    """Whether it is worth to ask for the products with example t."""
+    coming = model.coming
+    if t < coming[UNTIL]:
+        return True
+    return t >= coming[NOT_BEFORE] and t + TOGETHER <= coming[LISTED_UNTIL] and is_ready(are_known)
+
+
+@shared(Need.TOGETHER, FLAG, MODEL, EXAMPLE, WHOLE, WHOLE)
+def are_known(model, x, gathered, t):
+    """Whether the products with x, example t, are known: row[j] = <vector j, x>, as `dot_products` says."""
+    coming = model.coming
+    k = t - coming[FIRST]
+    if t >= coming[UNTIL] or not bring_up_to_date(model, x, k):
+        # where a single example has changed too much, the next one will do so too
+        one_was_too_much = t < coming[UNTIL] and k == 1
+        coming[UNTIL], k = 0, 0
+        if one_was_too_much or not multiply_ahead(model, gathered, t):
+            coming[NOT_BEFORE] = t + PAUSE
+            return False
+    row, known = model.row, model.ahead[k]
+    for j in range(padded_count(model)):
+        row[j] = known[j]
+    return True
+
+
+@compiled
+def bring_up_to_date(model, x, k):
+    """Multiply vectors that were written with x, the k-th of the examples, if they are few."""
+    n, changes, changed = padded_count(model), model.changes, model.coming[N_CHANGES]
+    if changed > CHANGES or 2 * LANES * changed > n:
+        return False
+    for i in range(changed):
+        if LANES * changes[i] < n:
+            products_of_eight(model, x, model.ahead[k], LANES * changes[i])
+    return True
+
+
+@compiled
+def multiply_ahead(model, gathered, t):
+    """The products with the examples from t on, if there is something to gain."""
+    head, coming, n = model.head, model.coming, padded_count(model)
+    if not are_in_a_table(model) or n * head.width < FAR or t + TOGETHER > coming[LISTED_UNTIL]:
+        return False
+    if not are_alike(model, gathered, t):
+        return False
+    products_together(model, noted(gathered, t), model.ahead, n)
+    coming[FIRST], coming[UNTIL], coming[N_CHANGES] = t, t + TOGETHER, 0
+    return True
+
+
+@compiled(always_inlined=True)
+def are_in_a_table(model):
+    """Whether kernel values follow from products with a table of vectors, which hold what they are said to hold."""
+    return has_products(model) and model.head.slots == 0 and model.head.heavy == 0
+
+
+@compiled
+def are_alike(model, gathered, t):
+    """Whether the next examples lack no feature, so that they lie one behind the other, and can be scored."""
+    places, at, width, _, _ = noted(gathered, t)
+    for k in range(TOGETHER):
+        x = noted(gathered, t + k)
+        if x[0] != places or x[1] != at + 8 * k * width or x[2] != width or x[4] != width:
+            return False
+        norm = norm_of(model, x)
+        if not usable(x, norm) or (model.head.kernel == RBF and cancels(model, norm)):
+            return False
+        model.norms_ahead[k] = norm
+    return True
