@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from .codes import OF_BLOCKS, Kernel, Need, Objective, Task
+from .lanes import LANES
 from .numba_types import (
     carver,
     f64,
@@ -146,7 +147,9 @@ ADDRESSES = (
 def _heap_numbers(h: Any) -> Any:
     """How many numbers the heap holds: rows for a search, and the members of a merging."""
     merging = h.arity * (h.arity + h.outputs + h.width + 10) + 2 * h.outputs + h.width + 1
-    return SEARCH_ROWS * h.capacity + merging + h.desk  # what an algorithm asks for besides
+    return (
+        SEARCH_ROWS * (h.capacity + LANES) + merging + h.desk
+    )  # what an algorithm asks for besides
 
 
 def _volume(shape: tuple[Any, ...]) -> Any:

@@ -26,7 +26,7 @@ from .layout import SEARCH_ROWS
 from .limits import cancels, padded_count
 from .linked import set_vector
 from .members import combination, first_of, leave, merge_own_rows, replace, write_out
-from .merging import PLACE, S, best_partners, new_search
+from .merging import S, best_partners, new_search, place_of_pair, search_width
 from .multimerge import (
     CASCADE,
     ascend,
@@ -154,7 +154,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     """Merge the lightest vector with its `arity` - 1 best partners into the newest vector."""
     head = model.head
     outputs, m = model.coefficients.shape[0], min(head.arity, head.count)
-    heap = model.heap + 8 * SEARCH_ROWS * padded_count(model)
+    heap = model.heap + 8 * SEARCH_ROWS * search_width(model)
     members, shares, s = i64(heap, m), f64(heap + 8 * m, m), f64_matrix(heap + 16 * m, m, m)
     heap += 8 * m * (m + 2)
     a, a_z = f64_matrix(heap, m, outputs), f64(heap + 8 * m * outputs, outputs)
@@ -166,7 +166,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     best_partners(model, lightest(model, model.buffer), observed, unwritten, search, members)
     u, cursors = NONE, i64(room, m)
     heavy = follows == YES and head.noted != 0
-    if strategy == MANY and not heavy:
+    if not heavy:
         u, unwritten = write_out(model, members, unwritten, x, cursors, places, points)
     for i in range(m):
         for r in range(outputs):
@@ -178,7 +178,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     if strategy == MANY and head.method != CASCADE and m > 2:
         ascend(a, s, shares, a_z, room)
     else:
-        merge_pair(a, s, search[PLACE, members[1]], shares, a_z)
+        merge_pair(a, s, place_of_pair(model, search, members), shares, a_z)
         if strategy == MANY:
             cascade(a, s, shares, a_z)
     loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
@@ -189,8 +189,6 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
             model, members, shares, s, a_z, unwritten, x, cursors, places, points
         )
     else:
-        if strategy != MANY:
-            u, unwritten = write_out(model, members, unwritten, x, cursors, places, points)
         places = i64(address_of(places), u)
         if exact:
             change += 2.0 * gain_by_merging(

@@ -44,18 +44,27 @@ NEWTON, STEPS = 12, 60
 SMALL = 1e-300  # keeps a division by zero finite
 # For the estimates in float32.
 ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(1.0), F(2.0)
+ROUGH_LANES = 16
 SAFE = F(1.5)  # times the predicted gain of a Newton step bounds what is still to be gained
 ROUGH_NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
 
 # The rows of a search, about all partners j of one vector m: s, nn, mn as above, a place h near the best
-# and a bound of the degradation. The other rows hold what the estimates need in float32.
+# and a bound of the degradation. The other rows hold what the estimates need in float32, and later, of partners that
+# have been evaluated, what `degradation_at` says of that place.
 S, NN, MN, PLACE, LOSS, ROUGH = range(6)
+REACHED, SLOPE, BEND = ROUGH, ROUGH + 1, ROUGH + 2
+
+
+@compiled(always_inlined=True)
+def search_width(model):
+    """Partners and what fills them up to whole vectors of float32."""
+    return (model.head.count + ROUGH_LANES - 1) & ~(ROUGH_LANES - 1)
 
 
 @compiled
 def new_search(model):
     """The rows of a search, in the heap."""
-    return f64_matrix(model.heap, SEARCH_ROWS, padded_count(model))
+    return f64_matrix(model.heap, SEARCH_ROWS, search_width(model))
 
 
 @compiled
@@ -91,13 +100,19 @@ def short(step, h):
 
 @compiled
 def solve(h, s, mm, nn, mn):
-    """(h, degradation) of the best place near h.
+    """(h, degradation) of the best place near h."""
+    k = math.exp(-s)
+    return solve_from(h, degradation_at(h, s, k, mm, nn, mn), s, k, mm, nn, mn)
+
+
+@compiled
+def solve_from(h, known, s, k, mm, nn, mn):
+    """The same, where it is known what `degradation_at` says of h.
 
     Plain Newton steps first: mostly three of them arrive. Where they do not, or end higher than they
     began, the steps are halved until they gain.
     """
-    start, k = h, math.exp(-s)
-    before, up, bend = degradation_at(h, s, k, mm, nn, mn)
+    start, (before, up, bend) = h, known
     for _ in range(NEWTON):
         if not bend < 0.0:
             break
@@ -169,19 +184,22 @@ def _estimate(search, mm, n):
     float32 in units of mm: a vector register holds twice as many partners. Several short loops, because one
     long chain of dependent operations stalls; no float64 in them, it would halve the width.
     """
-    s, weight, inner, p, q, h, k, loss = _rough_rows(search, n)
+    wide = search.shape[1]
+    s, weight, inner, p, q, h, k, loss = _rough_rows(search, wide)
     unit = 1.0 / max(mm, SMALL)
     for j in range(n):
         s[j] = F(search[S, j])
         weight[j], inner[j] = F(search[NN, j] * unit), F(search[MN, j] * unit)
-    for j in range(n):
+    for j in range(n, wide):
+        s[j], weight[j], inner[j] = ONE, ONE, ONE
+    for j in range(wide):
         k[j] = rough_exp_of(-s[j])
         a, b = k[j] * (k[j] + inner[j]), weight[j] + inner[j] * k[j]
         h[j] = _rough_place(a / (a + b) if a + b > TINY else LOWEST)
-    _rough_kernels(p, q, h, s, n)
-    _rough_newton(s, weight, inner, p, q, h, n)
-    _rough_kernels(p, q, h, s, n)
-    _rough_bound(s, weight, inner, p, q, h, k, loss, n)
+    _rough_kernels(p, q, h, s, wide)
+    _rough_newton(s, weight, inner, p, q, h, wide)
+    _rough_kernels(p, q, h, s, wide)
+    _rough_bound(s, weight, inner, p, q, h, k, loss, wide)
     for j in range(n):
         search[PLACE, j] = h[j]
         search[LOSS, j] = mm * max(loss[j], ZERO)
@@ -315,11 +333,18 @@ def best_partners(model, m, observed, unwritten, search, members):
             i -= 1
         if i < wanted:
             members[i + 1] = j
-    if not literal:
-        j = members[1]
-        search[PLACE, j], _ = solve(
-            search[PLACE, j], search[S, j], mm, search[NN, j], search[MN, j]
-        )
+
+
+@compiled
+def place_of_pair(model, search, members):
+    """Where the first member merges with its best partner."""
+    m, j = members[0], members[1]
+    if model.head.objective == EQ21:
+        return search[PLACE, j]
+    s, known = search[S, j], (search[REACHED, j], search[SLOPE, j], search[BEND, j])
+    mm, nn, mn = search[NN, m], search[NN, j], search[MN, j]
+    place, _ = solve_from(search[PLACE, j], known, s, math.exp(-s), mm, nn, mn)
+    return place
 
 
 @compiled
@@ -337,11 +362,19 @@ def evaluate_partner(search, mm, j):
             break
         gain = 2.0 * s * up * up / -bend
         if gain < ALMOST * loss:
-            search[PLACE, j] = h
+            keep_evaluation(search, j, h, loss, up, bend)
             return loss - gain
         h = min(max(h + short(-up / bend, h), REACH_BELOW), REACH_ABOVE)
-    search[PLACE, j], loss = solve(search[PLACE, j], s, mm, nn, mn)
+    h, loss = solve(search[PLACE, j], s, mm, nn, mn)
+    reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
+    keep_evaluation(search, j, h, reached, up, bend)
     return loss
+
+
+@compiled(always_inlined=True)
+def keep_evaluation(search, j, place, reached, up, bend):
+    search[PLACE, j], search[REACHED, j] = place, reached
+    search[SLOPE, j], search[BEND, j] = up, bend
 
 
 @shared(Need.LITERAL, NOTHING, MODEL, WHOLE, MATRIX)

@@ -107,9 +107,8 @@ class StreamModel(OneByOne, Copied, Described, base.Estimator):
         }
 
     def __setattr__(self, name: str, value: Any) -> None:
-        kind = type(self)
-        fixed = name in kind.parameters() and name not in self._mutable_attributes
-        if fixed and name in self.__dict__:
+        kind, known = type(self), name in self.__dict__
+        if known and name in kind.parameters() and name not in self._mutable_attributes:
             raise AttributeError(
                 f"{name} of a {kind.__name__} cannot change: model.clone({{{name!r}: ...}}) makes a new one. "
                 f"{self._changeable()}"
