@@ -17,6 +17,7 @@ import math
 from .calls import model_of
 from .codes import Choice, Maintenance, Strategy
 from .differences import distances_by_differences
+from .estimates import S, new_search, search_width
 from .examples import NOBODY, NONE, nobody, present
 from .exponential import exp_of
 from .heavy import look_at_length, merge_heavy, note_newcomer, noted_between, write
@@ -26,7 +27,7 @@ from .layout import SEARCH_ROWS
 from .limits import cancels, padded_count
 from .linked import set_vector
 from .members import combination, first_of, leave, merge_own_rows, replace, write_out
-from .merging import S, best_partners, new_search, place_of_pair, search_width
+from .merging import best_partners, place_of_pair
 from .multimerge import (
     CASCADE,
     ascend,

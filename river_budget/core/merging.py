@@ -12,8 +12,8 @@ direction A or B is negative and z lies beyond the heavier vector.
 
 The search takes m = the lightest vector and ranks all partners n at once: a step of the fixed point
 h = A / (A + B) from h = 0, that is from the partner, where p = k needs no exponential, and a Newton step.
-This gives each partner a lower bound of its degradation. Partners are evaluated exactly in the order of their
-bounds, until the next bound exceeds the best value found; the winner is then solved to full precision.
+This gives each partner a lower bound of its degradation (core/estimates.py). Partners are evaluated exactly in the
+order of their bounds, until the next bound exceeds the best value found; the winner is then solved to full precision.
 """
 
 from __future__ import annotations
@@ -23,48 +23,34 @@ import math
 import numpy as np
 
 from .codes import Need, Objective
+from .estimates import (
+    BEND,
+    LOSS,
+    MN,
+    NN,
+    PLACE,
+    REACH_ABOVE,
+    REACH_BELOW,
+    REACHED,
+    SLOPE,
+    S,
+    estimate,
+)
 from .examples import NOBODY
-from .exponential import F, rough_exp_of
 from .jit import REORDERED, compiled
-from .layout import SEARCH_ROWS
 from .limits import FARTHEST, padded_count
 from .linked import vector
-from .numba_types import MATRIX, MODEL, NOTHING, WHOLE, address_of, f32, f64_matrix
+from .numba_types import MATRIX, MODEL, NOTHING, WHOLE
 from .rows import distances_into
 from .shared import shared
 from .support import least_tagged, tag_with_index, weights_into
 
 EQ21 = int(Objective.EQ21)
-REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
 SPARE = 8  # how many more partners than wanted may be looked at closely
 FLAT = 1e-8  # a change of h below it ends the search
 ALMOST = 1e-3  # of the degradation: what a last step may gain
 NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
 NEWTON, STEPS = 12, 60
-SMALL = 1e-300  # keeps a division by zero finite
-# For the estimates in float32.
-ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(1.0), F(2.0)
-ROUGH_LANES = 16
-SAFE = F(1.5)  # times the predicted gain of a Newton step bounds what is still to be gained
-ROUGH_NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)
-
-# The rows of a search, about all partners j of one vector m: s, nn, mn as above, a place h near the best
-# and a bound of the degradation. The other rows hold what the estimates need in float32, and later, of partners that
-# have been evaluated, what `degradation_at` says of that place.
-S, NN, MN, PLACE, LOSS, ROUGH = range(6)
-REACHED, SLOPE, BEND = ROUGH, ROUGH + 1, ROUGH + 2
-
-
-@compiled(always_inlined=True)
-def search_width(model):
-    """Partners and what fills them up to whole vectors of float32."""
-    return (model.head.count + ROUGH_LANES - 1) & ~(ROUGH_LANES - 1)
-
-
-@compiled
-def new_search(model):
-    """The rows of a search, in the heap."""
-    return f64_matrix(model.heap, SEARCH_ROWS, search_width(model))
 
 
 @compiled
@@ -161,112 +147,6 @@ def _products(model, m, nn, mn):
                 mn[j] += own * coefficients[j]
 
 
-@compiled(fastmath=REORDERED)
-def _rough_lost(y, exp_y):
-    return y * (ONE - y * (HALF - y * SIXTH)) if abs(y) < ROUGH_NEAR else ONE - exp_y
-
-
-@compiled(always_inlined=True)
-def _rough_rows(search, n):
-    """(s, |a_j|^2, a_m . a_j, p, q, h, k, loss): rows of float32, two in each of the last rows of a search"""
-    at = address_of(search[ROUGH])
-    s, weight, inner, p = f32(at, n), f32(at + 4 * n, n), f32(at + 8 * n, n), f32(at + 12 * n, n)
-    at += 16 * n
-    q, h, k, loss = f32(at, n), f32(at + 4 * n, n), f32(at + 8 * n, n), f32(at + 12 * n, n)
-    return s, weight, inner, p, q, h, k, loss
-
-
-@compiled(fastmath=REORDERED, always_inlined=True, apart=True)
-def _estimate(search, mm, n):
-    """search[PLACE]: after a step of the fixed point and one of Newton's, or on the partner if that is better;
-    search[LOSS]: a bound that the degradation at the best place is not below.
-
-    float32 in units of mm: a vector register holds twice as many partners. Several short loops, because one
-    long chain of dependent operations stalls; no float64 in them, it would halve the width.
-    """
-    wide = search.shape[1]
-    s, weight, inner, p, q, h, k, loss = _rough_rows(search, wide)
-    unit = 1.0 / max(mm, SMALL)
-    for j in range(n):
-        s[j] = F(search[S, j])
-        weight[j], inner[j] = F(search[NN, j] * unit), F(search[MN, j] * unit)
-    for j in range(n, wide):
-        s[j], weight[j], inner[j] = ONE, ONE, ONE
-    for j in range(wide):
-        k[j] = rough_exp_of(-s[j])
-        a, b = k[j] * (k[j] + inner[j]), weight[j] + inner[j] * k[j]
-        h[j] = _rough_place(a / (a + b) if a + b > TINY else LOWEST)
-    _rough_kernels(p, q, h, s, wide)
-    _rough_newton(s, weight, inner, p, q, h, wide)
-    _rough_kernels(p, q, h, s, wide)
-    _rough_bound(s, weight, inner, p, q, h, k, loss, wide)
-    for j in range(n):
-        search[PLACE, j] = h[j]
-        search[LOSS, j] = mm * max(loss[j], ZERO)
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def _rough_newton(s, weight, inner, p, q, h, n):
-    """A Newton step from h; where the degradation does not bend upwards, another of the fixed point"""
-    for j in range(n):
-        a, b, up, bend = _rough_slope(h[j], s[j], p[j], q[j], weight[j], inner[j])
-        fixed = a / (a + b) if a + b > TINY else LOWEST
-        step = -up / bend if bend < -TINY else fixed - h[j]
-        longest = QUARTER + HALF * abs(h[j])
-        step = step if step < longest else longest
-        h[j] = _rough_place(h[j] + (step if step > -longest else -longest))
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def _rough_bound(s, weight, inner, p, q, h, k, loss, n):
-    """The degradation at h, or on the partner if that is less; then the bound.
-
-    The bound takes off SAFE times what another Newton step would gain, at most a quarter. Measured: no
-    degradation was below it by more than a thousandth, with coefficients up to 10^4 times as long as those of m,
-    distances s up to 30 and all angles; mostly it is within a hundredth.
-    """
-    for j in range(n):
-        g, twice_s = ONE - h[j], TWO * s[j]
-        lost = _rough_lost(twice_s * g * g, p[j] * p[j])
-        lost += weight[j] * _rough_lost(twice_s * h[j] * h[j], q[j] * q[j])
-        shared = twice_s * h[j] * g
-        lost_both = (
-            k[j] * _rough_lost(-shared, ONE) if abs(shared) < ROUGH_NEAR else k[j] - p[j] * q[j]
-        )
-        loss[j] = lost + TWO * inner[j] * lost_both
-    for j in range(n):
-        _, _, up, bend = _rough_slope(h[j], s[j], p[j], q[j], weight[j], inner[j])
-        most = QUARTER * loss[j]
-        gain = SAFE * TWO * s[j] * up * up / -bend if bend < -TINY else most
-        on_partner = _rough_lost(TWO * s[j], k[j] * k[j])
-        h[j] = h[j] if loss[j] < on_partner else ZERO
-        bound = loss[j] - (gain if gain < most else most)
-        loss[j] = bound if bound < on_partner else on_partner
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def _rough_place(h):
-    """The nearest place within reach. Since m is the lightest, none is beyond m."""
-    h = h if h > LOWEST else LOWEST
-    return h if h < ONE else ONE
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def _rough_kernels(p, q, h, s, n):
-    for j in range(n):
-        p[j] = rough_exp_of(-s[j] * (ONE - h[j]) * (ONE - h[j]))
-        q[j] = rough_exp_of(-s[j] * h[j] * h[j])
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def _rough_slope(h, s, p, q, weight, inner):
-    """(A, B, slope, its derivative), as in `degradation_at`"""
-    g, pp, qq, pq = ONE - h, p * p, weight * q * q, inner * p * q
-    a, b = pp + pq, qq + pq
-    bend = TWO * s * (TWO * (g * g * pp + h * h * qq) + (g - h) * (g - h) * pq) - a - b
-    return a, b, g * a - h * b, bend
-
-
 @compiled(always_inlined=True)
 def observed_distance(log):
     """The distance of which the logarithm of a kernel value speaks."""
@@ -301,7 +181,7 @@ def rank_partners(model, m, observed, unwritten, search):
     if model.head.objective == EQ21:
         _eq21_partners(model, m, search)
     else:
-        _estimate(search, search[NN, m], n)
+        estimate(search, search[NN, m], n)
     search[LOSS, m] = np.inf
     tag_with_index(search[LOSS], model.head.count)
 
