@@ -29,8 +29,8 @@ from river import base, preprocessing
 from test_saving import ALL, file_of, is_supervised
 
 import river_budget as rb
+from river_budget.core.blocks import views
 from river_budget.core.heavy import FAINT, STRAINED
-from river_budget.core.layout import views
 from river_budget.core.limits import FARTHEST
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project

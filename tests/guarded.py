@@ -13,7 +13,7 @@ import mmap
 
 import numpy as np
 
-from river_budget.core import layout
+from river_budget.core import blocks
 from river_budget.model import calls
 from river_budget.model.lists import Lists
 
@@ -53,7 +53,7 @@ class Fence:
         return np.frombuffer(memory, np.uint8, nbytes, start)
 
     def zeros(self, nbytes):
-        """For `layout.zeros`: blocks and scratch space."""
+        """For `blocks.zeros`: blocks and scratch space."""
         return self.octets(int(nbytes), LINE)
 
     def numbers(self, *shape):
@@ -96,7 +96,7 @@ def guarded(behind=True):
     kind, old = (
         calls.Call,
         (
-            layout.zeros,
+            blocks.zeros,
             calls._one,
             calls.Call.__init__,
             calls.Call.run,
@@ -129,11 +129,11 @@ def guarded(behind=True):
                     original[...] = twin  # some passes write what the targets were for
         return result
 
-    layout.zeros, calls._one, kind.__init__, kind.run = fence.zeros, fence.one, begin, run
+    blocks.zeros, calls._one, kind.__init__, kind.run = fence.zeros, fence.one, begin, run
     calls._whole_numbers = fence.memory
     calls._idle, calls.MOST_IDLE = [], 0
     try:
         yield fence
     finally:
-        layout.zeros, calls._one, kind.__init__, kind.run = old[:4]
+        blocks.zeros, calls._one, kind.__init__, kind.run = old[:4]
         calls._whole_numbers, calls._idle, calls.MOST_IDLE = old[4:]

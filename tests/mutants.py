@@ -725,7 +725,7 @@ PROMISES = [
         "another_layout or stamp",
     ),
     Mutant(
-        "core/layout.py",
+        "core/blocks.py",
         "repr((HEADER.descr, STATE_AT, STATE_SIZE, shapes, records))",
         "repr((STATE_AT, STATE_SIZE, records))",
         "pickles",
@@ -822,7 +822,7 @@ PROMISES = [
     ),
     Mutant(
         "model/calls.py",
-        "            self.space[: blocks.WIPED] = 0\n",
+        "            self.space[: layout.WIPED] = 0\n",
         "            pass\n",
         "frames bounds",
         "AutoKernel or one_workspace",
@@ -858,14 +858,14 @@ PROMISES = [
     ),
     # functions that passes share: where they are needed, and nowhere else
     Mutant(
-        "core/layout.py",
+        "core/blocks.py",
         "Need.LISTS * listed",
         "Need.LISTS * (not listed)",
         "shared",
         "moment",
     ),
     Mutant(
-        "core/layout.py",
+        "core/blocks.py",
         "& ~OF_BLOCKS\n",
         "\n",
         "shared",
@@ -998,8 +998,8 @@ PROMISES = [
     ),
     Mutant(
         "model/base.py",
-        "if fixed and name in self.__dict__:",
-        "if False:",
+        "if known and name in kind.parameters()",
+        "if False and name in kind.parameters()",
         "lifecycle",
         "assignment",
     ),
@@ -1422,14 +1422,14 @@ PROMISES = [
         "where_a_dict_looks",
     ),
     Mutant(
-        "core/layout.py",
+        "core/blocks.py",
         " or end > len(whole):",
         ":",
         "ahead",
         "as_far_as",
     ),
     Mutant(
-        "core/layout.py",
+        "core/blocks.py",
         "    copy = _room_for(len(block)",
         "    return block\n    copy = _room_for(len(block)",
         "ahead",

@@ -15,7 +15,7 @@ from optional import needs_compiler
 from test_saving import file_of
 
 import river_budget as rb
-from river_budget.core import ahead, layout
+from river_budget.core import ahead, blocks, layout
 from river_budget.core.numba_types import i64
 from river_budget.model.lists import vectors_of
 
@@ -101,7 +101,7 @@ def as_it_is():
     "without",
     [
         lambda patch: patch.setattr(ahead, "is_laid_out", lambda: False),
-        lambda patch: patch.setattr(layout, "_PRIVATE", 0),
+        lambda patch: patch.setattr(blocks, "_PRIVATE", 0),
         lambda patch: patch.setattr(mmap, "mmap", refused),
     ],
     ids=["nothing asked for", "nothing kept free", "refused"],
@@ -122,7 +122,7 @@ def refused(*size):
 def test_lists_grow_where_they_are(as_it_is):
     model = copy.deepcopy(as_it_is[0])
     start, size = model.block.ctypes.data, model.block.nbytes
-    assert size >= layout.RESERVED_FROM
+    assert size >= blocks.RESERVED_FROM
     before, twin = copy.deepcopy(model), copy.deepcopy(model)
     places = []
     for x, y in growing(2500, 2500):
@@ -133,7 +133,7 @@ def test_lists_grow_where_they_are(as_it_is):
     assert model.memory_usage >= model.block.nbytes
     # copies have memory of their own
     assert pickle.dumps(before) == pickle.dumps(twin)
-    check_nodes(layout.views(model.block))
+    check_nodes(blocks.views(model.block))
     learned(twin, growing(2500, 2500))
     assert file_of(twin) == file_of(model)
     restored = pickle.loads(pickle.dumps(model))
@@ -143,11 +143,11 @@ def test_lists_grow_where_they_are(as_it_is):
 
 def test_a_block_goes_on_behind_itself_as_far_as_there_is_room(as_it_is):
     block = copy.deepcopy(as_it_is[0]).block
-    slots = int(layout.views(block).head.slots)
-    longer = layout.lengthened(block, 2 * slots)
+    slots = int(blocks.views(block).head.slots)
+    longer = blocks.lengthened(block, 2 * slots)
     assert longer.ctypes.data == block.ctypes.data
     assert 0 <= len(longer) - len(block) - slots * int(layout.NODE_SIZE) < 64
     assert not longer[len(block) :].any()
-    assert layout.lengthened(block, 2 * layout.RESERVED * slots) is None
-    assert layout.lengthened(block.copy(), 2 * slots) is None
+    assert blocks.lengthened(block, 2 * blocks.RESERVED * slots) is None
+    assert blocks.lengthened(block.copy(), 2 * slots) is None
     assert len(vectors_of(block)) == 60

@@ -16,7 +16,7 @@ from streams import emerging, smooth
 
 import river_budget as rb
 from river_budget.core import auto_tables as core
-from river_budget.core.layout import views
+from river_budget.core.blocks import views
 
 
 def blobs(n, seed=0, d=4, classes=2):

@@ -15,7 +15,7 @@ from streams import LABELS
 from test_saving import ALL, file_of
 
 import river_budget as rb
-from river_budget.core import layout
+from river_budget.core import blocks, layout
 from river_budget.distributed import KeyedModels
 from river_budget.kernels import RBF
 from river_budget.model import calls
@@ -49,7 +49,7 @@ def arrays(monkeypatch):
         made.append((raw, start, start + nbytes))
         return raw[start : start + nbytes]
 
-    monkeypatch.setattr(layout, "zeros", zeros)
+    monkeypatch.setattr(blocks, "zeros", zeros)
     no_idle_workspaces(monkeypatch)
     return made
 
@@ -160,7 +160,7 @@ def test_what_lies_in_scratch_space_makes_no_difference(model, lived, monkeypatc
     rng = np.random.default_rng(1)
     first = model.clone()
     second = copy.deepcopy(first)
-    clean = layout.scratch_for
+    clean = blocks.scratch_for
 
     def dirty(block):
         scratch = clean(block)
@@ -169,7 +169,7 @@ def test_what_lies_in_scratch_space_makes_no_difference(model, lived, monkeypatc
 
     lived(first, copy.deepcopy(rng))
     no_idle_workspaces(monkeypatch)
-    monkeypatch.setattr(layout, "scratch_for", dirty)
+    monkeypatch.setattr(blocks, "scratch_for", dirty)
     lived(second, rng)
     assert file_of(first) == file_of(second)
 
@@ -217,13 +217,13 @@ def test_large_workspaces_are_not_kept(monkeypatch):
 def widths_of_equal_blocks(model):
     """The features of a young model and of one that has grown twice, whose blocks have equally many bytes."""
     first = model.capacity_for(0)
-    last = layout.columns_for(GROWTH * layout.columns_for(GROWTH * first))
+    last = blocks.columns_for(GROWTH * blocks.columns_for(GROWTH * first))
     for wide in range(1, 400):
         young = model.header_fields(wide) | {"width": wide, "capacity": first}
         for long in range(1, wide):
             grown = model.header_fields(long) | {"width": long, "capacity": last}
-            if layout.block_size(young) == layout.block_size(grown):
-                assert layout.scratch_size(young) < layout.scratch_size(grown)
+            if blocks.block_size(young) == blocks.block_size(grown):
+                assert blocks.scratch_size(young) < blocks.scratch_size(grown)
                 return wide, long
     raise AssertionError("no such blocks")
 

@@ -11,7 +11,7 @@ from river import datasets, evaluate, linear_model, metrics, preprocessing
 from streams import emerging
 
 import river_budget as rb
-from river_budget.core.layout import views
+from river_budget.core.blocks import views
 from river_budget.experiments import command, defaults
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project

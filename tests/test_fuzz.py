@@ -15,8 +15,8 @@ from models import learned
 from test_saving import ALL, TESTS, file_of, stream_of, taught, teach
 
 import river_budget as rb
-from river_budget.core import layout
-from river_budget.core.layout import views
+from river_budget.core import blocks, layout
+from river_budget.core.blocks import views
 from river_budget.kernels import RBF, Laplacian
 from river_budget.saving import opened
 
@@ -25,9 +25,9 @@ LONG = int(os.environ.get("RIVER_BUDGET_FUZZ", "40000"))
 TOUCH = """
 import ctypes
 from guarded import guarded
-from river_budget.core import layout
+from river_budget.core import blocks, layout
 with guarded({behind}):
-    block = layout.zeros(640)
+    block = blocks.zeros(640)
     ctypes.c_char.from_address(block.ctypes.data + {place}).value
 print("survived")
 """
@@ -114,7 +114,7 @@ def test_a_sum_of_few_vectors_may_get_a_budget_with_a_smaller_rank(average):
 @pytest.mark.parametrize("kind", [rb.AutoKernelClassifier, rb.AutoKernelRegressor])
 def test_without_a_feature_nothing_is_read_that_is_not_there(kind, monkeypatch):
     """Tables of bins looked at the first feature, also where there is none: at whatever lay in scratch space."""
-    clean, models = layout.scratch_for, []
+    clean, models = blocks.scratch_for, []
     no_idle_workspaces(monkeypatch)
     for octet in (0x00, 0x40):
 
@@ -123,7 +123,7 @@ def test_without_a_feature_nothing_is_read_that_is_not_there(kind, monkeypatch):
             scratch[layout.WIPED :] = octet
             return scratch
 
-        monkeypatch.setattr(layout, "scratch_for", filled)
+        monkeypatch.setattr(blocks, "scratch_for", filled)
         model = kind(5, seed=1)
         for i in range(20):
             model.learn_one({}, i % 2 == 0)

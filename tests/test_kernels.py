@@ -18,7 +18,7 @@ from streams import emerging, smooth
 
 import river_budget as rb
 from river_budget.core import custom
-from river_budget.core.layout import views
+from river_budget.core.blocks import views
 from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Linear, Normalised, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest
 

@@ -30,6 +30,7 @@ TESTS = pathlib.Path(__file__).parent
 PACKAGE = pathlib.Path(rb.__file__).parent
 CORE = sorted(PACKAGE.glob("core/*.py"))
 PLUMBING = {
+    "blocks.py",
     "codes.py",
     "disk_cache.py",
     "jit.py",

@@ -10,7 +10,7 @@ from test_saving import file_of
 
 import river_budget as rb
 from river_budget.core import bsgd, sbp
-from river_budget.core.layout import views
+from river_budget.core.blocks import views
 from river_budget.core.projection import EVERY
 from river_budget.kernels import RBF, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveRandom

@@ -19,7 +19,7 @@ from test_fourier import accuracy
 import river_budget as rb
 from river_budget.core import sbp as core
 from river_budget.core import waterlevel
-from river_budget.core.layout import views
+from river_budget.core.blocks import views
 from river_budget.core.numba_types import f64
 from river_budget.kernels import RBF
 

@@ -13,7 +13,7 @@ from models import MODELS, learned, stream_for
 from optional import needs_compiler
 
 import river_budget as rb
-from river_budget.core import layout, shared
+from river_budget.core import blocks, shared
 from river_budget.core.codes import Need
 from river_budget.core.scoring import score_together
 from river_budget.kernels import RBF, Laplacian, Linear
@@ -108,8 +108,8 @@ def test_together_or_one_by_one_examples_get_the_same_scores(monkeypatch):
 @pytest.mark.parametrize("model", MODELS)
 def test_the_needs_of_a_block_follow_from_its_header(model):
     model = learned(model.clone(), 30)
-    needs = Need(int(layout.views(model.block).head.needs))
-    head = layout.views(model.block).head
+    needs = Need(int(blocks.views(model.block).head.needs))
+    head = blocks.views(model.block).head
     assert needs & type(model).needs == type(model).needs
     if not needs & Need.KERNEL:
         return
@@ -123,17 +123,17 @@ def test_the_needs_of_a_block_follow_from_its_header(model):
 
 
 def test_lists_and_what_no_longer_is_one_are_needs_of_the_moment():
-    block = layout.allocate(width=3, capacity=8, outputs=1, needs=PLAIN, slots=10, heavy=1)
-    assert layout.views(block).head.needs == PLAIN | Need.LISTS | Need.HEAVY
-    table = layout.resized(block, slots=0, heavy=0)
-    assert layout.views(table).head.needs == PLAIN
+    block = blocks.allocate(width=3, capacity=8, outputs=1, needs=PLAIN, slots=10, heavy=1)
+    assert blocks.views(block).head.needs == PLAIN | Need.LISTS | Need.HEAVY
+    table = blocks.resized(block, slots=0, heavy=0)
+    assert blocks.views(table).head.needs == PLAIN
 
 
 def test_kernels_that_are_not_gaussian_need_their_functions():
     for kernel in (RBF(), Laplacian(), Linear()):
         model = rb.KernelPerceptronClassifier(kernel)
         model.learn_one({"a": 1.0}, True)
-        needs = int(layout.views(model.block).head.needs)
+        needs = int(blocks.views(model.block).head.needs)
         assert bool(needs & Need.OTHER_KERNELS) == (not isinstance(kernel, RBF))
 
 

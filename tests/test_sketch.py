@@ -10,7 +10,7 @@ from oracles.sketch import sketch
 from river import evaluate, linear_model, metrics
 
 import river_budget as rb
-from river_budget.core.layout import views
+from river_budget.core.blocks import views
 from river_budget.core.randoms import uniforms
 from river_budget.kernels import RBF, Linear, Polynomial
 from river_budget.saving import container, opened

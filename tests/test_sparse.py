@@ -11,8 +11,8 @@ import pytest
 from inside import check_nodes
 
 import river_budget as rb
-from river_budget.core import layout
-from river_budget.core.layout import views
+from river_budget.core import blocks
+from river_budget.core.blocks import views
 from river_budget.model import storage
 from river_budget.model.lists import key_of, vectors_of, write_keys
 
@@ -344,7 +344,7 @@ def test_any_list_may_grow_where_it_is(kind, thin, monkeypatch):
     monkeypatch.setattr(storage, "FEW_SLOTS", 4)
     copied = KINDS[kind]()
     expected, there, stayed = run(copied, STREAM), 0, 0
-    monkeypatch.setattr(layout, "RESERVED_FROM", 1)
+    monkeypatch.setattr(blocks, "RESERVED_FROM", 1)
     model, scores = KINDS[kind](), []
     for x, y in STREAM:
         before = model.block

@@ -75,7 +75,7 @@ TRICKS = {
         "RBPClassifier(100)",
     ),
     "odd-columns": Trick(
-        "core/layout.py",
+        "core/blocks.py",
         "    return 8 * (-(-vectors // 8) | 1)\n",
         "    return -(-vectors // 512) * 512\n",
         "RBPClassifier(500)",

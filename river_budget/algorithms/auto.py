@@ -9,7 +9,7 @@ import numpy as np
 from ..core import auto as classes_core
 from ..core import auto_regression as numbers_core
 from ..core import auto_tables as core
-from ..core import layout as blocks
+from ..core import blocks
 from ..core.codes import Need, Task
 from ..model.shells import Classifier, Regressor
 from .auto_inspection import Inspected

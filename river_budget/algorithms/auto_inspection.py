@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core import auto_tables as core
-from ..core import layout as blocks
+from ..core import blocks
 from ..core.auto_sharing import NEIGHBOURS_FOUND
 from ..core.auto_tails import raw_of_score
 from ..core.numba_types import f64_matrix

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core import auto_tables as core
-from ..core import layout as blocks
+from ..core import blocks
 from ..core.auto_binning import COARSENESS, SUM
 from ..core.auto_mixer import RIDGE
 from ..core.auto_regression import LONGEST_STRETCH

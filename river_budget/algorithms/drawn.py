@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks, layout
 from ..core.codes import Need
 from ..model.base import StreamModel
 from ..model.batches import Batch
@@ -186,7 +186,7 @@ class Drawn(StreamModel):
             fields = {name: head[name] for name in head.dtype.names} | {"width": len(names)}
             block = blocks.allocate(**fields)
             old, new = blocks.views(current), blocks.views(block)
-            own = slice(blocks.STATE_AT, blocks.TABLES_AT)
+            own = slice(layout.STATE_AT, layout.TABLES_AT)
             block[own] = current[own]
             new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
         self.draw(block, names, range(len(names)))

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core import blocks
 from ..core import fourier as core
-from ..core import layout as blocks
 from ..core.codes import Kernel as Code
 from ..core.randoms import uniforms
 from ..kernels import RBF, Kernel

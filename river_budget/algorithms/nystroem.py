@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks
 from ..core import nystroem as core
 from ..kernels import Kernel
 from ..model.batches import Batch

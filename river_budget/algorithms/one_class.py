@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from ..core import layout as blocks
+from ..core import blocks
 from ..core import norma as core
 from ..core.codes import Strategy, Task
 from ..core.maintenance import shrink_to_budget

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks
 from ..core import sbp as core
 from ..core import sbp_choice as choice
 from ..core.calibration import STEEPEST

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks
 from ..core import sketch as core
 from ..core.codes import Need
 from ..core.randoms import uniforms

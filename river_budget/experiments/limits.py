@@ -20,9 +20,9 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
+from ..core.blocks import columns_for, zeros
 from ..core.jit import compiled
 from ..core.lanes import LANES, VECTOR, WORD, eight, fused, in_all, same
-from ..core.layout import columns_for, zeros
 from ..core.sweeps import MOST
 
 TERMS = [1.0 / math.factorial(n) for n in range(11, -1, -1)]

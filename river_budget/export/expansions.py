@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..algorithms.sketch import constant_columns
-from ..core import layout as blocks
+from ..core import blocks
 from ..core.codes import Kernel as Code
 from ..model.lists import vectors_of
 from .errors import not_exported

@@ -7,7 +7,7 @@ import sys
 import warnings
 from typing import Any
 
-from ..core import layout as blocks
+from ..core import blocks
 from ..core.alarms import (
     DIVERGED,
     FAR_FROM_ALL,

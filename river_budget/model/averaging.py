@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks
 from ..core.averaging import decide_mean
 from ..core.scoring import decide
 from ..parameters import positive

@@ -18,8 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from ..core import layout as blocks
-from ..core import shared
+from ..core import blocks, shared
 from ..core.codes import Need
 from ..core.limits import KERNELS
 from ..kernels import RBF, Custom, Kernel

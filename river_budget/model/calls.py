@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
-from ..core import shared
+from ..core import blocks, layout, shared
 from ..core.calls import (
     BLOCK,
     DONE,
@@ -45,9 +44,9 @@ KEPT, MOST_IDLE = 2**18, 8  # bytes of scratch space or of a desk; workspaces th
 LISTED_EXAMPLES = int(Need.LISTED_EXAMPLES)
 NEVER = -1  # done, by a pass that takes whole rows
 
-_SCRATCH_AT = blocks.HEADER.fields["scratch"][1]  # type: ignore[index]
+_SCRATCH_AT = layout.HEADER.fields["scratch"][1]  # type: ignore[index]
 _three_at = struct.Struct("=qqq").unpack_from  # of the header: scratch, function, needs
-_FUNCTION_AT = slice(blocks.WIPED, blocks.WIPED + 8)  # in scratch space
+_FUNCTION_AT = slice(layout.WIPED, layout.WIPED + 8)  # in scratch space
 
 
 class _Memory(ctypes.Structure):
@@ -106,7 +105,7 @@ class Workspace:
             self.space = blocks.scratch_for(block)
             self.address, self.size = address_of(self.space), needed
         elif block is not self.block:
-            self.space[: blocks.WIPED] = 0
+            self.space[: layout.WIPED] = 0
         self.block = block
         if function:
             self.space[_FUNCTION_AT].view(np.int64)[0] = address_for(function)
@@ -191,7 +190,7 @@ class Call:
 
     def model(self) -> Any:
         """The model of the call with its scratch space, for Python."""
-        return blocks.PlainModel(int(self.addresses[BLOCK]), int(self.addresses[SCRATCH]))
+        return layout.PlainModel(int(self.addresses[BLOCK]), int(self.addresses[SCRATCH]))
 
     def move(self, block: Any, start: int, stop: int) -> None:
         """Call the pass for this model, and for the rows from start to stop."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks
 from .calls import Call
 from .lists import vectors_of
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks, layout
 from ..core.codes import Maintenance, Need
 from ..core.maintenance import STRATEGIES
 from ..core.scoring import decide, kernel_rows
@@ -47,7 +47,7 @@ class BudgetModel(StoredVectors):
         budget = self.budget_in_use
         return super().header_fields(n_features) | {
             "capacity": self.capacity_for(0),
-            "budget": blocks.UNLIMITED if budget is None else budget,
+            "budget": layout.UNLIMITED if budget is None else budget,
             "per_vector": self.per_vector_rows,
         }
 
@@ -76,7 +76,7 @@ class BudgetModel(StoredVectors):
         super()._change(name, value)
         if name == self.budget_name and self.block is not None:
             head = blocks.views(self.block).head
-            head.budget = blocks.UNLIMITED if value is None else value
+            head.budget = layout.UNLIMITED if value is None else value
             if head.count > head.budget:
                 self.fit_budget()
             self.resize_block(capacity=self.capacity_for(blocks.views(self.block).head.count))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks, layout
 from ..parameters import as_float
 
 WHOLE = 2**53  # up to which whole numbers are floats as they are
@@ -245,7 +245,7 @@ def _lay_out(model: Any, filled: Any, lengths: Any) -> Any:
     kinds, rooms = _pieces_for(lengths)
     firsts = 1 + np.cumsum(rooms) - rooms
     columns, total = model.columns, int(rooms.sum())
-    columns[:] = np.zeros(1, blocks.COLUMN)
+    columns[:] = np.zeros(1, layout.COLUMN)
     for name, numbers in (("first", firsts), ("count", lengths), ("kind", kinds)):
         columns[name][filled] = numbers
     model.pieces[:] = 0

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from ..core import layout as blocks
+from ..core import blocks
 from ..core.codes import Task
 from ..kernels import RBF, Kernel
 from .averaging import split

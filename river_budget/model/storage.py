@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks
 from .at_once import AtOnce
 from .base import StreamModel
 from .batches import Batch

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks
 from ..core.codes import Kernel
 from ..core.heavy import FAINT
 from ..core.limits import BOUND

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks
 from ..kernels import Kernel
 from ..model.contract import Expansion
 from ..model.expansion import BudgetModel

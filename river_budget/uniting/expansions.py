@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import layout as blocks
+from ..core import blocks
 from ..core import union as core
 from ..core.calibration import STEEPEST
 from ..core.support import LARGEST

@@ -1,0 +1,237 @@
+"""Blocks for Python: made, grown and looked into (core/layout.py says what is in them)."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import mmap
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .codes import OF_BLOCKS, Kernel, Need, Objective, Task
+from .layout import (
+    BLOCK_TABLES,
+    COLUMN,
+    HEADER,
+    NODE,
+    PIECES,
+    SIZES,
+    STATE_AT,
+    STATE_SIZE,
+    TABLES_AT,
+    Header,
+    PlainModel,
+    attribute,
+    header_format,
+    heap_numbers,
+    place_of,
+    read_header,
+)
+
+# Behind a large block with nodes memory is kept free for more. Where nobody has touched it, it takes no room.
+RESERVED_FROM, RESERVED = 2**20, 8  # bytes of the block; how many times as much there is then
+_PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)  # 0: not here
+
+
+def views(block: Any) -> Any:
+    """The model of a block, without scratch space: alive as long as the block."""
+    return PlainModel(block.ctypes.data, 0)
+
+
+def state_of(block: Any, record: Any) -> Any:
+    """The algorithm's own record, of this type: alive as long as the block."""
+    return block[STATE_AT : STATE_AT + record.itemsize].view(record)[0]
+
+
+def zeros(nbytes: int) -> Any:
+    """So many zero bytes that start at a multiple of 64: vector code that reads across two cache lines
+    takes longer."""
+    raw = np.zeros(nbytes + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + nbytes]
+
+
+def _room_for(nbytes: int, slots: int) -> Any:
+    """The same for a block, with memory behind it if it has many nodes."""
+    if slots and nbytes >= RESERVED_FROM and _PRIVATE:
+        try:
+            return np.frombuffer(mmap.mmap(-1, RESERVED * nbytes, _PRIVATE), np.uint8)[:nbytes]
+        except (OSError, MemoryError):  # so much is not allowed
+            pass
+    return zeros(nbytes)
+
+
+def columns_for(vectors: int) -> int:
+    """The capacity for so many vectors: an odd number of cache lines, as strides of a power of two
+    make the rows of a matrix compete for the same places in the cache."""
+    return 8 * (-(-vectors // 8) | 1)
+
+
+_NOTHING = dict.fromkeys(HEADER.names or (), 0)
+
+
+def _header(fields: Mapping[str, Any]) -> Any:
+    """The header of a block with these fields; others are 0."""
+    return Header(**{**_NOTHING, **fields, **_derived(fields)})
+
+
+def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes that follow from the others: a block with slots keeps no table of vectors, but lists."""
+    width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
+    listed = int(fields.get("slots", 0)) > 0
+    return {
+        "needs": _needs(fields, listed),
+        "dense": 0 if listed else width,
+        "linked": width if listed else 0,
+        "heads": capacity if listed else 0,
+        "pieces": PIECES if listed else 0,
+    }
+
+
+def _needs(fields: Mapping[str, Any], listed: bool) -> int:
+    """What passes over such a block may need (core/shared.py)."""
+    needs = int(fields.get("needs", 0)) & ~OF_BLOCKS
+    if needs & Need.KERNEL:
+        needs |= Need.OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
+        needs |= Need.CLASSES * (fields.get("task", 0) == Task.MULTICLASS)
+        needs |= Need.LITERAL * (fields.get("objective", 0) == Objective.EQ21)
+        needs |= Need.LISTS * listed | Need.HEAVY * (fields.get("heavy", 0) > 0)
+    return needs
+
+
+def _places_for(h: Any) -> tuple[dict[str, int], int]:
+    """Where the tables of a block with this header begin, and where it ends."""
+    end, places = TABLES_AT, {}
+    for name, (kind, shape) in BLOCK_TABLES.items():
+        places[name] = end
+        end += -(-kind.size * math.prod(shape(h)) // 64) * 64
+    return places, end
+
+
+def block_size(fields: Mapping[str, Any]) -> int:
+    """Bytes of a block with these header fields."""
+    return _places_for(_header(fields))[1]
+
+
+def scratch_size(fields: Mapping[str, Any]) -> int:
+    """Bytes of the scratch space that a pass over such a block may need."""
+    return _scratch_size(_header(fields))
+
+
+def _scratch_size(h: Any) -> int:
+    rows = place_of("heap", 0, 0, h)[0]
+    return int(rows + 8 * heap_numbers(h))
+
+
+@functools.cache
+def stamp_of(record: Any) -> int:
+    """A number for this layout of a block whose algorithm keeps such a record."""
+    if np.dtype(record).itemsize > STATE_SIZE:  # it would reach into the tables
+        raise TypeError(
+            f"the state of an algorithm may take {STATE_SIZE} bytes, not {np.dtype(record).itemsize}"
+        )
+    sizes = _header({size: 101 + place for place, size in enumerate(SIZES)})
+    shapes = [(name, shape(sizes)) for name, (_, shape) in BLOCK_TABLES.items()]
+    records = [kind.descr for kind in (NODE, COLUMN, np.dtype(record))]
+    described = repr((HEADER.descr, STATE_AT, STATE_SIZE, shapes, records))
+    return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
+
+
+def allocate(**fields: Any) -> Any:
+    """A new block with these header fields, of which SIZES set its size."""
+    h = _header(fields)
+    places, end = _places_for(h)
+    found = {f"at_{name}": place for name, place in places.items() if name != "vectors"}
+    block = _room_for(end, h.slots)
+    header_format.pack_into(block, 0, *h._replace(scratch=_scratch_size(h), **found))
+    return block
+
+
+def resized(block: Any, **sizes: int) -> Any:
+    """A copy with other SIZES, or other fields; what is new holds zeros, and so does the room: its algorithm fills it anew."""
+    old_at = block.ctypes.data
+    old = read_header(old_at)
+    new_block = allocate(**old._asdict() | sizes)
+    new_at = new_block.ctypes.data
+    new = read_header(new_at)
+    new_block[STATE_AT:TABLES_AT] = block[STATE_AT:TABLES_AT]
+    for name, (kind, shape) in BLOCK_TABLES.items():
+        corner = tuple(map(min, shape(old), shape(new)))
+        if name == "room" or not all(corner):
+            continue
+        if len(corner) == 1:  # as bytes: records are copied number by number
+            source, target = getattr(old, f"at_{name}"), getattr(new, f"at_{name}")
+            nbytes = kind.size * corner[0]
+            new_block[target : target + nbytes] = block[source : source + nbytes]
+        else:
+            part = tuple(map(slice, corner))
+            attribute(name, new_at, 0, new)[part] = attribute(name, old_at, 0, old)[part]
+    return new_block
+
+
+def lengthened(block: Any, slots: int) -> Any:
+    """The same block with the memory behind it, if enough for so many slots was kept free: its header says later that
+    it has them. Else None."""
+    end = block_size(read_header(block.ctypes.data)._asdict() | {"slots": slots})
+    whole = block.base
+    kept = getattr(whole, "base", None)
+    if type(getattr(kept, "obj", kept)) is not mmap.mmap or end > len(whole):
+        return None
+    return whole[:end]
+
+
+def aligned(block: Any) -> Any:
+    """A copy of a block that starts at a multiple of 64 bytes."""
+    copy = _room_for(len(block), _whole(block, "slots"))
+    copy[:] = block
+    return copy
+
+
+_whole_at, _real_at = struct.Struct("=q").unpack_from, struct.Struct("=d").unpack_from
+_AT = {name: place[1] for name, place in (HEADER.fields or {}).items()}
+
+
+def _whole(block: Any, field: str) -> int:
+    """A field of the header, read at once: this is done at every call."""
+    found: int = _whole_at(block, _AT[field])[0]
+    return found
+
+
+def reals(block: Any, *fields: str) -> list[float]:
+    """Numbers of the header in the same way."""
+    return [_real_at(block, _AT[field])[0] for field in fields]
+
+
+def real_of_state(block: Any, kind: Any, field: str) -> float:
+    """A number of the algorithm's own record."""
+    found: float = _real_at(block, STATE_AT + kind.fields[field][1])[0]
+    return found
+
+
+def field_of(block: Any, field: str) -> Any:
+    """A whole number of the header as an array."""
+    return block[_AT[field] : _AT[field] + 8].view(np.int64)
+
+
+def stamp_in(block: Any) -> int:
+    """The number of the layout in which a block was made."""
+    return _whole(block, "stamp") if len(block) >= TABLES_AT else 0
+
+
+def width_in(block: Any) -> int:
+    """Features that a block has room for."""
+    return _whole(block, "width")
+
+
+def scratch_in(block: Any) -> int:
+    """Bytes of scratch space that a pass over this block may need."""
+    return _whole(block, "scratch")
+
+
+def scratch_for(block: Any) -> Any:
+    """Scratch space of that size."""
+    return zeros(scratch_in(block))
