@@ -885,6 +885,31 @@ PROMISES = [
         "coming",
     ),
     Mutant("core/linked.py", "    note_change(model, target)\n", "", "coming"),
+    Mutant(
+        "core/single.py", "            notes[i] = 0\n", "            notes[i] += 0\n", "common_rows"
+    ),
+    Mutant(
+        "core/single.py",
+        "call[BLOCK], call[WIDTH] = entry.block, entry.known",
+        "call[BLOCK] = entry.block",
+        "common_rows",
+    ),
+    Mutant("core/single.py", "i64(entry.busy_at, 1)[0] != 0", "entry.busy != 0", "common_rows"),
+    Mutant("model/common_rows.py", "    found.forget()\n", "", "common_rows"),
+    Mutant("model/common_rows.py", "if function or ", "if ", "common_rows"),
+    Mutant("model/common_rows.py", "len(block) >= LARGE", "False", "common_rows"),
+    Mutant(
+        "model/targets.py",
+        "[False, True] if both else",
+        "[label] if both else",
+        "lifecycle",
+    ),
+    Mutant(
+        "saving/states.py",
+        "    model.labels = labels.with_known(names)\n",
+        "    labels.known = names\n",
+        "saving",
+    ),
     Mutant("core/coming.py", "changed > CHANGES or ", "", "coming"),
     Mutant("core/coming.py", " and model.head.heavy == 0", "", "coming"),
     Mutant(

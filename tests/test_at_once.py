@@ -19,6 +19,7 @@ from test_saving import file_of
 
 import river_budget as rb
 from river_budget.core import entries
+from river_budget.core.numba_types import i64
 from river_budget.model import at_once
 from river_budget.model.at_once import nothing
 
@@ -293,7 +294,7 @@ def test_what_is_out_of_the_ordinary_is_left_alone():
     for given in ((), ({},), ({}, 1.0), ({}, 1.0, 1.0, 1.0)):
         assert model.at_once.learn(*given) is None
     assert file_of(model) == before
-    model.at_once.entry["busy"] = 1
+    i64(model.at_once.entry["busy_at"][0], 1)[0] = 1
     assert model.at_once.score({"a": 1.0}) is None
     assert model.decision_function_one({"a": 1.0}) == copy.copy(model).decision_function_one({"a": 1.0})  # fmt: skip
 

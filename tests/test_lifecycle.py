@@ -435,3 +435,19 @@ def test_a_huge_budget_takes_no_memory_before_it_is_needed():
     model = rb.RBPClassifier(1_000_000)
     model.learn_one(dict.fromkeys(range(1000), 1.0), True)
     assert model.memory_usage < 10_000_000
+
+
+# labels
+
+
+def test_a_boolean_names_both_classes_and_a_third_is_for_one_model_alone():
+    models = [rb.BSGDClassifier(5) for _ in range(3)]
+    for model, label in zip(models, (True, False, True), strict=True):
+        model.learn_one({"a": 1.0}, label)
+        assert list(model.predict_proba_one({"a": 1.0})) == [False, True]
+    models[0].learn_one({"a": 2.0}, "neither")
+    assert models[0].labels.known == [False, True, "neither"]
+    assert models[1].labels.known == models[2].labels.known == [False, True]
+    merged = rb.merge([models[1], models[2]])
+    merged.learn_one({"a": 2.0}, "neither")
+    assert models[1].labels.known == models[2].labels.known == [False, True]

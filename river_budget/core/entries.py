@@ -12,6 +12,11 @@ ENTRY = np.dtype(
         np.record,
         [
             ("busy", "i8"),
+            (
+                "busy_at",
+                "i8",
+            ),  # where it says whether a thread is about to use the calls: in `busy`, or with a common row
+            ("block", "i8"),  # the model
             ("nothing", "i8"),  # None
             # what counts how often names have lost their places, and when this was made
             ("given_back", "i8"),
@@ -20,7 +25,7 @@ ENTRY = np.dtype(
             ("scoring", "i8"),
             ("learning", "i8"),
             ("large", "i8"),
-            # the calls that they are given, or 0
+            # the calls that they are given, or 0; the row may be one that other models use too
             ("row", "i8"),
             ("list", "i8"),
             # places of names

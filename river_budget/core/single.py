@@ -10,7 +10,7 @@ from __future__ import annotations
 from llvmlite import ir
 from numba.core import types
 
-from .calls import BLOCK, KEYS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS
+from .calls import BLOCK, KEYS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS, WIDTH
 from .codes import Need
 from .cpython import (
     address_value,
@@ -32,7 +32,7 @@ from .dicts import read
 from .entries import SIZE, entry_at
 from .examples import NONE
 from .jit import compiled
-from .layout import model_at
+from .layout import WIPED, model_at
 from .numba_types import FLAG, WHOLE, carve, compiled_as, f64, i64
 from .shared import shared
 
@@ -44,13 +44,14 @@ def score(this, x):
     entry = entry_at(at)
     if not is_ready(entry, entry.scoring):
         return nothing(entry)
-    entry.busy = 1
+    busy = i64(entry.busy_at, 1)
+    busy[0] = 1
     call = read(entry, at, x)
     if call != 0 and done(entry, entry.scoring, call):
         answer = scores_of(i64(call, SIZE))
     else:
         answer = nothing(entry)
-    entry.busy = 0
+    busy[0] = 0
     return answer
 
 
@@ -62,20 +63,23 @@ def learn(this, given, count):
     if count != 3 or not is_ready(entry, entry.learning):
         return nothing(entry)
     arguments = i64(given, 3)
-    entry.busy = 1
+    busy = i64(entry.busy_at, 1)
+    busy[0] = 1
     call = read(entry, at, arguments[0])
     if call != 0 and learned(entry, at, call, arguments[1], arguments[2]):
         answer = NONE if error_set() != 0 else scores_of(i64(call, SIZE))
     else:
         answer = nothing(entry)
-    entry.busy = 0
+    busy[0] = 0
     return answer
 
 
 @compiled(always_inlined=True)
 def is_ready(entry, function):
-    """Whether it can be used: no thread is about to, and the places of names are still theirs."""
-    return function != 0 and entry.busy == 0 and i64(entry.given_back, 1)[0] == entry.version
+    """Whether it can be used: nobody is about to, and the places of names are still theirs."""
+    if function == 0 or i64(entry.busy_at, 1)[0] != 0:
+        return False
+    return i64(entry.given_back, 1)[0] == entry.version
 
 
 @compiled(always_inlined=True)
@@ -95,6 +99,16 @@ def scores_of(call):
             return NONE
         list_set(found, i, number)
     return found
+
+
+@compiled(always_inlined=True)
+def take_turn(entry, call):
+    """The row is for this model now. What another one has left in scratch space is not for it."""
+    if call[BLOCK] != entry.block:
+        call[BLOCK], call[WIDTH] = entry.block, entry.known
+        notes = i64(call[SCRATCH], WIPED // 8)
+        for i in range(notes.shape[0]):
+            notes[i] = 0
 
 
 def call_pass(function, call):
@@ -117,6 +131,8 @@ def _call_pass(context, builder, signature, args):
 @compiled(always_inlined=True)
 def done(entry, function, call):
     """Whether a pass has done the example."""
+    if call == entry.row:
+        take_turn(entry, i64(call, SIZE))
     if entry.large == 0:
         return call_pass(function, call) != 0
     thread = leave_lock()

@@ -20,12 +20,12 @@ from ..core import ahead, shared, single
 from ..core.codes import Need
 from ..core.entries import ENTRY
 from .calls import PreparedList, PreparedRow, address_of
+from .common_rows import LARGE, common_row
 from .features import FeatureIndex
 
 Score = Callable[[dict[Any, Any]], Any]
 Learn = Callable[[dict[Any, Any], float, float], Any]
 
-LARGE = 2**19  # bytes of a block, from which on a pass takes longer than other threads should wait
 CALL = (numba.int64[::1],)  # what passes take: addresses and sizes
 ARGUMENTS = {"score": 2, "learn": 3}  # words that a function of C is given
 
@@ -127,7 +127,7 @@ class AtOnce:
     A copy of a model begins without: theirs would change the original.
     """
 
-    __slots__ = ("block", "entry", "features", "kept", "learn", "list", "row", "score")
+    __slots__ = ("block", "entry", "features", "has_row", "kept", "learn", "list", "score")
 
     def __init__(self) -> None:
         self.score: Score = nothing
@@ -136,7 +136,7 @@ class AtOnce:
         self.kept: list[Any] = []  # what must live as long as the functions
         self.block: Any = None
         self.features: FeatureIndex | None = None
-        self.row: PreparedRow | None = None
+        self.has_row = False
         self.list: PreparedList | None = None
 
     def __reduce__(self) -> Any:
@@ -156,6 +156,8 @@ class AtOnce:
         entry: Any = np.zeros(1, ENTRY)
         vacant = features.vacant
         fields = dict.fromkeys(ENTRY.names or (), 0) | {
+            "busy_at": address_of(entry) + int(ENTRY.fields["busy"][1]),  # type: ignore[index]
+            "block": address_of(block),
             "nothing": id(None),
             "given_back": address_of(features.given_back),
             "version": features.taken_back,
@@ -203,9 +205,9 @@ class AtOnce:
         return bool(self.entry["scoring"] + self.entry["learning"] != before)
 
     def use(self, prepared: PreparedRow | PreparedList) -> bool:
-        """Write examples into this call from now on; False if there is one already."""
+        """Write examples into such a call from now on; False if there is one already."""
         if type(prepared) is PreparedRow:
-            return self.row is None and self._use_row(prepared)
+            return not self.has_row and self._use_row(prepared)
         assert type(prepared) is PreparedList
         return self.list is None and self._use_list(prepared)
 
@@ -213,14 +215,19 @@ class AtOnce:
         names = list(self.features or ())
         numbers = np.array([*map(id, names), *map(id, names), *range(len(names))])
         first, size = address_of(numbers), 8 * len(names)
-        self.kept += [row, numbers]
-        entry, self.row = self.entry, row
+        self.kept.append(numbers)
+        entry, self.has_row = self.entry, True
+        common = common_row(self.block, len(names), len(row.scores))
+        if common is None:
+            self.kept.append(row)
+            entry["row"] = address_of(row.addresses)
+        else:
+            entry["row"], entry["busy_at"] = address_of(common.addresses), address_of(common.busy)
         entry["names"], entry["expected"], entry["expected_places"] = (
             first,
             first + size,
             first + 2 * size,
         )
-        entry["row"] = address_of(row.addresses)
         return True
 
     def _use_list(self, made: PreparedList) -> bool:

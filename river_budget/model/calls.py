@@ -65,6 +65,12 @@ def address_of(array: Any) -> int:
         return address
 
 
+def scratch_and_function(block: Any) -> tuple[int, int]:
+    """The bytes of scratch space that passes over a block need, and which kernel function they call, or 0."""
+    scratch, function, _ = _three_at(block, _SCRATCH_AT)
+    return scratch, function
+
+
 class Desk:
     """Where passes write down what is present in the examples of a call (core/examples.py)."""
 
@@ -143,6 +149,13 @@ N_ADDRESSES = LONGEST + 1
 _write_addresses = struct.Struct(f"={N_ADDRESSES}q").pack_into
 
 
+def addresses_of_call(*words: int) -> Any:
+    """What a pass is given, in the order of core/calls.py."""
+    addresses = _whole_numbers(N_ADDRESSES)
+    _write_addresses(addresses, 0, *words)
+    return addresses
+
+
 class Call:
     """One call of a pass: the addresses of its arrays, which are C-contiguous.
 
@@ -179,10 +192,7 @@ class Call:
         )
         # bytes of a row
         self.steps = (8 * width, 8, 8, 8 * outputs, 8 * (lists[0] > 0))
-        self.addresses = _whole_numbers(N_ADDRESSES)
-        _write_addresses(
-            self.addresses,
-            0,
+        self.addresses = addresses_of_call(
             *(address_of(block), workspace.scratch_for(block)),
             *(*self.firsts[:4], n, width, outputs, *lists),
             *self.desk.addresses,

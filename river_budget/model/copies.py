@@ -81,9 +81,8 @@ class Copied:
                 f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
                 "for one version, rb.save and rb.load for all"
             )
-        for name in ("features", "labels"):  # a shallow copy would share them, but not the block
-            if name in state:
-                setattr(self, name, copy.copy(state[name]))
+        # a shallow copy would share them, but not the block
+        self.features = copy.copy(state["features"])
         if self.block is not None:
             self.block = blocks.aligned(self.block)
 

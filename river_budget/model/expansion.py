@@ -26,6 +26,7 @@ WHOLE = (
     1024  # budgets up to this have room for all vectors from the start; others grow as they need it
 )
 GROWTH = 2  # factor by which a model grows
+MERGE, PROJECT = Merge(), Project()  # for all models that are not told otherwise
 
 
 class BudgetModel(StoredVectors):
@@ -233,8 +234,8 @@ class Maintained(BudgetModel):
     def _usual_strategy(self, budget: int | None) -> Strategy:
         """Merging where the kernel allows it; without a budget, one that keeps no table."""
         if budget is None or isinstance(self.kernel_in_use, RBF):
-            return Merge()
-        return Project()
+            return MERGE
+        return PROJECT
 
     def _check_together(self, **parameters: Any) -> None:
         budget = (self.__dict__ | parameters)["budget"]

@@ -81,6 +81,9 @@ class Vacant:
         self.left[0] = len(places)
 
 
+_NO_PLACES, _NOBODY = Vacant(), np.zeros(0, np.int64)  # of indexes that are whole
+
+
 class FeatureIndex:
     """Names of features and their places, and the factors by which some of them are multiplied.
 
@@ -98,11 +101,11 @@ class FeatureIndex:
         self._scales = None if scales is None else dict(scales)
         self.loose = places is not None
         self.places: dict[Any, int] = {}
-        self.vacant = Vacant()  # places of a loose index
+        self.vacant = _NO_PLACES  # of a loose index
         self.width = 0  # places of a loose index
         self.given_back: Any = np.zeros(1, np.int64)  # changes whenever names lose their places
         # of a loose index: which object stands at each place, or 0
-        self.names_at: Any = np.zeros(0, np.int64)
+        self.names_at: Any = _NOBODY
         if places is None:
             self.rename(names)
         else:
@@ -112,8 +115,7 @@ class FeatureIndex:
     def rename(self, names: Iterable[Any]) -> None:
         """All names, each in the place where it stands here."""
         self.places = {name: place for place, name in enumerate(names)}
-        self.loose, self.vacant, self.width = False, Vacant(), 0
-        self.names_at = np.zeros(0, np.int64)
+        self.loose, self.vacant, self.width, self.names_at = False, _NO_PLACES, 0, _NOBODY
         self._prepare()
 
     def _prepare(self) -> None:

@@ -5,7 +5,6 @@ A model is a block of memory (core/block.py) and two indexes, of features and of
 
 from __future__ import annotations
 
-import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,8 +61,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
         All of it takes effect at once, for Ctrl-C and for threads that predict.
         """
-        labels = copy.copy(self.labels)
-        labels.add(label)
+        labels = self.labels.and_one_more(label)
         if self.block is None or labels.outputs == self.n_outputs:
             self.labels = labels
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 import sys
@@ -57,7 +58,7 @@ class Labels:
 
     Up to two classes share one output: the first one is negative, the second positive. From three on
     every class has its own. Booleans name both classes at once. `classes` given by the user are closed.
-    A `binary` model takes no third.
+    A `binary` model takes no third. They never change: a new label makes new ones.
     """
 
     def __init__(self, classes: tuple[Any, ...] | None = None, binary: bool = False):
@@ -72,6 +73,9 @@ class Labels:
         else:
             self.codes = {label: float(column) for column, label in enumerate(self.known)}
         self._table = array_of(self.known)
+
+    def __deepcopy__(self, memo: Any) -> Labels:
+        return self
 
     def __getstate__(self) -> Any:
         return self.closed, self.known, self.binary
@@ -117,10 +121,17 @@ class Labels:
                 "model separates two, put it into river's multiclass.OneVsRestClassifier"
             )
 
-    def add(self, label: Any) -> None:
+    def and_one_more(self, label: Any) -> Labels:
+        """The same with a new label."""
         label = plain(label)
-        self.known += [False, True] if isinstance(label, bool) and not self.known else [label]
-        self._encode()
+        both = isinstance(label, bool) and not self.known
+        return self.with_known([False, True] if both else [*self.known, label])
+
+    def with_known(self, known: list[Any]) -> Labels:
+        """These labels instead. Booleans are what most models have, and these have them in common."""
+        if not self.closed and len(known) == 2 and known[0] is False and known[1] is True:
+            return _of_booleans(self.binary)
+        return _labels(self.closed, known, self.binary)
 
     # scores -> labels
 
@@ -207,6 +218,17 @@ class Labels:
         if len(self.known) > 2 and len(scores) > 1:
             return dict(zip(self.known, map(float, scores), strict=False))
         return float(scores[0])
+
+
+def _labels(closed: bool, known: list[Any], binary: bool) -> Labels:
+    labels = object.__new__(Labels)
+    labels.__setstate__((closed, known, binary))
+    return labels
+
+
+@functools.cache
+def _of_booleans(binary: bool) -> Labels:
+    return _labels(False, [False, True], binary)
 
 
 class Targets:

@@ -196,8 +196,7 @@ def _restore_labels(model: Any, values: Any) -> None:
         raise damaged(str(error)) from None
     if (labels.closed and names != labels.known) or (labels.binary and len(names) > 2):
         raise damaged("its labels do not fit its classes")
-    labels.known = names
-    labels._encode()
+    model.labels = labels.with_known(names)
 
 
 def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) -> None:

@@ -101,8 +101,7 @@ def unite_labels(result: Any, models: list[Any]) -> None:
             f"classes of all models together must be two, not {known!r}: {type(result).__name__} "
             "separates no more"
         )
-    labels.known = known
-    labels._encode()
+    result.labels = labels.with_known(known)
 
 
 def columns_of(model: Expansion, result: Any) -> Any:

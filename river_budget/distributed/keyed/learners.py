@@ -154,7 +154,7 @@ class OurModelLoop:
         names = (
             {name for x in examples for name in x} if self.rows.names is None else self.rows.names
         )
-        self.learner.separate(model, names, targets)
+        self.learner.separate(model, names)
         learn = self._learn_dicts if self.rows.names is None else self._learn_matrix
         predictions = learn(model, examples, targets, weights)
         if self.predict:

@@ -1,8 +1,8 @@
 """Indexes of features and labels that the models of one shard share.
 
 Most keys have the same features and the same labels. A model with few support vectors would be twice as large with
-indexes of its own. Models share indexes between learning steps; a model that is about to change an index is first
-given its own copy.
+indexes of its own. Models share indexes between learning steps; a model that is about to change that of its features
+is first given its own copy. (Labels never change: a new one makes new ones.)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from river import base
 
 from ...model.features import FeatureIndex
-from ...model.targets import Labels, plain
+from ...model.targets import Labels
 from ...model.turns import Turn
 
 
@@ -54,11 +54,7 @@ class SharedIndexes:
         """The shared index of these values. Values of different types differ: 1 is not True here."""
         return table.setdefault((values, tuple(map(type, values))), index)
 
-    def separate(self, model: Any, names: Iterable[Any], targets: Iterable[Any]) -> None:
-        """Give a model its own copy of each index that these names or targets will change."""
+    def separate(self, model: Any, names: Iterable[Any]) -> None:
+        """Give a model its own index of features if these names will change it."""
         if not model.features.knows(dict.fromkeys(names)):
             model.features = copy.copy(model.features)
-        if hasattr(model, "labels"):
-            codes = model.labels.codes
-            if any(plain(target) not in codes for target in targets):
-                model.labels = copy.copy(model.labels)
