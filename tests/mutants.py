@@ -886,6 +886,13 @@ PROMISES = [
     ),
     Mutant("core/linked.py", "    note_change(model, target)\n", "", "coming"),
     Mutant(
+        "core/blocks.py",
+        "    if not needs & Need.AUTO:  # which",
+        "    if needs & Need.KERNEL:  # which",
+        "shared",
+        "not_ready",
+    ),
+    Mutant(
         "core/single.py", "            notes[i] = 0\n", "            notes[i] += 0\n", "common_rows"
     ),
     Mutant(

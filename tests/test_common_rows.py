@@ -12,6 +12,7 @@ from models import MODELS, content, scores, stream_for, variant
 from optional import needs_compiler
 
 import river_budget as rb
+from river_budget.core import blocks
 from river_budget.core.numba_types import i64
 from river_budget.kernels import RBF, Custom
 from river_budget.model import at_once, common_rows
@@ -121,8 +122,10 @@ def test_large_models_and_kernel_functions_have_calls_of_their_own(monkeypatch):
     for limit, features, outputs in ((size, 40, 1), (size + 1, 5000, 1), (size + 1, 5, 17)):
         monkeypatch.setattr(common_rows, "LARGE", limit)
         assert common_rows.common_row(model.block, features, outputs) is None
-    scratch = taught(rb.BSGDClassifier(1100, K), rows(30))
-    assert common_rows.common_row(scratch.block, 5, 1) is None
+    monkeypatch.setattr(common_rows, "LARGE", 2 * size)
+    monkeypatch.setattr(common_rows, "MOST_SCRATCH", blocks.scratch_in(model.block) - 1)
+    assert common_rows.common_row(model.block, 40, 1) is None
+    monkeypatch.setattr(common_rows, "MOST_SCRATCH", 2**30)
     custom = taught(rb.BSGDClassifier(5, Custom(product), rb.maintenance.RemoveOldest()), rows(30))
     assert common_rows.common_row(custom.block, 5, 1) is None
     assert len(common_rows._rows) == 1
@@ -143,7 +146,7 @@ def test_a_small_model_holds_little_besides_its_block():
 
 def test_a_call_that_is_in_use_is_left_alone():
     model, other = (taught(rb.BSGDClassifier(20, K), rows(40, seed=s)) for s in range(2))
-    x, y = rows(1, seed=9)[0]
+    (x, _), *_ = rows(1, seed=9)
     expected = model.decision_function_one(x)
     busy = i64(int(other.at_once.entry["busy_at"][0]), 1)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -9,8 +10,9 @@ import sys
 
 import numpy as np
 import pytest
-from models import MODELS, learned, stream_for
+from models import MODELS, TRANSFORMERS, learned, stream_for
 from optional import needs_compiler
+from river import base
 
 import river_budget as rb
 from river_budget.core import blocks, shared
@@ -67,6 +69,10 @@ def made_ready(code, monkeypatch):
         (
             "m = rb.RBPClassifier()\nfor y in 'abc': m.learn_one({'a': 1.0}, y)",
             PLAIN | Need.CLASSES,
+        ),
+        (
+            "m = rb.FOGDClassifier()\nfor y in 'abc': m.learn_one({'a': 1.0}, y)",
+            Need.EXAMPLES | Need.PRODUCTS | Need.CLASSES,
         ),
         (
             "m = rb.RBPClassifier()\nm.learn_one({'a': 1.0, 'b': 1.0}, True)\nm.learn_one({'a': 1.0}, True)",
@@ -135,6 +141,51 @@ def test_kernels_that_are_not_gaussian_need_their_functions():
         model.learn_one({"a": 1.0}, True)
         needs = int(blocks.views(model.block).head.needs)
         assert bool(needs & Need.OTHER_KERNELS) == (not isinstance(kernel, RBF))
+
+
+@pytest.fixture
+def called_too_early(monkeypatch):
+    """The names of shared functions that are called in this test and are not ready: here it is as if this process had
+    begun just now, and instead of a crash there is a note."""
+    found, traps = [], []
+    for need, some in shared._functions.items():
+        for function, _, cell in some:
+            if need == Need.TOGETHER:  # passes ask for these before they call them
+                monkeypatch.setattr(cell, "value", 0)
+                continue
+            name = function.py_func.__name__
+            trap = ctypes.CFUNCTYPE(ctypes.c_int)(lambda name=name: found.append(name) or 0)
+            traps.append(trap)  # alive as long as somebody may call it
+            monkeypatch.setattr(cell, "value", ctypes.cast(trap, ctypes.c_void_p).value)
+    monkeypatch.setattr(shared, "ready", 0)
+    return found
+
+
+@pytest.mark.parametrize("model", MODELS + TRANSFORMERS)
+@pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+def test_no_pass_calls_what_is_not_ready(model, called_too_early):
+    """In a process whose first model this is."""
+    model, X = model.clone(), np.random.default_rng(0).normal(size=(70, 4))
+    if isinstance(model, base.Transformer):
+        for x in [*map(dict, map(enumerate, X.tolist())), {"a": 1.0}, {1: 1.0}]:
+            model.learn_one(x)
+            model.transform_one(x)
+        assert called_too_early == []
+        return
+    for x, y in stream_for(model, 60):
+        model.predict_one(x)
+        model.learn_one(x, y)
+    for n in range(60):
+        names = {f"w{n * i % 97}": 1.0 for i in range(1, 4)}
+        model.predict_one(names)
+        model.learn_one(names, y)
+    if hasattr(model, "budget") and model.budget is not None:
+        model.mutate({"budget": 3})
+    many = model.clone()
+    y = X[:, 0] if isinstance(model, base.Regressor) else X[:, 0] > 0.0
+    many.learn_many(X, y)
+    many.predict_many(X)
+    assert called_too_early == []
 
 
 def test_every_shared_function_is_compiled_for_its_types_only():

@@ -26,6 +26,7 @@ from ..parameters import as_float
 
 AT_HAND = 2**24  # bytes of random numbers that a model keeps, however many names it has seen
 FEWEST = 256  # features whose numbers are kept
+PATIENCE = 32  # times that features may be added to more than so many, each time at the price of all others
 OLDEST = 4  # one of so many names is forgotten when there is no room
 FILLING = threading.Lock()  # predictions, in threads, may add numbers, and do not take any away
 
@@ -80,6 +81,7 @@ class Drawn(StreamModel):
     draws_features = True
     most_entries = 2**12
     _table: Table | None = None
+    _additions = 0
 
     @property
     def n_columns(self) -> int:
@@ -101,17 +103,23 @@ class Drawn(StreamModel):
         }
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
-        if self.block is not None and self.features.loose:
-            self._remember(names, beside)
+        if self.block is None:
+            super().add_features(names, beside)
             return
-        before = len(self.features)
-        if self.block is not None and before + len(names) > self._most_names:
-            self.resize_block(width=max(self._most_names, before))
-            self.features.loosen(blocks.width_in(self.block))
-            blocks.views(self.block).head.shuffled = 1
-            self._remember(names, beside)
-            return
-        super().add_features(names, beside)
+        if not self.features.loose:
+            n = len(self.features) + len(names)
+            self._additions += 1
+            if n <= FEWEST or (n <= self._most_names and self._additions <= PATIENCE):
+                super().add_features(names, beside)
+                return
+            self._widen(max(len(self.features), min(2 * n, self._most_names)))
+        self._remember(names, beside)
+
+    def _widen(self, width: int) -> None:
+        """Names come without end: there is room for so many, and adding one does not lay out all others anew."""
+        self.resize_block(width=width)
+        self.features.loosen(width)
+        blocks.views(self.block).head.shuffled = 1
 
     def begin_with(self, names: list[Any]) -> None:
         super().begin_with(names)
@@ -129,14 +137,14 @@ class Drawn(StreamModel):
 
     def _remember(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """Draw the numbers of names; where there is no room others are forgotten, as they can be drawn again."""
-        features = self.features
+        features, more = self.features, 2 * (len(self.features) + len(names))
         with FILLING:
+            if len(features.vacant) < len(names) and features.width < self._most_names:
+                self._widen(min(more, self._most_names))
             if len(features.vacant) < len(names):
                 self._forget_oldest({*beside, *names})
             if len(features.vacant) < len(names):  # an example that is larger than the room
-                width = 2 * (len(features) + len(names))
-                self.resize_block(width=width)
-                features.loosen(width)
+                self._widen(more)
             self._fill(names)
 
     def _forget_oldest(self, kept: Collection[Any]) -> None:

@@ -95,9 +95,10 @@ def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
 def _needs(fields: Mapping[str, Any], listed: bool) -> int:
     """What passes over such a block may need (core/shared.py)."""
     needs = int(fields.get("needs", 0)) & ~OF_BLOCKS
+    if not needs & Need.AUTO:  # which knows classes by itself
+        needs |= Need.CLASSES * (fields.get("task", 0) == Task.MULTICLASS)
     if needs & Need.KERNEL:
         needs |= Need.OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
-        needs |= Need.CLASSES * (fields.get("task", 0) == Task.MULTICLASS)
         needs |= Need.LITERAL * (fields.get("objective", 0) == Objective.EQ21)
         needs |= Need.LISTS * listed | Need.HEAVY * (fields.get("heavy", 0) > 0)
     return needs

@@ -85,4 +85,10 @@ class Need(enum.IntFlag):
 # What follows from the fields of a block, and what streams may call for, whatever the parameters
 OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY
 OF_EXAMPLES = Need.LISTED_EXAMPLES | Need.NAMES
-OF_STREAMS = OF_EXAMPLES | Need.TOGETHER | Need.CLASSES | Need.LISTS | Need.HEAVY
+OF_STREAMS = Need.TOGETHER | Need.LISTS | Need.HEAVY
+
+
+def with_streams(needs: Need) -> Need:
+    """What a class needs, and what streams may call for."""
+    classes = Need(0) if needs & Need.AUTO else Need.CLASSES
+    return needs | OF_EXAMPLES | classes | (OF_STREAMS if needs & Need.KERNEL else Need(0))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ..core.codes import OF_EXAMPLES, OF_STREAMS, Need
+from ..core.codes import with_streams
 from ..core.shared import make_ready
 from ..model.batches import Batch
 from ..model.inspection import all_ours
@@ -33,7 +33,7 @@ def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
     Batch(np.zeros((1, 1)))  # the check of arrays is compiled too
     with contextlib.suppress(Exception):
         for ours in all_ours(model):
-            make_ready(ours.needs | (OF_STREAMS if ours.needs & Need.KERNEL else OF_EXAMPLES))
+            make_ready(with_streams(ours.needs))
         if examples := list(examples):
             _predict_and_learn(model.clone(), examples)
             return

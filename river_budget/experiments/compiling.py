@@ -17,7 +17,7 @@ from numba.core.dispatcher import Dispatcher
 import river_budget as rb
 
 from .. import core
-from ..core.codes import OF_BLOCKS, OF_EXAMPLES, OF_STREAMS, Need
+from ..core.codes import OF_BLOCKS, Need, with_streams
 from ..core.limits import first_bad_row
 from ..core.randoms import fill_uniforms
 from ..core.shared import functions
@@ -70,7 +70,7 @@ def passes_of(kind: Any) -> Iterator[Any]:
 
 def needs_of(kind: type[StreamModel]) -> Need:
     """Which of the functions that passes share models of a class may need, whatever their parameters and streams."""
-    return kind.needs | (OF_BLOCKS | OF_STREAMS if kind.needs & Need.KERNEL else OF_EXAMPLES)
+    return with_streams(kind.needs) | (OF_BLOCKS if kind.needs & Need.KERNEL else Need(0))
 
 
 def all_passes() -> Iterator[Any]:

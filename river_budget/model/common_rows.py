@@ -17,7 +17,7 @@ from .calls import Desk, address_of, addresses_of_call, scratch_and_function
 
 LARGE = 2**19  # bytes of a block, from which on a pass takes longer than other threads should wait
 # There is one for every power of two, and it stays: so they are small.
-MOST_FEATURES, MOST_OUTPUTS, MOST_SCRATCH = 2**12, 16, 2**17
+MOST_FEATURES, MOST_OUTPUTS, MOST_SCRATCH = 2**12, 16, 2**19
 
 
 class CommonRow:
