@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import random
 
@@ -492,6 +493,21 @@ def test_waves_of_names_without_end(monkeypatch, tmp_path):
     expected = run(model, further)
     for twin in (other, loaded, clone, copied):
         assert run(twin, further) == expected
+
+
+def test_room_for_names_of_waves_doubles_as_they_come(monkeypatch):
+    """Nothing is laid out anew for each of them, and none is forgotten while there may be more room."""
+    from river_budget.algorithms import drawn
+
+    model, other = rb.FOGDClassifier(20, K, seed=1), rb.FOGDClassifier(20, K, seed=1)
+    expected, widen, rooms = run(model, STREAM), drawn.Drawn._widen, []
+    monkeypatch.setattr(drawn, "FEWEST", 10)
+    monkeypatch.setattr(drawn, "PATIENCE", 2)
+    monkeypatch.setattr(drawn.Drawn, "_widen", lambda m, n: rooms.append(n) or widen(m, n))
+    assert run(other, STREAM) == expected
+    assert set(other.features) == set(model.features)
+    assert len(rooms) > 2
+    assert all(after >= 1.5 * before for before, after in itertools.pairwise(rooms))
 
 
 def test_a_sparse_matrix_through_waves():
