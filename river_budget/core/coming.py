@@ -11,25 +11,26 @@ from __future__ import annotations
 from .calls import GATHERED
 from .changes import FIRST, LISTED_UNTIL, N_CHANGES, NOT_BEFORE, UNTIL
 from .codes import Need
-from .examples import noted
+from .examples import NOBODY, NONE, noted
 from .jit import compiled
 from .lanes import LANES
 from .layout import CHANGES, TOGETHER
 from .limits import RBF, cancels, padded_count, usable
-from .numba_types import EXAMPLE, FLAG, MODEL, WHOLE
+from .numba_types import EXAMPLE, MODEL, WHOLE
 from .products import products_of_eight, products_together
 from .rows import from_products, has_products, kernel_row, norm_of
 from .shared import is_ready, shared
 
-FAR = 2**12  # numbers in all vectors: fewer are as near as can be
+FAR = 2**9  # numbers in all vectors: fewer are as near as can be
 PAUSE = 32  # examples, where nothing was gained
 
 
 @compiled(always_inlined=True)
 def row_in_turn(model, stream, t, x, norm):
     """row[j] = k(vector j, x), where x is example t."""
-    if may_be_known(model, t) and are_known(model, x, stream[GATHERED], t):
-        from_products(model, model.row, norm)
+    k = products_known(model, x, stream[GATHERED], t) if may_be_known(model, t) else NOBODY
+    if k != NOBODY:
+        from_products(model, model.ahead[k], norm)
     else:
         kernel_row(model, x, norm)
 
@@ -40,25 +41,26 @@ def may_be_known(model, t):
     coming = model.coming
     if t < coming[UNTIL]:
         return True
-    return t >= coming[NOT_BEFORE] and t + TOGETHER <= coming[LISTED_UNTIL] and is_ready(are_known)
+    return (
+        t >= coming[NOT_BEFORE]
+        and t + TOGETHER <= coming[LISTED_UNTIL]
+        and is_ready(products_known)
+    )
 
 
-@shared(Need.TOGETHER, FLAG, MODEL, EXAMPLE, WHOLE, WHOLE)
-def are_known(model, x, gathered, t):
-    """Whether the products with x, example t, are known: row[j] = <vector j, x>, as `dot_products` says."""
+@shared(Need.TOGETHER, WHOLE, MODEL, EXAMPLE, WHOLE, WHOLE)
+def products_known(model, x, gathered, t):
+    """Which row of `ahead` holds the products of all vectors with x, example t; NOBODY if none does."""
     coming = model.coming
     k = t - coming[FIRST]
-    if t >= coming[UNTIL] or not bring_up_to_date(model, x, k):
-        # where a single example has changed too much, the next one will do so too
-        one_was_too_much = t < coming[UNTIL] and k == 1
-        coming[UNTIL], k = 0, 0
-        if one_was_too_much or not multiply_ahead(model, gathered, t):
-            coming[NOT_BEFORE] = t + PAUSE
-            return False
-    row, known = model.row, model.ahead[k]
-    for j in range(padded_count(model)):
-        row[j] = known[j]
-    return True
+    if t < coming[UNTIL] and bring_up_to_date(model, x, k):
+        return k
+    one_was_too_much = t < coming[UNTIL] and k == 1  # and the next one will be too
+    coming[UNTIL] = 0
+    if one_was_too_much or not multiply_ahead(model, gathered, t):
+        coming[NOT_BEFORE] = t + PAUSE
+        return NOBODY
+    return NONE  # the first
 
 
 @compiled

@@ -15,10 +15,12 @@ from .numba_types import compiled_as
 TURNS = 2  # an exponential has to wait for itself, and lets another one go on
 
 
-def gaussians(row: Any, logs: Any, norms: Any, norm: float, gamma: float, n: int) -> None:
-    """row[j], the product <vector j, x>, becomes exp(logs[j]), logs[j] = -gamma |vector j - x|^2, for j < n, a multiple
-    of LANES. A rounding error below 0 counts as 0, and what has overflowed is infinitely far."""
-    distances = norms[:n] + norm - 2.0 * row[:n]
+def gaussians(
+    products: Any, row: Any, logs: Any, norms: Any, norm: float, gamma: float, n: int
+) -> None:
+    """row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2, from the products <vector j, x>, which may be in the row,
+    for j < n, a multiple of LANES. A rounding error below 0 counts as 0, and what has overflowed is infinitely far."""
+    distances = norms[:n] + norm - 2.0 * products[:n]
     logs[:n] = -gamma * np.where(distances < 0.0, 0.0, distances)
     row[:n] = np.exp(np.where(np.isnan(logs[:n]), -np.inf, logs[:n]))
 
@@ -29,19 +31,20 @@ def gaussians(row: Any, logs: Any, norms: Any, norm: float, gamma: float, n: int
     types.Array,
     types.Array,
     types.Array,
+    types.Array,
     types.Float,
     types.Float,
     types.Integer,
 )
 def _gaussians(context, builder, signature, args):
-    (row, _), (logs, _), (norms, _) = (
-        array_of(context, builder, signature, args, i) for i in range(3)
+    (products, _), (row, _), (logs, _), (norms, _) = (
+        array_of(context, builder, signature, args, i) for i in range(4)
     )
-    norm, factor = in_all(builder, args[3]), in_all(builder, builder.fneg(args[4]))
-    n = context.cast(builder, args[5], signature.args[5], types.intp)
+    norm, factor = in_all(builder, args[4]), in_all(builder, builder.fneg(args[5]))
+    n = context.cast(builder, args[6], signature.args[6], types.intp)
 
     def write(_: int, start: Any) -> None:
-        product = eight(builder, row, start)
+        product = eight(builder, products, start)
         both = builder.fadd(eight(builder, norms, start), norm)
         distance = builder.fsub(both, builder.fadd(product, product))
         below = builder.fcmp_ordered("<", distance, same(0.0))

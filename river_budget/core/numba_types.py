@@ -20,7 +20,7 @@ from numba.np import arrayobj
 
 
 def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
-    """Say what compiled code does for a Python function of up to six arguments: the type of its result,
+    """Say what compiled code does for a Python function of up to seven arguments: the type of its result,
     or a function that finds it from theirs, and how the instructions are generated."""
     find = (lambda *kinds: result) if isinstance(result, types.Type) else result
     typers = (
@@ -31,6 +31,7 @@ def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
         lambda a, b, c, d: find(a, b, c, d),
         lambda a, b, c, d, e: find(a, b, c, d, e),
         lambda a, b, c, d, e, f: find(a, b, c, d, e, f),
+        lambda a, b, c, d, e, f, g: find(a, b, c, d, e, f, g),
     )
 
     def decorate(generate: Any) -> Any:

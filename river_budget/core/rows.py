@@ -58,12 +58,14 @@ def has_products(model):
 
 
 @compiled(always_inlined=True)
-def from_products(model, row, norm):
-    """From inner products to kernel values. Of the Gaussian kernel their logarithms are kept for who merges x next."""
-    head = model.head
+def from_products(model, products, norm):
+    """row[j] = k(vector j, x) from inner products. Of the Gaussian kernel logarithms are kept for who merges x next."""
+    head, row, n = model.head, model.row, padded_count(model)
     if head.kernel == RBF:
-        gaussians(row, model.logs, model.norms, norm, head.gamma, padded_count(model))
+        gaussians(products, row, model.logs, model.norms, norm, head.gamma, n)
     else:
+        for j in range(n):
+            row[j] = products[j]
         powers(model, row, norm)
 
 

@@ -45,9 +45,8 @@ def score_together(call, t, n):
         first, _ = example_and_scores(model, stream, t)
         products_together(model, first, model.ahead, padded_count(model))
         for k in range(TOGETHER):
-            row = model.ahead[k]
-            from_products(model, row, model.norms_ahead[k])
-            score_row(model, row, scores_of(stream, t + k))
+            from_products(model, model.ahead[k], model.norms_ahead[k])
+            score_row(model, model.row, scores_of(stream, t + k))
         t += TOGETHER
     return t
 
