@@ -12,12 +12,12 @@ import river_budget as rb
 from river_budget.core import shared
 from river_budget.core.changes import FIRST, LISTED_UNTIL, N_CHANGES, NOT_BEFORE, UNTIL
 from river_budget.core.codes import Need
-from river_budget.core.coming import FAR, PAUSE
+from river_budget.core.coming import FEW, PAUSE
 from river_budget.core.layout import TOGETHER
 from river_budget.maintenance import Merge, RemoveOldest, RemoveSmallest
 from river_budget.model.calls import Call
 
-D, BUDGET, N = 130, 45, 330  # more examples than it takes to fill a table that is far
+D, BUDGET, N = 130, 45, 330  # more examples than it takes to fill a table that is large enough
 NARROW = rb.kernels.RBF(0.5)
 OF_EACH_KIND = [entry for entry in MODELS if entry.id in ("BSGD-merge", "RBP", "NOGD")]
 
@@ -77,7 +77,7 @@ def full(model, d=D):
     return model
 
 
-def test_products_are_computed_ahead_where_the_table_is_far():
+def test_products_are_computed_ahead_where_the_table_is_large():
     model = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveSmallest()))
     X, y = stream_for(model, 4 * TOGETHER, seed=1, zeros=0.0)
     scratch, done = pass_over(model, X, y > 0)
@@ -87,9 +87,9 @@ def test_products_are_computed_ahead_where_the_table_is_far():
     assert scratch.coming[FIRST] == len(X) - TOGETHER
 
 
-def test_products_are_not_computed_ahead_where_the_table_is_near():
-    model = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveSmallest()), FAR // 64)
-    X, y = stream_for(model, 4 * TOGETHER, FAR // 64, seed=1, zeros=0.0)
+def test_products_are_not_computed_ahead_where_the_table_is_small():
+    model = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveSmallest()), FEW // 64)
+    X, y = stream_for(model, 4 * TOGETHER, FEW // 64, seed=1, zeros=0.0)
     scratch, _ = pass_over(model, X, y > 0)
 
     assert scratch.coming[UNTIL] == 0

@@ -1,9 +1,9 @@
 """Products with examples to come.
 
-A stream that comes in rows is known in advance, and what is learned of one example changes few vectors. So where the
-vectors are more than the nearest cache holds, their products with TOGETHER examples are computed when they are loaded.
-Who writes a vector notes it (core/changes.py), and the columns beside it are computed again when an example has its
-turn. It is the same arithmetic in the same order as for one example alone, so all is the same to the last bit.
+A stream that comes in rows is known in advance, and what is learned of one example changes few vectors. So the products
+with TOGETHER examples are computed when vectors are loaded. Who writes a vector notes it (core/changes.py), and the
+columns beside it are computed again when an example has its turn. It is the same arithmetic in the same order as for
+one example alone, so all is the same to the last bit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .products import products_of_eight, products_together
 from .rows import from_products, has_products, kernel_row, norm_of
 from .shared import is_ready, shared
 
-FAR = 2**9  # numbers in all vectors: fewer are as near as can be
+FEW = 2**11  # numbers in all vectors: with fewer nothing is gained
 PAUSE = 32  # examples, where nothing was gained
 
 
@@ -79,7 +79,7 @@ def bring_up_to_date(model, x, k):
 def multiply_ahead(model, gathered, t):
     """The products with the examples from t on, if there is something to gain."""
     head, coming, n = model.head, model.coming, padded_count(model)
-    if not are_in_a_table(model) or n * head.width < FAR or t + TOGETHER > coming[LISTED_UNTIL]:
+    if not are_in_a_table(model) or n * head.width < FEW or t + TOGETHER > coming[LISTED_UNTIL]:
         return False
     if not are_alike(model, gathered, t):
         return False
