@@ -518,3 +518,20 @@ def test_a_sparse_matrix_through_waves():
         == dense.predict_then_learn_many(X, y)
     ).all()
     assert (model.predict_many(scipy_sparse.csr_matrix(X)) == dense.predict_many(X)).all()
+
+
+# What is gathered of a call
+
+
+@pytest.mark.parametrize("density", [0.02, 0.3, 0.9])
+def test_examples_of_a_call_lie_side_by_side_and_lack_nothing(density):
+    """More of them than there is room for at once, and hardly two as long as each other."""
+    rng, d = np.random.default_rng(0), 300
+    X = rng.normal(size=(500, d)) * (rng.random((500, d)) < density * rng.random((500, 1)))
+    y = X.sum(axis=1) > 0.0
+    at_once, alone, listed = (rb.BSGDClassifier(30, rb.kernels.RBF(0.01)) for _ in range(3))
+    rows = range(len(X))
+    expected = [alone.predict_then_learn_many(X[t : t + 1], y[t : t + 1])[0] for t in rows]
+    assert at_once.predict_then_learn_many(X, y).tolist() == expected
+    assert listed.predict_then_learn_many(scipy_sparse.csr_matrix(X), y).tolist() == expected
+    assert at_once.support_vectors() == alone.support_vectors() == listed.support_vectors()

@@ -173,22 +173,24 @@ def gather_some(model, stream, call, first, last, room):
             return t, room
         if call[STARTS] != 0:
             note(stream, t, from_list(model, call, t, room))
-            room += needed
+            room += 8 * LISTED * length_of_list(call, t)
             continue
         row = row_of(stream[0], t)
         if is_whole(model, row):
             note(stream, t, whole_example(call, row))
         else:
-            note(stream, t, from_sparse_row(model, row, call, room))
-            room += needed
+            x = from_sparse_row(model, row, call, room)
+            note(stream, t, x)
+            room += 16 * x[2]
     return last, room
 
 
 @compiled
 def from_sparse_row(model, row, call, room):
     longest = call[LONGEST]
-    places, values = i64(room, longest), f64(room + 8 * longest, longest)
+    places = i64(room, longest)
     n, found = write_places(row, places), as_u64(places)
+    values = f64(room + 8 * n, n)
     for i in range(n):
         values[i] = row[found[i]]
     if model.head.shuffled:
@@ -212,17 +214,21 @@ def write_places(numbers, places):
     return n
 
 
+@compiled(always_inlined=True)
+def length_of_list(call, t):
+    ends = i64(call[STARTS] + 8 * t, 2)
+    return ends[1] - ends[0]
+
+
 @shared(Need.LISTED_EXAMPLES, EXAMPLE, MODEL, CALL, WHOLE, WHOLE)
 def from_list(model, call, t, room):
     """What is not 0 in a list."""
-    longest = call[LONGEST]
-    starts = i64(call[STARTS] + 8 * t, 2)
-    first, length = starts[0], starts[1] - starts[0]
+    first, length = i64(call[STARTS] + 8 * t, 1)[0], length_of_list(call, t)
     given_places, given = i64(call[PLACES] + 8 * first, length), f64(call[ROWS] + 8 * first, length)
     keyed = call[KEYS] != 0
     given_keys = f64(call[KEYS] + 8 * first, length)
-    places, values = i64(room, longest), f64(room + 8 * longest, longest)
-    keys, known_keys = f64(call[SORTED], longest), model.keys
+    places, values = i64(room, length), f64(room + 8 * length, length)
+    keys, known_keys = f64(call[SORTED], length), model.keys
     if model.head.slots:
         ask_for_columns(model, given_places)
     n, strangers, ordered, last = NONE, 0, True, -math.inf
@@ -244,7 +250,7 @@ def from_list(model, call, t, room):
         if not keyed:
             values[0] = math.nan
         return present(places, values, n)
-    everything, known = f64(room + 16 * longest, longest), 0
+    everything, known = f64(room + 16 * length, length), 0
     for i in range(n):
         everything[i] = values[i]
         places[known], values[known] = places[i], values[i]
