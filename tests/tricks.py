@@ -48,25 +48,33 @@ TRICKS = {
         "BSGDClassifier(50)",
         2,
         (
-            "    bits, least = losses.view(np.int64), LAST\n    for j in range(n):\n"
+            "    bits, least = as_i64(losses), LAST\n    for j in range(n):\n"
             "        least = min(least, bits[j])\n    return least & places_of(n)\n",
-            "    return smallest(losses, n)\n",
+            "    place = 0\n    for j in range(1, n):\n        if losses[j] < losses[place]:\n"
+            "            place = j\n    return place\n",
         ),
     ),
-    "least-by-bits": Trick(
+    "least-in-eights": Trick(
         "core/support.py",
-        "    bits = values.view(np.int64)\n    least = LAST\n    for j in range(n):\n"
-        "        least = min(least, bits[j])\n    return place_of(least, bits, n)\n",
-        "    place = 0\n    for j in range(1, n):\n        if values[j] < values[place]:\n"
-        "            place = j\n    return place\n",
+        "    return oldest_of_least(weights, model.head.count, TIE, model.arrivals)\n",
+        "    least, place, first = np.inf, 0, LAST\n    for j in range(model.head.count):\n"
+        "        least = min(least, weights[j])\n    for j in range(model.head.count):\n"
+        "        if weights[j] <= TIE * least and model.arrivals[j] < first:\n"
+        "            place, first = j, model.arrivals[j]\n    return place\n",
         "BSGDClassifier(100, None, rb.maintenance.RemoveSmallest())",
     ),
     "exponential": Trick(
         "core/rows.py",
-        "        row[j] = exp_of(logs[j])\n",
-        "        row[j] = math.exp(max(logs[j], -708.0))\n",
+        "        gaussians(products, row, model.logs, model.norms, norm, head.gamma, n)\n",
+        "        for j in range(n):\n            distance = model.norms[j] + norm - 2.0 * products[j]\n"
+        "            model.logs[j] = -head.gamma * (0.0 if distance < 0.0 else distance)\n"
+        "            row[j] = math.exp(max(model.logs[j], -708.0))\n",
         "RBPClassifier(100)",
         2,
+        ("from .codes import Need\n", "import math\n\nfrom .codes import Need\n"),
+    ),
+    "products-ahead": Trick(
+        "core/coming.py", "FEW = 2**11  #", "FEW = 2**62  #", "RBPClassifier(500)"
     ),
     "sums-in-registers": Trick(
         "core/sweeps.py",
