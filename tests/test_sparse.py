@@ -500,10 +500,10 @@ def test_room_for_names_of_waves_doubles_as_they_come(monkeypatch):
     from river_budget.algorithms import drawn
 
     model, other = rb.FOGDClassifier(20, K, seed=1), rb.FOGDClassifier(20, K, seed=1)
-    expected, widen, rooms = run(model, STREAM), drawn.Drawn._widen, []
+    expected, widen, rooms = run(model, STREAM), drawn.Drawn._give_room, []
     monkeypatch.setattr(drawn, "FEWEST", 10)
     monkeypatch.setattr(drawn, "PATIENCE", 2)
-    monkeypatch.setattr(drawn.Drawn, "_widen", lambda m, n: rooms.append(n) or widen(m, n))
+    monkeypatch.setattr(drawn.Drawn, "_give_room", lambda m, n: rooms.append(n) or widen(m, n))
     assert run(other, STREAM) == expected
     assert set(other.features) == set(model.features)
     assert len(rooms) > 2

@@ -112,10 +112,10 @@ class Drawn(StreamModel):
             if n <= FEWEST or (n <= self._most_names and self._additions <= PATIENCE):
                 super().add_features(names, beside)
                 return
-            self._widen(max(len(self.features), min(2 * n, self._most_names)))
+            self._give_room(max(len(self.features), min(2 * n, self._most_names)))
         self._remember(names, beside)
 
-    def _widen(self, width: int) -> None:
+    def _give_room(self, width: int) -> None:
         """Names come without end: there is room for so many, and adding one does not lay out all others anew."""
         self.resize_block(width=width)
         self.features.loosen(width)
@@ -140,11 +140,11 @@ class Drawn(StreamModel):
         features, more = self.features, 2 * (len(self.features) + len(names))
         with FILLING:
             if len(features.vacant) < len(names) and features.width < self._most_names:
-                self._widen(min(more, self._most_names))
+                self._give_room(min(more, self._most_names))
             if len(features.vacant) < len(names):
                 self._forget_oldest({*beside, *names})
             if len(features.vacant) < len(names):  # an example that is larger than the room
-                self._widen(more)
+                self._give_room(more)
             self._fill(names)
 
     def _forget_oldest(self, kept: Collection[Any]) -> None:
@@ -172,7 +172,7 @@ class Drawn(StreamModel):
         self._table = None
 
     def _state(self) -> dict[str, Any]:
-        return super()._state() | {"_table": None}
+        return super()._state() | {"_table": None, "_additions": self._additions}
 
     def draw(self, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
         """The numbers of these features into the rows of a block."""

@@ -136,11 +136,11 @@ ADDRESSES = (
 
 
 def heap_numbers(h: Any) -> Any:
-    """How many numbers the heap holds: rows for a search, and the members of a merging."""
+    """How many numbers the heap holds: rows for a search, the members of a merging, and the desk, which is what an
+    algorithm asks for besides."""
+    search = SEARCH_ROWS * (h.capacity + LANES)  # which is filled up to whole vectors of float32
     merging = h.arity * (h.arity + h.outputs + h.width + 10) + 2 * h.outputs + h.width + 1
-    return (
-        SEARCH_ROWS * (h.capacity + LANES) + merging + h.desk
-    )  # what an algorithm asks for besides
+    return search + merging + h.desk
 
 
 def _volume(shape: tuple[Any, ...]) -> Any:

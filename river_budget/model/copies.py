@@ -81,7 +81,7 @@ class Copied:
                 f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
                 "for one version, rb.save and rb.load for all"
             )
-        # a shallow copy would share them, but not the block
+        # a shallow copy would share it, but not the block
         self.features = copy.copy(state["features"])
         if self.block is not None:
             self.block = blocks.aligned(self.block)
