@@ -17,7 +17,7 @@ import math
 from .calls import model_of
 from .codes import Choice, Maintenance, Strategy
 from .differences import distances_by_differences
-from .estimates import S, new_search, search_width
+from .estimates import NN, S, new_search, search_width
 from .examples import NOBODY, NONE, nobody, present
 from .exponential import exp_of
 from .heavy import look_at_length, merge_heavy, note_newcomer, noted_between, write
@@ -164,7 +164,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     points, places = f64_matrix(heap, m, width), i64(heap + 8 * m * width, width)
     room = heap + 8 * (m + 1) * width
     search = new_search(model)
-    best_partners(model, lightest(model, model.buffer), observed, unwritten, search, members)
+    best_partners(model, lightest(model, search[NN]), observed, unwritten, search, members)
     u, cursors = NONE, i64(room, m)
     heavy = follows == YES and head.noted != 0
     if not heavy:

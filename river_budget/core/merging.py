@@ -43,7 +43,7 @@ from .linked import vector
 from .numba_types import MATRIX, MODEL, NOTHING, WHOLE
 from .rows import distances_into
 from .shared import shared
-from .support import least_tagged, tag_with_index, weights_into
+from .support import least_tagged, tag_with_index
 
 EQ21 = int(Objective.EQ21)
 SPARE = 8  # how many more partners than wanted may be looked at closely
@@ -132,11 +132,10 @@ def _descend(h, s, k, mm, nn, mn):
 
 
 @compiled(fastmath=REORDERED, always_inlined=True)
-def _products(model, m, nn, mn):
-    """nn[j] = |a_j|^2, mn[j] = a_m . a_j"""
+def _products(model, m, mn):
+    """mn[j] = a_m . a_j"""
     n, coefficients = padded_count(model), model.coefficients[0]
     own = coefficients[m]
-    weights_into(model, nn)
     for j in range(n):
         mn[j] = own * coefficients[j]
     for r in range(1, model.coefficients.shape[0]):
@@ -161,7 +160,7 @@ def _observed_distances(logs, s, n):
 
 @compiled
 def rank_partners(model, m, observed, unwritten, search):
-    """search[LOSS, j]: a bound of the degradation of merging m with j, infinite for m itself.
+    """search[LOSS, j]: a bound of the degradation of merging m with j, infinite for m itself. search[NN] is there.
 
     `observed`: the vector whose kernel row has just been computed, or NOBODY; `unwritten`: the same, if its vector
     waits to be written, or NOBODY.
@@ -177,7 +176,7 @@ def rank_partners(model, m, observed, unwritten, search):
             search[S, unwritten] = observed_distance(model.logs[m])
     search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
     n = padded_count(model)
-    _products(model, m, search[NN], search[MN])
+    _products(model, m, search[MN])
     if model.head.objective == EQ21:
         _eq21_partners(model, m, search)
     else:
