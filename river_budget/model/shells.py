@@ -174,15 +174,14 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         for first, last, rows in self.parts_of(batch):
             start = first
             while start < last:
-                codes, count = targets.coded(self.labels, start)
+                codes, count = targets.coded(self.labels, start, last)
                 guess = None
                 if count == 0:  # a new label: predict with the old ones, then learn with the new
                     row = rows[start - first : start - first + 1]
                     guess = self.labels.labels(self._score_rows(row))
                     self.add_label(targets.values[start])
-                    codes, count = targets.coded(self.labels, start)
-                stop = min(start + count, last)
-                count = stop - start
+                    codes, count = targets.coded(self.labels, start, last)
+                stop = start + count
                 scores = np.empty((count, self.n_outputs))
                 some = rows[start - first : stop - first]
                 self.run_pass(some, codes[:count], all_weights[start:stop], scores)

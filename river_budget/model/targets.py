@@ -252,19 +252,19 @@ class Targets:
         """Whether the column itself says that its labels are False and True."""
         return isinstance(self.values, np.ndarray) and self.values.dtype.kind == "b"
 
-    def coded(self, labels: Labels, start: int) -> tuple[Any, int]:
-        """Codes of the targets from `start` on, and how many there are before an unknown label."""
-        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in NUMBERS:
-            rest = self.values[start:]
+    def coded(self, labels: Labels, start: int, stop: int) -> tuple[Any, int]:
+        """Codes of these targets, and how many there are before an unknown label."""
+        some = self.values[start:stop]
+        if isinstance(some, np.ndarray) and some.dtype.kind in NUMBERS:
             if self._all_known(labels):
-                return np.where(rest, labels.codes[True], labels.codes[False]), len(rest)
-            codes = np.full(len(rest), math.nan)
+                return np.where(some, labels.codes[True], labels.codes[False]), len(some)
+            codes = np.full(len(some), math.nan)
             for label, code in labels.codes.items():
                 if isinstance(label, numbers.Number):  # a tuple would be compared item by item
-                    codes[rest == label] = code
+                    codes[some == label] = code
         else:
             get = labels.codes.get
-            codes = np.array([get(plain(label), math.nan) for label in self.values[start:]], float)
+            codes = np.array([get(plain(label), math.nan) for label in some], float)
         unknown = np.flatnonzero(np.isnan(codes))
         return codes, int(unknown[0]) if len(unknown) else len(codes)
 

@@ -46,7 +46,9 @@ class BatchPass:
 
     def _coded(self, rows: ShardRows) -> Any:
         targets = Targets(rows.targets, len(rows))
-        return targets.numbers() if self.labels is None else targets.coded(self.labels, 0)[0]
+        if self.labels is None:
+            return targets.numbers()
+        return targets.coded(self.labels, 0, len(targets.values))[0]
 
     def takes(self, start: int, stop: int) -> bool:
         """Whether all features and labels of these rows are in the indexes already."""
