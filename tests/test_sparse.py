@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import pickle
 import random
 
@@ -535,3 +536,20 @@ def test_examples_of_a_call_lie_side_by_side_and_lack_nothing(density):
     assert at_once.predict_then_learn_many(X, y).tolist() == expected
     assert listed.predict_then_learn_many(scipy_sparse.csr_matrix(X), y).tolist() == expected
     assert at_once.support_vectors() == alone.support_vectors() == listed.support_vectors()
+
+
+def test_a_bad_example_when_a_look_is_due_leaves_the_storage_as_it_is():
+    """Merged vectors have most of the words: when no new ones have come for a while, lists become a table."""
+    model, changes = rb.BSGDClassifier(1, K, seed=1), 0
+    stream = list(documents(150))
+    run(model, stream)
+    assert views(model.block).head.slots > 0
+    for x, y in itertools.islice(itertools.cycle(stream[-30:]), 1000):
+        block, looked = model.block, model._looked
+        with pytest.raises(ValueError, match="must be a finite number"):
+            model.learn_one(x | {next(iter(x)): math.nan}, y)
+        assert (model.block is block, model._looked) == (True, looked)
+        model.learn_one(x, y)
+        changes += model.block is not block
+    assert changes > 0
+    assert views(model.block).head.slots == 0

@@ -115,12 +115,15 @@ class StoredVectors(StreamModel):
             return 0, self._looked + int(model.head.capacity) + n // QUIET
         return THIN, self._looked + int(model.head.capacity) + model.vectors.size // LOOK
 
-    def _note_look(self) -> bool:
+    def _is_due(self) -> bool:
         """Whether it is time for a look."""
-        arrived = int(blocks.views(self.block).head.arrived)
-        due = arrived >= self._looks()[1]
+        return int(blocks.views(self.block).head.arrived) >= self._looks()[1]
+
+    def _note_look(self) -> bool:
+        """The same; if it is, it is noted that there is one now."""
+        due = self._is_due()
         if due:
-            self._looked = arrived
+            self._looked = int(blocks.views(self.block).head.arrived)
         self.at_once.look_at(self._looks()[1])  # if it is not yet, as there are more names now
         return due
 
@@ -204,6 +207,8 @@ class StoredVectors(StreamModel):
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
         """As in general. But a model with lists takes note of a new name only when a vector uses it."""
+        if self.features.loose and self._is_due():
+            self.features.check(x)  # as a look may change how vectors are stored
         if self._look_at_names() and self.at_once.learn(x, target, w) is not None:
             return  # which gives up names at once, too
         features = self.features
