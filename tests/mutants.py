@@ -940,8 +940,8 @@ PROMISES = [
     ),
     Mutant(
         "core/scoring.py",
-        "            score_row(model, row, scores_of(stream, t + k))\n        t += TOGETHER\n",
-        "            score_row(model, row, scores_of(stream, t))\n        t += TOGETHER\n",
+        "            score_row(model, model.row, scores_of(stream, t + k))\n        t += TOGETHER\n",
+        "            score_row(model, model.row, scores_of(stream, t))\n        t += TOGETHER\n",
         "shared",
         "together",
     ),
