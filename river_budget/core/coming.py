@@ -21,8 +21,8 @@ from .products import products_of_eight, products_together
 from .rows import from_products, has_products, kernel_row, norm_of
 from .shared import is_ready, shared
 
-FEW = 2**11  # numbers in all vectors: with fewer nothing is gained
-PAUSE = 32  # examples, where nothing was gained
+FEW = 2**11  # numbers in all vectors: with fewer there is nothing to gain
+PAUSE = 32  # examples until it is tried again
 
 
 @compiled(always_inlined=True)
@@ -96,7 +96,8 @@ def are_in_a_table(model):
 
 @compiled
 def are_alike(model, gathered, t):
-    """Whether the next examples lack no feature, so that they lie one behind the other, and can be scored."""
+    """Whether the next examples lack no feature, so that they lie one behind the other, and distances may come from
+    products. Their norms are kept."""
     places, at, width, _, _ = noted(gathered, t)
     for k in range(TOGETHER):
         x = noted(gathered, t + k)

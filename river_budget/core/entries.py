@@ -12,10 +12,8 @@ ENTRY = np.dtype(
         np.record,
         [
             ("busy", "i8"),
-            (
-                "busy_at",
-                "i8",
-            ),  # where it says whether a thread is about to use the calls: in `busy`, or with a common row
+            # where it says whether somebody is about to use the calls: in `busy`, or with a common row
+            ("busy_at", "i8"),
             ("block", "i8"),  # the model
             ("nothing", "i8"),  # None
             # what counts how often names have lost their places, and when this was made

@@ -252,6 +252,7 @@ def evaluate_partner(search, mm, j):
 
 @compiled(always_inlined=True)
 def keep_evaluation(search, j, place, reached, up, bend):
+    """What is known of partner j, for `place_of_pair`."""
     search[PLACE, j], search[REACHED, j] = place, reached
     search[SLOPE, j], search[BEND, j] = up, bend
 
