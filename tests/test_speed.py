@@ -8,23 +8,27 @@ import numpy as np
 import pytest
 
 import river_budget as rb
-from river_budget.experiments import contest, contests, first_calls, machine, speed
+from river_budget.experiments import contest, contests, first_calls, limits, machine, speed
 from river_budget.experiments.contest import Contest, Line
 from river_budget.experiments.limits import Limit
 from river_budget.experiments.speed_streams import STREAMS, missing, streams
 
 
-@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize(("dense", "zeros"), [(False, 0.3), (True, 0.3), (False, 0.0)])
 @pytest.mark.parametrize("budget", [1, 8, 30, 64, 130])  # groups of eight: 1, 1, 4, 8, 17
-def test_the_limit_computes_the_scores_of_the_model(budget, dense):
+def test_the_limit_computes_the_scores_of_the_model(budget, dense, zeros, monkeypatch):
+    monkeypatch.setattr(limits, "AT_A_TIME", 128)
     rng = np.random.default_rng(budget)
-    X = rng.normal(size=(300, 6)) * (rng.random((300, 6)) < 0.7)
-    X[0] = 0.0
+    X = rng.normal(size=(300, 6)) * (rng.random((300, 6)) >= zeros)
+    if zeros:
+        X[0] = 0.0
     model = rb.BSGDClassifier(budget, rb.kernels.RBF(0.5))
     model.learn_many(X, X[:, 0] * X[:, 1] > X[:, 2])
     assert len(model.support_vectors()) == budget
     expected = [model.decision_function_one(dict(enumerate(x))) for x in X.tolist()]
-    assert Limit(model, X, dense).scores() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    limit = Limit(model, X, dense)
+    assert limit.scores() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert limit.scores() == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 def test_the_limit_takes_distances_that_leave_nothing():

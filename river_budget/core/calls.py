@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from .jit import compiled
 from .layout import model_at
-from .numba_types import address_of, f64, f64_matrix
+from .numba_types import address_of, f64, f64_matrix, i64
 
 BLOCK, SCRATCH, ROWS, TARGETS, WEIGHTS, SCORES, SIZE, WIDTH, OUTPUTS = range(9)
 STARTS, PLACES, KEYS = range(9, 12)
@@ -22,6 +22,14 @@ STARTS, PLACES, KEYS = range(9, 12)
 LISTS_OF, AT_ONCE, DESK, DESK_END, DONE, EVERY_PLACE, SORTED, LONGEST = range(12, 20)
 GATHERED = 4  # where they are listed, in a stream
 PARTS, LISTED = 5, 3
+N_WORDS = LONGEST + 1
+
+
+@compiled(always_inlined=True)
+def words_of(call):
+    """A call for functions that receive it again and again: the references of an array are counted each time, which waits
+    for all that is being written."""
+    return i64(address_of(call), N_WORDS)
 
 
 @compiled(always_inlined=True)

@@ -94,6 +94,12 @@ def are_in_a_table(model):
     return has_products(model) and model.head.slots == 0 and model.head.heavy == 0
 
 
+@compiled(always_inlined=True)
+def may_be_alike(gathered, t, n):
+    """Whether it is worth to ask: a list of what is not 0 has its places to itself."""
+    return t + TOGETHER <= n and noted(gathered, t)[0] == noted(gathered, t + 1)[0]
+
+
 @compiled
 def are_alike(model, gathered, t):
     """Whether the next examples lack no feature, so that they lie one behind the other, and distances may come from

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from .ahead import are_many, ask_for_names
-from .calls import KEYS, LONGEST, PLACES, ROWS, STARTS
+from .calls import KEYS, LONGEST, N_WORDS, PLACES, ROWS, STARTS
 from .codes import Need
 from .cpython import (
     clear_error,
@@ -28,7 +28,7 @@ from .cpython import (
     type_of,
     utf8_of,
 )
-from .entries import KEY, LENGTH, N_DICTS, N_NUMBERS, POSITION, SIZE, VALUE, entry_at
+from .entries import KEY, LENGTH, N_DICTS, N_NUMBERS, POSITION, VALUE, entry_at
 from .examples import NOBODY, NONE
 from .jit import compiled
 from .numba_types import FLAG, WHOLE, carver, f64, i64
@@ -49,7 +49,7 @@ def read(entry, at, x):
     n = dict_size(x)
     if entry.row != 0 and n == entry.known and read_row(entry, at, x):
         return entry.row
-    if entry.list != 0 and n < i64(entry.list, SIZE)[LONGEST] and read_list(at, x, n):
+    if entry.list != 0 and n < i64(entry.list, N_WORDS)[LONGEST] and read_list(at, x, n):
         return entry.list
     return NONE
 
@@ -57,7 +57,7 @@ def read(entry, at, x):
 @compiled(always_inlined=True)
 def read_row(entry, at, x):
     """An example of all known names, mostly in the order of the last one."""
-    n, i, call = entry.known, 0, i64(entry.row, SIZE)
+    n, i, call = entry.known, 0, i64(entry.row, N_WORDS)
     expected, places = i64(entry.expected, n), i64(entry.expected_places, n)
     names, values = i64(entry.names, n), f64(call[ROWS], n)
     entry.position = 0
@@ -76,7 +76,7 @@ def read_row(entry, at, x):
 def read_list(at, x, n):
     """What there is in an example. Names that are not known are noted."""
     entry = entry_at(at)
-    call, i = i64(entry.list, SIZE), 0
+    call, i = i64(entry.list, N_WORDS), 0
     starts, places = i64(call[STARTS], 2), i64(call[PLACES], n)
     values, keys, strangers = f64(call[ROWS], n), f64(call[KEYS], n), i64(entry.strangers, n)
     if entry.foreseen != 0 and are_many(entry.places):

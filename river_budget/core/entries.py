@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .calls import LONGEST
 from .numba_types import carver
 
 ENTRY = np.dtype(
@@ -63,7 +62,6 @@ POSITION, KEY, VALUE, LENGTH = (
     int(ENTRY.fields[name][1])  # type: ignore[index]
     for name in ("position", "key", "value", "size")
 )
-SIZE = LONGEST + 1  # of a call
 N_DICTS, N_NUMBERS = np.int64(4), np.int64(12)  # types
 
 entry_at = carver(ENTRY, 0)

@@ -34,12 +34,13 @@ from .calls import (
     row_of,
     scores_of,
     unpack_rows,
+    words_of,
 )
 from .changes import begin
 from .codes import Kernel, Need
 from .jit import compiled
 from .lanes import LANES, write_others
-from .numba_types import CALL, EXAMPLE, MODEL, WHOLE, address_of, as_u64, f64, i64
+from .numba_types import EXAMPLE, MODEL, WHOLE, WHOLES, address_of, as_u64, f64, i64
 from .shared import shared
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
@@ -82,8 +83,9 @@ def nobody(model):
 @compiled(always_inlined=True)
 def unpack(call):
     """(model, stream, n): what a pass works on. It may be told of some of the examples only, and is called again."""
-    model, stream, _ = unpack_rows(call)
-    return model, stream, gather(call)
+    words = words_of(call)
+    model, stream, _ = unpack_rows(words)
+    return model, stream, gather(words)
 
 
 @compiled(always_inlined=True)
@@ -106,7 +108,7 @@ def noted(gathered, t):
     return x[0], x[1], x[2], x[3], x[4]
 
 
-@shared(Need.EXAMPLES, WHOLE, CALL)
+@shared(Need.EXAMPLES, WHOLE, WHOLES)
 def gather(call):
     """Write down what is present in the examples of a call; returns how many there was room for.
 
@@ -175,21 +177,21 @@ def gather_some(model, stream, call, first, last, room):
             note(stream, t, from_list(model, call, t, room))
             room += 8 * LISTED * length_of_list(call, t)
             continue
-        row = row_of(stream[0], t)
-        if is_whole(model, row):
-            note(stream, t, whole_example(call, row))
-        else:
-            x = from_sparse_row(model, row, call, room)
-            note(stream, t, x)
+        x = from_row(model, row_of(stream[0], t), call, room)
+        note(stream, t, x)
+        if x[0] == room:
             room += 16 * x[2]
     return last, room
 
 
 @compiled
-def from_sparse_row(model, row, call, room):
+def from_row(model, row, call, room):
+    """What is not 0 in a row."""
     longest = call[LONGEST]
     places = i64(room, longest)
     n, found = write_places(row, places), as_u64(places)
+    if n == row.shape[0] and model.head.shuffled == 0:
+        return whole_example(call, row)
     values = f64(room + 8 * n, n)
     for i in range(n):
         values[i] = row[found[i]]
@@ -220,7 +222,7 @@ def length_of_list(call, t):
     return ends[1] - ends[0]
 
 
-@shared(Need.LISTED_EXAMPLES, EXAMPLE, MODEL, CALL, WHOLE, WHOLE)
+@shared(Need.LISTED_EXAMPLES, EXAMPLE, MODEL, WHOLES, WHOLE, WHOLE)
 def from_list(model, call, t, room):
     """What is not 0 in a list."""
     first, length = i64(call[STARTS] + 8 * t, 1)[0], length_of_list(call, t)

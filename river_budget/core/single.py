@@ -10,7 +10,19 @@ from __future__ import annotations
 from llvmlite import ir
 from numba.core import types
 
-from .calls import BLOCK, KEYS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS, WIDTH
+from .calls import (
+    BLOCK,
+    KEYS,
+    N_WORDS,
+    OUTPUTS,
+    PLACES,
+    SCORES,
+    SCRATCH,
+    STARTS,
+    TARGETS,
+    WEIGHTS,
+    WIDTH,
+)
 from .codes import Need
 from .cpython import (
     address_value,
@@ -29,7 +41,7 @@ from .cpython import (
     take_lock,
 )
 from .dicts import read
-from .entries import SIZE, entry_at
+from .entries import entry_at
 from .examples import NONE
 from .jit import compiled
 from .layout import WIPED, model_at
@@ -48,7 +60,7 @@ def score(this, x):
     busy[0] = 1
     call = read(entry, at, x)
     if call != 0 and done(entry, entry.scoring, call):
-        answer = scores_of(i64(call, SIZE))
+        answer = scores_of(i64(call, N_WORDS))
     else:
         answer = nothing(entry)
     busy[0] = 0
@@ -67,7 +79,7 @@ def learn(this, given, count):
     busy[0] = 1
     call = read(entry, at, arguments[0])
     if call != 0 and learned(entry, at, call, arguments[1], arguments[2]):
-        answer = NONE if error_set() != 0 else scores_of(i64(call, SIZE))
+        answer = NONE if error_set() != 0 else scores_of(i64(call, N_WORDS))
     else:
         answer = nothing(entry)
     busy[0] = 0
@@ -122,7 +134,7 @@ def _call_pass(context, builder, signature, args):
         context.cast(builder, value, kind, types.intp)
         for value, kind in zip(args, signature.args, strict=True)
     )
-    size = context.get_constant(types.intp, SIZE)
+    size = context.get_constant(types.intp, N_WORDS)
     array = carve(context, builder, types.Array(types.int64, 1, "C"), call, [size])
     kind = ir.FunctionType(context.get_value_type(types.intp), [array.type])
     return builder.call(builder.inttoptr(function, kind.as_pointer()), [array])
@@ -132,7 +144,7 @@ def _call_pass(context, builder, signature, args):
 def done(entry, function, call):
     """Whether a pass has done the example."""
     if call == entry.row:
-        take_turn(entry, i64(call, SIZE))
+        take_turn(entry, i64(call, N_WORDS))
     if entry.large == 0:
         return call_pass(function, call) != 0
     thread = leave_lock()
@@ -144,7 +156,7 @@ def done(entry, function, call):
 @compiled
 def learned(entry, at, call_at, target, weight):
     """Whether an example that has been written down could be learned."""
-    call = i64(call_at, SIZE)
+    call = i64(call_at, N_WORDS)
     f64(call[TARGETS], 1)[0], f64(call[WEIGHTS], 1)[0] = float_value(target), float_value(weight)
     if call_at == entry.row:
         return done(entry, entry.learning, call_at)
@@ -159,7 +171,7 @@ def learned(entry, at, call_at, target, weight):
 @shared(Need.NAMES, FLAG, WHOLE, WHOLE)
 def learned_with_new_names(at, call_at):
     """The same for a model in which names come and go."""
-    entry, call = entry_at(at), i64(call_at, SIZE)
+    entry, call = entry_at(at), i64(call_at, N_WORDS)
     new, model = entry.new, model_at(call[BLOCK], call[SCRATCH])
     if new > i64(entry.left, 1)[0]:
         return False

@@ -26,8 +26,8 @@ CAPTION = (
     "Microseconds per example, of the processor and not of the clock: medians of {repeats} runs that take turns, and "
     "the smallest and largest ratio of a turn. Below 1: ours is faster. scikit-learn: RBFSampler, or Nystroem for NOGD, "
     "and SGDClassifier.partial_fit in batches of 1000, with as many features as our budget. limit: a loop that "
-    "loads the support once for each example, except what meets a zero, and takes the exponentials; it is told where "
-    "the zeros are. Examples that are scored together share what they load."
+    "finds what is not 0 in the same rows, loads the support once for each except what meets a zero, and takes the "
+    "exponentials. Examples that are scored together share what they load."
 )
 HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]
 OTHERS = ("sklearn", "pandas")

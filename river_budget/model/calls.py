@@ -20,7 +20,7 @@ from ..core.calls import (
     DONE,
     KEYS,
     LISTED,
-    LONGEST,
+    N_WORDS,
     PARTS,
     ROWS,
     SCORES,
@@ -145,13 +145,12 @@ def idle_workspace() -> Workspace:
         return Workspace()
 
 
-N_ADDRESSES = LONGEST + 1
-_write_addresses = struct.Struct(f"={N_ADDRESSES}q").pack_into
+_write_addresses = struct.Struct(f"={N_WORDS}q").pack_into
 
 
 def addresses_of_call(*words: int) -> Any:
     """What a pass is given, in the order of core/calls.py."""
-    addresses = _whole_numbers(N_ADDRESSES)
+    addresses = _whole_numbers(N_WORDS)
     _write_addresses(addresses, 0, *words)
     return addresses
 
