@@ -165,7 +165,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     room = heap + 8 * (m + 1) * width
     search = new_search(model)
     best_partners(model, lightest(model, search[NN]), observed, unwritten, search, members)
-    u, cursors = NONE, i64(room, m)
+    u, cursors, loss = NONE, i64(room, m), 0.0
     heavy = follows == YES and head.noted != 0
     if not heavy:
         u, unwritten = write_out(model, members, unwritten, x, cursors, places, points)
@@ -179,10 +179,13 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     if strategy == MANY and head.method != CASCADE and m > 2:
         ascend(a, s, shares, a_z, room)
     else:
-        merge_pair(a, s, place_of_pair(model, search, members), shares, a_z)
+        place, loss = place_of_pair(model, search, members)
+        merge_pair(a, s, place, shares, a_z)
         if strategy == MANY:
             cascade(a, s, shares, a_z)
-    loss = max(loss_by_merging(shares, s, a, a_z), 0.0)
+    if strategy == MANY:
+        loss = loss_by_merging(shares, s, a, a_z)
+    loss = max(loss, 0.0)
     head.cost += head.scale * math.sqrt(loss)
     change = loss
     if heavy:

@@ -216,14 +216,13 @@ def best_partners(model, m, observed, unwritten, search, members):
 
 @compiled
 def place_of_pair(model, search, members):
-    """Where the first member merges with its best partner."""
+    """Where the first member merges with its best partner, and the degradation there."""
     m, j = members[0], members[1]
     if model.head.objective == EQ21:
-        return search[PLACE, j]
+        return search[PLACE, j], model.buffer[j]
     s, known = search[S, j], (search[REACHED, j], search[SLOPE, j], search[BEND, j])
     mm, nn, mn = search[NN, m], search[NN, j], search[MN, j]
-    place, _ = solve_from(search[PLACE, j], known, s, math.exp(-s), mm, nn, mn)
-    return place
+    return solve_from(search[PLACE, j], known, s, math.exp(-s), mm, nn, mn)
 
 
 @compiled
