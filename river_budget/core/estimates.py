@@ -19,9 +19,9 @@ NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)  # NEAR: as in core/mergi
 
 # The rows of a search, about all partners j of one vector m: s, nn, mn, a place h near the best and a bound of the
 # degradation. The other rows hold what the estimates need in float32, and later, of partners that
-# have been evaluated, what `degradation_at` says of that place.
+# have been evaluated, what `degradation_at` says of that place, and k.
 S, NN, MN, PLACE, LOSS, ROUGH = range(6)
-REACHED, SLOPE, BEND = ROUGH, ROUGH + 1, ROUGH + 2
+REACHED, SLOPE, BEND, K = ROUGH, ROUGH + 1, ROUGH + 2, ROUGH + 3
 
 
 @compiled(always_inlined=True)

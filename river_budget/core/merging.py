@@ -33,6 +33,7 @@ from .estimates import (
     REACH_BELOW,
     REACHED,
     SLOPE,
+    K,
     S,
     estimate,
 )
@@ -47,7 +48,11 @@ from .support import least_tagged, tag_with_index
 
 EQ21 = int(Objective.EQ21)
 SPARE = 8  # how many more partners than wanted may be looked at closely
-FLAT = 1e-8  # a change of h below it ends the search
+FLAT = 1e-8  # a change of h below it ends the search,
+ROUNDED = 1.0 + 1e-12  # times a degradation is not more than it
+TO_COME = (
+    1e-11  # or one after which the next would be below this, if steps go on to shrink as they do
+)
 ALMOST = 1e-3  # of the degradation: what a last step may gain
 NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
 NEWTON, STEPS = 12, 60
@@ -95,20 +100,22 @@ def solve(h, s, mm, nn, mn):
 def solve_from(h, known, s, k, mm, nn, mn):
     """The same, where it is known what `degradation_at` says of h.
 
-    Plain Newton steps first: mostly three of them arrive. Where they do not, or end higher than they
-    began, the steps are halved until they gain.
+    Plain Newton steps first: mostly two of them arrive, since each is about as long as the square of the one before, or
+    shorter. Where they do not arrive, or end higher than they began, the steps are halved until they gain.
     """
     start, (before, up, bend) = h, known
+    reached, last = before, 0.0
     for _ in range(NEWTON):
         if not bend < 0.0:
             break
         step = short(-up / bend, h)
         h = min(max(h + step, REACH_BELOW), REACH_ABOVE)
-        reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
-        if abs(step) < FLAT:
-            if reached <= before:
+        if abs(step) < FLAT or abs(step) ** 3 < TO_COME * last * last:
+            if reached <= ROUNDED * before:
                 return h, reached
             break
+        reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
+        last = step
     return _descend(start, s, k, mm, nn, mn)
 
 
@@ -222,7 +229,7 @@ def place_of_pair(model, search, members):
         return search[PLACE, j], model.buffer[j]
     s, known = search[S, j], (search[REACHED, j], search[SLOPE, j], search[BEND, j])
     mm, nn, mn = search[NN, m], search[NN, j], search[MN, j]
-    return solve_from(search[PLACE, j], known, s, math.exp(-s), mm, nn, mn)
+    return solve_from(search[PLACE, j], known, s, search[K, j], mm, nn, mn)
 
 
 @compiled
@@ -240,19 +247,19 @@ def evaluate_partner(search, mm, j):
             break
         gain = 2.0 * s * up * up / -bend
         if gain < ALMOST * loss:
-            keep_evaluation(search, j, h, loss, up, bend)
+            keep_evaluation(search, j, h, k, loss, up, bend)
             return loss - gain
         h = min(max(h + short(-up / bend, h), REACH_BELOW), REACH_ABOVE)
     h, loss = solve(search[PLACE, j], s, mm, nn, mn)
     reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
-    keep_evaluation(search, j, h, reached, up, bend)
+    keep_evaluation(search, j, h, k, reached, up, bend)
     return loss
 
 
 @compiled(always_inlined=True)
-def keep_evaluation(search, j, place, reached, up, bend):
+def keep_evaluation(search, j, place, k, reached, up, bend):
     """What is known of partner j, for `place_of_pair`."""
-    search[PLACE, j], search[REACHED, j] = place, reached
+    search[PLACE, j], search[K, j], search[REACHED, j] = place, k, reached
     search[SLOPE, j], search[BEND, j] = up, bend
 
 
