@@ -148,8 +148,8 @@ CORE = [
         "kept_while and Remove",
     ),
     Mutant(
-        "core/merging.py",
-        "listed = wanted if literal else min(wanted + SPARE, n - 1)",
+        "core/partners.py",
+        "listed = wanted if literal else min(wanted + SPARE, n - (few == NONE))",
         "listed = wanted",
         "merging",
         "best_pair",
@@ -586,7 +586,7 @@ EARLIER = [
         "heavy or knots",
     ),
     Mutant(
-        "core/merging.py",
+        "core/partners.py",
         "search[S, unwritten] = ",
         "search[S, m] = ",
         "replay merging",
@@ -1553,6 +1553,55 @@ PROMISES = [
         'VARIABLE = "RIVER_BUDGET_FILES"',
         "datasets",
         "mirror",
+    ),
+    Mutant(
+        "core/partners.py",
+        "SLACK * max(losses[first], at_most(search, m, first))",
+        "SLACK * losses[first]",
+        "partners",
+    ),
+    Mutant(
+        "core/partners.py",
+        "places[best] if few != NONE else best",
+        "best",
+        "partners",
+    ),
+    Mutant(
+        "core/partners.py",
+        "if mn > 0.0 and s < NEAREST:",
+        "if s < NEAREST:",
+        "partners",
+    ),
+    Mutant(
+        "core/estimates.py",
+        "w = share * share if inner[j] > ZERO else ONE",
+        "w = share * share",
+        "partners",
+    ),
+    Mutant("core/estimates.py", "EIGHT * gap * gap", "TWO * gap * gap", "partners"),
+    Mutant(
+        "core/merging.py",
+        "FLAT, TO_COME = 1e-8, 1e-11",
+        "FLAT, TO_COME = 1e-8, 1e-2",
+        "merging replay partners",
+    ),
+    Mutant(
+        "core/partners.py",
+        "return search[PLACE, j], model.buffer[j]",
+        "return search[PLACE, j], 0.0",
+        "merging replay",
+    ),
+    Mutant(
+        "core/examples.py",
+        "if n == row.shape[0] and model.head.shuffled == 0:",
+        "if n == row.shape[0]:",
+        "sparse interface examples lifecycle",
+    ),
+    Mutant(
+        "core/coming.py",
+        "noted(gathered, t)[0] == noted(gathered, t + 1)[0]",
+        "noted(gathered, t)[0] != noted(gathered, t + 1)[0]",
+        "coming scoring speed",
     ),
 ]
 

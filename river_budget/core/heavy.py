@@ -35,7 +35,6 @@ from .lanes import dot
 from .limits import FARTHEST, padded_count
 from .linked import set_vector, vector
 from .members import UNFELT, combination, first_of, merge_own_rows, sort, write_out
-from .merging import observed_distance
 from .multimerge import inner_term
 from .nodes import add_to_list, hand_over, other_than_zero, sort_list, unlink
 from .numba_types import (
@@ -50,6 +49,7 @@ from .numba_types import (
     address_of,
     i64,
 )
+from .partners import observed_distance
 from .rows import along_row, distances_into, norm_of
 from .shared import shared
 from .support import leave_empty, move, move_numbers, stamp

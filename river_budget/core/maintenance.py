@@ -27,7 +27,6 @@ from .layout import SEARCH_ROWS
 from .limits import cancels, padded_count
 from .linked import set_vector
 from .members import combination, first_of, leave, merge_own_rows, replace, write_out
-from .merging import best_partners, place_of_pair
 from .multimerge import (
     CASCADE,
     ascend,
@@ -39,6 +38,7 @@ from .multimerge import (
     merge_pair,
 )
 from .numba_types import address_of, f64, f64_matrix, i64
+from .partners import best_partners, place_of_pair
 from .products import dot_products
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
@@ -164,7 +164,9 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     points, places = f64_matrix(heap, m, width), i64(heap + 8 * m * width, width)
     room = heap + 8 * (m + 1) * width
     search = new_search(model)
-    best_partners(model, lightest(model, search[NN]), observed, unwritten, search, members)
+    aim, best = best_partners(
+        model, lightest(model, search[NN]), observed, unwritten, search, members
+    )
     u, cursors, loss = NONE, i64(room, m), 0.0
     heavy = follows == YES and head.noted != 0
     if not heavy:
@@ -179,7 +181,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     if strategy == MANY and head.method != CASCADE and m > 2:
         ascend(a, s, shares, a_z, room)
     else:
-        place, loss = place_of_pair(model, search, members)
+        place, loss = place_of_pair(model, aim, search[NN, members[0]], best)
         merge_pair(a, s, place, shares, a_z)
         if strategy == MANY:
             cascade(a, s, shares, a_z)

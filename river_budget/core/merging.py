@@ -9,51 +9,21 @@ Only three products matter: mm = |a_m|^2, nn = |a_n|^2, mn = a_m.a_n. The best h
     slope(h) = (1 - h) A - h B       A = p (mm p + mn q)      B = q (nn q + mn p)
 the derivative of |a_z|^2 up to the factor 4 s. It holds for every sign: with coefficients of opposite
 direction A or B is negative and z lies beyond the heavier vector.
-
-The search takes m = the lightest vector and ranks all partners n at once: a step of the fixed point
-h = A / (A + B) from h = 0, that is from the partner, where p = k needs no exponential, and a Newton step.
-This gives each partner a lower bound of its degradation (core/estimates.py). Partners are evaluated exactly in the
-order of their bounds, until the next bound exceeds the best value found; the winner is then solved to full precision.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from .codes import Need, Objective
-from .estimates import (
-    BEND,
-    LOSS,
-    MN,
-    NN,
-    PLACE,
-    REACH_ABOVE,
-    REACH_BELOW,
-    REACHED,
-    SLOPE,
-    K,
-    S,
-    estimate,
-)
-from .examples import NOBODY
-from .jit import REORDERED, compiled
-from .limits import FARTHEST, padded_count
-from .linked import vector
+from .codes import Need
+from .estimates import LOSS, MN, NN, PLACE, REACH_ABOVE, REACH_BELOW, S
+from .jit import compiled
 from .numba_types import MATRIX, MODEL, NOTHING, WHOLE
-from .rows import distances_into
 from .shared import shared
-from .support import least_tagged, tag_with_index
 
-EQ21 = int(Objective.EQ21)
-SPARE = 8  # how many more partners than wanted may be looked at closely
-FLAT = 1e-8  # a change of h below it ends the search,
-ROUNDED = 1.0 + 1e-12  # times a degradation is not more than it
-TO_COME = (
-    1e-11  # or one after which the next would be below this, if steps go on to shrink as they do
-)
-ALMOST = 1e-3  # of the degradation: what a last step may gain
+# The search for h ends with a step below FLAT, or when the next would be below TO_COME if they go on to shrink as they do
+FLAT, TO_COME = 1e-8, 1e-11
+ROUNDED = 1.0 + 1e-12  # a degradation is equal to another one that is so many times as much
 NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
 NEWTON, STEPS = 12, 60
 
@@ -138,133 +108,8 @@ def _descend(h, s, k, mm, nn, mn):
     return h, least
 
 
-@compiled(fastmath=REORDERED, always_inlined=True)
-def _products(model, m, mn):
-    """mn[j] = a_m . a_j"""
-    n, coefficients = padded_count(model), model.coefficients[0]
-    own = coefficients[m]
-    for j in range(n):
-        mn[j] = own * coefficients[j]
-    for r in range(1, model.coefficients.shape[0]):
-        coefficients = model.coefficients[r]
-        own = coefficients[m]
-        if own != 0.0:  # most classes have no part in a vector
-            for j in range(n):
-                mn[j] += own * coefficients[j]
-
-
-@compiled(always_inlined=True)
-def observed_distance(log):
-    """The distance of which the logarithm of a kernel value speaks."""
-    return -log if log > -FARTHEST else FARTHEST
-
-
-@compiled
-def _observed_distances(logs, s, n):
-    for j in range(n):
-        s[j] = observed_distance(logs[j])
-
-
-@compiled
-def rank_partners(model, m, observed, unwritten, search):
-    """search[LOSS, j]: a bound of the degradation of merging m with j, infinite for m itself. search[NN] is there.
-
-    `observed`: the vector whose kernel row has just been computed, or NOBODY; `unwritten`: the same, if its vector
-    waits to be written, or NOBODY.
-    """
-    if model.head.noted:
-        for j in range(padded_count(model)):
-            search[S, j] = model.distances[m, j]
-    elif m == observed:
-        _observed_distances(model.logs, search[S], padded_count(model))
-    else:
-        distances_into(model, vector(model, m), model.norms[m], search[S])
-        if unwritten != NOBODY:
-            search[S, unwritten] = observed_distance(model.logs[m])
-    search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
-    n = padded_count(model)
-    _products(model, m, search[MN])
-    if model.head.objective == EQ21:
-        _eq21_partners(model, m, search)
-    else:
-        estimate(search, search[NN, m], n)
-    search[LOSS, m] = np.inf
-    tag_with_index(search[LOSS], model.head.count)
-
-
-@compiled
-def best_partners(model, m, observed, unwritten, search, members):
-    """members[1:] = the partners of m that degrade least, in that order; m is members[0].
-
-    They are looked at closely in the order of their bounds, and sorted by what is found.
-    """
-    rank_partners(model, m, observed, unwritten, search)
-    n, mm, wanted = model.head.count, search[NN, m], members.shape[0] - 1
-    literal = model.head.objective == EQ21
-    members[0] = m
-    listed = wanted if literal else min(wanted + SPARE, n - 1)
-    for found in range(listed):
-        j = least_tagged(search[LOSS], n)
-        loss = search[LOSS, j]
-        if found >= wanted and loss > model.buffer[members[wanted]]:
-            break
-        search[LOSS, j] = np.inf
-        if not literal:
-            loss = evaluate_partner(search, mm, j)
-        model.buffer[j] = loss
-        i = min(found, wanted)  # insertion into the sorted list of the best
-        while i > 0 and model.buffer[members[i]] > loss:
-            if i < wanted:
-                members[i + 1] = members[i]
-            i -= 1
-        if i < wanted:
-            members[i + 1] = j
-
-
-@compiled
-def place_of_pair(model, search, members):
-    """Where the first member merges with its best partner, and the degradation there."""
-    m, j = members[0], members[1]
-    if model.head.objective == EQ21:
-        return search[PLACE, j], model.buffer[j]
-    s, known = search[S, j], (search[REACHED, j], search[SLOPE, j], search[BEND, j])
-    mm, nn, mn = search[NN, m], search[NN, j], search[MN, j]
-    return solve_from(search[PLACE, j], known, s, search[K, j], mm, nn, mn)
-
-
-@compiled
-def evaluate_partner(search, mm, j):
-    """The degradation with partner j, and a place that is closer to the best than that of the estimate.
-
-    What a Newton step gains is mostly next to nothing, and what would be left after it is the square of that.
-    So little remains of the roughness of float32 that partners can be compared.
-    """
-    h, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
-    k = math.exp(-s)
-    for _ in range(2):
-        loss, up, bend = degradation_at(h, s, k, mm, nn, mn)
-        if not bend < 0.0:
-            break
-        gain = 2.0 * s * up * up / -bend
-        if gain < ALMOST * loss:
-            keep_evaluation(search, j, h, k, loss, up, bend)
-            return loss - gain
-        h = min(max(h + short(-up / bend, h), REACH_BELOW), REACH_ABOVE)
-    h, loss = solve(search[PLACE, j], s, mm, nn, mn)
-    reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
-    keep_evaluation(search, j, h, k, reached, up, bend)
-    return loss
-
-
-@compiled(always_inlined=True)
-def keep_evaluation(search, j, place, k, reached, up, bend):
-    """What is known of partner j, for `place_of_pair`."""
-    search[PLACE, j], search[K, j], search[REACHED, j] = place, k, reached
-    search[SLOPE, j], search[BEND, j] = up, bend
-
-
 @shared(Need.LITERAL, NOTHING, MODEL, WHOLE, MATRIX)
-def _eq21_partners(model, m, search):
+def eq21_partners(model, m, search):
     """Places by equation (21) of the paper as printed, degradations at these places.
 
     It maximises the sum over classes of (a_m p + a_n q) / (a_m + a_n), which for more than one output

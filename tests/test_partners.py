@@ -1,0 +1,99 @@
+"""Whom to merge with, where there are many: what rules partners out rules out none that could be the best."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+from inside import maintained, support
+from oracles.budgeted_sgd import best_merge, degradations, lightest
+
+from river_budget.core.estimates import LOSS, MN, NEAREST, TIGHT, S, rough_bound
+from river_budget.core.layout import SEARCH_ROWS
+from river_budget.core.numba_types import f64_matrix
+from river_budget.core.partners import MANY, SLACK
+from river_budget.kernels import RBF
+from river_budget.maintenance import Merge
+
+ROUGH = 2e-3  # relative error of a bound, in float32; SLACK leaves room for it
+BEST = 1.0 + 1e-9
+
+
+@numba.njit
+def bound(addresses, mm, n):
+    rough_bound(f64_matrix(addresses[0], SEARCH_ROWS, n), mm, n)
+
+
+def bounds_of(s, c, mm):
+    """Of the degradation of a vector of squared length mm with partners at s that are c times as heavy."""
+    search = np.zeros((SEARCH_ROWS, len(s)))
+    search[S], search[MN] = s, mm * c
+    bound(np.array([search.ctypes.data]), mm, len(s))
+    return search[LOSS]
+
+
+DISTANCES = np.concatenate([[0.0], np.geomspace(1e-6, 60.0, 46), [1.999, 2.001]])
+
+
+@pytest.mark.parametrize("mm", [1e-12, 1.0, 1e8])
+@pytest.mark.parametrize("c", [1.0, 1.01, 1.3, 2.0, 5.0, 30.0, 1e3, 1e6])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_bound_lies_below_the_degradation_and_not_far(mm, c, sign):
+    width = 64
+    s = np.resize(DISTANCES, width)
+    best = np.array([best_merge(x, mm, mm * c * c, sign * mm * c)[1] for x in s])
+
+    bounds = bounds_of(s, np.full(width, sign * c), mm)
+
+    assert (bounds <= best * (1.0 + ROUGH)).all()
+    if sign > 0.0:
+        near = s < float(NEAREST)
+        assert (best[near] <= TIGHT * bounds[near] * (1.0 + ROUGH)).all()
+    assert ROUGH < SLACK - 1.0
+
+
+def test_bounds_are_numbers_whatever_the_coefficients():
+    s, c = np.meshgrid([0.0, 1e-300, 1e-9, 1.0, 1e9], [1.0, -1.0, 0.0, 1e200, -1e200, 1e30])
+    for mm in (0.0, 1e-320, 1e-300, 1.0, 1e100):
+        bounds = bounds_of(np.resize(s, 32), np.resize(c, 32), mm)
+        assert np.isfinite(bounds).all()
+        assert (bounds >= 0.0).all()
+
+
+def crowd(kind, rng):
+    """(X, A) of more vectors than a search looks at closely."""
+    n = MANY + 13
+    X, A = rng.normal(size=(n, 3)), 10.0 ** rng.uniform(-1.0, 1.0, size=(n, 1))
+    if kind == "both signs":
+        A *= rng.choice([-1.0, 1.0], size=A.shape)
+    elif kind == "the lightest is alone":
+        A[A[:, 0].argmin()] *= -1.0
+    elif kind == "equal":
+        A[:] = 1.0
+    elif kind == "twins":
+        X[: n // 2] = X[n // 2 : 2 * (n // 2)]
+    return X, A
+
+
+KINDS = ["one sign", "both signs", "the lightest is alone", "equal", "twins"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("gamma", [1e-3, 0.1, 0.5, 3.0, 100.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_best_of_many_partners_is_found(kind, gamma, seed):
+    X, A = crowd(kind, np.random.default_rng(seed))
+    p = lightest(np.sum(A**2, axis=1))
+
+    after = support(maintained(X, A, Merge(), RBF(gamma)))
+
+    left = {tuple(x) for x in after.X.tolist()}
+    gone = [i for i in range(len(X)) if tuple(X[i].tolist()) not in left]
+    losses = degradations(A, X, gamma, p)
+    if kind == "twins":  # which lose nothing
+        assert losses.min() <= 1e-12 * A[p, 0] ** 2
+        assert len(left) == len({tuple(x) for x in X.tolist()})
+        return
+    assert p in gone
+    (q,) = set(gone) - {p}
+    assert losses[q] <= losses.min() * BEST
