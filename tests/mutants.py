@@ -1597,12 +1597,6 @@ PROMISES = [
         "if n == row.shape[0]:",
         "sparse interface examples lifecycle",
     ),
-    Mutant(
-        "core/coming.py",
-        "noted(gathered, t)[0] == noted(gathered, t + 1)[0]",
-        "noted(gathered, t)[0] != noted(gathered, t + 1)[0]",
-        "coming scoring speed",
-    ),
 ]
 
 MUTANTS = CORE + SHELLS + EARLIER + PROMISES

@@ -97,3 +97,19 @@ def test_the_best_of_many_partners_is_found(kind, gamma, seed):
     assert p in gone
     (q,) = set(gone) - {p}
     assert losses[q] <= losses.min() * BEST
+
+
+def test_a_partner_of_the_other_sign_is_not_the_best_because_it_is_the_nearest():
+    """It has the least bound, and loses 15 times as much as one behind it, which is heavy."""
+    X, A = np.zeros((MANY + 2, 2)), np.full((MANY + 2, 1), 5.0)
+    X[3:, 1] = np.arange(3, len(X))  # far away
+    X[1, 0], X[2, 0] = 0.1, -np.sqrt(0.02)
+    A[:3, 0] = 1.0, -1.01, -1000.0
+    losses = degradations(A, X, 1.0, 0)
+    assert losses.argmin() == 2
+    assert losses[1] > 10.0 * losses[2]
+
+    after = support(maintained(X, A, Merge(), RBF(1.0)))
+
+    assert X[1].tolist() in after.X.tolist()
+    assert X[2].tolist() not in after.X.tolist()
