@@ -1595,7 +1595,8 @@ PROMISES = [
         "core/examples.py",
         "if n == row.shape[0] and model.head.shuffled == 0:",
         "if n == row.shape[0]:",
-        "sparse interface examples lifecycle",
+        "fourier",
+        "another_order",
     ),
 ]
 

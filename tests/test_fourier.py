@@ -21,6 +21,7 @@ from test_replay import assert_close, assert_same, run, run_reference, run_regre
 import river_budget as rb
 from river_budget.algorithms.fourier import frequencies
 from river_budget.kernels import RBF, Laplacian
+from river_budget.model.batches import Batch
 
 SEED = 7
 CLOSE = 1e-9
@@ -132,6 +133,22 @@ def test_order_of_arrival_and_learning_make_no_difference():
         z = fresh.transform_one(x)
         for other in (forward, backward):
             assert other.transform_one(x) == pytest.approx(z, abs=1e-14)
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.02])
+def test_rows_of_features_that_came_in_another_order_give_the_same_scores(zeros):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 9)) * (rng.random((40, 9)) >= zeros)
+    first, second = (rb.FOGDClassifier(60, RBF(0.1), seed=1) for _ in range(2))
+    second.learn_one({8: 1.0}, True, 0.0)  # weighs nothing, but has its place before the others
+    second.learn_one({4: 1.0, 5: 1.0}, True, 0.0)
+    for model in (first, second):
+        model.learn_many(X, X[:, 0] > 0.0)
+
+    assert list(first.features) != list(second.features)
+    assert first._score_rows(first.rows_of(Batch(X))).tolist() == (
+        second._score_rows(second.rows_of(Batch(X))).tolist()
+    )
 
 
 def test_transforming_changes_nothing():
