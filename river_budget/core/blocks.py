@@ -6,7 +6,9 @@ import functools
 import hashlib
 import math
 import mmap
+import operator
 import struct
+from collections import namedtuple
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +18,7 @@ from .codes import OF_BLOCKS, Kernel, Need, Objective, Task
 from .layout import (
     BLOCK_TABLES,
     COLUMN,
+    DERIVED,
     HEADER,
     NODE,
     PIECES,
@@ -71,6 +74,10 @@ def columns_for(vectors: int) -> int:
     return 8 * (-(-vectors // 8) | 1)
 
 
+# As numbers of Python: an enumeration takes ten times as long to add up
+_AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
+_OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
+_CLASSES, _LISTS, _HEAVY = int(Need.CLASSES), int(Need.LISTS), int(Need.HEAVY)
 _NOTHING = dict.fromkeys(HEADER.names or (), 0)
 
 
@@ -94,38 +101,45 @@ def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
 
 def _needs(fields: Mapping[str, Any], listed: bool) -> int:
     """What passes over such a block may need (core/shared.py)."""
-    needs = int(fields.get("needs", 0)) & ~OF_BLOCKS
-    if not needs & Need.AUTO:  # which knows classes by itself
-        needs |= Need.CLASSES * (fields.get("task", 0) == Task.MULTICLASS)
-    if needs & Need.KERNEL:
-        needs |= Need.OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
-        needs |= Need.LITERAL * (fields.get("objective", 0) == Objective.EQ21)
-        needs |= Need.LISTS * listed | Need.HEAVY * (fields.get("heavy", 0) > 0)
-    return needs
+    needs = int(fields.get("needs", 0)) & ~_OF_BLOCKS
+    if not needs & _AUTO:  # which knows classes by itself
+        needs |= _CLASSES * (fields.get("task", 0) == Task.MULTICLASS)
+    if needs & _KERNEL:
+        needs |= _OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
+        needs |= _LITERAL * (fields.get("objective", 0) == Objective.EQ21)
+        needs |= _LISTS * listed | _HEAVY * (fields.get("heavy", 0) > 0)
+    return int(needs)
 
 
-def _places_for(h: Any) -> tuple[dict[str, int], int]:
-    """Where the tables of a block with this header begin, and where it ends."""
+_SIZE_FIELDS = (*SIZES, *DERIVED, "custom", "arity")  # what a layout follows from
+_Sizes: Any = namedtuple("_Sizes", _SIZE_FIELDS)  # type: ignore[misc]
+_sizes_in: Any = operator.attrgetter(*_SIZE_FIELDS)
+
+
+def _layout_of(h: Any) -> tuple[dict[str, int], int, int]:
+    """Where the tables of a block with this header begin, where it ends, and the bytes of scratch space that a pass over
+    it may need."""
+    return _layout_for(_Sizes(*map(int, _sizes_in(h))))  # what is kept is for numbers of all kinds
+
+
+@functools.lru_cache(256)  # many models have the same sizes
+def _layout_for(h: Any) -> tuple[dict[str, int], int, int]:
     end, places = TABLES_AT, {}
     for name, (kind, shape) in BLOCK_TABLES.items():
         places[name] = end
         end += -(-kind.size * math.prod(shape(h)) // 64) * 64
-    return places, end
+    rows = place_of("heap", 0, 0, h)[0]
+    return places, end, int(rows + 8 * heap_numbers(h))
 
 
 def block_size(fields: Mapping[str, Any]) -> int:
     """Bytes of a block with these header fields."""
-    return _places_for(_header(fields))[1]
+    return _layout_of(_header(fields))[1]
 
 
 def scratch_size(fields: Mapping[str, Any]) -> int:
     """Bytes of the scratch space that a pass over such a block may need."""
-    return _scratch_size(_header(fields))
-
-
-def _scratch_size(h: Any) -> int:
-    rows = place_of("heap", 0, 0, h)[0]
-    return int(rows + 8 * heap_numbers(h))
+    return _layout_of(_header(fields))[2]
 
 
 @functools.cache
@@ -145,10 +159,10 @@ def stamp_of(record: Any) -> int:
 def allocate(**fields: Any) -> Any:
     """A new block with these header fields, of which SIZES set its size."""
     h = _header(fields)
-    places, end = _places_for(h)
+    places, end, scratch = _layout_of(h)
     found = {f"at_{name}": place for name, place in places.items() if name != "vectors"}
     block = _room_for(end, h.slots)
-    header_format.pack_into(block, 0, *h._replace(scratch=_scratch_size(h), **found))
+    header_format.pack_into(block, 0, *h._replace(scratch=scratch, **found))
     return block
 
 

@@ -49,7 +49,7 @@ HEADER = np.dtype(
         + [(name, "f8") for name in _REALS.split()],
     )
 )
-SIZES = tuple(_SIZES.split())
+SIZES, DERIVED = tuple(_SIZES.split()), tuple(_DERIVED.split())
 # The same as numbers of Python, which are read at once.
 Header: Any = namedtuple("Header", HEADER.names or ())  # type: ignore[misc]
 header_format = struct.Struct(f"={len(_INTEGERS.split())}qQ{len(_REALS.split())}d")

@@ -116,9 +116,19 @@ class FeatureIndex:
         """All names, each in the place where it stands here."""
         self.places = {name: place for place, name in enumerate(names)}
         self.loose, self.vacant, self.width, self.names_at = False, _NO_PLACES, 0, _NOBODY
-        self._prepare()
+        self.__dict__.pop("pack", None)
 
-    def _prepare(self) -> None:
+    def pack(self, x: dict[Any, Any], values: Any) -> bool:
+        """Write an example of just the known features into a row; False if it has others.
+
+        What is written is a number, but not checked to be finite: the passes do that. The first call makes the function
+        that all others call: models that learn many rows at once need none.
+        """
+        pack = self.__dict__["pack"] = self._packer()
+        return pack(x, values)
+
+    def _packer(self) -> Callable[[dict[Any, Any], Any], bool]:
+        """A closure: it is called for every example and looks nothing up."""
         names = list(self.places)
         n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
@@ -126,10 +136,6 @@ class FeatureIndex:
         scaled = self._scaled_places()
 
         def pack(x: dict[Any, Any], values: Any) -> bool:
-            """Write an example of just the known features into a row; False if it has others.
-
-            What is written is a number, but not checked to be finite: the passes do that.
-            """
             if len(x) == n:
                 try:
                     pack_into(values, 0, *get(x))
@@ -142,7 +148,7 @@ class FeatureIndex:
                     self.reject(x)
             return False
 
-        self.pack = pack  # a closure: it is called for every example and looks nothing up
+        return pack
 
     def _scaled_places(self) -> list[tuple[int, float]]:
         scales, places = self._scales or {}, self.places
@@ -181,7 +187,8 @@ class FeatureIndex:
         names_at[taken] = list(map(id, places))
         vacant.fill(np.flatnonzero(names_at == 0)[::-1])
         self.vacant, self.names_at = vacant, names_at
-        self.loose, self.pack, self.width = True, _never, width
+        self.loose, self.width = True, width
+        self.__dict__["pack"] = _never
 
     def widened(self, width: int) -> FeatureIndex:
         """The same names in the same places of a loose index with room for more."""
