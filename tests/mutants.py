@@ -1586,9 +1586,9 @@ PROMISES = [
         "merging replay partners",
     ),
     Mutant(
-        "core/partners.py",
-        "return search[PLACE, j], model.buffer[j]",
-        "return search[PLACE, j], 0.0",
+        "core/maintenance.py",
+        "if strategy == MANY or head.objective == EQ21:",
+        "if strategy == MANY:",
         "merging replay",
     ),
     Mutant(

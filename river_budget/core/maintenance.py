@@ -38,7 +38,7 @@ from .multimerge import (
     merge_pair,
 )
 from .numba_types import address_of, f64, f64_matrix, i64
-from .partners import best_partners, place_of_pair
+from .partners import EQ21, best_partners, place_of_pair
 from .products import dot_products
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
@@ -185,7 +185,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
         merge_pair(a, s, place, shares, a_z)
         if strategy == MANY:
             cascade(a, s, shares, a_z)
-    if strategy == MANY:
+    if strategy == MANY or head.objective == EQ21:
         loss = loss_by_merging(shares, s, a, a_z)
     loss = max(loss, 0.0)
     head.cost += head.scale * math.sqrt(loss)

@@ -190,9 +190,12 @@ def side_by_side(search, places, n):
 
 @compiled
 def place_of_pair(model, search, mm, j):
-    """Where a vector merges with its best partner, number j of the search that found it, and the degradation there."""
+    """Where a vector merges with its best partner, number j of the search that found it, and the degradation there.
+
+    (Not with equation (21), whose places say nothing about it.)
+    """
     if model.head.objective == EQ21:
-        return search[PLACE, j], model.buffer[j]
+        return search[PLACE, j], np.inf
     s, known = search[S, j], (search[REACHED, j], search[SLOPE, j], search[BEND, j])
     return solve_from(search[PLACE, j], known, s, search[K, j], mm, search[NN, j], search[MN, j])
 
