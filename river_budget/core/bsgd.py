@@ -29,7 +29,7 @@ from .calibration import calibrate
 from .calls import model_of
 from .codes import Task
 from .examples import NOBODY, nobody, unpack
-from .jit import compiled
+from .jit import REORDERED, compiled
 from .lanes import dot
 from .limits import LAPLACIAN, RBF, padded_count
 from .losses import along_direction, clamp_step, loss_and_direction, squared_length
@@ -225,7 +225,7 @@ def look_closer(model, state, size):
         state.wait = CHECK * model.head.capacity if soon else 0
 
 
-@compiled
+@compiled(fastmath=REORDERED)
 def bound_by_coefficients(model):
     """|w|^2 for kernel values from 0 to 1 is largest where vectors of one sign coincide, and others are far apart."""
     head, total = model.head, 0.0
@@ -233,7 +233,7 @@ def bound_by_coefficients(model):
         return np.inf
     for r in range(model.coefficients.shape[0]):
         up, down = 0.0, 0.0
-        for j in range(head.count):
+        for j in range(padded_count(model)):
             up += max(model.coefficients[r, j], 0.0)
             down += min(model.coefficients[r, j], 0.0)
         total += up * up + down * down
