@@ -1587,8 +1587,8 @@ PROMISES = [
     ),
     Mutant(
         "core/maintenance.py",
-        "if strategy == MANY or head.objective == EQ21:",
-        "if strategy == MANY:",
+        "elif head.objective == EQ21:",
+        "elif head.objective != EQ21:",
         "merging replay",
     ),
     Mutant(

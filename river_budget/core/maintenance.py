@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from .calls import model_of
-from .codes import Choice, Maintenance, Strategy
+from .codes import Choice, Maintenance, Need, Strategy
 from .differences import distances_by_differences
 from .estimates import NN, S, new_search, search_width
 from .examples import NOBODY, NONE, nobody, present
@@ -37,12 +37,13 @@ from .multimerge import (
     member_distances,
     merge_pair,
 )
-from .numba_types import address_of, f64, f64_matrix, i64
+from .numba_types import MATRIX, NUMBERS, REAL, address_of, f64, f64_matrix, i64
 from .partners import EQ21, best_partners, place_of_pair
 from .products import dot_products
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
 from .rows import along_row, rbf_from_distances_into, rbf_into, row_of_vector, self_kernel
+from .shared import shared
 from .support import add_to, announce, lightest, weight_of
 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
@@ -185,8 +186,10 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
         merge_pair(a, s, place, shares, a_z)
         if strategy == MANY:
             cascade(a, s, shares, a_z)
-    if strategy == MANY or head.objective == EQ21:
+    if strategy == MANY:
         loss = loss_by_merging(shares, s, a, a_z)
+    elif head.objective == EQ21:
+        loss = literal_loss(shares, s, a, a_z)
     loss = max(loss, 0.0)
     head.cost += head.scale * math.sqrt(loss)
     change = loss
@@ -217,6 +220,12 @@ def loss_by_merging(shares, s, a, a_z):
         for j in range(i):
             total += 2.0 * math.exp(-s[i, j]) * inner(a[i], a[j])
     return total
+
+
+@shared(Need.LITERAL, REAL, NUMBERS, MATRIX, MATRIX, NUMBERS)
+def literal_loss(shares, s, a, a_z):
+    """The same for a pair at the place of equation (21), about which its search says nothing."""
+    return loss_by_merging(shares, s, a, a_z)
 
 
 @compiled
