@@ -27,8 +27,8 @@ N_WORDS = LONGEST + 1
 
 @compiled(always_inlined=True)
 def words_of(call):
-    """A call for functions that receive it again and again: the references of an array are counted each time, which waits
-    for all that is being written."""
+    """A call for functions that receive it for every example: the references of an array are counted each time, which
+    waits for all that is being written."""
     return i64(address_of(call), N_WORDS)
 
 

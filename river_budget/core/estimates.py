@@ -16,7 +16,10 @@ SMALL, MOST = 1e-300, 1e30  # keep a division by zero finite, and numbers within
 ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(1.0), F(2.0)
 THIRD, EIGHTH, TWENTYFOURTH, THIRTIETH, EIGHT = F(1 / 3), F(1 / 8), F(1 / 24), F(1 / 30), F(8.0)
 NEAREST, TIGHT = F(2.0), 1.23
-SHORT, FAR = F(0.2), F(20.0)  # where a series is exact enough; where an exponential counts as 0
+SHORT = F(0.2)  # a series is exact enough below it
+FAR = F(
+    20.0
+)  # an exponential beyond it counts as 0; the fourth power of a smaller one could be a denormal number
 SAFE = F(1.5)  # times the predicted gain of a Newton step bounds what is still to be gained
 NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)  # NEAR: as in core/merging.py
 
@@ -71,9 +74,7 @@ def rough_bound(search, mm, n):
         s[j], inner[j] = F(search[S, j]), F(min(search[MN, j] * unit, MOST))
     for j in range(n):
         half, y = HALF * s[j], TWO * s[j]
-        root = rough_exp_of(
-            -half if half < FAR else -FAR
-        )  # whose fourth power is no denormal number
+        root = rough_exp_of(-half if half < FAR else -FAR)
         gap = half * (ONE - half * (HALF - half * (SIXTH - half * TWENTYFOURTH)))
         gap = gap if half < SHORT else ONE - root
         heavy = y * y * (HALF - y * (THIRD - y * (EIGHTH - y * THIRTIETH)))

@@ -40,7 +40,7 @@ from .changes import begin
 from .codes import Kernel, Need
 from .jit import compiled
 from .lanes import LANES, write_others
-from .numba_types import EXAMPLE, MODEL, WHOLE, WHOLES, address_of, as_u64, f64, i64
+from .numba_types import CALL, EXAMPLE, MODEL, WHOLE, WHOLES, address_of, as_u64, f64, i64
 from .shared import shared
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
@@ -83,9 +83,8 @@ def nobody(model):
 @compiled(always_inlined=True)
 def unpack(call):
     """(model, stream, n): what a pass works on. It may be told of some of the examples only, and is called again."""
-    words = words_of(call)
-    model, stream, _ = unpack_rows(words)
-    return model, stream, gather(words)
+    model, stream, _ = unpack_rows(call)
+    return model, stream, gather(call)
 
 
 @compiled(always_inlined=True)
@@ -108,7 +107,7 @@ def noted(gathered, t):
     return x[0], x[1], x[2], x[3], x[4]
 
 
-@shared(Need.EXAMPLES, WHOLE, WHOLES)
+@shared(Need.EXAMPLES, WHOLE, CALL)
 def gather(call):
     """Write down what is present in the examples of a call; returns how many there was room for.
 
@@ -116,14 +115,14 @@ def gather(call):
     100 vectors a tenth more time, as the compiler then reads all that it knows of the model anew for every example.
     """
     model, stream, _ = unpack_rows(call)
-    n, room = min(call[SIZE], call[AT_ONCE]), call[DESK]
+    words, n, room = words_of(call), min(call[SIZE], call[AT_ONCE]), call[DESK]
     for first in range(0, n, BLOCK):
         last = min(first + BLOCK, n)
-        if call[STARTS] == 0 and all_whole(model, stream, call, first, last):
+        if call[STARTS] == 0 and all_whole(model, stream, words, first, last):
             for t in range(first, last):
-                note(stream, t, whole_example(call, row_of(stream[0], t)))
+                note(stream, t, whole_example(words, row_of(stream[0], t)))
         else:
-            last, room = gather_some(model, stream, call, first, last, room)
+            last, room = gather_some(model, stream, words, first, last, room)
             if last < first + BLOCK:
                 n = min(last, n)
                 break

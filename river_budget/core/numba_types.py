@@ -192,6 +192,7 @@ MODEL = ModelType()
 NOTHING, FLAG, WHOLE, REAL = types.none, types.boolean, types.int64, types.float64
 WHOLES, NUMBERS, MATRIX = i64.kind, f64.kind, f64_matrix.kind
 EXAMPLE = types.UniTuple(WHOLE, 5)  # core/examples.py
+CALL = types.Array(WHOLE, 1, "C")  # core/calls.py
 
 
 @register_model(ModelType)

@@ -6,14 +6,14 @@ order, so that the scores are those of one example after the other to the last b
 
 from __future__ import annotations
 
-from .calls import GATHERED, scores_of, unpack_rows, words_of
+from .calls import GATHERED, scores_of, unpack_rows
 from .codes import Need
 from .coming import are_alike, are_in_a_table, may_be_alike
 from .examples import NONE, example_and_scores, unpack
 from .jit import compiled
 from .layout import TOGETHER
 from .limits import padded_count, usable
-from .numba_types import WHOLE, WHOLES
+from .numba_types import CALL, WHOLE
 from .products import products_together
 from .rows import from_products, kernel_row, norm_of, score, score_row
 from .shared import is_ready, shared
@@ -26,7 +26,7 @@ def decide(call):
     together, first = is_ready(score_together) and are_in_a_table(model), NONE
     while first < n:
         if together and may_be_alike(stream[GATHERED], first, n):
-            first = score_together(words_of(call), first, n)
+            first = score_together(call, first, n)
         for t in range(first, min(first + TOGETHER, n)):
             x, f = example_and_scores(model, stream, t)
             norm = norm_of(model, x)
@@ -37,7 +37,7 @@ def decide(call):
     return n
 
 
-@shared(Need.TOGETHER, WHOLE, WHOLES, WHOLE, WHOLE)
+@shared(Need.TOGETHER, WHOLE, CALL, WHOLE, WHOLE)
 def score_together(call, t, n):
     """Scores of examples from t on as long as each TOGETHER of them are alike. Returns where that ends."""
     model, stream, _ = unpack_rows(call)

@@ -21,7 +21,6 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 from ..core.blocks import columns_for, zeros
-from ..core.calls import row_of
 from ..core.examples import write_places
 from ..core.jit import compiled
 from ..core.lanes import LANES, VECTOR, WORD, dot, eight, fused, in_all, same
@@ -113,10 +112,11 @@ _1, _2, _3, _4, _5, _6, _7, _8 = (_part(groups) for groups in range(1, 9))
 @compiled(called_from_python=True)
 def _list(rows, places, values, starts, lengths):
     """What is not 0 in these rows: of row t from starts[t] to starts[t + 1]. lengths[t] = |x_t|^2"""
-    room, numbers, n = address_of(places), address_of(values), 0
+    first, room, numbers = address_of(rows), address_of(places), address_of(values)
+    width, n = rows.shape[1], 0
     for t in range(lengths.shape[0]):
-        x = row_of(rows, t)
-        found, listed = i64(room + 8 * n, x.shape[0]), f64(numbers + 8 * n, x.shape[0])
+        x = f64(first + 8 * width * t, width)
+        found, listed = i64(room + 8 * n, width), f64(numbers + 8 * n, width)
         some = write_places(x, found)
         for i in range(some):
             listed[i] = x[found[i]]
