@@ -149,7 +149,7 @@ CORE = [
     ),
     Mutant(
         "core/partners.py",
-        "listed = wanted if literal else min(wanted + SPARE, n - (few == NONE))",
+        "listed = wanted if literal else min(wanted + SPARE, n - 1)",
         "listed = wanted",
         "merging",
         "best_pair",
@@ -866,7 +866,7 @@ PROMISES = [
     ),
     Mutant(
         "core/blocks.py",
-        "& ~OF_BLOCKS\n",
+        "& ~_OF_BLOCKS\n",
         "\n",
         "shared",
         "moment",
@@ -1555,19 +1555,19 @@ PROMISES = [
         "mirror",
     ),
     Mutant(
-        "core/partners.py",
+        "core/candidates.py",
         "SLACK * max(losses[first], at_most(search, m, first))",
         "SLACK * losses[first]",
         "partners",
     ),
     Mutant(
-        "core/partners.py",
-        "places[best] if few != NONE else best",
-        "best",
+        "core/candidates.py",
+        "j = places[best]",
+        "j = best",
         "partners",
     ),
     Mutant(
-        "core/partners.py",
+        "core/candidates.py",
         "if mn > 0.0 and s < NEAREST:",
         "if s < NEAREST:",
         "partners",

@@ -8,12 +8,16 @@ import pytest
 from inside import maintained, support
 from oracles.budgeted_sgd import best_merge, degradations, lightest
 
+import river_budget as rb
+from river_budget.core import shared
+from river_budget.core.blocks import views
+from river_budget.core.candidates import SLACK
+from river_budget.core.codes import Need
 from river_budget.core.estimates import LOSS, MN, NEAREST, TIGHT, S, rough_bound
-from river_budget.core.layout import SEARCH_ROWS
+from river_budget.core.layout import CROWD, SEARCH_ROWS
 from river_budget.core.numba_types import f64_matrix
-from river_budget.core.partners import MANY, SLACK
 from river_budget.kernels import RBF
-from river_budget.maintenance import Merge
+from river_budget.maintenance import Merge, RemoveOldest
 
 ROUGH = 2e-3  # relative error of a bound, in float32; SLACK leaves room for it
 BEST = 1.0 + 1e-9
@@ -62,7 +66,7 @@ def test_bounds_are_numbers_whatever_the_coefficients():
 
 def crowd(kind, rng):
     """(X, A) of more vectors than a search looks at closely."""
-    n = MANY + 13
+    n = CROWD + 13
     X, A = rng.normal(size=(n, 3)), 10.0 ** rng.uniform(-1.0, 1.0, size=(n, 1))
     if kind == "both signs":
         A *= rng.choice([-1.0, 1.0], size=A.shape)
@@ -101,7 +105,7 @@ def test_the_best_of_many_partners_is_found(kind, gamma, seed):
 
 def test_a_partner_of_the_other_sign_is_not_the_best_because_it_is_the_nearest():
     """It has the least bound, and loses 15 times as much as one behind it, which is heavy."""
-    X, A = np.zeros((MANY + 2, 2)), np.full((MANY + 2, 1), 5.0)
+    X, A = np.zeros((CROWD + 2, 2)), np.full((CROWD + 2, 1), 5.0)
     X[3:, 1] = np.arange(3, len(X))  # far away
     X[1, 0], X[2, 0] = 0.1, -np.sqrt(0.02)
     A[:3, 0] = 1.0, -1.01, -1000.0
@@ -113,3 +117,40 @@ def test_a_partner_of_the_other_sign_is_not_the_best_because_it_is_the_nearest()
 
     assert X[1].tolist() in after.X.tolist()
     assert X[2].tolist() not in after.X.tolist()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@pytest.mark.parametrize("gamma", [0.02, 0.5, 5.0])
+@pytest.mark.parametrize("regression", [False, True])
+def test_it_makes_no_difference_to_the_last_bit(noise, gamma, regression, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(1500, 3))
+    X[::50] = X[1::50]
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1] + noise * rng.normal(size=len(X))
+    shared.make_ready(Need.CROWD)
+    (cell,) = (c for _, _, c in shared._functions[Need.CROWD])
+    found = []
+    for address in (cell.value, 0):  # as if it were not compiled
+        monkeypatch.setattr(cell, "value", address)
+        kind = rb.BSGDRegressor if regression else rb.BSGDClassifier
+        model = kind(150, RBF(gamma))
+        model.learn_many(X, y if regression else y > 0.0)
+        found.append(support(model))
+        monkeypatch.undo()
+    assert len(found[0].X) == 150
+    for one, other in zip(*found, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_who_merges_many_needs_it_and_nobody_else():
+    def needs(model):
+        model.learn_one({"a": 1.0}, True)
+        return bool(views(model.block).head.needs & Need.CROWD)
+
+    assert needs(rb.BSGDClassifier(CROWD, RBF(1.0)))
+    assert not needs(rb.BSGDClassifier(100, RBF(1.0)))
+    assert not needs(rb.BSGDClassifier(CROWD, RBF(1.0), RemoveOldest()))
+    growing = rb.BSGDClassifier(100, RBF(1.0))
+    assert not needs(growing)
+    growing.budget = 2 * CROWD
+    assert needs(growing)

@@ -165,9 +165,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     points, places = f64_matrix(heap, m, width), i64(heap + 8 * m * width, width)
     room = heap + 8 * (m + 1) * width
     search = new_search(model)
-    aim, best = best_partners(
-        model, lightest(model, search[NN]), observed, unwritten, search, members
-    )
+    best_partners(model, lightest(model, search[NN]), observed, unwritten, search, members)
     u, cursors, loss = NONE, i64(room, m), 0.0
     heavy = follows == YES and head.noted != 0
     if not heavy:
@@ -182,7 +180,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     if strategy == MANY and head.method != CASCADE and m > 2:
         ascend(a, s, shares, a_z, room)
     else:
-        place, loss = place_of_pair(model, aim, search[NN, members[0]], best)
+        place, loss = place_of_pair(model, search, members)
         merge_pair(a, s, place, shares, a_z)
         if strategy == MANY:
             cascade(a, s, shares, a_z)

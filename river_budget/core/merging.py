@@ -16,7 +16,19 @@ from __future__ import annotations
 import math
 
 from .codes import Need
-from .estimates import LOSS, MN, NN, PLACE, REACH_ABOVE, REACH_BELOW, S
+from .estimates import (
+    BEND,
+    LOSS,
+    MN,
+    NN,
+    PLACE,
+    REACH_ABOVE,
+    REACH_BELOW,
+    REACHED,
+    SLOPE,
+    K,
+    S,
+)
 from .jit import compiled
 from .numba_types import MATRIX, MODEL, NOTHING, WHOLE
 from .shared import shared
@@ -24,6 +36,8 @@ from .shared import shared
 # The search for h ends with a step below FLAT, or when the next would be below TO_COME if they go on to shrink as they do
 FLAT, TO_COME = 1e-8, 1e-11
 ROUNDED = 1.0 + 1e-12  # a degradation is equal to another one that is so many times as much
+SPARE = 8  # how many more partners than wanted may be looked at closely
+ALMOST = 1e-3  # of the degradation: what a last step may gain
 NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
 NEWTON, STEPS = 12, 60
 
@@ -106,6 +120,37 @@ def _descend(h, s, k, mm, nn, mn):
             break
         h, least = candidate, loss
     return h, least
+
+
+@compiled
+def evaluate_partner(search, mm, j):
+    """The degradation with partner j, and a place that is closer to the best than that of the estimate.
+
+    What a Newton step gains is mostly next to nothing, and what would be left after it is the square of that.
+    So little remains of the roughness of float32 that partners can be compared.
+    """
+    h, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
+    k = math.exp(-s)
+    for _ in range(2):
+        loss, up, bend = degradation_at(h, s, k, mm, nn, mn)
+        if not bend < 0.0:
+            break
+        gain = 2.0 * s * up * up / -bend
+        if gain < ALMOST * loss:
+            keep_evaluation(search, j, h, k, loss, up, bend)
+            return loss - gain
+        h = min(max(h + short(-up / bend, h), REACH_BELOW), REACH_ABOVE)
+    h, loss = solve(search[PLACE, j], s, mm, nn, mn)
+    reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
+    keep_evaluation(search, j, h, k, reached, up, bend)
+    return loss
+
+
+@compiled(always_inlined=True)
+def keep_evaluation(search, j, place, k, reached, up, bend):
+    """What is known of partner j, for `place_of_pair`."""
+    search[PLACE, j], search[K, j], search[REACHED, j] = place, k, reached
+    search[SLOPE, j], search[BEND, j] = up, bend
 
 
 @shared(Need.LITERAL, NOTHING, MODEL, WHOLE, MATRIX)
