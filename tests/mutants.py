@@ -859,8 +859,8 @@ PROMISES = [
     # functions that passes share: where they are needed, and nowhere else
     Mutant(
         "core/blocks.py",
-        "Need.LISTS * listed",
-        "Need.LISTS * (not listed)",
+        "_LISTS * listed",
+        "_LISTS * (not listed)",
         "shared",
         "moment",
     ),
@@ -887,8 +887,8 @@ PROMISES = [
     Mutant("core/linked.py", "    note_change(model, target)\n", "", "coming"),
     Mutant(
         "core/blocks.py",
-        "    if not needs & Need.AUTO:  # which",
-        "    if needs & Need.KERNEL:  # which",
+        "    if not needs & _AUTO:  # which",
+        "    if needs & _KERNEL:  # which",
         "shared",
         "not_ready",
     ),
@@ -1597,6 +1597,19 @@ PROMISES = [
         "if n == row.shape[0]:",
         "fourier",
         "another_order",
+    ),
+    Mutant(
+        "core/blocks.py",
+        "_CROWD * (merges and ",
+        "_CROWD * (not merges and ",
+        "partners",
+    ),
+    Mutant(
+        "core/blocks.py",
+        "*map(int, _sizes_in(h))",
+        "*_sizes_in(h)",
+        "saving",
+        "as_it_would",
     ),
 ]
 
