@@ -116,16 +116,17 @@ class FeatureIndex:
         """All names, each in the place where it stands here."""
         self.places = {name: place for place, name in enumerate(names)}
         self.loose, self.vacant, self.width, self.names_at = False, _NO_PLACES, 0, _NOBODY
-        self.__dict__.pop("pack", None)
+        self._pack: Callable[[dict[Any, Any], Any], bool] | None = None
 
     def pack(self, x: dict[Any, Any], values: Any) -> bool:
         """Write an example of just the known features into a row; False if it has others.
 
         What is written is a number, but not checked to be finite: the passes do that. The first call makes the function
-        that all others call: models that learn many rows at once need none.
+        that does it: models that learn many rows at once need none.
         """
-        pack = self.__dict__["pack"] = self._packer()
-        return pack(x, values)
+        if self._pack is None:
+            self._pack = self._packer()
+        return self._pack(x, values)
 
     def _packer(self) -> Callable[[dict[Any, Any], Any], bool]:
         """A closure: it is called for every example and looks nothing up."""
@@ -187,8 +188,7 @@ class FeatureIndex:
         names_at[taken] = list(map(id, places))
         vacant.fill(np.flatnonzero(names_at == 0)[::-1])
         self.vacant, self.names_at = vacant, names_at
-        self.loose, self.width = True, width
-        self.__dict__["pack"] = _never
+        self.loose, self._pack, self.width = True, _never, width
 
     def widened(self, width: int) -> FeatureIndex:
         """The same names in the same places of a loose index with room for more."""
