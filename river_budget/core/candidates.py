@@ -53,7 +53,7 @@ def best_of_crowd(model, m, search):
     """The partner of m that degrades least; NOBODY if too many are left to tell. search[S], search[NN] and search[MN] are
     there; of the best partner there is then what `evaluate_partner` notes."""
     n, mm = rule_out(model, m, search), search[NN, m]
-    if n > FEW:
+    if not 0 < n <= FEW:
         return NOBODY
     few, places = side_by_side(search, n), as_i64(search[PLACE])
     estimate(few, mm, n)
