@@ -28,6 +28,7 @@ def test_the_limit_computes_the_scores_of_the_model(budget, dense, zeros, monkey
     expected = [model.decision_function_one(dict(enumerate(x))) for x in X.tolist()]
     limit = Limit(model, X, dense)
     assert limit.scores() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    # and in the same room once more
     assert limit.scores() == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 

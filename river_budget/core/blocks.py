@@ -123,7 +123,9 @@ _sizes_in: Any = operator.attrgetter(*_SIZE_FIELDS)
 def _layout_of(h: Any) -> tuple[dict[str, int], int, int]:
     """Where the tables of a block with this header begin, where it ends, and the bytes of scratch space that a pass over
     it may need."""
-    return _layout_for(_Sizes(*map(int, _sizes_in(h))))  # what is kept is for numbers of all kinds
+    return _layout_for(
+        _Sizes(*map(int, _sizes_in(h)))
+    )  # int: what is kept serves all that are equal
 
 
 @functools.lru_cache(256)  # many models have the same sizes

@@ -21,6 +21,7 @@ from .estimates import (
     REACHED,
     ROUGH,
     SLOPE,
+    SPARE,
     TIGHT,
     K,
     S,
@@ -32,7 +33,7 @@ from .jit import compiled
 from .lanes import LANES, write_up_to
 from .layout import CROWD, SEARCH_ROWS
 from .limits import padded_count
-from .merging import SPARE, degradation_at, evaluate_partner, lost
+from .merging import degradation_at, evaluate_partner, keep_evaluation, lost
 from .numba_types import MATRIX, MODEL, WHOLE, address_of, as_i64, f64_matrix
 from .shared import shared
 from .support import least_tagged, tag_with_index
@@ -69,9 +70,7 @@ def best_of_crowd(model, m, search):
             best, least = i, loss
     j = places[best]
     place, k, reached = few[PLACE, best], few[K, best], few[REACHED, best]
-    slope, bend = few[SLOPE, best], few[BEND, best]
-    search[PLACE, j], search[K, j], search[REACHED, j] = place, k, reached
-    search[SLOPE, j], search[BEND, j] = slope, bend
+    keep_evaluation(search, j, place, k, reached, few[SLOPE, best], few[BEND, best])
     return j
 
 

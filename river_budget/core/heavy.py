@@ -32,7 +32,7 @@ from .examples import NOBODY, NONE, places_of, present, values_of
 from .exponential import exp_of
 from .jit import compiled
 from .lanes import dot
-from .limits import FARTHEST, padded_count
+from .limits import FARTHEST, observed_distance, padded_count
 from .linked import set_vector, vector
 from .members import UNFELT, combination, first_of, merge_own_rows, sort, write_out
 from .multimerge import inner_term
@@ -49,7 +49,6 @@ from .numba_types import (
     address_of,
     i64,
 )
-from .partners import observed_distance
 from .rows import along_row, distances_into, norm_of
 from .shared import shared
 from .support import leave_empty, move, move_numbers, stamp

@@ -71,3 +71,9 @@ def log_of_distance(distance, gamma):
     """-gamma distance, where a rounding error below 0 counts as 0. An overflow stays what it is, infinite
     or NaN, and exp_of makes a 0 of it."""
     return -gamma * (0.0 if distance < 0.0 else distance)
+
+
+@compiled(always_inlined=True)
+def observed_distance(log):
+    """The distance, times gamma, of which the logarithm of a kernel value speaks."""
+    return -log if log > -FARTHEST else FARTHEST

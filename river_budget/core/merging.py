@@ -36,7 +36,6 @@ from .shared import shared
 # The search for h ends with a step below FLAT, or when the next would be below TO_COME if they go on to shrink as they do
 FLAT, TO_COME = 1e-8, 1e-11
 ROUNDED = 1.0 + 1e-12  # a degradation is equal to another one that is so many times as much
-SPARE = 8  # how many more partners than wanted may be looked at closely
 ALMOST = 1e-3  # of the degradation: what a last step may gain
 NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
 NEWTON, STEPS = 12, 60

@@ -14,12 +14,12 @@ import numpy as np
 
 from .candidates import best_of_crowd, is_crowded
 from .codes import Objective
-from .estimates import BEND, LOSS, MN, NN, PLACE, REACHED, SLOPE, K, S, estimate
+from .estimates import BEND, LOSS, MN, NN, PLACE, REACHED, SLOPE, SPARE, K, S, estimate
 from .examples import NOBODY
 from .jit import REORDERED, compiled
-from .limits import FARTHEST, padded_count
+from .limits import observed_distance, padded_count
 from .linked import vector
-from .merging import SPARE, eq21_partners, evaluate_partner, solve_from
+from .merging import eq21_partners, evaluate_partner, solve_from
 from .rows import distances_into
 from .shared import is_ready
 from .support import least_tagged, tag_with_index
@@ -40,12 +40,6 @@ def _products(model, m, mn):
         if own != 0.0:  # most classes have no part in a vector
             for j in range(n):
                 mn[j] += own * coefficients[j]
-
-
-@compiled(always_inlined=True)
-def observed_distance(log):
-    """The distance of which the logarithm of a kernel value speaks."""
-    return -log if log > -FARTHEST else FARTHEST
 
 
 @compiled

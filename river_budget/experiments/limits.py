@@ -26,11 +26,11 @@ from ..core.jit import compiled
 from ..core.lanes import LANES, VECTOR, WORD, dot, eight, fused, in_all, same
 from ..core.numba_types import address_of, f64, i64
 from ..core.sweeps import MOST
+from ..model.calls import AT_A_TIME
 
 TERMS = [1.0 / math.factorial(n) for n in range(11, -1, -1)]
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 MAGIC, SMALLEST = 6755399441055744.0 + 1023.0, -708.0  # as in core/exponential.py
-AT_A_TIME = 2**10  # rows that are listed before they are multiplied
 _WORDS = ir.VectorType(WORD, LANES)
 
 
@@ -175,10 +175,9 @@ class Limit:
 
     def scores(self) -> npt.NDArray[np.float64]:
         for first in range(0, len(self.rows), AT_A_TIME):
-            rows, found = (
-                all_of_it[first : first + AT_A_TIME] for all_of_it in (self.rows, self.found)
-            )
-            values, lengths = rows.reshape(-1), self.lengths[first : first + AT_A_TIME]
+            some = slice(first, first + AT_A_TIME)
+            rows, lengths, found = self.rows[some], self.lengths[some], self.found[some]
+            values = rows.reshape(-1)
             if self.lists:
                 values = self.values
                 _list(rows, self.places, values, self.starts, lengths)
