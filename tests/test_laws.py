@@ -39,6 +39,7 @@ PLUMBING = {
     "linkable.py",
     "numba_types.py",
     "pipeline.py",
+    "registers.py",
 }  # types, enums and numba
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "jitclass", "stencil"}
 

@@ -128,6 +128,9 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
         where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
+        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
 
     Examples
     --------
@@ -169,8 +172,10 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         seed: int | None = None,
         learning_rate: float | None = 0.6,
         average: bool | float = False,
+        dtype: str = "float64",
     ):
         super().__init__(kernel, classes, seed)
+        self._set_dtype(dtype)
         self._set_parameters(budget, maintenance, l2, project_to_ball, learning_rate, average)
 
     def after_promotion(self) -> None:
@@ -217,6 +222,9 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
         where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
+        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
 
     Examples
     --------
@@ -258,8 +266,10 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         seed: int | None = None,
         learning_rate: float | None = 0.175,
         average: bool | float = False,
+        dtype: str = "float64",
     ):
         super().__init__(kernel, seed)
+        self._set_dtype(dtype)
         self._set_parameters(budget, maintenance, l2, project_to_ball, learning_rate, average)
         self.epsilon = epsilon
 

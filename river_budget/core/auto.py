@@ -72,10 +72,11 @@ from .auto_votes import (
 from .calls import row_of, scores_of, unpack_rows, whole_row
 from .codes import Need
 from .jit import compiled
-from .lanes import LANES, dot
+from .lanes import dot
 from .limits import is_finite
 from .logarithm import logarithms
 from .numba_types import MODEL, NOTHING, NUMBERS, as_u64
+from .registers import LANES
 from .shared import shared
 
 PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3

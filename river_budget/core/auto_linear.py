@@ -33,7 +33,8 @@ from .auto_tables import (
     whole_row,
 )
 from .jit import compiled
-from .lanes import LANES, combine, dot
+from .lanes import combine, dot
+from .registers import LANES
 from .row_sums import all_dots, dots
 
 QUICK, SLOW = 0.3, 0.05  # rates

@@ -34,9 +34,10 @@ from .codes import Need
 from .examples import NONE, places_of, present, values_of
 from .exponential import exp_of
 from .jit import compiled
-from .lanes import LANES, fused
+from .lanes import fused
 from .limits import padded_count
 from .numba_types import MODEL, NOTHING, NUMBERS
+from .registers import LANES
 from .shared import shared
 from .support import within
 from .sweeps import MOST, compiled_sweep

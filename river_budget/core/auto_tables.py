@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from .jit import compiled
-from .lanes import LANES
 from .numba_types import carver, f64_matrix, i64
+from .registers import LANES
 
 _COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place")
 _NUMBERS = (

@@ -26,8 +26,9 @@ from .auto_tables import (
 from .calls import row_of
 from .exponential import exponentials
 from .jit import compiled
-from .lanes import LANES, number_below, write_up_to
+from .lanes import number_below, write_up_to
 from .numba_types import as_i64, as_u64
+from .registers import LANES
 
 SHARPEST, SOFTEST = 8.0, 3.0  # votes; the second trains the metric
 CROWD = 64  # rows within a bound, which are sorted all at once; usually there are about 30

@@ -46,6 +46,11 @@ def views(block: Any) -> Any:
     return PlainModel(block.ctypes.data, 0)
 
 
+def table_of(model: Any) -> Any:
+    """The table of vectors, whose numbers are those of float32 in a narrow model."""
+    return model.narrow_vectors if model.head.narrow else model.vectors
+
+
 def state_of(block: Any, record: Any) -> Any:
     """The algorithm's own record, of this type: alive as long as the block."""
     return block[STATE_AT : STATE_AT + record.itemsize].view(record)[0]
@@ -69,17 +74,18 @@ def _room_for(nbytes: int, slots: int) -> Any:
     return zeros(nbytes)
 
 
-def columns_for(vectors: int) -> int:
+def columns_for(vectors: int, narrow: bool = False) -> int:
     """The capacity for so many vectors: an odd number of cache lines, as strides of a power of two
     make the rows of a matrix compete for the same places in the cache."""
-    return 8 * (-(-vectors // 8) | 1)
+    in_a_line = 16 if narrow else 8
+    return in_a_line * (-(-vectors // in_a_line) | 1)
 
 
 # As numbers of Python: an enumeration takes ten times as long to add up
 _AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
 _OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
 _CLASSES, _LISTS, _HEAVY = int(Need.CLASSES), int(Need.LISTS), int(Need.HEAVY)
-_CROWD = int(Need.CROWD)
+_CROWD, _NARROW = int(Need.CROWD), int(Need.NARROW)
 _NOTHING = dict.fromkeys(HEADER.names or (), 0)
 
 
@@ -94,7 +100,7 @@ def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
     listed = int(fields.get("slots", 0)) > 0
     return {
         "needs": _needs(fields, listed),
-        "dense": 0 if listed else width,
+        "dense": 0 if listed or fields.get("narrow", 0) else width,
         "linked": width if listed else 0,
         "heads": capacity if listed else 0,
         "pieces": PIECES if listed else 0,
@@ -111,6 +117,7 @@ def _needs(fields: Mapping[str, Any], listed: bool) -> int:
         needs |= _LITERAL * (fields.get("objective", 0) == Objective.EQ21)
         needs |= _LISTS * listed | _HEAVY * (fields.get("heavy", 0) > 0)
         merges = fields.get("maintenance", 0) == Maintenance.MERGE
+        needs |= _NARROW * (fields.get("narrow", 0) > 0)
         needs |= _CROWD * (merges and fields.get("capacity", 0) >= CROWD)
     return int(needs)
 

@@ -30,11 +30,12 @@ from .estimates import (
 )
 from .examples import NOBODY, NONE
 from .jit import compiled
-from .lanes import LANES, write_up_to
+from .lanes import write_up_to
 from .layout import CROWD, SEARCH_ROWS
 from .limits import padded_count
 from .merging import degradation_at, evaluate_partner, keep_evaluation, lost
 from .numba_types import MATRIX, MODEL, WHOLE, address_of, as_i64, f64_matrix
+from .registers import LANES
 from .shared import shared
 from .support import least_tagged, tag_with_index
 

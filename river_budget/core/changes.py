@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .jit import compiled
-from .lanes import LANES
 from .layout import CHANGES
+from .registers import LANES
 
 # What `model.coming` holds: the first of the examples whose products are known, and the one behind the last; the one
 # behind the last that is listed; the first that may be next; how many changes are noted.

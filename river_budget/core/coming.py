@@ -13,11 +13,11 @@ from .changes import FIRST, LISTED_UNTIL, N_CHANGES, NOT_BEFORE, UNTIL
 from .codes import Need
 from .examples import NOBODY, NONE, noted
 from .jit import compiled
-from .lanes import LANES
 from .layout import CHANGES, TOGETHER
 from .limits import RBF, cancels, padded_count, usable
 from .numba_types import EXAMPLE, MODEL, WHOLE
 from .products import products_of_eight, products_together
+from .registers import LANES
 from .rows import from_products, has_products, kernel_row, norm_of
 from .shared import is_ready, shared
 

@@ -32,8 +32,10 @@ def distances_by_differences(model, x, distances, n):
         distances[j] = 0.0
     if model.head.slots:
         _from_lists(model, x, distances)
+    elif model.head.narrow:
+        _from_narrow_table(model, x, distances, n)
     else:
-        _from_table(model, places, values, laplacian, distances, n)
+        _add_from_table(model.vectors, whole, places, values, laplacian, distances, n)
     for j in range(n):
         distances[j] += rest
     if model.head.heavy:
@@ -51,9 +53,14 @@ def _keep_far(model, x, distances):
             distances[j] = (math.sqrt(length) - math.sqrt(model.norms[j])) ** 2
 
 
-@compiled
-def _from_table(model, places, values, laplacian, distances, n):
-    vectors, whole = model.vectors, model.whole
+@shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def _from_narrow_table(model, x, distances, n):
+    places, values = places_of(x), values_of(x)
+    _add_from_table(model.narrow_vectors, model.whole, places, values, False, distances, n)
+
+
+@compiled(inlined=True)
+def _add_from_table(vectors, whole, places, values, laplacian, distances, n):
     for f in range(vectors.shape[0]):
         x_f, feature = whole[f], vectors[f]
         if laplacian:

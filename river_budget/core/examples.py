@@ -39,8 +39,9 @@ from .calls import (
 from .changes import begin
 from .codes import Kernel, Need
 from .jit import compiled
-from .lanes import LANES, write_others
+from .lanes import write_others
 from .numba_types import CALL, EXAMPLE, MODEL, WHOLE, WHOLES, address_of, as_u64, f64, i64
+from .registers import LANES
 from .shared import shared
 
 LAPLACIAN = int(Kernel.LAPLACIAN)

@@ -13,8 +13,9 @@ from llvmlite import ir
 from numba.core import types
 
 from .jit import FUSED, compiled
-from .lanes import LANES, VECTOR, WORD, eight_by_eight, fused, same
+from .lanes import VECTOR, eight_by_eight, fused, same
 from .numba_types import compiled_as
+from .registers import LANES, WORD
 
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10

@@ -9,8 +9,9 @@ from llvmlite import ir
 from numba.core import types
 
 from .exponential import exp_of_eight
-from .lanes import LANES, WORD, array_of, eight, in_all, in_turns, put_eight, same
+from .lanes import array_of, eight, in_all, in_turns, put_eight, same
 from .numba_types import compiled_as
+from .registers import LANES, WORD
 
 TURNS = 2  # an exponential has to wait for itself, and lets another one go on
 

@@ -182,8 +182,9 @@ def look_again(model, j):
 @compiled
 def look_at_length(model, length, x):
     """Whether merging examples like x into vectors of such a length calls for tables."""
-    budget = model.head.budget
-    model.head.outgrown = length >= LONG and 0 < FEW * x[2] <= length and budget <= MOST
+    head = model.head
+    may_be = head.budget <= MOST and head.narrow == 0
+    head.outgrown = may_be and length >= LONG and 0 < FEW * x[2] <= length
 
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLES, MATRIX)

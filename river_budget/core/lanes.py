@@ -15,13 +15,15 @@ from numba.core import cgutils, types
 from numba.np import arrayobj
 
 from .numba_types import compiled_as
+from .registers import DOUBLES, LANES, WORD, declared
 
-LANES, TURNS = 8, 4
-WORD, _NUMBER, _FLAG = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
-VECTOR, _MASK = ir.VectorType(_NUMBER, LANES), ir.VectorType(_FLAG, LANES)
+TURNS = 4
+_FLAG = ir.IntType(1)
+VECTOR, _MASK = DOUBLES.vector, ir.VectorType(_FLAG, LANES)
 PLACES = ir.VectorType(WORD, LANES)
 _FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-_ZERO, ZEROS = ir.Constant(WORD, 0), ir.Constant(VECTOR, [0.0] * LANES)
+_ZERO, ZEROS = ir.Constant(WORD, 0), DOUBLES.same(0.0)
+same, in_all, fused = DOUBLES.same, DOUBLES.in_all, DOUBLES.fused
 
 # for any eight flags, the places of those that are set, one behind the other
 _FLAGS, _BYTES = ir.IntType(LANES), ir.VectorType(ir.IntType(8), LANES)
@@ -78,42 +80,23 @@ def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) 
     builder.store(fused(builder, x, y, builder.load(turn)), turn)
 
 
-def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """a b + c, rounded once."""
-    fma = _declared(builder, "llvm.fma.v8f64", VECTOR, VECTOR, VECTOR, VECTOR)
-    return builder.call(fma, [a, b, c])
-
-
-def same(number: float) -> Any:
-    """A constant in every lane."""
-    return ir.Constant(VECTOR, [number] * LANES)
-
-
-def in_all(builder: Any, number: Any) -> Any:
-    """A number in every lane."""
-    one = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), number, _ZERO)
-    return builder.shuffle_vector(one, ir.Constant(VECTOR, ir.Undefined), _FIRST)
-
-
 def put_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = None) -> None:
     """Write eight numbers, or the first ones of them."""
-    place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
     if mask is None:
-        builder.store(numbers, place).align = 8
+        DOUBLES.store(builder, numbers, array, start)
         return
+    place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
     alignment, kinds = ir.IntType(32), (VECTOR, VECTOR.as_pointer(), ir.IntType(32), _MASK)
-    store = _declared(builder, "llvm.masked.store.v8f64.p0", ir.VoidType(), *kinds)
+    store = declared(builder, "llvm.masked.store.v8f64.p0", ir.VoidType(), *kinds)
     builder.call(store, [numbers, place, ir.Constant(alignment, 8), mask])
 
 
 def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     """Eight numbers, or the first ones of them with zeros behind; nothing else is read."""
-    place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
     if mask is None:
-        numbers = builder.load(place)
-        numbers.align = 8
-        return numbers
-    load = _declared(
+        return DOUBLES.load(builder, array, start)
+    place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
+    load = declared(
         builder,
         "llvm.masked.load.v8f64.p0",
         VECTOR,
@@ -280,8 +263,3 @@ def sum_of(builder: Any, vector: Any) -> Any:
 
 def lanes_of(builder: Any, vector: Any) -> list[Any]:
     return [builder.extract_element(vector, ir.Constant(WORD, i)) for i in range(LANES)]
-
-
-def _declared(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
-    kind = ir.FunctionType(result, list(arguments))
-    return cgutils.get_or_insert_function(builder.module, kind, name)

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from .lanes import LANES
 from .numba_types import (
     carver,
+    f32_matrix,
     f64,
     f64_matrix,
     give_attributes,
@@ -28,14 +28,15 @@ from .numba_types import (
     i64_matrix,
     intp,
 )
+from .registers import LANES
 
-_SIZES = "capacity width slots outputs per_vector factored heavy room desk"  # of tables
+_SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"  # of tables
 _DERIVED = "dense linked heads pieces"  # sizes that follow from these
 _INTEGERS = (
     f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
     "wanted outgrown noted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts "
-    "at_pieces at_nodes at_multipliers at_lengths at_strains at_unsorted at_brief at_distances at_room"
+    "at_pieces at_nodes at_multipliers at_lengths at_strains at_unsorted at_brief at_distances at_room at_narrow_vectors"
 )
 _REALS = (
     "gamma coef0 scale cost slope lead slope_curvature lead_curvature cross_curvature first_target "
@@ -91,6 +92,8 @@ WIPED = 128  # bytes of the first rows of scratch space: they hold 0 before anot
 BLOCK_TABLES: dict[str, Any] = {
     # A row per feature; or, in a model with slots, lists of the numbers that are not 0 (core/linked.py).
     "vectors": (f64_matrix, lambda h: (h.dense, h.capacity)),
+    # The same in float32 (core/narrow.py), of a model that is narrow: then the table above is empty.
+    "narrow_vectors": (f32_matrix, lambda h: (h.narrow * h.width, h.capacity)),
     "coefficients": (f64_matrix, lambda h: (h.outputs, h.capacity)),  # times head.scale
     "norms": (f64, lambda h: (h.capacity,)),  # what norm_of (rows.py) says of each
     "arrivals": (i64, lambda h: (h.capacity,)),  # the order in which vectors came
@@ -126,6 +129,8 @@ SCRATCH_ROWS: dict[str, Any] = {
     "x": (f64, lambda h: (h.width + 1,)),  # and what stands there
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, where distances are
     "other": (f64, lambda h: (h.custom * h.width,)),  # another, for a kernel function
+    # in float32, what examples hold whose products are computed together
+    "narrow_values": (f64, lambda h: (h.narrow * (TOGETHER // 2) * (h.width + 2),)),
     "emptied": (i64, lambda h: (h.linked,)),  # features without numbers, as far as there is room
     "needs": (i64, lambda h: (h.pieces,)),  # how many pieces of nodes an example asks for
 }

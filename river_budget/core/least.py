@@ -15,9 +15,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from .lanes import (
-    LANES,
     PLACES,
-    WORD,
     array_of,
     eight,
     eight_whole,
@@ -28,6 +26,7 @@ from .lanes import (
     same,
 )
 from .numba_types import compiled_as
+from .registers import LANES, WORD
 
 TURNS = 2
 LAST = 2**63 - 1  # later than all

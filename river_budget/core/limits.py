@@ -24,6 +24,8 @@ LEAST = 1e-60  # below this squared length a vector counts as zero
 # a norm times gamma, from which distances come from differences: |v|^2 + |x|^2 - 2 <v, x> would lose what they have in
 # common. A vector with a smaller norm is so far away that its kernel value is 0
 CANCELS = 1e4
+# The same for products in float32; and a norm whose example has numbers that are too large for it
+CANCELS_NARROW, TOO_LONG = 16.0, 1e20
 
 
 @compiled(always_inlined=True)
@@ -63,7 +65,10 @@ def usable(x, norm):
 @compiled(always_inlined=True)
 def cancels(model, norm):
     """Whether the distance of x from vectors of such norms must come from differences."""
-    return model.head.gamma * norm > CANCELS
+    head = model.head
+    if head.narrow:
+        return head.gamma * norm > CANCELS_NARROW or norm > TOO_LONG
+    return head.gamma * norm > CANCELS
 
 
 @compiled(fastmath=REORDERED)

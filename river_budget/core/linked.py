@@ -20,6 +20,13 @@ from .listed import (
     move_list,
     set_list,
 )
+from .narrow import (
+    copy_narrow_vector,
+    narrow_vector,
+    read_narrow_vector,
+    round_off,
+    set_narrow_vector,
+)
 from .numba_types import address_of, f64
 
 
@@ -39,6 +46,9 @@ def set_vector(model, j, x):
     if model.head.slots:
         set_list(model, j, x)
         return
+    if model.head.narrow:
+        set_narrow_vector(model, j, x)
+        return
     note_change(model, j)
     vectors = model.vectors
     if places.shape[0] == vectors.shape[0]:  # all in their order
@@ -57,6 +67,9 @@ def move_vector(model, source, target):
     if model.head.slots:
         move_list(model, source, target)
         return
+    if model.head.narrow:
+        copy_narrow_vector(model, source, target)
+        return
     note_change(model, target)
     for i in range(model.vectors.shape[0]):
         model.vectors[i, target] = model.vectors[i, source]
@@ -74,6 +87,8 @@ def vector(model, j):
     """Vector j as an example, in scratch space."""
     if model.head.slots:
         return listed_vector(model, j)
+    if model.head.narrow:
+        return narrow_vector(model, j)
     places, values, vectors, n = model.nonzero, model.x, model.vectors, NONE
     for i in range(vectors.shape[0]):
         value = vectors[i, j]
@@ -88,22 +103,26 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
     are. In a table, the vector `unwritten` is that of x."""
     if model.head.slots:
         return lists_side_by_side(model, members, cursors, places, points)
-    vectors = model.vectors
+    vectors, width = model.vectors, model.head.width
     # sum_i |x_i|, in the room of the places, which do not overtake them
-    sizes = f64(address_of(places), vectors.shape[0])
+    sizes = f64(address_of(places), width)
     for f in range(sizes.shape[0]):
         sizes[f] = 0.0
     for i in range(members.shape[0]):  # in the table, every feature is in another place of memory
         point, member = points[i], members[i]
         if member == unwritten:
             write_out(x, point)
+            if model.head.narrow:
+                round_off(point)
+        elif model.head.narrow:
+            read_narrow_vector(model, member, point)
         else:
             for f in range(vectors.shape[0]):
                 point[f] = vectors[f, member]
         for f in range(sizes.shape[0]):
             sizes[f] += abs(point[f])
     n = write_places(sizes, places)
-    if n < vectors.shape[0]:
+    if n < width:
         for i in range(members.shape[0]):
             point = points[i]
             for f in range(n):

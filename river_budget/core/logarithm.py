@@ -11,7 +11,8 @@ import math
 from llvmlite import ir
 
 from .exponential import LN2_HIGH, LN2_LOW
-from .lanes import LANES, VECTOR, WORD, eight_by_eight, fused, same
+from .lanes import VECTOR, eight_by_eight, fused, same
+from .registers import LANES, WORD
 
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
 MANTISSA = 52  # bits

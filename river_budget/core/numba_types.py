@@ -136,7 +136,7 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
 
 
 f64, i64, f32 = carver(np.float64), carver(np.int64), carver(np.float32)
-f64_matrix = carver(np.float64, 2)
+f64_matrix, f32_matrix = carver(np.float64, 2), carver(np.float32, 2)
 i64_matrix = carver(np.int64, 2)
 intp = types.intp
 

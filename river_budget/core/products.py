@@ -12,10 +12,17 @@ from typing import Any
 from .codes import Need
 from .examples import places_of, values_of
 from .jit import compiled
-from .lanes import LANES, fused
+from .lanes import fused
 from .layout import TOGETHER
 from .listed import add_listed_products
+from .narrow_products import (
+    narrow_products,
+    narrow_products_of_some,
+    narrow_products_together,
+    widen,
+)
 from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE, f64_matrix
+from .registers import LANES
 from .shared import shared
 from .sweeps import MOST, WIDE, compiled_sweep
 
@@ -72,6 +79,10 @@ def dot_products(model, x, row, n):
         add_listed_products(model, x, row)
         multiply(model, row, n)
         return
+    if model.head.narrow:
+        narrow_products(model, x, row, n)
+        widen(row, n)
+        return
     vectors, left, column = model.vectors, n // LANES, 0
     parts = (left + MOST - 1) // MOST
     while left > 0:
@@ -108,14 +119,20 @@ def multiply(model, row, n):
 
 @compiled
 def products_of_eight(model, x, row, column):
-    """The same for the eight vectors from a column on, of a table."""
+    """The same for the eight vectors from a column on, of a table; of a narrow one they stay float32."""
+    if model.head.narrow:
+        narrow_products_of_some(model, x, row, column)
+        return
     _1(model.vectors, x, row, column)
 
 
 @compiled
 def products_together(model, x, rows, n):
     """rows[k, j] = <vector j, example k> for TOGETHER examples with the same features, of which x is the first, to the
-    same bits"""
+    same bits; float32 in a narrow model"""
+    if model.head.narrow:
+        narrow_products_together(model, x, rows, n)
+        return
     vectors, left, column = model.vectors, n // LANES, 0
     parts = (left + MOST_TOGETHER - 1) // MOST_TOGETHER
     while left > 0:

@@ -14,10 +14,8 @@ from numba.core import cgutils, types
 
 from .jit import compiled
 from .lanes import (
-    LANES,
     TURNS,
     VECTOR,
-    WORD,
     ZEROS,
     array_of,
     dot,
@@ -29,6 +27,7 @@ from .lanes import (
     sum_of,
 )
 from .numba_types import compiled_as
+from .registers import LANES, WORD
 
 TOGETHER = 4  # rows
 

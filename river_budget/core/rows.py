@@ -23,6 +23,7 @@ from .limits import (
     padded_count,
 )
 from .linked import vector
+from .narrow_products import narrow_kernel_values, narrow_products
 from .numba_types import EXAMPLE, MODEL, NOTHING, REAL
 from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
 from .products import dot_products
@@ -45,7 +46,10 @@ def kernel_row(model, x, norm):
         distances_by_differences(model, x, row, n)
         _exponentials(row, model.logs, head.gamma, n)
     elif has_products(model):
-        dot_products(model, x, row, n)
+        if head.narrow:
+            narrow_products(model, x, row, n)
+        else:
+            dot_products(model, x, row, n)
         from_products(model, row, norm)
     else:
         row_without_products(model, x, norm)
@@ -61,7 +65,9 @@ def has_products(model):
 def from_products(model, products, norm):
     """row[j] = k(vector j, x) from inner products. Of the Gaussian kernel logarithms are kept for who merges x next."""
     head, row, n = model.head, model.row, padded_count(model)
-    if head.kernel == RBF:
+    if head.narrow:
+        narrow_kernel_values(model, products, row, norm)
+    elif head.kernel == RBF:
         gaussians(products, row, model.logs, model.norms, norm, head.gamma, n)
     else:
         for j in range(n):

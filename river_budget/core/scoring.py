@@ -13,6 +13,7 @@ from .examples import NONE, example_and_scores, unpack
 from .jit import compiled
 from .layout import TOGETHER
 from .limits import padded_count, usable
+from .narrow_products import narrow_values_alone
 from .numba_types import CALL, WHOLE
 from .products import products_together
 from .rows import from_products, kernel_row, norm_of, score, score_row
@@ -45,7 +46,10 @@ def score_together(call, t, n):
         first, _ = example_and_scores(model, stream, t)
         products_together(model, first, model.ahead, padded_count(model))
         for k in range(TOGETHER):
-            from_products(model, model.ahead[k], model.norms_ahead[k])
+            if model.head.narrow:
+                narrow_values_alone(model, model.ahead[k], model.row, model.norms_ahead[k])
+            else:
+                from_products(model, model.ahead[k], model.norms_ahead[k])
             score_row(model, model.row, scores_of(stream, t + k))
         t += TOGETHER
     return t

@@ -23,8 +23,9 @@ from numba.np import arrayobj
 from ..core.blocks import columns_for, zeros
 from ..core.examples import write_places
 from ..core.jit import compiled
-from ..core.lanes import LANES, VECTOR, WORD, dot, eight, fused, in_all, same
+from ..core.lanes import VECTOR, dot, eight, fused, in_all, same
 from ..core.numba_types import address_of, f64, i64
+from ..core.registers import LANES, WORD
 from ..core.sweeps import MOST
 from ..model.calls import AT_A_TIME
 

@@ -8,13 +8,14 @@ import numpy as np
 
 from ..core import blocks, layout
 from ..core.codes import Maintenance, Need
+from ..core.codes import Strategy as Kind
 from ..core.maintenance import STRATEGIES
 from ..core.scoring import decide, kernel_rows
 from ..core.union import project_cheapest, remove_lightest
 from ..kernels import RBF
 from ..maintenance import Maintenance as Strategy
 from ..maintenance import Merge, Project
-from ..parameters import Mutable, instance_of, optional, whole
+from ..parameters import Mutable, instance_of, one_of, optional, whole
 from .base import check_compiled
 from .calls import Call
 from .contract import Rows
@@ -39,6 +40,16 @@ class BudgetModel(StoredVectors):
     needs = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
     scoring_pass: ClassVar[Any] = staticmethod(decide)
 
+    def _set_dtype(self, dtype: str) -> None:
+        """Set it, before a strategy."""
+        one_of("float64", "float32")("dtype", dtype)
+        self.dtype = dtype
+        if self.narrow and not isinstance(self.kernel_in_use, RBF):
+            raise ValueError(
+                f"dtype='float32' needs a Gaussian kernel (RBF), not kernel={self.kernel_in_use!r}: the values of "
+                "others have no bound, and so have their errors"
+            )
+
     @property
     def budget_in_use(self) -> int | None:
         limit: int | None = getattr(self, self.budget_name, None)
@@ -47,6 +58,7 @@ class BudgetModel(StoredVectors):
     def header_fields(self, n_features: int) -> dict[str, Any]:
         budget = self.budget_in_use
         return super().header_fields(n_features) | {
+            "narrow": int(self.narrow),
             "capacity": self.capacity_for(0),
             "budget": layout.UNLIMITED if budget is None else budget,
             "per_vector": self.per_vector_rows,
@@ -55,8 +67,12 @@ class BudgetModel(StoredVectors):
     def capacity_for(self, count: int) -> int:
         """Room for so many vectors and one more."""
         if self.budget_in_use is None:
-            return blocks.columns_for(max(FIRST_CAPACITY, count + 1))
-        return blocks.columns_for(min(max(WHOLE, count), self.budget_in_use) + 1)
+            return self.columns_for(max(FIRST_CAPACITY, count + 1))
+        return self.columns_for(min(max(WHOLE, count), self.budget_in_use) + 1)
+
+    def columns_for(self, vectors: int) -> int:
+        """Room for so many."""
+        return blocks.columns_for(vectors, self.narrow)
 
     def prepare(self) -> None:
         """A model that has no budget, or a large one, needs a larger block."""
@@ -64,7 +80,7 @@ class BudgetModel(StoredVectors):
         if self.budget_in_use is not None:
             grown = min(grown, self.budget_in_use + 1)
         try:
-            self.resize_block(capacity=blocks.columns_for(grown))
+            self.resize_block(capacity=self.columns_for(grown))
         except MemoryError as error:
             error.add_note(
                 f"{type(self).__name__} needs room for {grown} support vectors of {len(self.features)} features"
@@ -104,7 +120,7 @@ class BudgetModel(StoredVectors):
         if block.head.slots:
             return vectors_of(self.block)
         n = int(block.head.count)
-        rows = np.ascontiguousarray(block.vectors[: len(self.features), :n].T)
+        rows = np.ascontiguousarray(blocks.table_of(block)[: len(self.features), :n].T, float)
         return rows * block.multipliers[:n, None] if block.head.heavy else rows
 
     def coefficient_columns(self) -> Rows:
@@ -238,6 +254,11 @@ class Maintained(BudgetModel):
         return PROJECT
 
     def _check_together(self, **parameters: Any) -> None:
+        if self.narrow and self.strategy.kind == Kind.FACTOR:
+            raise ValueError(
+                f"dtype='float32' does not go with maintenance {self.strategy!r}: it inverts a matrix of kernel "
+                "values, which magnifies their errors"
+            )
         budget = (self.__dict__ | parameters)["budget"]
         if budget is None or not self.strategy.needs_rbf:
             return

@@ -164,7 +164,7 @@ def stored_in(block: Any) -> Lists:
     head = model.head
     count = int(head.count)
     if not head.slots:
-        return Lists.of_table(np.ascontiguousarray(model.vectors[:, :count].T))
+        return Lists.of_table(np.ascontiguousarray(blocks.table_of(model)[:, :count].T, float))
     used, filled, lengths = _used_nodes(model)
     nodes = model.nodes
     vectors, features = nodes["vector"][used], np.repeat(filled, lengths)
@@ -179,9 +179,10 @@ def set_vectors(block: Any, lists: Lists) -> None:
     n = len(lists)
     model.unsorted[:], model.brief[:] = 0, 0
     if not model.head.slots:
-        model.vectors[:] = 0.0
+        table = blocks.table_of(model)
+        table[:] = 0.0
         owners = np.repeat(np.arange(n), np.diff(lists.starts))
-        model.vectors[lists.places, owners] = lists.values
+        table[lists.places, owners] = lists.values
         return
     total, order = len(lists.places), _order_of(lists.places)
     filled, lengths = _counted(lists.places)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
+from ..core import blocks, layout
 from .at_once import AtOnce
 from .base import StreamModel
 from .batches import Batch
@@ -60,6 +60,13 @@ def is_thick(names: int, count: int, numbers: int) -> bool:
 class StoredVectors(StreamModel):
     """A model that stores examples, in a table or in lists."""
 
+    dtype: str = "float64"  # of the numbers of vectors
+
+    @property
+    def narrow(self) -> bool:
+        """Whether they are float32, in a table whatever comes."""
+        return self.dtype == "float32"
+
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         if self.features.loose and self.block is not None:
             self._admit(names, beside)
@@ -73,7 +80,10 @@ class StoredVectors(StreamModel):
             return
         lists, n = stored_in(self.block), len(self.features) + len(names)
         few = n > THIN * len(beside)
-        if few or is_thin(n, len(lists), len(lists.places) + len(beside)):
+        thin = few or is_thin(n, len(lists), len(lists.places) + len(beside))
+        if thin and self.narrow:
+            super()._add_to_others(names, beside)
+        elif thin:
             self._store_in_lists(lists)
             known = self.features.places
             self._admit(
@@ -111,6 +121,8 @@ class StoredVectors(StreamModel):
         As often as vectors fit; less often if a table is so large that a look takes long, or to lay one out.
         """
         model, n = blocks.views(self.block), len(self.features)
+        if self.narrow:
+            return THIN, layout.UNLIMITED
         if self.features.loose:
             return 0, self._looked + int(model.head.capacity) + n // QUIET
         return THIN, self._looked + int(model.head.capacity) + model.vectors.size // LOOK
@@ -192,8 +204,9 @@ class StoredVectors(StreamModel):
     def _begin(self, names: list[Any], used: list[Any], lists: Lists) -> None:
         """The first examples are those of a sparse matrix with these columns, of which some are used."""
         numbers = int(lists.starts[-1] - lists.starts[0])
-        if len(names) <= THIN * (numbers / len(lists)):
-            self.add_features(names)
+        thin = len(names) > THIN * (numbers / len(lists))
+        if not thin or self.narrow:
+            self.add_features(used if thin else names)
             return
         width = max(len(used), 1)
         self.features.rename(by_key(used))

@@ -84,7 +84,7 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
     n, width = int(block.head.count), len(_names_kept(model))
     places = {}
     for name, attribute in ARRAYS.items():
-        table = getattr(block, attribute)
+        table = _table(block, attribute)
         if table.size == 0 or (name in OF_VECTORS and not is_expansion(model)):
             continue
         used = table[:n, :n] if name in SQUARE else table[..., :n]
@@ -102,6 +102,10 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         numbers["width"] = str(width)
     own = {name: _number(record[name]) for name in record.dtype.names}
     return {"numbers": numbers, "own": own, "arrays": places}
+
+
+def _table(block: Any, attribute: str) -> Any:
+    return blocks.table_of(block) if attribute == "vectors" else getattr(block, attribute)
 
 
 def _appended(arrays: list[Any], table: Any) -> int:
@@ -225,7 +229,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     for name, value in YOUNGER.items():
         getattr(block, name)[:] = value
     for name, attribute in ARRAYS.items():
-        table = getattr(block, attribute)
+        table = _table(block, attribute)
         if name in YOUNGER and name not in places:
             continue
         if table.size and (is_expansion(model) or name not in OF_VECTORS):
@@ -263,7 +267,7 @@ def _drop_idle_vectors(model: Any) -> None:
         table[..., : len(used)] = table[..., used]
         table[..., len(used) : n] = 0
     block.head.count = len(used)
-    model.resize_block(capacity=blocks.columns_for(len(used)))
+    model.resize_block(capacity=model.columns_for(len(used)))
 
 
 def _fields(
@@ -290,7 +294,8 @@ def _fields(
         limit = model.budget_in_use
         if limit is not None and count > limit:
             raise damaged(f"it holds {count} vectors, more than {limit}")
-        room = blocks.columns_for(count) if only_predicts else model.capacity_for(count)
+        narrow = bool(fields.get("narrow", 0))
+        room = blocks.columns_for(count, narrow) if only_predicts else model.capacity_for(count)
         fields |= {"count": count, "capacity": room}
     if only_predicts:
         fields["factored"] = 0
@@ -344,7 +349,7 @@ def _restore_array(
 
 def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Lists:
     """Vectors as lists, of the features of the file."""
-    if not (is_expansion(model) and model.takes_lists):
+    if not (is_expansion(model) and model.takes_lists) or model.narrow:
         raise damaged("it has lists, and cannot keep any")
     names = list(model.features)
     if by_key(names) != names:
@@ -373,7 +378,7 @@ def _restore_order(model: Any, lists: Lists | None) -> None:
         blocks.views(model.block).head.fresh = 1
         set_vectors(model.block, lists)
     elif is_expansion(model) and model.takes_lists:
-        names, table = by_key(model.features), blocks.views(model.block).vectors
+        names, table = by_key(model.features), blocks.table_of(blocks.views(model.block))
         places = [model.features.places[name] for name in names]
         table[: len(names)] = table[places]
         model.features.rename(names)

@@ -139,8 +139,9 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     marked = marks.shape[1] > 0
     # the one model with marks, SBP, has a table of kernel values as its factor, and fills it in after_uniting
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
-    capacity = blocks.columns_for(len(rows) + 1)
-    thin = result.takes_lists and is_thin(len(names), len(rows), len(rows.places))
+    capacity = result.columns_for(len(rows) + 1)
+    may_be_thin = result.takes_lists and not result.narrow
+    thin = may_be_thin and is_thin(len(names), len(rows), len(rows.places))
     # columns leave smaller pieces behind when they grow
     slots = slots_of(rows, 2.0) if thin else 0
     _set_parameters(result, parts, names, capacity=capacity, factored=factored, slots=slots)

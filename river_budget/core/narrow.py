@@ -1,0 +1,79 @@
+"""Narrow models: vectors in float32, twice as many to an instruction and to a byte of memory.
+
+Numbers are rounded where vectors are written, and those of an example where it is multiplied with them. Products and
+exponentials are float32 (core/narrow_products.py); norms, coefficients and whatever else is computed are float64. Only
+the Gaussian kernel bears that: its values are off by some 1e-7, and where norms and products would cancel, distances
+come from differences, in float64. The vectors stay in a table, and are never heavy.
+"""
+
+from __future__ import annotations
+
+from .changes import note_change
+from .codes import Need
+from .examples import NONE, places_of, present, values_of
+from .exponential import F
+from .jit import compiled
+from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
+from .shared import shared
+
+# Of numbers that are stored. Smaller ones count as 0, since products of them would be denormal, which takes some
+# processors a hundred times as long; sums of products of larger ones could overflow.
+SMALLEST, LARGEST = 1e-18, 1e15
+NOUGHT = F(0.0)
+
+
+@compiled(always_inlined=True)
+def narrowed(value):
+    """The float32 that stands for a number."""
+    value = value if value < LARGEST else LARGEST
+    value = value if value > -LARGEST else -LARGEST
+    return F(value) if abs(value) >= SMALLEST else NOUGHT
+
+
+@shared(Need.NARROW, NOTHING, MODEL, WHOLE, EXAMPLE)
+def set_narrow_vector(model, j, x):
+    """Vector j becomes x."""
+    places, values, vectors = places_of(x), values_of(x), model.narrow_vectors
+    note_change(model, j)
+    if places.shape[0] == vectors.shape[0]:  # all in their order
+        for i in range(vectors.shape[0]):
+            vectors[i, j] = narrowed(values[i])
+        return
+    for i in range(vectors.shape[0]):
+        vectors[i, j] = NOUGHT
+    for i in range(places.shape[0]):
+        vectors[places[i], j] = narrowed(values[i])
+
+
+@shared(Need.NARROW, NOTHING, MODEL, WHOLE, WHOLE)
+def copy_narrow_vector(model, source, target):
+    """Vector `target` becomes as vector `source`."""
+    vectors = model.narrow_vectors
+    note_change(model, target)
+    for i in range(vectors.shape[0]):
+        vectors[i, target] = vectors[i, source]
+
+
+@shared(Need.NARROW, EXAMPLE, MODEL, WHOLE)
+def narrow_vector(model, j):
+    """Vector j as an example, in scratch space."""
+    places, values, vectors, n = model.nonzero, model.x, model.narrow_vectors, NONE
+    for i in range(vectors.shape[0]):
+        places[n], values[n] = i, vectors[i, j]
+        n += vectors[i, j] != NOUGHT
+    return present(places, values, n)
+
+
+@shared(Need.NARROW, NOTHING, MODEL, WHOLE, NUMBERS)
+def read_narrow_vector(model, j, whole):
+    """Vector j with its zeros."""
+    vectors = model.narrow_vectors
+    for i in range(vectors.shape[0]):
+        whole[i] = vectors[i, j]
+
+
+@shared(Need.NARROW, NOTHING, NUMBERS)
+def round_off(numbers):
+    """What becomes of numbers that are stored."""
+    for i in range(numbers.shape[0]):
+        numbers[i] = narrowed(numbers[i])

@@ -1,0 +1,265 @@
+"""Products and Gaussian kernel values of narrow models, in float32 (core/narrow.py).
+
+The products are written into the second half of the row where the kernel values will be: in float32 they take half the
+room, and every one of them has been read when its place is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+
+from .codes import Maintenance, Need
+from .examples import places_of, values_of
+from .exponential import LOG2E, ROUGH_MAGIC, F
+from .jit import compiled
+from .lanes import array_of
+from .layout import TOGETHER
+from .narrow import narrowed
+from .numba_types import (
+    EXAMPLE,
+    MATRIX,
+    MODEL,
+    NOTHING,
+    NUMBERS,
+    REAL,
+    WHOLE,
+    address_of,
+    compiled_as,
+    f32,
+    f32_matrix,
+)
+from .registers import DOUBLES, FLOATS, WORD, Kind
+from .shared import shared
+from .sweeps import MOST, WIDE, compiled_sweep
+
+SIXTEEN = FLOATS.lanes
+MERGE = int(Maintenance.MERGE)
+MOST_TOGETHER = 4 if WIDE else 1  # groups, as in core/products.py
+BOTH = Kind(DOUBLES.number, "f64", SIXTEEN)  # as many of float64
+
+SMALLEST = -126.0  # below, 2^x is no normal float32 and the result is exactly 0
+FAST = 1e30  # 2 gamma counts as this where it is larger, and as 0 below its inverse
+NEXT_TO_NOTHING = 1e-30  # that is taken off from logarithms, so that none is denormal
+# 2^r = a polynomial for |r| <= 1/2, the highest power first: interpolated at Chebyshev points, it errs by 1e-7
+TERMS = (
+    0.00015453172886881826,
+    0.0013390874847865938,
+    0.009618082538637,
+    0.05550357092688901,
+    0.24022650760606962,
+    0.6931471880307135,
+    1.0,
+)
+
+
+def _product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
+    (value,) = numbers
+    return FLOATS.fused(builder, value, vectors, total)
+
+
+def _products(groups: int, examples: int = 1) -> Any:
+    """A function for so many groups of vectors, and examples of which x is the first. Its numbers are float32."""
+
+    def products(vectors: Any, x: Any, rows: Any, column: int) -> None:
+        """rows[k, j] = <vector j, example k> for the vectors from a column on"""
+        numbers = f32_matrix(x[1], examples, x[2])
+        some = slice(column, column + SIXTEEN * groups)
+        rows[:examples, some] = 0.0
+        for i, place in enumerate(places_of(x)):
+            rows[:examples, some] += numbers[:, i, None] * vectors[place, some]
+
+    compiled_sweep(products, groups, _product, examples, FLOATS)
+    return products
+
+
+_1, _2, _3, _4, _5, _6, _7, _8 = (_products(groups) for groups in range(1, 9))
+_together_1, _together_2, _together_3, _together_4 = (
+    _products(groups, TOGETHER) for groups in range(1, 5)
+)
+
+
+@compiled(always_inlined=True)
+def half_of(row):
+    """The second half of a row, as numbers of float32."""
+    n = row.shape[0]
+    return f32(address_of(row) + 4 * n, n)
+
+
+@compiled(always_inlined=True)
+def halves_of(rows):
+    """Those of several rows."""
+    n = rows.shape[1]
+    return f32_matrix(address_of(rows) + 4 * n, rows.shape[0], 2 * n)
+
+
+@compiled(always_inlined=True)
+def _write_down(model, x, k):
+    """x in float32, behind k others of the same length."""
+    values, n = values_of(x), x[2]
+    numbers = f32(address_of(model.narrow_values) + 4 * n * k, n)
+    for i in range(n):
+        numbers[i] = narrowed(values[i])
+    return x[0], address_of(numbers), n, x[3], x[4]
+
+
+@compiled(always_inlined=True)
+def _groups_for(n):
+    return (n + SIXTEEN - 1) // SIXTEEN
+
+
+@shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def narrow_products(model, x, row, n):
+    """<vector j, x> for j < n, into the second half of the row"""
+    x, vectors = _write_down(model, x, 0), model.narrow_vectors
+    products = f32_matrix(address_of(half_of(row)), 1, row.shape[0])
+    left, column = _groups_for(n), 0
+    parts = (left + MOST - 1) // MOST
+    while left > 0:
+        groups = (left + parts - 1) // parts  # parts of about the same size
+        if groups == 8:
+            _8(vectors, x, products, column)
+        elif groups == 7:
+            _7(vectors, x, products, column)
+        elif groups == 6:
+            _6(vectors, x, products, column)
+        elif groups == 5:
+            _5(vectors, x, products, column)
+        elif groups == 4:
+            _4(vectors, x, products, column)
+        elif groups == 3:
+            _3(vectors, x, products, column)
+        elif groups == 2:
+            _2(vectors, x, products, column)
+        else:
+            _1(vectors, x, products, column)
+        left -= groups
+        column += SIXTEEN * groups
+        parts -= 1
+
+
+@shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def narrow_products_of_some(model, x, row, column):
+    """The same for the sixteen vectors around a column."""
+    products = f32_matrix(address_of(half_of(row)), 1, row.shape[0])
+    _1(model.narrow_vectors, _write_down(model, x, 0), products, column // SIXTEEN * SIXTEEN)
+
+
+@shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, MATRIX, WHOLE)
+def narrow_products_together(model, x, rows, n):
+    """The same for TOGETHER examples with the same features, of which x is the first, into as many rows."""
+    for k in range(1, TOGETHER):
+        _write_down(model, (x[0], x[1] + 8 * k * x[2], x[2], x[3], x[4]), k)
+    x, vectors, products = _write_down(model, x, 0), model.narrow_vectors, halves_of(rows)
+    left, column = _groups_for(n), 0
+    parts = (left + MOST_TOGETHER - 1) // MOST_TOGETHER
+    while left > 0:
+        groups = (left + parts - 1) // parts
+        if groups == 4:
+            _together_4(vectors, x, products, column)
+        elif groups == 3:
+            _together_3(vectors, x, products, column)
+        elif groups == 2:
+            _together_2(vectors, x, products, column)
+        else:
+            _together_1(vectors, x, products, column)
+        left -= groups
+        column += SIXTEEN * groups
+        parts -= 1
+
+
+@shared(Need.NARROW, NOTHING, NUMBERS, WHOLE)
+def widen(row, n):
+    """Products from the second half of a row become numbers of float64 in all of it."""
+    products = half_of(row)
+    for j in range(n):
+        row[j] = products[j]
+
+
+@shared(Need.NARROW, NOTHING, MODEL, NUMBERS, NUMBERS, REAL)
+def narrow_kernel_values(model, products, row, norm):
+    """row[j] = k(vector j, x) from products in the second half of a row; the logarithms are kept for who merges."""
+    if model.head.maintenance != MERGE:
+        narrow_values_alone(model, products, row, norm)
+        return
+    n = SIXTEEN * _groups_for(model.head.count)
+    _gaussians_and_logs(half_of(products), row, model.logs, model.norms, norm, model.head.gamma, n)
+
+
+@compiled
+def narrow_values_alone(model, products, row, norm):
+    """The same for who only asks for scores."""
+    n = SIXTEEN * _groups_for(model.head.count)
+    _gaussians(half_of(products), row, model.logs, model.norms, norm, model.head.gamma, n)
+
+
+def _narrow_gaussians(keeps_logs: bool) -> Any:
+    """As core/gaussian.py, from products in float32; with the logarithms or without."""
+
+    def gaussians(
+        products: Any, row: Any, logs: Any, norms: Any, norm: float, gamma: float, n: int
+    ) -> None:
+        """row[j] = exp(-gamma |vector j - x|^2) for j < n, a multiple of SIXTEEN. The exponentials are float32."""
+        distances = norms[:n] + norm - 2.0 * products[:n].astype(float)
+        found = -gamma * np.where(distances < 0.0, 0.0, distances)
+        if keeps_logs:
+            logs[:n] = found
+        near = found * LOG2E >= SMALLEST  # not so for NaN
+        row[:n] = np.exp2(np.where(near, found * LOG2E, 0.0).astype(np.float32)) * near
+
+    @compiled_as(gaussians, types.none, *[types.Array] * 4, types.Float, types.Float, types.Integer)
+    def generate(context, builder, signature, args):
+        (products, _), (row, _), (logs, _), (norms, _) = (
+            array_of(context, builder, signature, args, i) for i in range(4)
+        )
+        rate = builder.fmul(args[5], args[5].type(LOG2E))
+        own = builder.fsub(args[5].type(-NEXT_TO_NOTHING), builder.fmul(rate, args[4]))
+        own, factor = BOTH.in_all(builder, own), BOTH.in_all(builder, builder.fneg(rate))
+        twice = FLOATS.in_all(builder, _short(builder, builder.fadd(rate, rate)))
+        n = context.cast(builder, args[6], signature.args[6], types.intp)
+        with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, SIXTEEN))) as loop:
+            start = builder.mul(loop.index, ir.Constant(WORD, SIXTEEN))
+            both = BOTH.fused(builder, BOTH.load(builder, norms, start), factor, own)
+            both = builder.fptrunc(both, FLOATS.vector)
+            product = FLOATS.load(builder, products, start)
+            power = FLOATS.fused(builder, product, twice, both)
+            above = builder.fcmp_ordered(">", power, FLOATS.same(0.0))
+            power = builder.select(above, FLOATS.same(0.0), power)
+            value = builder.fpext(power_of_two(builder, power), BOTH.vector)
+            if keeps_logs:
+                log = builder.fmul(builder.fpext(power, BOTH.vector), BOTH.same(1.0 / LOG2E))
+                BOTH.store(builder, log, logs, start)
+            BOTH.store(builder, value, row, start)
+        return context.get_dummy_value()
+
+    return gaussians
+
+
+def _short(builder: Any, rate: Any) -> Any:
+    """A rate >= 0 as a float32 that is neither denormal nor infinite."""
+    kind = rate.type
+    bounded = builder.select(builder.fcmp_ordered("<", rate, kind(FAST)), rate, kind(FAST))
+    slow = builder.fcmp_ordered("<", rate, kind(1.0 / FAST))
+    return builder.fptrunc(builder.select(slow, kind(0.0), bounded), FLOATS.number)
+
+
+def power_of_two(builder: Any, x: Any) -> Any:
+    """2^x for sixteen x <= 0 of float32, as in core/exponential.py; 0 for NaN and for everything below SMALLEST."""
+    same, bits = FLOATS.same, ir.VectorType(ir.IntType(32), SIXTEEN)
+    normal = builder.fcmp_ordered(">=", x, same(SMALLEST))
+    bounded = builder.select(normal, x, same(SMALLEST))
+    shifted = builder.fadd(bounded, same(float(ROUGH_MAGIC)))
+    r = builder.fsub(bounded, builder.fsub(shifted, same(float(ROUGH_MAGIC))))
+    p = same(float(F(TERMS[0])))
+    for term in TERMS[1:]:
+        p = FLOATS.fused(builder, p, r, same(float(F(term))))
+    whole = builder.shl(builder.bitcast(shifted, bits), ir.Constant(bits, [23] * SIXTEEN))
+    value = builder.fmul(p, builder.bitcast(whole, FLOATS.vector))
+    return builder.select(normal, value, same(0.0))
+
+
+_gaussians, _gaussians_and_logs = _narrow_gaussians(False), _narrow_gaussians(True)
