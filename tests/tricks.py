@@ -84,7 +84,7 @@ TRICKS = {
     ),
     "odd-columns": Trick(
         "core/blocks.py",
-        "    return 8 * (-(-vectors // 8) | 1)\n",
+        "    return in_a_line * (-(-vectors // in_a_line) | 1)\n",
         "    return -(-vectors // 512) * 512\n",
         "RBPClassifier(500)",
         64,

@@ -12,6 +12,7 @@ import math
 from .codes import Kernel, Need
 from .examples import all_of, places_of, values_of
 from .jit import compiled
+from .narrow import round_off
 from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
 from .shared import shared
 
@@ -27,6 +28,8 @@ def distances_by_differences(model, x, distances, n):
     for i in range(places.shape[0]):
         if places[i] >= 0:
             whole[places[i]] = values[i]
+    if model.head.narrow:
+        round_off(whole)
     laplacian, rest = model.head.kernel == LAPLACIAN, _length_of_strangers(model, x)
     for j in range(n):
         distances[j] = 0.0
@@ -35,7 +38,7 @@ def distances_by_differences(model, x, distances, n):
     elif model.head.narrow:
         _from_narrow_table(model, x, distances, n)
     else:
-        _add_from_table(model.vectors, whole, places, values, laplacian, distances, n)
+        _add_from_table(model.vectors, whole, places, laplacian, distances, n)
     for j in range(n):
         distances[j] += rest
     if model.head.heavy:
@@ -55,12 +58,11 @@ def _keep_far(model, x, distances):
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def _from_narrow_table(model, x, distances, n):
-    places, values = places_of(x), values_of(x)
-    _add_from_table(model.narrow_vectors, model.whole, places, values, False, distances, n)
+    _add_from_table(model.narrow_vectors, model.whole, places_of(x), False, distances, n)
 
 
 @compiled(inlined=True)
-def _add_from_table(vectors, whole, places, values, laplacian, distances, n):
+def _add_from_table(vectors, whole, places, laplacian, distances, n):
     for f in range(vectors.shape[0]):
         x_f, feature = whole[f], vectors[f]
         if laplacian:
@@ -72,7 +74,7 @@ def _add_from_table(vectors, whole, places, values, laplacian, distances, n):
                 distances[j] += difference * difference
     for i in range(places.shape[0]):
         if places[i] >= 0:
-            feature, alone = vectors[places[i]], _size(values[i], laplacian)
+            feature, alone = vectors[places[i]], _size(whole[places[i]], laplacian)
             for j in range(n):
                 distances[j] += alone if feature[j] == 0.0 else 0.0
 

@@ -1,24 +1,27 @@
 """Narrow models: vectors in float32, twice as many to an instruction and to a byte of memory.
 
-Numbers are rounded where vectors are written, and those of an example where it is multiplied with them. Products and
-exponentials are float32 (core/narrow_products.py); norms, coefficients and whatever else is computed are float64. Only
-the Gaussian kernel bears that: its values are off by some 1e-7, and where norms and products would cancel, distances
-come from differences, in float64. The vectors stay in a table, and are never heavy.
+The numbers of examples and of vectors are rounded. Of these, products and exponentials are computed in float32
+(core/narrow_products.py), and everything else in float64. Only the Gaussian kernel bears that: its values are off by
+some 1e-7, and where norms and products would cancel, distances come from differences, in float64. The vectors stay in a
+table, and are never heavy.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from .changes import note_change
 from .codes import Need
 from .examples import NONE, places_of, present, values_of
 from .exponential import F
 from .jit import compiled
-from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
+from .lanes import dot
+from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, REAL, WHOLE
 from .shared import shared
 
-# Of numbers that are stored. Smaller ones count as 0, since products of them would be denormal, which takes some
-# processors a hundred times as long; sums of products of larger ones could overflow.
-SMALLEST, LARGEST = 1e-18, 1e15
+# Smaller numbers count as 0, since products of them would be denormal, which takes some processors a hundred times as
+# long; larger ones as the largest float32.
+SMALLEST, LARGEST = 1e-18, float(np.finfo(np.float32).max)
 NOUGHT = F(0.0)
 
 
@@ -70,6 +73,15 @@ def read_narrow_vector(model, j, whole):
     vectors = model.narrow_vectors
     for i in range(vectors.shape[0]):
         whole[i] = vectors[i, j]
+
+
+@shared(Need.NARROW, REAL, MODEL, EXAMPLE)
+def narrow_norm(model, x):
+    """|x|^2 of what is stored of x"""
+    values, rounded = values_of(x), model.whole
+    for i in range(values.shape[0]):
+        rounded[i] = narrowed(values[i])
+    return dot(rounded, rounded, values.shape[0])
 
 
 @shared(Need.NARROW, NOTHING, NUMBERS)

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..core import blocks
 from ..core.calibration import LONGEST_LEAD, STEEPEST
+from ..core.narrow import LARGEST
 from ..core.support import HUGE_SCALE, TINY_SCALE
 from ..model.expansion import BudgetModel
 from ..model.lists import Lists, by_key, set_vectors, slots_of, vectors_of
@@ -89,7 +90,7 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
             continue
         used = table[:n, :n] if name in SQUARE else table[..., :n]
         used = _factor(model, used) if name == "factor" else used
-        used = used[:width] if name == "vectors" else used
+        used = used[:width].astype(float) if name == "vectors" else used
         places[name] = _appended(arrays, used)
     if block.head.slots:
         lists = model.lists_in_use()
@@ -344,6 +345,8 @@ def _restore_array(
     # the squared length of a vector may overflow, everything else is finite
     if np.isnan(array).any() or (name != "norms" and np.isinf(array).any()):
         raise damaged(f"its {name} are not finite")
+    if table.dtype == np.float32 and (np.abs(array) > LARGEST).any():
+        raise damaged(f"its {name} are too large for float32")
     table[tuple(slice(n) for n in shape)] = array
 
 

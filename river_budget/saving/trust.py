@@ -15,13 +15,12 @@ import numpy as np
 from ..core import blocks
 from ..core.codes import Kernel
 from ..core.heavy import FAINT
-from ..core.limits import BOUND, TOO_LONG
-from ..core.narrow import SMALLEST
+from ..core.limits import BOUND
 from ..model.expansion import BudgetModel
 from ..model.lists import vectors_of
 from .errors import SavedModelError
 
-ROUNDING, NARROW_ROUNDING = 1e-9, 1e-6  # of a squared length
+ROUNDING = 1e-9  # of a squared length
 
 
 def damaged(reason: str) -> SavedModelError:
@@ -85,11 +84,7 @@ def _check_vectors(model: Any, count: int) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.abs(lists.values) if laplacian else lists.values**2
         expected = np.bincount(owners, lengths, count)
-        off = np.abs(norms - expected)
-        near = off <= ROUNDING * expected + np.finfo(float).tiny
-    if block.head.narrow:  # norms are those of what was rounded
-        near |= off <= NARROW_ROUNDING * expected + block.head.width * SMALLEST**2
-        near |= norms > TOO_LONG
+        near = np.abs(norms - expected) <= ROUNDING * expected + np.finfo(float).tiny
     if not (near | (norms == expected)).all():
         raise damaged("its norms are not those of its vectors")
 
