@@ -251,6 +251,11 @@ def same(a, b, stream):
     return content(a) == content(b) and scores(a, stream) == scores(b, stream)
 
 
+def is_narrow(model):
+    """Whether its kernel values are those of float32."""
+    return getattr(model, "dtype", "float64") == "float32"
+
+
 def list_of(score):
     """The numbers of a score or of coefficients: one, or one per class."""
     return list(score.values()) if isinstance(score, dict) else [score]

@@ -297,7 +297,8 @@ def test_the_package_works_without_a_compiler():
     assert plain.keys() == compiled.keys()
     for name, (labels, scores) in compiled.items():
         assert plain[name][0] == labels, name
-        assert plain[name][1] == pytest.approx(scores, rel=1e-6, abs=1e-9), name
+        close = 1e-6 if name.endswith("float32") else 1e-9
+        assert plain[name][1] == pytest.approx(scores, rel=1e-6, abs=close), name
 
 
 # kernels, maintenance, text

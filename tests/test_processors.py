@@ -26,8 +26,10 @@ late = [dict(enumerate(x)) for x in X[-20:].tolist()]
 target = np.sin(X[:, 0] * X[:, 1]) + 0.3 * X[:, 8]
 five = np.digitize(target, (-0.3, 0.0, 0.3, 0.6))
 for name in sys.argv[1:]:
+    name, *dtype = name.split()
     kind = getattr(rb, name)
-    model = kind(**{"seed": 1} if "seed" in kind.parameters() else {})
+    seed = {"seed": 1} if "seed" in kind.parameters() else {}
+    model = kind(**seed, **({"dtype": dtype[0]} if dtype else {}))
     several = model.clone()
     model.learn_many(X, target > 0.3 if name.endswith("Classifier") else target)
     found = []
@@ -54,8 +56,9 @@ for budget in (100, 200):  # of more, most partners are ruled out
     late = [model.decision_function_one(dict(enumerate(x))) for x in X[:300].tolist()]
     print(hashlib.sha256(np.append(predicted, late)).hexdigest())
 """
-FEW = ["BSGDClassifier"]
+FEW = ["BSGDClassifier", "BSGDClassifier float32"]
 ALL = [name for name in rb.__all__ if name.endswith(("Classifier", "Regressor"))]
+ALL += [f"{name} float32" for name in ALL if "dtype" in getattr(rb, name).parameters()]
 
 
 def learned(names, environment, script=LEARN):
