@@ -93,7 +93,7 @@ def test_contests_do_without_what_is_not_installed(monkeypatch):
     stream = STREAMS["waveform"][0](200)
     held = [*contests.contests(stream, False), *contests.large_products(False)]
     against = {theirs for one in held for _, theirs in one.pairs}
-    assert against == {"limit", contests.LOGISTIC, contests.SAMPLER, "one model"}
+    assert against == {"limit", contests.LOGISTIC, contests.SAMPLER, contests.WIDE, "one model"}
 
 
 def test_tables():

@@ -21,6 +21,7 @@ Make = Callable[[rb.kernels.Kernel], Any]
 BATCH = 1000  # rows that scikit-learn gets at once
 SKLEARN, LIMIT, DENSE = "scikit-learn", "limit", "limit without skipping zeros"
 LOGISTIC, SAMPLER = "LogisticRegression", "RBFSampler(100), linear"
+WIDE = "float64"
 
 # the models
 
@@ -101,6 +102,28 @@ def learn_and_score(stream: Stream, complete: bool) -> Iterator[Contest]:
         yield contest
 
 
+def in_float32(stream: Stream) -> Iterator[Contest]:
+    """What float32 gains: against the same models of float64."""
+    for budget in (100, 500):
+        for name, maintenance in (("merge", remove.Merge()), ("remove", remove.RemoveSmallest())):
+            wide, narrow = (_full(budget, maintenance, dtype) for dtype in ("float64", "float32"))
+            contest = Contest(stream.name, len(stream))
+            ours = {f"BSGD {name}, B={budget}, float32": learning(narrow, stream)}
+            contest.against(WIDE, learning(wide, stream), ours)
+            yield contest
+        both = [make(kernel_for(stream)) for make in (wide, narrow)]
+        for model in both:
+            model.learn_many(stream.X, stream.y)
+        theirs, run = (scoring(model, stream.X) for model in both)
+        contest = Contest(stream.name, len(stream))
+        contest.against(WIDE, theirs, {f"score, B={budget}, float32": run})
+        yield contest
+
+
+def _full(budget: int, maintenance: Any, dtype: str) -> Make:
+    return lambda kernel: rb.BSGDClassifier(budget, kernel, maintenance, dtype=dtype)
+
+
 def features_of_scikit_learn(stream: Stream) -> Iterator[Contest]:
     """FOGD and NOGD against the same number of random features and landmarks."""
     contest = Contest(stream.name, len(stream))
@@ -133,6 +156,10 @@ def large_products(complete: bool) -> Iterator[Contest]:
             lambda V=V, a=a, rows=rows: rbf_kernel(rows, V, 0.01) @ a,  # type: ignore[misc]
             {f"score, B={budget}": scoring(model, rows)},
         )
+        narrow = model.clone({"dtype": "float32"})
+        narrow.learn_many(V, a > 0.0)
+        ours = {f"score, B={budget}, float32": scoring(narrow, rows)}
+        contest.against(WIDE, scoring(model, rows), ours)
         yield contest
 
 
@@ -248,6 +275,7 @@ def contests(stream: Stream, complete: bool) -> Iterator[Contest]:
     """All that are held on a stream; those with dicts and small batches on waveform alone."""
     yield from learn_and_score(stream, complete)
     yield from features_of_scikit_learn(stream)
+    yield from in_float32(stream)
     if complete and not stream.sparse:
         yield from far_apart(stream)
     if stream.name.startswith("waveform"):
