@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import lzma
 
+from models import is_narrow
 from test_saving import ALL, GOLDEN, file_of, numbers_of, stream_of, taught, teach
 
 LARGE = 100_000  # bytes
@@ -15,11 +16,11 @@ EXAMPLES = 12  # learned after loading; more tell no more
 
 
 def name_of(model):
-    return f"each_{type(model).__name__}"
+    return f"each_{type(model).__name__}{'_float32' if is_narrow(model) else ''}"
 
 
 def one_of_each():
-    """The first model in the table of each class."""
+    """The first model in the table of each class, and the first in float32."""
     models = {}
     for entry in ALL:
         models.setdefault(name_of(entry.values[0]), entry.values[0])

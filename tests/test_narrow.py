@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from oracles.kernels import rbf
+from scipy import sparse
 from streams import emerging, examples, smooth
 from test_replay import (
     assert_close,
@@ -79,6 +81,20 @@ def test_far_from_the_origin_they_are_those_of_rounded_numbers(size, d):
     X = (V + 0.3 * rng.normal(size=V.shape) / np.sqrt(d)).astype(np.float32).astype(float)
     error = np.abs(kernel_values(holding(V, 1.0), X) - rbf(1.0)(X, V)).max()
     assert error < (1e-12 if max(size - 2.0, 0.0) ** 2 * d > CANCELS_NARROW else 4e-5)
+
+
+def test_far_from_the_origin_an_example_is_where_its_vector_is():
+    """As both are rounded."""
+    V = 1e5 + np.random.default_rng(0).normal(size=(30, 7))
+    assert (np.diag(kernel_values(holding(V, 1.0), V)) == 1.0).all()
+
+
+def test_a_small_kernel_value_is_0_before_it_is_denormal():
+    V = np.sqrt(np.arange(80.0, 90.0, 0.01))[:, None]  # exp(-87.33) is the least normal number
+    values = kernel_values(holding(V, 1.0), np.zeros((1, 1)))[0]
+    assert ((values == 0.0) | (values >= np.finfo(np.float32).tiny)).all()
+    assert 0.73 < np.mean(values > 0.0) < 0.74
+    assert values[:700] == pytest.approx(np.exp(-(V[:700, 0] ** 2)), rel=1e-5)
 
 
 @pytest.mark.parametrize("power", [-300, -160, -45, -39, -20, -10, 10, 18, 38, 39, 77, 160, 300])
@@ -185,6 +201,37 @@ def copy(own, other):
         other.head[name] = own.head[name]
 
 
+@pytest.mark.parametrize("d", [8, 40])
+@pytest.mark.parametrize("zeros", [0.0, 0.5])
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.RBPClassifier(110, RBF("1/d"), seed=1, dtype="float32"),
+        rb.BSGDClassifier(110, RBF("1/d"), dtype="float32"),
+        rb.BSGDClassifier(90, RBF("1/d"), Merge(3), average=True, dtype="float32"),
+        rb.KernelOGDClassifier(RBF("1/d"), dtype="float32"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_many_rows_are_learned_and_scored_to_the_bit(model, d, zeros):
+    """Also where products with several examples are computed together, and some of them again."""
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(500, d)) * (rng.random((500, d)) >= zeros)
+    y = (X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=500) > 0.0).tolist()
+    models = [model.clone() for _ in range(3)]
+    for x, label in zip(X.tolist(), y, strict=True):
+        models[0].learn_one(dict(enumerate(x)), label)
+    models[1].learn_many(X, y)
+    for start in range(0, 500, 7):
+        models[2].learn_many(X[start : start + 7], y[start : start + 7])
+    assert models[1].support_vectors() == models[0].support_vectors()
+    assert models[2].support_vectors() == models[0].support_vectors()
+    one_by_one = [models[0].decision_function_one(dict(enumerate(x))) for x in X.tolist()]
+    assert models[1].scores_at(X)[:, 0].tolist() == models[0].scores_at(X)[:, 0].tolist()
+    if not getattr(model, "average", False):
+        assert models[0].scores_at(X)[:, 0].tolist() == one_by_one
+
+
 def test_it_makes_nearly_the_mistakes_of_float64(data):
     X, y = data("german.numer")
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -230,6 +277,37 @@ def test_names_without_end_stay_in_a_table(at_once):
     assert not model.features.loose
     scores = [[m.decision_function_one(x) for x, _ in stream] for m in (model, wide)]
     assert np.abs(np.subtract(*scores)).max() < 1e-4
+
+
+def test_a_table_that_becomes_thin_stays_one():
+    rng, model = np.random.default_rng(0), rb.RBPClassifier(5, RBF(0.1), seed=1, dtype="float32")
+    names = [f"f{i}" for i in range(200)]
+    model.learn_one(dict.fromkeys(names, 1.0), True)
+    for _ in range(400):
+        model.learn_one({names[i]: 1.0 for i in rng.integers(0, 200, 2)}, bool(rng.random() < 0.5))
+    assert not model.features.loose
+    again = model.clone()
+    again.learn_many(sparse.csr_matrix(np.eye(200, 5000)), np.arange(200) % 2 == 0)
+    assert not again.features.loose
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        united = rb.merge([model, model], [0.5, 0.5])
+    assert not united.features.loose
+    assert united.decision_function_one({"f0": 1.0}) == model.decision_function_one({"f0": 1.0})
+
+
+def test_long_vectors_are_not_heavy():
+    rng, models = np.random.default_rng(0), []
+    stream = [
+        ({f"f{i}": 1.0 for i in rng.integers(0, 2000, 8)}, bool(rng.random() < 0.5))
+        for _ in range(600)
+    ]
+    for dtype in ("float32", "float64"):
+        model = rb.BSGDClassifier(8, RBF(0.01), dtype=dtype)
+        for x, y in stream:
+            model.learn_one(x, y)
+        models.append(blocks.views(model.block).head.heavy)
+    assert models == [0, 1]
 
 
 def _frame(xs):
