@@ -1637,8 +1637,8 @@ PROMISES = [
         "core/narrow.py",
         "    note_change(model, target)\n",
         "",
-        "narrow",
-        "to_the_bit",
+        "coming",
+        "float32",
     ),
     Mutant(
         "core/limits.py",

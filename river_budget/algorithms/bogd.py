@@ -105,8 +105,8 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
     seed
         Seed of the random numbers; None draws anew in every run.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
-        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
 
     Examples
     --------
@@ -186,8 +186,8 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
     seed
         Seed of the random numbers; None draws anew in every run.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
-        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
 
     Examples
     --------

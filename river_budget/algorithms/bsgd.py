@@ -129,8 +129,9 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
-        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, without `Project()`, and for features that do not come
+        without end.
 
     Examples
     --------
@@ -223,8 +224,9 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
-        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, without `Project()`, and for features that do not come
+        without end.
 
     Examples
     --------

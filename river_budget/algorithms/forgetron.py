@@ -54,8 +54,8 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
         in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
         of other labels the second that comes.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
-        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
 
     Examples
     --------
@@ -121,8 +121,8 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
     epsilon
         Errors up to this size cost nothing.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
-        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
 
     Examples
     --------

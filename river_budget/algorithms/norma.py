@@ -76,8 +76,8 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
         The two labels, if they are known in advance: the negative one first. None: of booleans True is the
         positive one, of other labels the second that comes.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
-        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
 
     Examples
     --------
@@ -146,8 +146,8 @@ class NORMARegressor(_NORMA, BudgetRegressor):
     epsilon
         The width of the tube at the start.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
-        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
 
     Examples
     --------

@@ -47,8 +47,8 @@ class RBPClassifier(_RBP, ClassifierSteps):
     seed
         Seed of the random numbers; None draws anew in every run.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
-        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
 
     Examples
     --------
@@ -110,8 +110,8 @@ class RBPRegressor(_RBP, RegressorSteps):
     seed
         Seed of the random numbers; None draws anew in every run.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time, for kernel
-        values that are off by some 1e-7. It is for the Gaussian kernel, and for features that do not come without end.
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
 
     Examples
     --------

@@ -2,13 +2,11 @@
 
 The numbers of examples and of vectors are rounded. Of these, products and exponentials are computed in float32
 (core/narrow_products.py), and everything else in float64. Only the Gaussian kernel bears that: its values are off by
-some 1e-7, and where norms and products would cancel, distances come from differences, in float64. The vectors stay in a
-table, and are never heavy.
+about 1e-6, at worst by 4e-5, since distances come from differences, in float64, where norms and products would cancel.
+The vectors stay in a table, and are never heavy.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from .changes import note_change
 from .codes import Need
@@ -20,8 +18,8 @@ from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, REAL, WHOLE
 from .shared import shared
 
 # Smaller numbers count as 0, since products of them would be denormal, which takes some processors a hundred times as
-# long; larger ones as the largest float32.
-SMALLEST, LARGEST = 1e-18, float(np.finfo(np.float32).max)
+# long; larger ones as the largest, so that no sum overflows.
+SMALLEST, LARGEST = 1e-18, 2.0**67
 NOUGHT = F(0.0)
 
 

@@ -346,7 +346,7 @@ def _restore_array(
     if np.isnan(array).any() or (name != "norms" and np.isinf(array).any()):
         raise damaged(f"its {name} are not finite")
     if table.dtype == np.float32 and (np.abs(array) > LARGEST).any():
-        raise damaged(f"its {name} are too large for float32")
+        raise damaged(f"its {name} are too large")
     table[tuple(slice(n) for n in shape)] = array
 
 
