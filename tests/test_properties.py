@@ -14,7 +14,7 @@ from river import base
 from streams import LABELS
 
 import river_budget as rb
-from river_budget.core.blocks import views
+from river_budget.core.blocks import table_of, views
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project, RemoveSmallest
 
@@ -79,7 +79,7 @@ def check(model, x):
         assert model.n_support_vectors <= model.budget
     if model.block is not None:
         block = views(model.block)
-        for table in (block.vectors, block.coefficients, block.per_vector):
+        for table in (table_of(block), block.coefficients, block.per_vector):
             assert np.isfinite(table).all()
 
 

@@ -43,7 +43,7 @@ from test_saving import (
 
 import river_budget as rb
 from river_budget.core import sbp
-from river_budget.core.blocks import views
+from river_budget.core.blocks import table_of, views
 from river_budget.kernels import RBF, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.saving import opened
@@ -302,7 +302,7 @@ def check(model, seen):
     n = int(block.head.count)
     limit = getattr(model, "budget", None) or getattr(model, "window", None)
     assert limit is None or n <= limit
-    for table in (block.vectors, block.coefficients, block.per_vector):
+    for table in (table_of(block), block.coefficients, block.per_vector):
         assert np.isfinite(table).all()
     assert not np.isnan(block.norms).any()
     assert not block.coefficients[:, n:].any()

@@ -76,7 +76,9 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
 def _names_kept(model: Any) -> list[Any]:
     """All names, or of those that come and go the ones in use."""
     if not model.features.loose or model.block is None:
-        return list(model.features)
+        # those of a narrow table stand where there was room, and are put in order when they are read
+        in_order = is_expansion(model) and model.narrow
+        return by_key(model.features) if in_order else list(model.features)
     return model.names_in_use() if is_expansion(model) else []  # frequencies follow from names
 
 
@@ -90,7 +92,7 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
             continue
         used = table[:n, :n] if name in SQUARE else table[..., :n]
         used = _factor(model, used) if name == "factor" else used
-        used = used[:width].astype(float) if name == "vectors" else used
+        used = _rows(model, used) if name == "vectors" else used
         places[name] = _appended(arrays, used)
     if block.head.slots:
         lists = model.lists_in_use()
@@ -113,6 +115,12 @@ def _appended(arrays: list[Any], table: Any) -> int:
     """The place of a copy of a table, which holds the moment."""
     arrays.append(np.array(table, table.dtype.newbyteorder("<"), order="C"))
     return len(arrays) - 1
+
+
+def _rows(model: Any, table: Any) -> Any:
+    """The rows of the features."""
+    places = model.features.places
+    return table[[places[name] for name in _names_kept(model)]].astype(float)
 
 
 def _factor(model: Any, table: Any) -> Any:
