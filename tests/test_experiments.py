@@ -535,8 +535,8 @@ def test_speed_prints_a_ratio_for_every_contest(capfd, monkeypatch, tmp_path):
     assert "Set aside: OPENBLAS_CORETYPE" in caption
     assert "as no file is at hand: cod-rna." in caption
     lines = table.splitlines()[2:]
-    assert len(lines) == 10
-    pattern = r"cod-rna, d=8( +\d+\.\d+){3} +\d\S* +(scikit-learn|limit)$"
+    assert len(lines) == 16
+    pattern = r"cod-rna, d=8( +\d+\.\d+){3} +\d\S* +(scikit-learn|limit|float64)$"
     assert all(re.search(pattern, line) for line in lines)
 
 

@@ -271,8 +271,7 @@ def test_a_table_takes_half_the_memory():
     assert narrow.memory_usage < 0.6 * wide.memory_usage
 
 
-@pytest.mark.parametrize("at_once", [False, True])
-def test_names_without_end_stay_in_a_table(at_once):
+def test_names_without_end_stay_in_a_table():
     rng = np.random.default_rng(0)
     stream = [
         ({f"f{int(i)}": 1.0 for i in rng.integers(0, 3000, 5)}, bool(rng.random() < 0.5))
@@ -283,9 +282,6 @@ def test_names_without_end_stay_in_a_table(at_once):
     for x, y in stream:
         model.learn_one(x, y)
         wide.learn_one(x, y)
-        if at_once:
-            X = [x]
-            assert model.predict_many(_frame(X)).tolist() == [model.predict_one(x)]
     assert wide.features.loose
     assert not model.features.loose
     scores = [[m.decision_function_one(x) for x, _ in stream] for m in (model, wide)]
@@ -321,12 +317,6 @@ def test_long_vectors_are_not_heavy():
             model.learn_one(x, y)
         models.append(blocks.views(model.block).head.heavy)
     assert models == [0, 1]
-
-
-def _frame(xs):
-    import pandas as pd
-
-    return pd.DataFrame(xs)
 
 
 @pytest.mark.parametrize("kind", NARROW)

@@ -37,10 +37,9 @@ from .jit import compiled
 from .lanes import fused
 from .limits import padded_count
 from .numba_types import MODEL, NOTHING, NUMBERS
-from .registers import LANES
 from .shared import shared
 from .support import within
-from .sweeps import MOST, compiled_sweep
+from .sweeps import compiled_sweep
 
 STEP = 0.02
 PULL = 0.001  # towards equal weights, per step, in logarithms
@@ -57,21 +56,14 @@ def _square(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> A
     return fused(builder, builder.fmul(weight, apart), apart, total)
 
 
-def _squares(groups: int) -> Any:
-    """A function for so many groups of rows."""
-
-    def squares(vectors: Any, x: Any, weights: Any, far: Any, column: int) -> None:
-        """far[i] = sum_f a_f (x_f - s_if)^2 for the rows from a column on"""
-        some = slice(column, column + LANES * groups)
-        far[some] = 0.0
-        for place, value, weight in zip(places_of(x), values_of(x), weights, strict=False):
-            far[some] += weight * (vectors[place, some] - value) ** 2
-
-    compiled_sweep(squares, groups, _square)
-    return squares
+def _squares(vectors: Any, x: Any, weights: Any, far: Any, n: int) -> None:
+    """far[i] = sum_f a_f (x_f - s_if)^2 for i < n"""
+    far[:n] = 0.0
+    for place, value, weight in zip(places_of(x), values_of(x), weights, strict=False):
+        far[:n] += weight * (vectors[place, :n] - value) ** 2
 
 
-_most, _half, _one = (_squares(groups) for groups in (MOST, MOST // 2, 1))
+compiled_sweep(_squares, _square)
 
 
 @compiled
@@ -98,20 +90,8 @@ def measure(model, x):
 @compiled
 def distances(model, state):
     """D_i = sum_f a_f (x_f - s_if)^2"""
-    (x, weights), far, vectors = _varying(model, state), model.row, model.vectors
-    left, column = padded_count(model) // LANES, 0
-    while left >= MOST:
-        _most(vectors, x, weights, far, column)
-        left -= MOST
-        column += LANES * MOST
-    if left >= MOST // 2:
-        _half(vectors, x, weights, far, column)
-        left -= MOST // 2
-        column += LANES * (MOST // 2)
-    while left > 0:
-        _one(vectors, x, weights, far, column)
-        left -= 1
-        column += LANES
+    x, weights = _varying(model, state)
+    _squares(model.vectors, x, weights, model.row, padded_count(model))
 
 
 @compiled

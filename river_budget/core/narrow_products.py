@@ -35,11 +35,10 @@ from .numba_types import (
 )
 from .registers import DOUBLES, FLOATS, WORD, Kind
 from .shared import shared
-from .sweeps import MOST, WIDE, compiled_sweep
+from .sweeps import compiled_group, compiled_sweep
 
 SIXTEEN = FLOATS.lanes
 MERGE = int(Maintenance.MERGE)
-MOST_TOGETHER = 4 if WIDE else 1  # groups, as in core/products.py
 BOTH = Kind(DOUBLES.number, "f64", SIXTEEN)  # as many of float64
 
 SMALLEST = -126.0  # below, 2^x is no normal float32 and the result is exactly 0
@@ -62,25 +61,29 @@ def _product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> 
     return FLOATS.fused(builder, value, vectors, total)
 
 
-def _products(groups: int, examples: int = 1) -> Any:
-    """A function for so many groups of vectors, and examples of which x is the first. Its numbers are float32."""
-
-    def products(vectors: Any, x: Any, rows: Any, column: int) -> None:
-        """rows[k, j] = <vector j, example k> for the vectors from a column on"""
-        numbers = f32_matrix(x[1], examples, x[2])
-        some = slice(column, column + SIXTEEN * groups)
-        rows[:examples, some] = 0.0
-        for i, place in enumerate(places_of(x)):
-            rows[:examples, some] += numbers[:, i, None] * vectors[place, some]
-
-    compiled_sweep(products, groups, _product, examples, FLOATS)
-    return products
+def _sums(vectors: Any, x: Any, row: Any, n: int) -> None:
+    """row[j] = <vector j, x> for j < n, where the numbers of x are float32"""
+    row[:n] = 0.0
+    for place, value in zip(places_of(x), f32(x[1], x[2]), strict=True):
+        row[:n] += value * vectors[place, :n]
 
 
-_1, _2, _3, _4, _5, _6, _7, _8 = (_products(groups) for groups in range(1, 9))
-_together_1, _together_2, _together_3, _together_4 = (
-    _products(groups, TOGETHER) for groups in range(1, 5)
-)
+def _sums_of_sixteen(vectors: Any, x: Any, row: Any, column: int) -> None:
+    """The same for the sixteen vectors from a column on."""
+    _sums(vectors[:, column:], x, row[column:], SIXTEEN)
+
+
+def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
+    """The same for TOGETHER examples, of which x is the first."""
+    examples = f32_matrix(x[1], TOGETHER, x[2])
+    rows[:TOGETHER, :n] = 0.0
+    for i, place in enumerate(places_of(x)):
+        rows[:TOGETHER, :n] += examples[:, i, None] * vectors[place, :n]
+
+
+compiled_sweep(_sums, _product, kind=FLOATS)
+compiled_group(_sums_of_sixteen, _product, FLOATS)
+compiled_sweep(_sums_together, _product, TOGETHER, FLOATS)
 
 
 @compiled(always_inlined=True)
@@ -108,45 +111,21 @@ def _write_down(model, x, k):
 
 
 @compiled(always_inlined=True)
-def _groups_for(n):
-    return (n + SIXTEEN - 1) // SIXTEEN
+def _filled_up(n):
+    return (n + SIXTEEN - 1) // SIXTEEN * SIXTEEN
 
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def narrow_products(model, x, row, n):
     """<vector j, x> for j < n, into the second half of the row"""
-    x, vectors = _write_down(model, x, 0), model.narrow_vectors
-    products = f32_matrix(address_of(half_of(row)), 1, row.shape[0])
-    left, column = _groups_for(n), 0
-    parts = (left + MOST - 1) // MOST
-    while left > 0:
-        groups = (left + parts - 1) // parts  # parts of about the same size
-        if groups == 8:
-            _8(vectors, x, products, column)
-        elif groups == 7:
-            _7(vectors, x, products, column)
-        elif groups == 6:
-            _6(vectors, x, products, column)
-        elif groups == 5:
-            _5(vectors, x, products, column)
-        elif groups == 4:
-            _4(vectors, x, products, column)
-        elif groups == 3:
-            _3(vectors, x, products, column)
-        elif groups == 2:
-            _2(vectors, x, products, column)
-        else:
-            _1(vectors, x, products, column)
-        left -= groups
-        column += SIXTEEN * groups
-        parts -= 1
+    _sums(model.narrow_vectors, _write_down(model, x, 0), half_of(row), n)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def narrow_products_of_some(model, x, row, column):
     """The same for the sixteen vectors around a column."""
-    products = f32_matrix(address_of(half_of(row)), 1, row.shape[0])
-    _1(model.narrow_vectors, _write_down(model, x, 0), products, column // SIXTEEN * SIXTEEN)
+    column = column // SIXTEEN * SIXTEEN
+    _sums_of_sixteen(model.narrow_vectors, _write_down(model, x, 0), half_of(row), column)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, MATRIX, WHOLE)
@@ -154,22 +133,7 @@ def narrow_products_together(model, x, rows, n):
     """The same for TOGETHER examples with the same features, of which x is the first, into as many rows."""
     for k in range(1, TOGETHER):
         _write_down(model, (x[0], x[1] + 8 * k * x[2], x[2], x[3], x[4]), k)
-    x, vectors, products = _write_down(model, x, 0), model.narrow_vectors, halves_of(rows)
-    left, column = _groups_for(n), 0
-    parts = (left + MOST_TOGETHER - 1) // MOST_TOGETHER
-    while left > 0:
-        groups = (left + parts - 1) // parts
-        if groups == 4:
-            _together_4(vectors, x, products, column)
-        elif groups == 3:
-            _together_3(vectors, x, products, column)
-        elif groups == 2:
-            _together_2(vectors, x, products, column)
-        else:
-            _together_1(vectors, x, products, column)
-        left -= groups
-        column += SIXTEEN * groups
-        parts -= 1
+    _sums_together(model.narrow_vectors, _write_down(model, x, 0), halves_of(rows), n)
 
 
 @shared(Need.NARROW, NOTHING, NUMBERS, WHOLE)
@@ -186,14 +150,14 @@ def narrow_kernel_values(model, products, row, norm):
     if model.head.maintenance != MERGE:
         narrow_values_alone(model, products, row, norm)
         return
-    n = SIXTEEN * _groups_for(model.head.count)
+    n = _filled_up(model.head.count)
     _gaussians_and_logs(half_of(products), row, model.logs, model.norms, norm, model.head.gamma, n)
 
 
 @compiled
 def narrow_values_alone(model, products, row, norm):
     """The same for who only asks for scores."""
-    n = SIXTEEN * _groups_for(model.head.count)
+    n = _filled_up(model.head.count)
     _gaussians(half_of(products), row, model.logs, model.norms, norm, model.head.gamma, n)
 
 

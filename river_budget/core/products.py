@@ -24,11 +24,7 @@ from .narrow_products import (
 from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE, f64_matrix
 from .registers import LANES
 from .shared import shared
-from .sweeps import MOST, WIDE, compiled_sweep
-
-MOST_TOGETHER = (
-    4 if WIDE else 1
-)  # groups of vectors, whose sums with all these find room in registers
+from .sweeps import compiled_group, compiled_sweep
 
 
 def _product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
@@ -36,38 +32,29 @@ def _product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> 
     return fused(builder, value, vectors, total)
 
 
-def _products(groups: int) -> Any:
-    """A function for so many groups of vectors."""
-
-    def products(vectors: Any, x: Any, row: Any, column: int) -> None:
-        """row[j] = <vector j, x> for the vectors from a column on"""
-        some = slice(column, column + LANES * groups)
-        row[some] = 0.0
-        for place, value in zip(places_of(x), values_of(x), strict=True):
-            row[some] += value * vectors[place, some]
-
-    compiled_sweep(products, groups, _product)
-    return products
+def _sums(vectors: Any, x: Any, row: Any, n: int) -> None:
+    """row[j] = <vector j, x> for j < n"""
+    row[:n] = 0.0
+    for place, value in zip(places_of(x), values_of(x), strict=True):
+        row[:n] += value * vectors[place, :n]
 
 
-def _products_together(groups: int) -> Any:
+def _sums_of_eight(vectors: Any, x: Any, row: Any, column: int) -> None:
+    """The same for the eight vectors from a column on."""
+    _sums(vectors[:, column:], x, row[column:], LANES)
+
+
+def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
     """The same for TOGETHER examples, of which x is the first."""
-
-    def products(vectors: Any, x: Any, rows: Any, column: int) -> None:
-        """rows[k, j] = <vector j, example k> for the vectors from a column on"""
-        examples, some = f64_matrix(x[1], TOGETHER, x[2]), slice(column, column + LANES * groups)
-        rows[:TOGETHER, some] = 0.0
-        for i, place in enumerate(places_of(x)):
-            rows[:TOGETHER, some] += examples[:, i, None] * vectors[place, some]
-
-    compiled_sweep(products, groups, _product, TOGETHER)
-    return products
+    examples = f64_matrix(x[1], TOGETHER, x[2])
+    rows[:TOGETHER, :n] = 0.0
+    for i, place in enumerate(places_of(x)):
+        rows[:TOGETHER, :n] += examples[:, i, None] * vectors[place, :n]
 
 
-_1, _2, _3, _4, _5, _6, _7, _8 = (_products(groups) for groups in range(1, 9))
-_together_1, _together_2, _together_3, _together_4 = (
-    _products_together(groups) for groups in range(1, 5)
-)
+compiled_sweep(_sums, _product)
+compiled_group(_sums_of_eight, _product)
+compiled_sweep(_sums_together, _product, TOGETHER)
 
 
 @shared(Need.PRODUCTS, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
@@ -77,35 +64,12 @@ def dot_products(model, x, row, n):
         for j in range(n):
             row[j] = 0.0
         add_listed_products(model, x, row)
-        multiply(model, row, n)
-        return
-    if model.head.narrow:
+    elif model.head.narrow:
         narrow_products(model, x, row, n)
         widen(row, n)
         return
-    vectors, left, column = model.vectors, n // LANES, 0
-    parts = (left + MOST - 1) // MOST
-    while left > 0:
-        groups = (left + parts - 1) // parts  # parts of about the same size
-        if groups == 8:
-            _8(vectors, x, row, column)
-        elif groups == 7:
-            _7(vectors, x, row, column)
-        elif groups == 6:
-            _6(vectors, x, row, column)
-        elif groups == 5:
-            _5(vectors, x, row, column)
-        elif groups == 4:
-            _4(vectors, x, row, column)
-        elif groups == 3:
-            _3(vectors, x, row, column)
-        elif groups == 2:
-            _2(vectors, x, row, column)
-        else:
-            _1(vectors, x, row, column)
-        left -= groups
-        column += LANES * groups
-        parts -= 1
+    else:
+        _sums(model.vectors, x, row, n)
     multiply(model, row, n)
 
 
@@ -123,7 +87,7 @@ def products_of_eight(model, x, row, column):
     if model.head.narrow:
         narrow_products_of_some(model, x, row, column)
         return
-    _1(model.vectors, x, row, column)
+    _sums_of_eight(model.vectors, x, row, column)
 
 
 @compiled
@@ -133,18 +97,4 @@ def products_together(model, x, rows, n):
     if model.head.narrow:
         narrow_products_together(model, x, rows, n)
         return
-    vectors, left, column = model.vectors, n // LANES, 0
-    parts = (left + MOST_TOGETHER - 1) // MOST_TOGETHER
-    while left > 0:
-        groups = (left + parts - 1) // parts
-        if groups == 4:
-            _together_4(vectors, x, rows, column)
-        elif groups == 3:
-            _together_3(vectors, x, rows, column)
-        elif groups == 2:
-            _together_2(vectors, x, rows, column)
-        else:
-            _together_1(vectors, x, rows, column)
-        left -= groups
-        column += LANES * groups
-        parts -= 1
+    _sums_together(model.vectors, x, rows, n)
