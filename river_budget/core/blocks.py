@@ -27,6 +27,7 @@ from .layout import (
     STATE_AT,
     STATE_SIZE,
     TABLES_AT,
+    TOGETHER,
     Header,
     PlainModel,
     attribute,
@@ -104,6 +105,7 @@ def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
         "linked": width if listed else 0,
         "heads": capacity if listed else 0,
         "pieces": PIECES if listed else 0,
+        "jotted": TOGETHER // 2 * (width + 2) if fields.get("narrow", 0) else 0,
     }
 
 

@@ -58,7 +58,8 @@ def _keep_far(model, x, distances):
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def _from_narrow_table(model, x, distances, n):
-    _add_from_table(model.narrow_vectors, model.whole, places_of(x), False, distances, n)
+    laplacian = model.head.kernel == LAPLACIAN  # never
+    _add_from_table(model.narrow_vectors, model.whole, places_of(x), laplacian, distances, n)
 
 
 @compiled(inlined=True)

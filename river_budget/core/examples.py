@@ -76,6 +76,16 @@ def present(places, values, n):
 
 
 @compiled(always_inlined=True)
+def write_whole(x, whole):
+    """x with its zeros."""
+    places, values = places_of(x), values_of(x)
+    for f in range(whole.shape[0]):
+        whole[f] = 0.0
+    for i in range(places.shape[0]):
+        whole[places[i]] = values[i]
+
+
+@compiled(always_inlined=True)
 def nobody(model):
     """No example, where there is none."""
     return present(model.nonzero, model.x, NONE)

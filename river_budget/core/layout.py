@@ -31,7 +31,7 @@ from .numba_types import (
 from .registers import LANES
 
 _SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"  # of tables
-_DERIVED = "dense linked heads pieces"  # sizes that follow from these
+_DERIVED = "dense linked heads pieces jotted"  # sizes that follow from these
 _INTEGERS = (
     f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
@@ -130,7 +130,7 @@ SCRATCH_ROWS: dict[str, Any] = {
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, where distances are
     "other": (f64, lambda h: (h.custom * h.width,)),  # another, for a kernel function
     # in float32, what examples hold whose products are computed together
-    "narrow_values": (f64, lambda h: (h.narrow * (TOGETHER // 2) * (h.width + 2),)),
+    "narrow_values": (f64, lambda h: (h.jotted,)),
     "emptied": (i64, lambda h: (h.linked,)),  # features without numbers, as far as there is room
     "needs": (i64, lambda h: (h.pieces,)),  # how many pieces of nodes an example asks for
 }

@@ -10,7 +10,7 @@ there. Sums are the same to the last bit.
 from __future__ import annotations
 
 from .changes import note_change
-from .examples import NONE, places_of, present, values_of, write_places
+from .examples import NONE, places_of, present, values_of, write_places, write_whole
 from .jit import compiled
 from .listed import (
     forget_list,
@@ -22,9 +22,8 @@ from .listed import (
 )
 from .narrow import (
     copy_narrow_vector,
+    narrow_points,
     narrow_vector,
-    read_narrow_vector,
-    round_off,
     set_narrow_vector,
 )
 from .numba_types import address_of, f64
@@ -41,7 +40,7 @@ def has_slots(model, x):
 
 @compiled
 def set_vector(model, j, x):
-    """Vector j becomes x."""
+    """Vector j becomes x, whose norm is noted already: a narrow model notes that of what it keeps of x."""
     places, values = places_of(x), values_of(x)
     if model.head.slots:
         set_list(model, j, x)
@@ -108,19 +107,20 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
     sizes = f64(address_of(places), width)
     for f in range(sizes.shape[0]):
         sizes[f] = 0.0
-    for i in range(members.shape[0]):  # in the table, every feature is in another place of memory
-        point, member = points[i], members[i]
-        if member == unwritten:
-            write_out(x, point)
-            if model.head.narrow:
-                round_off(point)
-        elif model.head.narrow:
-            read_narrow_vector(model, member, point)
-        else:
-            for f in range(vectors.shape[0]):
-                point[f] = vectors[f, member]
-        for f in range(sizes.shape[0]):
-            sizes[f] += abs(point[f])
+    if model.head.narrow:
+        narrow_points(model, members, unwritten, x, points, sizes)
+    else:
+        for i in range(
+            members.shape[0]
+        ):  # in the table, every feature is in another place of memory
+            point, member = points[i], members[i]
+            if member == unwritten:
+                write_whole(x, point)
+            else:
+                for f in range(vectors.shape[0]):
+                    point[f] = vectors[f, member]
+            for f in range(sizes.shape[0]):
+                sizes[f] += abs(point[f])
     n = write_places(sizes, places)
     if n < width:
         for i in range(members.shape[0]):
@@ -128,13 +128,3 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
             for f in range(n):
                 point[f] = point[places[f]]
     return n
-
-
-@compiled(always_inlined=True)
-def write_out(x, whole):
-    """x with its zeros."""
-    places, values = places_of(x), values_of(x)
-    for f in range(whole.shape[0]):
-        whole[f] = 0.0
-    for i in range(places.shape[0]):
-        whole[places[i]] = values[i]

@@ -79,7 +79,7 @@ def store(model, x, norm, plus, minus, amount, strategy, late):
     if strategy == FACTOR:
         length, lost, _ = join(model, x, norm, plus, minus, amount)
         return length, lost
-    j = announce(model, x, norm)
+    j = announce(model, norm)
     if not late:
         set_vector(model, j, x)
     add_to(model, j, plus, minus, amount)

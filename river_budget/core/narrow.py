@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from .changes import note_change
 from .codes import Need
-from .examples import NONE, places_of, present, values_of
+from .examples import NONE, places_of, present, values_of, write_whole
 from .exponential import F
 from .jit import compiled
 from .lanes import dot
-from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, REAL, WHOLE
+from .numba_types import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
 from .shared import shared
 
 # Smaller numbers count as 0, since products of them would be denormal, which takes some processors a hundred times as
@@ -33,9 +33,10 @@ def narrowed(value):
 
 @shared(Need.NARROW, NOTHING, MODEL, WHOLE, EXAMPLE)
 def set_narrow_vector(model, j, x):
-    """Vector j becomes x."""
+    """Vector j becomes x, and its norm that of what is kept of x."""
     places, values, vectors = places_of(x), values_of(x), model.narrow_vectors
     note_change(model, j)
+    model.norms[j] = _norm(model, values)
     if places.shape[0] == vectors.shape[0]:  # all in their order
         for i in range(vectors.shape[0]):
             vectors[i, j] = narrowed(values[i])
@@ -65,21 +66,28 @@ def narrow_vector(model, j):
     return present(places, values, n)
 
 
-@shared(Need.NARROW, NOTHING, MODEL, WHOLE, NUMBERS)
-def read_narrow_vector(model, j, whole):
-    """Vector j with its zeros."""
-    vectors = model.narrow_vectors
-    for i in range(vectors.shape[0]):
-        whole[i] = vectors[i, j]
-
-
-@shared(Need.NARROW, REAL, MODEL, EXAMPLE)
-def narrow_norm(model, x):
-    """|x|^2 of what is stored of x"""
-    values, rounded = values_of(x), model.whole
+@compiled
+def _norm(model, values):
+    rounded = model.whole
     for i in range(values.shape[0]):
         rounded[i] = narrowed(values[i])
     return dot(rounded, rounded, values.shape[0])
+
+
+@shared(Need.NARROW, NOTHING, MODEL, WHOLES, WHOLE, EXAMPLE, MATRIX, NUMBERS)
+def narrow_points(model, members, unwritten, x, points, sizes):
+    """The members as rows of points, as in core/linked.py. The vector `unwritten` is that of x."""
+    vectors = model.narrow_vectors
+    for i in range(members.shape[0]):
+        point, member = points[i], members[i]
+        if member == unwritten:
+            write_whole(x, point)
+            round_off(point)
+        else:
+            for f in range(vectors.shape[0]):
+                point[f] = vectors[f, member]
+        for f in range(sizes.shape[0]):
+            sizes[f] += abs(point[f])
 
 
 @shared(Need.NARROW, NOTHING, NUMBERS)

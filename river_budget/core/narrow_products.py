@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from .codes import Maintenance, Need
-from .examples import places_of, values_of
+from .examples import NONE, places_of, values_of
 from .exponential import LOG2E, ROUGH_MAGIC, F
 from .jit import compiled
 from .lanes import array_of
@@ -118,14 +118,14 @@ def _filled_up(n):
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def narrow_products(model, x, row, n):
     """<vector j, x> for j < n, into the second half of the row"""
-    _sums(model.narrow_vectors, _write_down(model, x, 0), half_of(row), n)
+    _sums(model.narrow_vectors, _write_down(model, x, NONE), half_of(row), n)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def narrow_products_of_some(model, x, row, column):
     """The same for the sixteen vectors around a column."""
     column = column // SIXTEEN * SIXTEEN
-    _sums_of_sixteen(model.narrow_vectors, _write_down(model, x, 0), half_of(row), column)
+    _sums_of_sixteen(model.narrow_vectors, _write_down(model, x, NONE), half_of(row), column)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, MATRIX, WHOLE)
@@ -133,7 +133,7 @@ def narrow_products_together(model, x, rows, n):
     """The same for TOGETHER examples with the same features, of which x is the first, into as many rows."""
     for k in range(1, TOGETHER):
         _write_down(model, (x[0], x[1] + 8 * k * x[2], x[2], x[3], x[4]), k)
-    _sums_together(model.narrow_vectors, _write_down(model, x, 0), halves_of(rows), n)
+    _sums_together(model.narrow_vectors, _write_down(model, x, NONE), halves_of(rows), n)
 
 
 @shared(Need.NARROW, NOTHING, NUMBERS, WHOLE)

@@ -50,7 +50,7 @@ def learn(call):
         active = loss > 0.0 if regression else y * f[0] < state.level
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if active:
-            add_to(model, announce(model, x, norm), plus, minus, step * sign)
+            add_to(model, announce(model, norm), plus, minus, step * sign)
             settle(model, x)
         # after a loss the tube widens (regression) or the margin shrinks (classification)
         change = step * (1.0 - state.nu) if active else -step * state.nu

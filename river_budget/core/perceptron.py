@@ -46,7 +46,7 @@ def learn(call):
         score_mean(model, state.average, f)
         calibrate(model, f, y, w)
         if w > 0.0 and wrong:
-            j = announce(model, x, norm)
+            j = announce(model, norm)
             add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
             settle(model, x)
         if w > 0.0:

@@ -8,7 +8,6 @@ from .jit import REORDERED, compiled
 from .least import LAST, oldest_of, oldest_of_least
 from .limits import padded_count
 from .linked import forget_vector, has_slots, move_vector, set_vector
-from .narrow import narrow_norm
 from .numba_types import as_i64
 from .rows import self_kernel
 
@@ -27,17 +26,17 @@ def has_room(model, x):
 @compiled
 def insert(model, x, norm):
     """Put x behind the others, with coefficients 0, and return its place."""
-    j = announce(model, x, norm)
+    j = announce(model, norm)
     set_vector(model, j, x)
     return j
 
 
 @compiled
-def announce(model, x, norm):
-    """A newcomer, x, stands behind the others, with coefficients 0. Its vector is yet to be written: see take_place."""
+def announce(model, norm):
+    """A newcomer stands behind the others, with coefficients 0. Its vector is yet to be written: see take_place."""
     j = model.head.count
     model.head.count = j + 1
-    model.norms[j] = norm_kept(model, x, norm)
+    model.norms[j] = norm
     stamp(model, j)
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, j] = 0.0
@@ -57,15 +56,9 @@ def place(model, j, x, norm):
 @compiled
 def overwrite(model, j, x, norm):
     """Overwrite vector j with x and keep j's coefficients."""
+    model.norms[j] = norm
     set_vector(model, j, x)
-    model.norms[j] = norm_kept(model, x, norm)
     stamp(model, j)
-
-
-@compiled(always_inlined=True)
-def norm_kept(model, x, norm):
-    """The norm of what is stored of x."""
-    return narrow_norm(model, x) if model.head.narrow else norm
 
 
 @compiled
@@ -107,8 +100,8 @@ def take_place(model, x, j):
     """The same where the last one is x, which was announced and is written only now."""
     last = model.head.count - 1
     if j != last:
-        set_vector(model, j, x)
         move_numbers(model, last, j)
+        set_vector(model, j, x)
     leave_empty(model, last)
 
 
