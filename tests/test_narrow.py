@@ -271,6 +271,7 @@ def test_a_table_takes_half_the_memory():
     assert narrow.memory_usage < 0.6 * wide.memory_usage
 
 
+@pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
 def test_names_without_end_stay_in_a_table():
     rng = np.random.default_rng(0)
     stream = [
@@ -305,6 +306,22 @@ def test_a_table_that_becomes_thin_stays_one():
     assert united.decision_function_one({"f0": 1.0}) == model.decision_function_one({"f0": 1.0})
 
 
+def test_a_model_says_once_that_names_keep_coming():
+    def learned(model, first):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            for i in range(first, first + 800):
+                model.learn_one({f"f{2 * i}": 1.0, f"f{2 * i + 1}": 1.0}, i % 3 == 0)
+        return [str(warning.message) for warning in found]
+
+    model = rb.RBPClassifier(20, RBF(0.1), seed=1, dtype="float32")
+    (said,) = learned(model, 0)
+    assert "dtype='float64' keeps lists" in said
+    assert not learned(model, 800)
+    assert not learned(rb.RBPClassifier(20, RBF(0.1), seed=1), 0)
+
+
+@pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
 def test_long_vectors_are_not_heavy():
     rng, models = np.random.default_rng(0), []
     stream = [

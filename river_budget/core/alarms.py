@@ -10,7 +10,7 @@ from .codes import Task
 from .jit import compiled
 
 REGRESSION = int(Task.REGRESSION)
-FAR_FROM_ALL, ONE_CLASS, FAR_TARGETS, DIVERGED = 1, 2, 4, 8  # bits
+FAR_FROM_ALL, ONE_CLASS, FAR_TARGETS, DIVERGED, MANY_NAMES = 1, 2, 4, 8, 16  # bits
 MANY_FAR = 10  # examples in a row that no vector is near to
 MANY_OF_ONE = 1000  # examples with one target
 SETTLED = 100  # examples until the size of targets is judged

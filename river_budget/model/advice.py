@@ -13,6 +13,7 @@ from ..core.alarms import (
     FAR_FROM_ALL,
     FAR_TARGETS,
     MANY_FAR,
+    MANY_NAMES,
     MANY_OF_ONE,
     WORSE,
 )
@@ -23,8 +24,8 @@ PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
 class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
 
-    All kernel values vanish, a thousand examples were of one class, targets are far from one, or learning has
-    diverged. Each model says each thing once, and goes on as it would have.
+    All kernel values vanish, a thousand examples were of one class, targets are far from one, learning has diverged, or
+    names keep coming to a model in float32. Each model says each thing once, and goes on as it would have.
 
     Not for bad values, which raise an error.
 
@@ -67,6 +68,11 @@ def _words(alarm: int, head: Any) -> str:
         return (
             f"predictions are more than {WORSE:g} times as wrong as always predicting 0 would be: learning has "
             "diverged. A smaller learning_rate may help, scaled features and targets, or another model"
+        )
+    if alarm == MANY_NAMES:
+        return (
+            f"there are {head.width} features and more, few of them in each example. In float32 a table holds all of "
+            "them for every vector, and grows with each new one: dtype='float64' keeps lists of what is there"
         )
     return (
         f"the first {MANY_OF_ONE} examples were all of one class, so there was nothing to learn. Is the stream sorted, "

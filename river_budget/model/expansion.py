@@ -46,8 +46,8 @@ class BudgetModel(StoredVectors):
         self.dtype = dtype
         if self.narrow and not isinstance(self.kernel_in_use, RBF):
             raise ValueError(
-                f"dtype='float32' needs a Gaussian kernel (RBF), not kernel={self.kernel_in_use!r}: the values of "
-                "others have no bound, and so have their errors"
+                f"dtype='float32' needs a Gaussian kernel (RBF), not kernel={self.kernel_in_use!r}, which is computed "
+                "in float64 only"
             )
 
     @property

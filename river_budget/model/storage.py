@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core import blocks, layout
+from ..core.alarms import MANY_NAMES
 from .at_once import AtOnce
 from .base import StreamModel
 from .batches import Batch
@@ -36,6 +37,7 @@ THICK = 8  # and taken up again
 LARGE = 2**15  # numbers in a table, which is looked at as a whole for every new name
 THIN_LARGE, THICK_LARGE = 8, 3  # lists take no more memory from 4 on
 LOOK = 1024  # a table waits for one more arrival per so many numbers until it is looked at again
+WORDS = 1024  # names, few of them in each example, from which on they may come without end
 QUIET = 8  # lists wait for one more per so many names; if no new one came, a table may pay
 FULL, NEARLY_EMPTY = 0.5, 0.1  # shares of the places in use when names have been given up
 SOME = 8  # names are given up together if one in so many is not in use
@@ -83,6 +85,9 @@ class StoredVectors(StreamModel):
         thin = few or is_thin(n, len(lists), len(lists.places) + len(beside))
         if thin and self.narrow:
             super()._add_to_others(names, beside)
+            if few and n >= WORDS:
+                head = blocks.views(self.block).head
+                head.alarm |= MANY_NAMES & ~head.said
         elif thin:
             self._store_in_lists(lists)
             known = self.features.places
