@@ -704,7 +704,7 @@ PROMISES = [
         "whatever",
     ),
     Mutant(
-        "model/base.py",
+        "model/many.py",
         "stop = min(done + AT_A_TIME, len(rows))",
         "stop = len(rows)",
         "threads",
@@ -932,7 +932,7 @@ PROMISES = [
         "coming",
     ),
     Mutant(
-        "model/base.py",
+        "model/many.py",
         "len(rows) >= MANY",
         "len(rows) > 0",
         "shared",
@@ -954,7 +954,7 @@ PROMISES = [
     ),
     # predict_then_learn_many: the predictions made before each example was learned
     Mutant(
-        "model/base.py",
+        "model/many.py",
         "            self.run_pass(rows, targets[some], weights[some], scores[some])\n",
         "            self.run_pass(rows, targets[some], weights[some], scores[some])\n            scores[some] = self._score_rows(rows)\n",
         "frames",
@@ -1206,7 +1206,7 @@ PROMISES = [
         "large_batch",
     ),
     Mutant(
-        "model/base.py",
+        "model/many.py",
         "if done == len(rows) or batch.checked:",
         "if batch is not None:",
         "errors",
