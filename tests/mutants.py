@@ -1703,6 +1703,20 @@ PROMISES = [
         "narrow",
     ),
     Mutant(
+        "core/narrow_products.py",
+        "if not model.head.gamma * norm <= CANCELS:",
+        "if not model.head.gamma * norm <= 1e300:",
+        "narrow",
+        "origin",
+    ),
+    Mutant(
+        "core/narrow_products.py",
+        "if x[2] == x[4] else REFUSED",
+        "if x[2] >= 0 else REFUSED",
+        "narrow",
+        "strangers",
+    ),
+    Mutant(
         "model/storage.py",
         "        if thin and self.narrow:\n",
         "        if thin and not thin:\n",

@@ -13,6 +13,7 @@ from .codes import Kernel, Need
 from .examples import all_of, places_of, values_of
 from .jit import compiled
 from .narrow import round_off
+from .narrow_products import wide_distances
 from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
 from .shared import shared
 
@@ -22,6 +23,9 @@ LAPLACIAN = int(Kernel.LAPLACIAN)
 @shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def distances_by_differences(model, x, distances, n):
     """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel"""
+    if model.head.narrow and wide_distances(model, x, distances, n):
+        _add(distances, _length_of_strangers(model, x), n)
+        return
     places, values, whole = places_of(x), values_of(x), model.whole
     for f in range(whole.shape[0]):
         whole[f] = 0.0
@@ -39,10 +43,15 @@ def distances_by_differences(model, x, distances, n):
         _from_narrow_table(model, x, distances, n)
     else:
         _add_from_table(model.vectors, whole, places, laplacian, distances, n)
-    for j in range(n):
-        distances[j] += rest
+    _add(distances, rest, n)
     if model.head.heavy:
         _keep_far(model, x, distances)
+
+
+@compiled
+def _add(distances, rest, n):
+    for j in range(n):
+        distances[j] += rest
 
 
 @shared(Need.HEAVY, NOTHING, MODEL, EXAMPLE, NUMBERS)

@@ -24,7 +24,7 @@ LEAST = 1e-60  # below this squared length a vector counts as zero
 # a norm times gamma, from which distances come from differences: |v|^2 + |x|^2 - 2 <v, x> would lose what they have in
 # common. A vector with a smaller norm is so far away that its kernel value is 0
 CANCELS = 1e4
-# The same for products in float32; and a norm from which on they could overflow
+# The same for products in float32, which are computed in float64 then; and a norm from which on they could overflow
 CANCELS_NARROW, TOO_LONG = 16.0, 1e20
 
 

@@ -2,8 +2,8 @@
 
 The numbers of examples and of vectors are rounded. Of these, products and exponentials are computed in float32
 (core/narrow_products.py), and everything else in float64. Only the Gaussian kernel bears that: its values are off by
-about 1e-6, at worst by 4e-5, since distances come from differences, in float64, where norms and products would cancel.
-The vectors stay in a table, and are never heavy.
+about 1e-6, at worst by 4e-5, since products are float64 where they and the norms would cancel. The vectors stay in a
+table, and are never heavy.
 """
 
 from __future__ import annotations

@@ -16,12 +16,15 @@ from numba.core import cgutils, types
 from .codes import Maintenance, Need
 from .examples import NONE, places_of, values_of
 from .exponential import LOG2E, ROUGH_MAGIC, F
+from .gaussian import gaussians
 from .jit import compiled
-from .lanes import array_of
+from .lanes import array_of, dot
 from .layout import TOGETHER
+from .limits import CANCELS, padded_count
 from .narrow import narrowed
 from .numba_types import (
     EXAMPLE,
+    FLAG,
     MATRIX,
     MODEL,
     NOTHING,
@@ -32,12 +35,14 @@ from .numba_types import (
     compiled_as,
     f32,
     f32_matrix,
+    f64,
 )
 from .registers import DOUBLES, FLOATS, WORD, Kind
 from .shared import shared
 from .sweeps import compiled_group, compiled_sweep
 
 SIXTEEN = FLOATS.lanes
+REFUSED = -1.0
 MERGE = int(Maintenance.MERGE)
 BOTH = Kind(DOUBLES.number, "f64", SIXTEEN)  # as many of float64
 
@@ -61,6 +66,11 @@ def _product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> 
     return FLOATS.fused(builder, value, vectors, total)
 
 
+def _wide_product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
+    (value,) = numbers
+    return DOUBLES.fused(builder, value, vectors, total)
+
+
 def _sums(vectors: Any, x: Any, row: Any, n: int) -> None:
     """row[j] = <vector j, x> for j < n, where the numbers of x are float32"""
     row[:n] = 0.0
@@ -81,7 +91,15 @@ def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
         rows[:TOGETHER, :n] += examples[:, i, None] * vectors[place, :n]
 
 
+def _wide_sums(vectors: Any, x: Any, row: Any, n: int) -> None:
+    """The same where the numbers of x, and the sums, are float64."""
+    row[:n] = 0.0
+    for place, value in zip(places_of(x), values_of(x), strict=True):
+        row[:n] += value * vectors[place, :n].astype(float)
+
+
 compiled_sweep(_sums, _product, kind=FLOATS)
+compiled_sweep(_wide_sums, _wide_product, stored=Kind(FLOATS.number, "f32", DOUBLES.lanes))
 compiled_group(_sums_of_sixteen, _product, FLOATS)
 compiled_sweep(_sums_together, _product, TOGETHER, FLOATS)
 
@@ -134,6 +152,42 @@ def narrow_products_together(model, x, rows, n):
     for k in range(1, TOGETHER):
         _write_down(model, (x[0], x[1] + 8 * k * x[2], x[2], x[3], x[4]), k)
     _sums_together(model.narrow_vectors, _write_down(model, x, NONE), halves_of(rows), n)
+
+
+@shared(Need.NARROW, FLAG, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def wide_distances(model, x, distances, n):
+    """distances[j] = |vector j - x|^2 for j < n, from products in float64, if they do."""
+    norm, norms = _wide_products(model, x, distances, n), model.norms
+    if norm < 0.0:
+        return False
+    for j in range(n):
+        distances[j] = max(norms[j] + norm - 2.0 * distances[j], 0.0)
+    return True
+
+
+@shared(Need.NARROW, FLAG, MODEL, EXAMPLE)
+def wide_kernel_values(model, x):
+    """row[j] = k(vector j, x) in the same way, for an example without strangers."""
+    row, n = model.row, padded_count(model)
+    norm = _wide_products(model, x, row, n) if x[2] == x[4] else REFUSED
+    if norm < 0.0:
+        return False
+    gaussians(row, row, model.logs, model.norms, norm, model.head.gamma, n)
+    return True
+
+
+@compiled
+def _wide_products(model, x, products, n):
+    """products[j] = <vector j, x> in float64 for j < n, and |x|^2; or REFUSED, where these would cancel too."""
+    given = values_of(x)
+    values = f64(address_of(model.narrow_values), given.shape[0])
+    for i in range(values.shape[0]):
+        values[i] = narrowed(given[i])
+    norm = dot(values, values, values.shape[0])
+    if not model.head.gamma * norm <= CANCELS:
+        return REFUSED
+    _wide_sums(model.narrow_vectors, (x[0], address_of(values), x[2], x[3], x[4]), products, n)
+    return norm
 
 
 @shared(Need.NARROW, NOTHING, NUMBERS, WHOLE)

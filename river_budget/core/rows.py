@@ -23,7 +23,7 @@ from .limits import (
     padded_count,
 )
 from .linked import vector
-from .narrow_products import narrow_kernel_values, narrow_products
+from .narrow_products import narrow_kernel_values, narrow_products, wide_kernel_values
 from .numba_types import EXAMPLE, MODEL, NOTHING, REAL
 from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
 from .products import dot_products
@@ -43,6 +43,8 @@ def kernel_row(model, x, norm):
     """row[j] = k(vector j, x)"""
     head, row, n = model.head, model.row, padded_count(model)
     if (head.kernel == RBF or head.kernel == LAPLACIAN) and cancels(model, norm):
+        if head.narrow and wide_kernel_values(model, x):
+            return
         distances_by_differences(model, x, row, n)
         _exponentials(row, model.logs, head.gamma, n)
     elif has_products(model):

@@ -27,9 +27,12 @@ MOST_TOGETHER = 4 if WIDE else 1  # the same with those of several examples
 Term = Callable[[Any, Sequence[Any], Any, Any], Any]
 
 
-def compiled_sweep(function: Any, term: Term, examples: int = 1, kind: Kind = DOUBLES) -> None:
+def compiled_sweep(
+    function: Any, term: Term, examples: int = 1, kind: Kind = DOUBLES, stored: Kind | None = None
+) -> None:
     """Compile a function of (vectors, x, [further numbers of each feature that is present,] sums, n) for the first n
-    vectors, filled up to whole groups; `term` says what a feature adds. All numbers are of one kind.
+    vectors, filled up to whole groups; `term` says what a feature adds. All numbers are of one kind, or the vectors'
+    of another, as many at a time, that become it.
 
     More examples than one have the same features, and their values lie one behind the other. Each has a row of sums.
     """
@@ -49,7 +52,8 @@ def compiled_sweep(function: Any, term: Term, examples: int = 1, kind: Kind = DO
                 block = builder.append_basic_block(f"groups_{size}")
                 sizes.add_case(WORD(size), block)
                 builder.position_at_end(block)
-                _sweep(builder, operands, builder.load(column), size, term, examples, kind)
+                first = builder.load(column)
+                _sweep(builder, operands, first, size, term, examples, kind, stored)
                 builder.branch(end)
             builder.position_at_end(end)
             builder.store(builder.sub(builder.load(left), groups), left)
@@ -100,7 +104,14 @@ def _operands(
 
 
 def _sweep(
-    builder: Any, operands: Any, column: Any, groups: int, term: Term, examples: int, kind: Kind
+    builder: Any,
+    operands: Any,
+    column: Any,
+    groups: int,
+    term: Term,
+    examples: int,
+    kind: Kind,
+    stored: Kind | None = None,
 ) -> None:
     """The sums of so many groups of vectors from a column on."""
     vectors, width, places, numbers, n, sums, room = operands
@@ -110,7 +121,10 @@ def _sweep(
         builder.store(kind.same(0.0), total)
     with cgutils.for_range(builder, n) as loop:
         start = builder.mul(builder.load(builder.gep(places, [loop.index])), width)
-        loaded = [kind.load(builder, vectors, builder.add(start, at)) for at in columns]
+        own_kind = stored or kind
+        loaded = [own_kind.load(builder, vectors, builder.add(start, at)) for at in columns]
+        if stored is not None:
+            loaded = [builder.fpext(some, kind.vector) for some in loaded]
         place = loop.index
         for row in totals:
             own = [
