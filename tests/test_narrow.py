@@ -89,6 +89,14 @@ def test_far_from_the_origin_an_example_is_where_its_vector_is():
     assert (np.diag(kernel_values(holding(V, 1.0), V)) == 1.0).all()
 
 
+@pytest.mark.parametrize("size", [10.0, 1e3, 1e6, 1e9])
+def test_a_feature_that_is_far_away_leaves_the_others_what_they_are(size):
+    V = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32).astype(float)
+    V[:, 0] = size
+    expected = rbf(0.5)(V, V)
+    np.testing.assert_allclose(kernel_values(holding(V, 0.5), V), expected, rtol=0, atol=1e-9)
+
+
 def test_strangers_far_from_the_origin_count():
     V = 8.0 + np.random.default_rng(0).normal(size=(20, 2))
     model = holding(V, 1.0)
