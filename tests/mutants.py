@@ -1707,7 +1707,7 @@ PROMISES = [
         "if not model.head.gamma * norm <= CANCELS:",
         "if not model.head.gamma * norm <= 1e300:",
         "narrow",
-        "origin",
+        "far_away",
     ),
     Mutant(
         "core/narrow_products.py",
