@@ -156,7 +156,7 @@ def narrow_products_together(model, x, rows, n):
 
 @shared(Need.NARROW, FLAG, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def wide_distances(model, x, distances, n):
-    """distances[j] = |vector j - x|^2 for j < n, from products in float64, if they do."""
+    """distances[j] = |vector j - x|^2 for j < n, from products in float64, if these will do. Returns whether."""
     norm, norms = _wide_products(model, x, distances, n), model.norms
     if norm < 0.0:
         return False
