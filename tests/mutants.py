@@ -1751,6 +1751,20 @@ PROMISES = [
         "narrow",
         "forged",
     ),
+    Mutant(
+        "model/at_once.py",
+        "            self.features.forget_packer()\n",
+        "            pass\n",
+        "common_rows",
+        "little_memory",
+    ),
+    Mutant(
+        "model/calls.py",
+        "    address: int = array.ctypes.data\n    return address\n\n\ndef scratch",
+        "    return address_of(array)\n\n\ndef scratch",
+        "common_rows",
+        "little_memory",
+    ),
 ]
 
 MUTANTS = CORE + SHELLS + EARLIER + PROMISES

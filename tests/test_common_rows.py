@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import pickle
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -142,6 +143,33 @@ def test_a_small_model_holds_little_besides_its_block():
 
     whole, block = memory_of_each()
     assert whole - block < 1.2 * block
+
+
+def test_a_small_model_takes_little_memory_besides_its_block():
+    """Buffers that were taken of arrays, functions that are not used any more: what Python's allocator counts."""
+    prototype, stream, models = rb.BSGDClassifier(20), rows(60), []
+    taught(prototype.clone(), stream)  # what all have in common
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        models += [taught(prototype.clone(), stream) for _ in range(100)]
+        gc.collect()
+        each = (tracemalloc.get_traced_memory()[0] - before) / len(models)
+    finally:
+        tracemalloc.stop()
+    block = models[0].block.nbytes
+    assert block < each < 2.2 * block
+
+
+def test_an_odd_example_goes_the_long_way_after_ordinary_ones():
+    model, twin = (taught(rb.BSGDClassifier(20), rows(60)) for _ in range(2))
+    names = list(model.features)
+    for i in range(3):
+        x = dict.fromkeys(names, 0.1 * i)
+        model.learn_one({name: np.float32(value) for name, value in x.items()}, i == 1)
+        twin.learn_one({name: float(np.float32(value)) for name, value in x.items()}, i == 1)
+    assert model.support_vectors() == twin.support_vectors()
 
 
 def test_a_call_that_is_in_use_is_left_alone():

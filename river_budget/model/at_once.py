@@ -19,7 +19,7 @@ import numpy as np
 from ..core import ahead, shared, single
 from ..core.codes import Need
 from ..core.entries import ENTRY
-from .calls import PreparedList, PreparedRow, address_of
+from .calls import PreparedList, PreparedRow, address_of, lasting_address_of
 from .common_rows import LARGE, common_row
 from .features import FeatureIndex
 
@@ -154,12 +154,12 @@ class AtOnce:
         if None in definitions:
             return made
         entry: Any = np.zeros(1, ENTRY)
-        vacant = features.vacant
+        vacant, at = features.vacant, lasting_address_of(entry)
         fields = dict.fromkeys(ENTRY.names or (), 0) | {
-            "busy_at": address_of(entry) + int(ENTRY.fields["busy"][1]),  # type: ignore[index]
+            "busy_at": at + int(ENTRY.fields["busy"][1]),  # type: ignore[index]
             "block": address_of(block),
             "nothing": id(None),
-            "given_back": address_of(features.given_back),
+            "given_back": lasting_address_of(features.given_back),
             "version": features.taken_back,
             "large": block.nbytes >= LARGE,
             "places": id(features.places),
@@ -192,8 +192,7 @@ class AtOnce:
             block,
         ]
         made.score, made.learn = (
-            _new_function(ctypes.addressof(definition), address_of(entry), made.kept)
-            for definition in definitions
+            _new_function(ctypes.addressof(definition), at, made.kept) for definition in definitions
         )
         return made
 
@@ -214,7 +213,7 @@ class AtOnce:
     def _use_row(self, row: PreparedRow) -> bool:
         names = list(self.features or ())
         numbers = np.array([*map(id, names), *map(id, names), *range(len(names))])
-        first, size = address_of(numbers), 8 * len(names)
+        first, size = lasting_address_of(numbers), 8 * len(names)
         self.kept.append(numbers)
         entry, self.has_row = self.entry, True
         common = common_row(self.block, len(names), len(row.scores))
@@ -228,6 +227,8 @@ class AtOnce:
             first + size,
             first + 2 * size,
         )
+        if self.features is not None:
+            self.features.forget_packer()
         return True
 
     def _use_list(self, made: PreparedList) -> bool:

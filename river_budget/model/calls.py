@@ -65,6 +65,13 @@ def address_of(array: Any) -> int:
         return address
 
 
+def lasting_address_of(array: Any) -> int:
+    """The same for an array that lives as long as a model. What took its buffer leaves 70 bytes and more with it, the
+    names of all its fields among them."""
+    address: int = array.ctypes.data
+    return address
+
+
 def scratch_and_function(block: Any) -> tuple[int, int]:
     """The bytes of scratch space that passes over a block need, and which kernel function they call, or 0."""
     scratch, function, _ = _three_at(block, _SCRATCH_AT)

@@ -124,9 +124,15 @@ class FeatureIndex:
         What is written is a number, but not checked to be finite: the passes do that. The first call makes the function
         that does it: models that learn many rows at once need none.
         """
-        if self._pack is None:
-            self._pack = self._packer()
-        return self._pack(x, values)
+        pack = self._pack
+        if pack is None:
+            pack = self._pack = self._packer()
+        return pack(x, values)
+
+    def forget_packer(self) -> None:
+        """Examples go another way now. Should one come back, the function is made again."""
+        if not self.loose:
+            self._pack = None
 
     def _packer(self) -> Callable[[dict[Any, Any], Any], bool]:
         """A closure: it is called for every example and looks nothing up."""
