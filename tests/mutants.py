@@ -1656,7 +1656,7 @@ PROMISES = [
     ),
     Mutant(
         "core/narrow.py",
-        "    model.norms[j] = _norm(model, values)\n",
+        "    model.norms[j] = round_into(model.whole, values)\n",
         "",
         "merge saving",
         "float32",

@@ -110,9 +110,8 @@ def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
     if model.head.narrow:
         narrow_points(model, members, unwritten, x, points, sizes)
     else:
-        for i in range(
-            members.shape[0]
-        ):  # in the table, every feature is in another place of memory
+        # one after the other: every feature of one is in another place of memory
+        for i in range(members.shape[0]):
             point, member = points[i], members[i]
             if member == unwritten:
                 write_whole(x, point)

@@ -36,7 +36,7 @@ def set_narrow_vector(model, j, x):
     """Vector j becomes x, and its norm that of what is kept of x."""
     places, values, vectors = places_of(x), values_of(x), model.narrow_vectors
     note_change(model, j)
-    model.norms[j] = _norm(model, values)
+    model.norms[j] = round_into(model.whole, values)
     if places.shape[0] == vectors.shape[0]:  # all in their order
         for i in range(vectors.shape[0]):
             vectors[i, j] = narrowed(values[i])
@@ -67,8 +67,8 @@ def narrow_vector(model, j):
 
 
 @compiled
-def _norm(model, values):
-    rounded = model.whole
+def round_into(rounded, values):
+    """What becomes of the values, and the sum of its squares."""
     for i in range(values.shape[0]):
         rounded[i] = narrowed(values[i])
     return dot(rounded, rounded, values.shape[0])

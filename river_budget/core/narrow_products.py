@@ -6,7 +6,6 @@ room, and every one of them has been read when its place is written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,10 @@ from .examples import NONE, places_of, values_of
 from .exponential import LOG2E, ROUGH_MAGIC, F
 from .gaussian import gaussians
 from .jit import compiled
-from .lanes import array_of, dot
+from .lanes import array_of
 from .layout import TOGETHER
 from .limits import CANCELS, padded_count
-from .narrow import narrowed
+from .narrow import narrowed, round_into
 from .numba_types import (
     EXAMPLE,
     FLAG,
@@ -39,7 +38,7 @@ from .numba_types import (
 )
 from .registers import DOUBLES, FLOATS, WORD, Kind
 from .shared import shared
-from .sweeps import compiled_group, compiled_sweep
+from .sweeps import compiled_group, compiled_sweep, product_of
 
 SIXTEEN = FLOATS.lanes
 REFUSED = -1.0
@@ -59,16 +58,6 @@ TERMS = (
     0.6931471880307135,
     1.0,
 )
-
-
-def _product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
-    (value,) = numbers
-    return FLOATS.fused(builder, value, vectors, total)
-
-
-def _wide_product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
-    (value,) = numbers
-    return DOUBLES.fused(builder, value, vectors, total)
 
 
 def _sums(vectors: Any, x: Any, row: Any, n: int) -> None:
@@ -98,8 +87,9 @@ def _wide_sums(vectors: Any, x: Any, row: Any, n: int) -> None:
         row[:n] += value * vectors[place, :n].astype(float)
 
 
+_product = product_of(FLOATS)
 compiled_sweep(_sums, _product, kind=FLOATS)
-compiled_sweep(_wide_sums, _wide_product, stored=Kind(FLOATS.number, "f32", DOUBLES.lanes))
+compiled_sweep(_wide_sums, product_of(DOUBLES), stored=Kind(FLOATS.number, "f32", DOUBLES.lanes))
 compiled_group(_sums_of_sixteen, _product, FLOATS)
 compiled_sweep(_sums_together, _product, TOGETHER, FLOATS)
 
@@ -179,11 +169,8 @@ def wide_kernel_values(model, x):
 @compiled
 def _wide_products(model, x, products, n):
     """products[j] = <vector j, x> in float64 for j < n, and |x|^2; or REFUSED, where these would cancel too."""
-    given = values_of(x)
-    values = f64(address_of(model.narrow_values), given.shape[0])
-    for i in range(values.shape[0]):
-        values[i] = narrowed(given[i])
-    norm = dot(values, values, values.shape[0])
+    values = f64(address_of(model.narrow_values), x[2])
+    norm = round_into(values, values_of(x))
     if not model.head.gamma * norm <= CANCELS:
         return REFUSED
     _wide_sums(model.narrow_vectors, (x[0], address_of(values), x[2], x[3], x[4]), products, n)
@@ -218,7 +205,7 @@ def narrow_values_alone(model, products, row, norm):
 def _narrow_gaussians(keeps_logs: bool) -> Any:
     """As core/gaussian.py, from products in float32; with the logarithms or without."""
 
-    def gaussians(
+    def narrow_gaussians(
         products: Any, row: Any, logs: Any, norms: Any, norm: float, gamma: float, n: int
     ) -> None:
         """row[j] = exp(-gamma |vector j - x|^2) for j < n, a multiple of SIXTEEN. The exponentials are float32."""
@@ -229,7 +216,9 @@ def _narrow_gaussians(keeps_logs: bool) -> Any:
         near = found * LOG2E >= SMALLEST  # not so for NaN
         row[:n] = np.exp2(np.where(near, found * LOG2E, 0.0).astype(np.float32)) * near
 
-    @compiled_as(gaussians, types.none, *[types.Array] * 4, types.Float, types.Float, types.Integer)
+    @compiled_as(
+        narrow_gaussians, types.none, *[types.Array] * 4, types.Float, types.Float, types.Integer
+    )
     def generate(context, builder, signature, args):
         (products, _), (row, _), (logs, _), (norms, _) = (
             array_of(context, builder, signature, args, i) for i in range(4)
@@ -254,7 +243,7 @@ def _narrow_gaussians(keeps_logs: bool) -> Any:
             BOTH.store(builder, value, row, start)
         return context.get_dummy_value()
 
-    return gaussians
+    return narrow_gaussians
 
 
 def _short(builder: Any, rate: Any) -> Any:

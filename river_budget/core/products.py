@@ -6,13 +6,11 @@ to the last bit where zeros stand between them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from .codes import Need
 from .examples import places_of, values_of
 from .jit import compiled
-from .lanes import fused
 from .layout import TOGETHER
 from .listed import add_listed_products
 from .narrow_products import (
@@ -22,14 +20,9 @@ from .narrow_products import (
     widen,
 )
 from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE, f64_matrix
-from .registers import LANES
+from .registers import DOUBLES, LANES
 from .shared import shared
-from .sweeps import compiled_group, compiled_sweep
-
-
-def _product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
-    (value,) = numbers
-    return fused(builder, value, vectors, total)
+from .sweeps import compiled_group, compiled_sweep, product_of
 
 
 def _sums(vectors: Any, x: Any, row: Any, n: int) -> None:
@@ -52,6 +45,7 @@ def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
         rows[:TOGETHER, :n] += examples[:, i, None] * vectors[place, :n]
 
 
+_product = product_of(DOUBLES)
 compiled_sweep(_sums, _product)
 compiled_group(_sums_of_eight, _product)
 compiled_sweep(_sums_together, _product, TOGETHER)

@@ -27,6 +27,16 @@ MOST_TOGETHER = 4 if WIDE else 1  # the same with those of several examples
 Term = Callable[[Any, Sequence[Any], Any, Any], Any]
 
 
+def product_of(kind: Kind) -> Term:
+    """A feature adds the example's number times the vectors'."""
+
+    def product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
+        (value,) = numbers
+        return kind.fused(builder, value, vectors, total)
+
+    return product
+
+
 def compiled_sweep(
     function: Any, term: Term, examples: int = 1, kind: Kind = DOUBLES, stored: Kind | None = None
 ) -> None:

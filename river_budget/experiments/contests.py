@@ -21,7 +21,7 @@ Make = Callable[[rb.kernels.Kernel], Any]
 BATCH = 1000  # rows that scikit-learn gets at once
 SKLEARN, LIMIT, DENSE = "scikit-learn", "limit", "limit without skipping zeros"
 LOGISTIC, SAMPLER = "LogisticRegression", "RBFSampler(100), linear"
-WIDE = "float64"
+WIDE, DTYPES = "float64", ("float64", "float32")
 
 # the models
 
@@ -104,17 +104,18 @@ def learn_and_score(stream: Stream, complete: bool) -> Iterator[Contest]:
 
 def in_float32(stream: Stream) -> Iterator[Contest]:
     """What float32 gains: against the same models of float64."""
+    kernel = kernel_for(stream)
     for budget in (100, 500):
         for name, maintenance in (("merge", remove.Merge()), ("remove", remove.RemoveSmallest())):
-            wide, narrow = (_full(budget, maintenance, dtype) for dtype in ("float64", "float32"))
+            wide, narrow = (_full(budget, maintenance, dtype) for dtype in DTYPES)
             contest = Contest(stream.name, len(stream))
             ours = {f"BSGD {name}, B={budget}, float32": learning(narrow, stream)}
             contest.against(WIDE, learning(wide, stream), ours)
             yield contest
-        both = [make(kernel_for(stream)) for make in (wide, narrow)]
-        for model in both:
+        models = [_full(budget, remove.RemoveSmallest(), dtype)(kernel) for dtype in DTYPES]
+        for model in models:
             model.learn_many(stream.X, stream.y)
-        theirs, run = (scoring(model, stream.X) for model in both)
+        theirs, run = (scoring(model, stream.X) for model in models)
         contest = Contest(stream.name, len(stream))
         contest.against(WIDE, theirs, {f"score, B={budget}, float32": run})
         yield contest
