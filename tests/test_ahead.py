@@ -1,74 +1,21 @@
-"""Memory that is asked for before it is needed, and memory that is kept free: nothing follows from either."""
+"""Memory kept free behind a large block: nothing follows from it."""
 
 from __future__ import annotations
 
 import copy
 import mmap
 import pickle
-import sys
 
-import numba
 import numpy as np
 import pytest
 from inside import check_nodes
-from optional import needs_compiler
 from test_saving import file_of
 
 import river_budget as rb
-from river_budget.core import ahead, blocks, layout
-from river_budget.core.numba_types import i64
+from river_budget.core import blocks, layout
 from river_budget.model.lists import vectors_of
 
 K = rb.kernels.RBF(0.05)
-
-needs_known_dicts = pytest.mark.skipif(
-    not ahead.is_laid_out(), reason="dicts of this Python are laid out in another way"
-)
-
-
-@numba.njit
-def entries_found(places, names, n, text):
-    found = np.zeros(n, np.int64)
-    ahead.ask_for_names(places, i64(names, n), found, text)
-    return found
-
-
-@numba.njit
-def are_many(places):
-    return ahead.are_many(places)
-
-
-@needs_compiler
-@needs_known_dicts
-@pytest.mark.parametrize("others", [(), (7, ("a", "b"))], ids=["texts", "others too"])
-@pytest.mark.parametrize("n", [11_000, 30_000, 50_000])
-def test_what_is_asked_for_is_where_a_dict_looks(n, others):
-    places = {name: i for i, name in enumerate([*others, *(f"word {i}" for i in range(n))])}
-    assert are_many(id(places))
-    known = list(places)[:128]
-    asked = [*known, "never seen", 8, ("b", "a")]
-    names = np.array(list(map(id, asked)))
-    found = entries_found(id(places), names.ctypes.data, len(names), id(str)).tolist()
-    right = 0
-    for name, entry in zip(asked, found, strict=True):
-        assert entry == 0 or isinstance(name, str)
-        if entry:
-            key, value = i64(entry, 2).tolist()
-            right += key == id(name) and value == id(places[name])
-    assert right > len(known) // 2  # others stand further on, as two have the same place
-
-
-@needs_known_dicts
-def test_few_names_are_near():
-    assert not are_many(id(dict.fromkeys(map(str, range(5000)))))
-
-
-@pytest.mark.skipif(sys.version_info >= ahead.VERSIONS[1], reason="not looked at yet")
-def test_dicts_are_as_they_are_said_to_be():
-    """Of CPython with its lock; else nothing is asked for."""
-    known = sys.implementation.name == "cpython" and object.__basicsize__ == 16
-    assert ahead.is_laid_out() == known
-
 
 def growing(n, start=0):
     """Documents of words that become more and more, with names of other kinds among them."""
@@ -100,11 +47,10 @@ def as_it_is():
 @pytest.mark.parametrize(
     "without",
     [
-        lambda patch: patch.setattr(ahead, "is_laid_out", lambda: False),
         lambda patch: patch.setattr(blocks, "_PRIVATE", 0),
         lambda patch: patch.setattr(mmap, "mmap", refused),
     ],
-    ids=["nothing asked for", "nothing kept free", "refused"],
+    ids=["nothing kept free", "refused"],
 )
 def test_scores_are_the_same_without(without, as_it_is, monkeypatch):
     without(monkeypatch)

@@ -12,6 +12,7 @@ from ..core.auto_sharing import NEIGHBOURS_FOUND
 from ..core.auto_tails import raw_of_score
 from ..core.numba_types import f64_matrix
 from ..model.calls import Call
+from ..model.turns import looks_at_the_model
 from .auto_tables import AutoTables
 
 SHOWN = 5  # examples and features in the text of debug_one
@@ -23,6 +24,7 @@ class Inspected(AutoTables):
 
     _experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
 
+    @looks_at_the_model
     def importances(self) -> dict[Any, float]:
         """The weight of every feature in the distance between examples, all in units of their spread.
 
@@ -33,6 +35,7 @@ class Inspected(AutoTables):
         weights = self._table(core.METRIC)[core.METRIC_WEIGHT]
         return dict(zip(self.features, weights.tolist(), strict=False))
 
+    @looks_at_the_model
     def experts(self) -> list[dict[str, Any]]:
         """The opinions that are mixed: their name, their weight, and their running loss.
 
@@ -66,6 +69,7 @@ class Inspected(AutoTables):
 
         return call.arrays[-1][0].tolist(), note, desk
 
+    @looks_at_the_model
     def explain_one(self, x: dict[Any, Any]) -> dict[str, Any]:
         """What speaks for the prediction of an example.
 
@@ -119,6 +123,7 @@ class Inspected(AutoTables):
         labels = getattr(self, "labels", None)
         return value if labels is None else labels.known[int(value)]
 
+    @looks_at_the_model
     def debug_one(self, x: dict[Any, Any]) -> str:
         """`explain_one` as text, for pipelines' `debug_one`."""
         found = self.explain_one(x)

@@ -18,7 +18,7 @@ from ..model.batches import Batch
 from ..model.calls import Call
 from ..model.contract import Block, Rows
 from ..model.features import FeatureIndex
-from ..model.lists import Lists, by_key, write_keys
+from ..model.lists import Lists, by_key, write_order
 from ..model.shells import Transformer
 from ..model.targets import plain
 from ..model.turns import changes_the_model
@@ -60,13 +60,14 @@ def _hash_with(entropy: int) -> Any:
 class Table:
     """Where a block keeps what is drawn, and what that depends on: looked up once."""
 
-    __slots__ = ("block", "header", "keys", "numbers")
+    __slots__ = ("block", "header", "keys", "numbers", "ties")
 
     def __init__(self, block: Block, n_columns: int):
         model = blocks.views(block)
         self.block = block
         self.numbers = model.vectors[:, :n_columns]
         self.keys: Any = memoryview(model.keys)  # type: ignore[arg-type]
+        self.ties: Any = memoryview(model.ties)  # type: ignore[arg-type]
         self.header = {"kernel": int(model.head.kernel), "gamma": float(model.head.gamma)}
 
     def __deepcopy__(self, memo: Any) -> None:
@@ -164,7 +165,7 @@ class Drawn(StreamModel):
             table = self._table = Table(self.block, self.n_columns)
         offered = features.vacant.last(len(names))
         table.numbers[offered] = self.columns_of(names, table.header)
-        write_keys(table.keys, offered, names)
+        write_order(table.keys, table.ties, offered, names)
         features.take(names, offered)
 
     def forget_prepared(self) -> None:

@@ -18,7 +18,7 @@ from ..model.calls import Call
 from ..model.contract import Rows
 from ..model.expansion import FIRST_CAPACITY, GROWTH
 from ..model.shells import BudgetClassifier
-from ..model.turns import changes_the_model
+from ..model.turns import changes_the_model, looks_at_the_model
 from ..parameters import Mutable, boolean, not_negative, one_of, optional, positive, whole
 
 __all__ = ["SBPClassifier"]
@@ -206,6 +206,7 @@ class SBPClassifier(BudgetClassifier):
         self.resize_block(capacity=blocks.columns_for(min(GROWTH * capacity, self.window + 1)))
 
     @property
+    @looks_at_the_model
     def bias(self) -> float:
         """What is added to the kernel expansion; 0 without `fit_bias`."""
         return 0.0 if self.block is None else float(self.state_record().bias)
@@ -250,6 +251,7 @@ class SBPClassifier(BudgetClassifier):
         return self._window_rows()[choice.LABELS] * (self.scores_of_vectors()[:, 0] + self.bias)
 
     @property
+    @looks_at_the_model
     def margin(self) -> float:
         """The objective of the paper: the margin that a model of length one has on the window, with `slack` of slack.
 
@@ -265,6 +267,7 @@ class SBPClassifier(BudgetClassifier):
         above = np.append(responses[1:], np.inf)
         return float(levels[np.argmax(levels <= above)])
 
+    @looks_at_the_model
     def objective(self, l2: float) -> float:
         """The other form of the problem: l2 / 2 |w|^2 + the mean hinge loss, on the window.
 
@@ -276,6 +279,7 @@ class SBPClassifier(BudgetClassifier):
         losses = np.maximum(0.0, 1.0 - self._responses())
         return float(0.5 * l2 * self.squared_length() + losses.mean())
 
+    @looks_at_the_model
     def slack_for(self, l2: float, tolerance: float = 1e-3) -> float:
         """The `slack` that stands for a strength of regularisation `l2`: nu from lambda, section 5 of the paper.
 

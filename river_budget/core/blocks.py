@@ -43,8 +43,9 @@ _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)  
 
 
 def views(block: Any) -> Any:
-    """The model of a block, without scratch space: alive as long as the block."""
-    return PlainModel(block.ctypes.data, 0)
+    """The model of a block, without scratch space. It holds the block, and so does each of its tables: another thread may
+    give the model a new one meanwhile."""
+    return PlainModel(block.ctypes.data, 0, block)
 
 
 def table_of(model: Any) -> Any:

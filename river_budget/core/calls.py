@@ -4,8 +4,8 @@ Each array that numba receives from Python costs as much as forty support vector
 
 Examples come as rows of a matrix, a number for every known feature in the order of the places; or each as a list of
 the features that are present, with their places: those of example t from STARTS[t] to STARTS[t + 1]. A place below 0
-is that of a feature which the model does not know; KEYS says where it belongs in the order of summation, if that
-makes a difference.
+is that of a feature which the model does not know; KEYS and TIES say where it belongs in the order of summation, if
+that makes a difference (each 0 where it was not written down).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .layout import model_at
 from .numba_types import address_of, f64, f64_matrix, i64
 
 BLOCK, SCRATCH, ROWS, TARGETS, WEIGHTS, SCORES, SIZE, WIDTH, OUTPUTS = range(9)
-STARTS, PLACES, KEYS = range(9, 12)
+STARTS, PLACES, KEYS, TIES = range(9, 13)
 
 # What is present is gathered for the examples of a call, or the first AT_ONCE of them (core/examples.py): PARTS
 # numbers for each, and from DESK to DESK_END up to LISTED lists of up to LONGEST numbers. DONE says for how many.
-LISTS_OF, AT_ONCE, DESK, DESK_END, DONE, EVERY_PLACE, SORTED, LONGEST = range(12, 20)
+LISTS_OF, AT_ONCE, DESK, DESK_END, DONE, EVERY_PLACE, SORTED, LONGEST = range(13, 21)
 GATHERED = 4  # where they are listed, in a stream
 PARTS, LISTED = 5, 3
 N_WORDS = LONGEST + 1

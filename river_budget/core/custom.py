@@ -7,6 +7,7 @@ in every process anew. So blocks can travel, and compiled passes stay as they ar
 from __future__ import annotations
 
 import hashlib
+import threading
 from typing import Any
 
 import numba
@@ -17,7 +18,9 @@ from .numba_types import compiled_as, f64
 
 SIGNATURE = types.float64(types.CPointer(types.float64), types.CPointer(types.float64), types.intp)
 _functions: dict[int, Any] = {}  # by number: the function as the user has written it
-_addresses: dict[int, tuple[int, Any]] = {}  # by number: the address, and what keeps it alive
+_addresses: dict[int, int] = {}  # by number
+_kept: list[Any] = []  # everything that was compiled: a pass may be in it when its name gets another function
+_lock = threading.Lock()
 _plain: dict[int, Any] = {}  # by address, where nothing is compiled
 
 
@@ -35,15 +38,17 @@ def function_of(name: str) -> Any:
 def make_known(name: str, function: Any) -> None:
     """Compile a function and know it by this name from now on."""
     number = number_of(name)
-    if _functions.get(number) is not function:
-        _addresses[number] = _compiled(number, function)
-        _functions[number] = function
+    with _lock:
+        if _functions.get(number) is not function:
+            _addresses[number], machine_code = _compiled(number, function)
+            _kept.append(machine_code)
+            _functions[number] = function
 
 
 def address_for(number: int) -> int:
     """Where the function of this number is."""
     try:
-        return _addresses[number][0]
+        return _addresses[number]
     except KeyError:
         raise RuntimeError(
             "this model has a kernel function that this process does not know: make "

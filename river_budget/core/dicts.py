@@ -1,7 +1,11 @@
 """Examples as Python has them: dicts, which compiled code reads by itself.
 
-It has Python's lock, so that nothing changes while an example is read. Numbers and names whose conversion would run code
-of Python are out of the ordinary: a number becomes NaN, which no pass takes, and a name ends the reading.
+It has Python's lock. Whatever would run code of Python is left to Python: only names that are exactly texts, whole numbers
+or tuples of these are read, and only models are served that know no others (model/features.py), so that no `__eq__` or
+`__hash__` of a user's is called. A value of another type than those listed is read as NaN, which no pass takes.
+
+References are borrowed from the example and from the dict of places while nothing can run in between. Only the
+`repr` of a tuple may (a garbage collection may call finalizers): new names are held from the moment they are read.
 """
 
 from __future__ import annotations
@@ -10,7 +14,6 @@ import math
 
 import numpy as np
 
-from .ahead import are_many, ask_for_names
 from .calls import KEYS, LONGEST, N_WORDS, PLACES, ROWS, STARTS
 from .codes import Need
 from .cpython import (
@@ -20,6 +23,7 @@ from .cpython import (
     dict_size,
     error_set,
     float_value,
+    hold,
     int_value,
     release,
     repr_new,
@@ -36,21 +40,31 @@ from .shared import shared
 
 EXACT = 2.0**53  # up to which whole numbers are floats as they are
 STRANGE = np.int64(-2)  # the place of a name that is out of the ordinary
+ALL_BITS = 2**32 - 1
+
+# How the tie of a name is made (model/lists.py)
+MODULUS = np.uint64(29493594393656593)
+OF_TEXT, OF_TUPLE = np.uint64(1), np.uint64(2)
+NUMBERS_TIE = -(2**54)
 
 octets, u32 = carver(np.uint8), carver(np.uint32)
 
 
 @compiled
 def read(entry, at, x):
-    """Write an example down for the call that suits it. Returns where that is, or 0 if it is out of the ordinary."""
-    entry.new = 0
+    """Write an example down for the call that suits it. Returns where that is, or 0 if it is out of the ordinary.
+
+    What is new in it is held; `forget_strangers` lets go of it.
+    """
+    entry.new, version = 0, entry.version
     if not is_among(type_of(x), entry.dicts, N_DICTS):
         return NONE
     n = dict_size(x)
     if entry.row != 0 and n == entry.known and read_row(entry, at, x):
         return entry.row
     if entry.list != 0 and n < i64(entry.list, N_WORDS)[LONGEST] and read_list(at, x, n):
-        return entry.list
+        # a finalizer may have changed the model
+        return entry.list if i64(entry.given_back, 1)[0] == version else NONE
     return NONE
 
 
@@ -74,37 +88,36 @@ def read_row(entry, at, x):
 
 @shared(Need.NAMES, FLAG, WHOLE, WHOLE, WHOLE)
 def read_list(at, x, n):
-    """What there is in an example. Names that are not known are noted."""
+    """What there is in an example. Names that are not known are noted, and held."""
     entry = entry_at(at)
     call, i = i64(entry.list, N_WORDS), 0
     starts, places = i64(call[STARTS], 2), i64(call[PLACES], n)
     values, keys, strangers = f64(call[ROWS], n), f64(call[KEYS], n), i64(entry.strangers, n)
-    if entry.foreseen != 0 and are_many(entry.places):
-        look_ahead(entry, at, x, strangers, places)
-    entry.new = entry.position = 0
+    entry.position = 0
     while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
-        place = place_of(entry, entry.key)
+        values[i] = number_of(entry, entry.value)
+        places[i] = place = place_of(entry, entry.key)
+        if place == STRANGE or (place < 0 and entry.new_names == 0):
+            return False
         if place < 0:
-            odd = place == STRANGE or entry.new_names == 0
-            keys[i] = math.nan if odd else key_of(entry, at, entry.key)
-            if math.isnan(keys[i]):
-                return False
+            hold(entry.key)
             strangers[entry.new] = entry.key
             entry.new += 1
-        values[i], places[i] = number_of(entry, entry.value), place
+            keys[i] = key_of(entry, at, strangers[entry.new - 1])
+            if math.isnan(keys[i]):
+                return False
         i += 1
     starts[0], starts[1] = 0, i
     return i == n
 
 
 @compiled
-def look_ahead(entry, at, x, names, notes):
-    """Ask for the memory in which the names of an example will be looked for."""
-    i = entry.position = 0
-    while i < names.shape[0] and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
-        names[i] = entry.key
-        i += 1
-    ask_for_names(entry.places, names[:i], notes, entry.text)
+def forget_strangers(entry):
+    """Let go of the new names of an example."""
+    strangers = i64(entry.strangers, entry.new)
+    entry.new = 0
+    for i in range(strangers.shape[0]):
+        release(strangers[i])
 
 
 @compiled(always_inlined=True)
@@ -131,7 +144,7 @@ def number_of(entry, value):
 def place_of(entry, name):
     """Where a name stands; NOBODY if it is not known."""
     kind = type_of(name)
-    if kind != entry.text and kind != entry.whole and not is_tuple_of_texts(entry, name):
+    if kind != entry.text and kind != entry.whole and not is_plain_tuple(entry, name):
         return STRANGE
     found = dict_get(entry.places, name)
     if found != 0:
@@ -143,14 +156,19 @@ def place_of(entry, name):
 
 
 @compiled(always_inlined=True)
-def is_tuple_of_texts(entry, name):
-    """Whether it is, so that no code of Python runs when it is compared, or printed."""
+def is_plain_tuple(entry, name):
+    """Whether it is a tuple of texts and whole numbers, so that no code of Python runs when it is compared, or printed."""
     if type_of(name) != entry.several:
         return False
     i, n = 0, tuple_size(name)
-    while i < n and type_of(tuple_get(name, i)) == entry.text:
+    while i < n and is_plain(entry, type_of(tuple_get(name, i))):
         i += 1
     return i == n
+
+
+@compiled(always_inlined=True)
+def is_plain(entry, kind):
+    return kind == entry.text or kind == entry.whole
 
 
 @compiled
@@ -160,17 +178,25 @@ def key_of(entry, at, name):
     if kind == entry.text:
         return key_of_text(entry, at, name)
     if kind == entry.whole:
-        number = float_value(name)
-        if number == -1.0 and error_set() != 0:
-            clear_error()
-        return number if abs(number) < EXACT and number != -1.0 else math.nan
+        number = whole_number(name)
+        return number if entry.key_mask == ALL_BITS else math.nan
     text = repr_new(name)
-    if text == 0:  # no memory
+    if text == 0:  # no memory, or a number of too many digits
         clear_error()
         return math.nan
     key = key_of_text(entry, at, text)
     release(text)
     return key
+
+
+@compiled(always_inlined=True)
+def whole_number(name):
+    """A whole number as a float, or NaN where that would round it."""
+    number = float_value(name)
+    if number == -1.0 and error_set() != 0:
+        clear_error()
+        return math.nan
+    return number if abs(number) < EXACT else math.nan
 
 
 @compiled
@@ -179,7 +205,36 @@ def key_of_text(entry, at, name):
     if text == 0:  # half a character
         clear_error()
         return math.nan
-    return crc32(octets(text, entry.size), u32(entry.remainders, 256))
+    crc = crc32(octets(text, entry.size), u32(entry.remainders, 256))
+    return float(np.int64(crc) & entry.key_mask)
+
+
+@compiled
+def tie_of(entry, at, name):
+    """As model/lists.py has it, for names that have a key. (0 if there is no memory to print it: then an error is set.)"""
+    kind = type_of(name)
+    if kind == entry.text:
+        return tie_of_text(entry, at, name, OF_TEXT)
+    if kind == entry.whole:
+        return np.int64(whole_number(name)) + NUMBERS_TIE
+    text = repr_new(name)
+    if text == 0:
+        return NONE
+    tie = tie_of_text(entry, at, text, OF_TUPLE)
+    release(text)
+    return tie
+
+
+@compiled
+def tie_of_text(entry, at, name, kind):
+    """The octets behind one for the kind of the name, as one whole number, modulo a prime."""
+    text = utf8_of(name, at + LENGTH)
+    if text == 0:
+        return NONE
+    text, rest = octets(text, entry.size), kind
+    for i in range(text.shape[0]):
+        rest = ((rest << np.uint64(8)) | np.uint64(text[i])) % MODULUS
+    return np.int64(rest)
 
 
 @compiled(always_inlined=True)
@@ -188,4 +243,4 @@ def crc32(text, remainders):
     rest = np.uint32(0xFFFFFFFF)
     for i in range(text.shape[0]):
         rest = remainders[np.uint8(rest) ^ text[i]] ^ (rest >> np.uint32(8))
-    return float(rest ^ np.uint32(0xFFFFFFFF))
+    return rest ^ np.uint32(0xFFFFFFFF)

@@ -10,11 +10,9 @@ ENTRY = np.dtype(
     (
         np.record,
         [
-            ("busy", "i8"),
-            # where it says whether somebody is about to use the calls: in `busy`, or with a common row
-            ("busy_at", "i8"),
-            ("block", "i8"),  # the model
+            ("busy", "i8"),  # whether an example is being read into the calls
             ("nothing", "i8"),  # None
+            ("true", "i8"),  # True
             # what counts how often names have lost their places, and when this was made
             ("given_back", "i8"),
             ("version", "i8"),
@@ -22,13 +20,12 @@ ENTRY = np.dtype(
             ("scoring", "i8"),
             ("learning", "i8"),
             ("large", "i8"),
-            # the calls that they are given, or 0; the row may be one that other models use too
+            # the calls that they are given, or 0
             ("row", "i8"),
             ("list", "i8"),
             # places of names
             ("places", "i8"),  # a dict
             ("known", "i8"),  # how many there are
-            ("foreseen", "i8"),  # whether it is known where a dict looks for a name (core/ahead.py)
             ("names", "i8"),  # of whole rows, by place
             ("expected", "i8"),  # the names of the last whole row, in its own order
             ("expected_places", "i8"),
@@ -38,7 +35,7 @@ ENTRY = np.dtype(
             ("left", "i8"),  # what counts them
             ("new_names", "i8"),  # whether there may be any
             ("names_at", "i8"),  # of each place, or 0
-            ("strangers", "i8"),  # the new names of an example
+            ("strangers", "i8"),  # the new names of an example, which are held while it is read and learned
             ("new", "i8"),  # how many these are
             ("met", "i8"),  # and have been, in examples that were learned
             ("look", "i8"),  # when it is looked at how vectors are stored
@@ -50,6 +47,7 @@ ENTRY = np.dtype(
             ("whole", "i8"),
             ("several", "i8"),  # a tuple, as of words that follow each other
             ("remainders", "i8"),
+            ("key_mask", "i8"),  # the bits of keys that count: fewer in tests only
             # answers of the interpreter
             ("position", "i8"),
             ("key", "i8"),

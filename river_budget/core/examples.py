@@ -30,6 +30,7 @@ from .calls import (
     SIZE,
     SORTED,
     STARTS,
+    TIES,
     WIDTH,
     row_of,
     scores_of,
@@ -50,6 +51,7 @@ NONE, NOBODY = (
     np.int64(0),
     np.int64(-1),
 )  # (literals are types of their own: callees would be compiled twice)
+NO_TIES = NONE  # instead of the address of ties
 BLOCK = 32  # rows that are looked at together
 
 
@@ -209,7 +211,7 @@ def from_row(model, row, call, room):
         keys = f64(call[SORTED], longest)
         for i in range(n):
             keys[i] = model.keys[places[i]]
-        sort_by_key(keys, places, values, n)
+        sort_by_key(keys, places, values, n, model.ties, NO_TIES)
     return present(places, values, n)
 
 
@@ -249,13 +251,16 @@ def from_list(model, call, t, room):
             place = given_places[i]
             strange_key = given_keys[i] if keyed else math.inf
             key = known_keys[place] if place >= 0 else strange_key
-            places[n], values[n], keys[n] = place, given[i], key
+            # a negative place says where the stranger stood: that is where its tie stands
+            places[n], values[n], keys[n] = place if place >= 0 else ~i, given[i], key
             strangers += place < 0
-            ordered &= key >= last
+            ordered &= key > last
             last = key
             n += 1
     if not ordered:
-        sort_by_key(keys, places, values, n)
+        sort_by_key(keys, places, values, n, model.ties, call[TIES])
+        if keyed and strangers > 0 and call[TIES] == 0 and has_tie(keys, places, n):
+            values[0] = math.nan  # the caller tries again, with ties
     if strangers == 0:
         return present(places, values, n)
     if model.head.kernel == LAPLACIAN:  # which adds them to every distance, in their turn
@@ -282,15 +287,48 @@ def added_exactly(values, n):
 
 
 @compiled
-def sort_by_key(keys, places, values, n):
-    """Shell's method: short lists are what mostly comes, and long ones are mostly in order."""
+def has_tie(keys, places, n):
+    """Whether a feature that the model does not know has the key of another one: sorted, they are neighbours."""
+    tied = False
+    for i in range(1, n):
+        tied |= keys[i] == keys[i - 1] and min(places[i], places[i - 1]) < 0
+    return tied
+
+
+@compiled(always_inlined=True)
+def tie_of(place, known_ties, given_ties):
+    if place >= 0:
+        return known_ties[place]
+    return i64(given_ties + 8 * ~place, 1)[0] if given_ties != NO_TIES else NONE
+
+
+@compiled
+def comes_later(place, other, known_ties, given_ties):
+    """Whether a feature comes behind another one with the same key. Places decide where the ties are equal too, as in
+    `precedes` of core/nodes.py."""
+    own, others = tie_of(place, known_ties, given_ties), tie_of(other, known_ties, given_ties)
+    return own > others or (own == others and place > other)
+
+
+@compiled
+def sort_by_key(keys, places, values, n, known_ties, given_ties):
+    """Shell's method: short lists are what mostly comes, and long ones are mostly in order.
+
+    given_ties: the address of those of features that the model does not know, or 0.
+    """
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, n):
             key, place, value, j = keys[i], places[i], values[i], i
-            while j >= gap and keys[j - gap] > key:
+            while j >= gap and (
+                keys[j - gap] > key
+                or (
+                    keys[j - gap] == key
+                    and comes_later(places[j - gap], place, known_ties, given_ties)
+                )
+            ):
                 keys[j], places[j], values[j] = keys[j - gap], places[j - gap], values[j - gap]
                 j -= gap
             keys[j], places[j], values[j] = key, place, value

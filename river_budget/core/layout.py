@@ -35,7 +35,7 @@ _DERIVED = "dense linked heads pieces jotted"  # sizes that follow from these
 _INTEGERS = (
     f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
-    "wanted outgrown noted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_columns at_firsts "
+    "wanted outgrown noted at_coefficients at_norms at_arrivals at_per_vector at_factor at_keys at_ties at_columns at_firsts "
     "at_pieces at_nodes at_multipliers at_lengths at_strains at_unsorted at_brief at_distances at_room at_narrow_vectors"
 )
 _REALS = (
@@ -100,6 +100,7 @@ BLOCK_TABLES: dict[str, Any] = {
     "per_vector": (f64_matrix, lambda h: (h.per_vector, h.capacity)),  # the algorithm's own rows
     "factor": (f64_matrix, lambda h: (h.factored * h.capacity, h.capacity)),  # of K^-1
     "keys": (f64, lambda h: (h.width,)),  # the order in which features are summed up
+    "ties": (i64, lambda h: (h.width,)),  # and that of features whose keys are equal
     "columns": (columns_at, lambda h: (h.linked,)),  # the nodes of every feature
     "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
     "pieces": (i64_matrix, lambda h: (2, h.pieces)),  # of nodes, that nobody has
@@ -185,17 +186,27 @@ give_attributes(
 
 
 class PlainModel:
-    """A model for Python: the same attributes as in compiled code."""
+    """A model for Python: the same attributes as in compiled code. `held`: the array in which the block is, if what is
+    looked at must not vanish; without it the memory belongs to the caller."""
 
-    __slots__ = ("block", "memory")
+    __slots__ = ("block", "held", "memory")
 
-    def __init__(self, block: int, memory: int):
-        self.block, self.memory = block, memory
+    def __init__(self, block: int, memory: int, held: Any = None):
+        self.block, self.memory, self.held = block, memory, held
 
     def __getattr__(self, name: str) -> Any:
+        if self.held is not None and (name == "head" or name in BLOCK_TABLES):
+            return self._table(name)
         if name == "head":
             return header_at(self.block)
         return attribute(name, self.block, self.memory, read_header(self.block))
+
+    def _table(self, name: str) -> Any:
+        """A part of the array that holds the block."""
+        if name == "head":
+            return np.ndarray(1, HEADER, self.held)[0]
+        at, *shape = place_of(name, self.block, self.memory, read_header(self.block))
+        return BLOCK_TABLES[name][0].of_array(self.held, int(at - self.block), shape)
 
 
 def read_header(block: int) -> Any:

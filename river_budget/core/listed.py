@@ -5,6 +5,8 @@ These functions are compiled where a model has such vectors (core/shared.py).
 
 from __future__ import annotations
 
+import numpy as np
+
 from .ahead import ask_for_nodes
 from .codes import Need
 from .examples import NONE, places_of, present, values_of
@@ -64,15 +66,15 @@ def lists_side_by_side(model, members, cursors, places, points):
     """The members as rows of points, whose columns are the features that any of them has. Returns how many there are.
 
     Lists in the order of the keys run together."""
-    nodes, keys, n = model.nodes, model.keys, 0
+    nodes, n = model.nodes, 0
     for i in range(members.shape[0]):
         cursors[i] = model.firsts[members[i]]
     while True:
         feature = NONE - 1
         for i in range(members.shape[0]):
             if cursors[i] != 0:
-                other = nodes[cursors[i]].feature
-                if feature < 0 or precedes(keys, other, feature):
+                other = np.int64(nodes[cursors[i]].feature)
+                if feature < 0 or precedes(model, other, feature):
                     feature = other
         if feature < 0:
             return n

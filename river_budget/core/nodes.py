@@ -24,8 +24,17 @@ NOT_ZERO = 1e-300  # in place of a 0 that is stored
 
 
 @compiled(always_inlined=True)
-def precedes(keys, a, b):
-    return keys[a] < keys[b] or (keys[a] == keys[b] and a < b)
+def precedes(model, a, b):
+    """Whether feature a comes before feature b in the order of summation. Places decide between names that nothing
+    else tells apart: so no two features are ever taken for one."""
+    keys = model.keys
+    return keys[a] < keys[b] or (keys[a] == keys[b] and _wins_tie(model, a, b))
+
+
+@compiled
+def _wins_tie(model, a, b):
+    ties = model.ties
+    return ties[a] < ties[b] or (ties[a] == ties[b] and a < b)
 
 
 @compiled(always_inlined=True)
@@ -38,12 +47,12 @@ def column_of(model, feature):
 @compiled
 def rewrite(model, j, places, values):
     """The list of vector j becomes this one: nodes of features that stay are used again, where they are."""
-    nodes, keys, firsts = model.nodes, model.keys, model.firsts
+    nodes, firsts = model.nodes, model.firsts
     last, old = NONE, firsts[j]
     for i in range(places.shape[0]):
         if values[i] == 0.0:
             continue
-        while old != 0 and precedes(keys, nodes[old].feature, places[i]):
+        while old != 0 and precedes(model, np.int64(nodes[old].feature), places[i]):
             following = nodes[old].after
             _free(model, old)
             old = following
@@ -206,15 +215,15 @@ def sort_list(model, j):
     """The list of vector j in the order of the keys."""
     if model.unsorted[j] == 0:
         return
-    nodes, keys, firsts, first = model.nodes, model.keys, model.nonzero, model.firsts[j]
+    nodes, firsts, first = model.nodes, model.nonzero, model.firsts[j]
     n = model.unsorted[j]
     for i in range(n):
         firsts[i] = first
         first = nodes[first].after
-    _sort_nodes(nodes, keys, firsts, n)
+    _sort_nodes(model, firsts, n)
     rest, last = first, NONE
     for i in range(n):
-        while rest != 0 and _comes_first(nodes, keys, np.int64(rest), firsts[i]):
+        while rest != 0 and _comes_first(model, np.int64(rest), firsts[i]):
             last = _follow(model, j, last, rest)
             rest = nodes[rest].after
         last = _follow(model, j, last, firsts[i])
@@ -291,12 +300,13 @@ def other_than_zero(value):
 
 
 @compiled(always_inlined=True)
-def _comes_first(nodes, keys, a, b):
-    return precedes(keys, nodes[a].feature, np.int64(nodes[b].feature))
+def _comes_first(model, a, b):
+    nodes = model.nodes
+    return precedes(model, np.int64(nodes[a].feature), np.int64(nodes[b].feature))
 
 
 @compiled
-def _sort_nodes(nodes, keys, chosen, n):
+def _sort_nodes(model, chosen, n):
     """Shell's method, by the keys of their features."""
     gap = 1
     while gap < n // 3:
@@ -304,7 +314,7 @@ def _sort_nodes(nodes, keys, chosen, n):
     while gap > 0:
         for i in range(gap, n):
             node, j = chosen[i], i
-            while j >= gap and _comes_first(nodes, keys, node, chosen[j - gap]):
+            while j >= gap and _comes_first(model, node, chosen[j - gap]):
                 chosen[j] = chosen[j - gap]
                 j -= gap
             chosen[j] = node

@@ -121,6 +121,11 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
         array = np.ndarray(shape or 1, dtype, (ctypes.c_ubyte * nbytes).from_address(int(address)))
         return array if ndim else array[0]
 
+    def of_array(array, offset, shape):
+        """The same in an array of bytes, which stays alive with it."""
+        return np.ndarray(shape, dtype, array, offset)
+
+    carver.of_array = of_array  # type: ignore[attr-defined]
     carver.kind = View(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
     carver.size = dtype.itemsize  # type: ignore[attr-defined]
 

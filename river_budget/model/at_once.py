@@ -9,6 +9,7 @@ import collections
 import ctypes
 import functools
 import sys
+import threading
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -16,18 +17,21 @@ from typing import Any
 import numba
 import numpy as np
 
-from ..core import ahead, shared, single
+from ..core import shared, single
+from ..core.plain import PLAIN
 from ..core.codes import Need
 from ..core.entries import ENTRY
+from . import lists
 from .calls import PreparedList, PreparedRow, address_of, lasting_address_of
-from .common_rows import LARGE, common_row
 from .features import FeatureIndex
 
 Score = Callable[[dict[Any, Any]], Any]
-Learn = Callable[[dict[Any, Any], float, float], Any]
+Learn = Callable[..., Any]  # of (x, target, weight), and of anything if the scores are wanted
 
+LARGE = 2**19  # bytes of a block, from which on a pass takes longer than other threads should wait
 CALL = (numba.int64[::1],)  # what passes take: addresses and sizes
 ARGUMENTS = {"score": 2, "learn": 3}  # words that a function of C is given
+_lock = threading.Lock()  # around what is made once in a process: functions of Python point to it for ever
 
 
 def nothing(*example: Any) -> None:
@@ -82,12 +86,28 @@ def _remainders() -> Any:
 _REMAINDERS = _remainders()
 
 
-@functools.cache
+_definitions: list[Any] = []  # of the two functions, made once: nothing where there can be none
+
+
+def definitions() -> list[Any]:
+    """The two functions, as CPython wants them; none where compiled code cannot read dicts."""
+    with _lock:
+        if not _definitions:
+            made = [_definition(name) for name in ARGUMENTS] if _may_read_dicts() else [None]
+            _definitions.append([] if None in made else made)
+    found: list[Any] = _definitions[0]
+    return found
+
+
+def _may_read_dicts() -> bool:
+    """Not where numba is switched off, where Python has no lock, or where only public functions shall be used."""
+    compiles = hasattr(single.score, "compile")
+    return compiles and getattr(sys, "_is_gil_enabled", lambda: True)() and not PLAIN
+
+
 def _definition(name: str) -> Any:
-    """One of the two functions, as CPython wants it; None where there can be none."""
+    """One of the two functions; None if it is not compiled."""
     function = getattr(single, name)
-    if not hasattr(function, "compile") or not getattr(sys, "_is_gil_enabled", lambda: True)():
-        return None  # numba is switched off, or Python has no lock
     kinds = (numba.intp,) * ARGUMENTS[name]
     function.compile(kinds)
     address, flags = _address_in_memory(function, kinds), ONE if name == "score" else SEVERAL
@@ -121,8 +141,8 @@ _new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
 
 
 class AtOnce:
-    """The two functions of a model. Both return the scores of an example, before it is learned; or None if it must go
-    the long way, and then nothing has happened.
+    """The two functions of a model. `score` returns the scores of an example; `learn` True, or with a fourth argument the
+    scores before the example was learned. Both return None if it must go the long way, and then nothing has happened.
 
     A copy of a model begins without: theirs would change the original.
     """
@@ -150,21 +170,18 @@ class AtOnce:
         so many vectors have arrived, or any where names come and go.
         """
         made = cls()
-        definitions = [_definition(name) for name in ARGUMENTS]
-        if None in definitions:
+        if not features.plain or not definitions():
             return made
         entry: Any = np.zeros(1, ENTRY)
         vacant, at = features.vacant, lasting_address_of(entry)
         fields = dict.fromkeys(ENTRY.names or (), 0) | {
-            "busy_at": at + int(ENTRY.fields["busy"][1]),  # type: ignore[index]
-            "block": address_of(block),
             "nothing": id(None),
+            "true": id(True),
             "given_back": lasting_address_of(features.given_back),
             "version": features.taken_back,
             "large": block.nbytes >= LARGE,
             "places": id(features.places),
             "known": len(features),
-            "foreseen": ahead.is_laid_out(),
             "fixed": draws or not features.loose,
             "vacant": address_of(vacant.places),
             "left": address_of(vacant.left),
@@ -178,6 +195,7 @@ class AtOnce:
             "whole": id(int),
             "several": id(tuple),
             "remainders": address_of(_REMAINDERS),
+            "key_mask": lists.key_mask,
         }
         entry[0] = tuple(fields.values())
         made.block, made.features, made.entry = block, features, entry
@@ -192,7 +210,8 @@ class AtOnce:
             block,
         ]
         made.score, made.learn = (
-            _new_function(ctypes.addressof(definition), at, made.kept) for definition in definitions
+            _new_function(ctypes.addressof(definition), at, made.kept)
+            for definition in definitions()
         )
         return made
 
@@ -215,13 +234,9 @@ class AtOnce:
         numbers = np.array([*map(id, names), *map(id, names), *range(len(names))])
         first, size = lasting_address_of(numbers), 8 * len(names)
         self.kept.append(numbers)
+        self.kept.append(row)
         entry, self.has_row = self.entry, True
-        common = common_row(self.block, len(names), len(row.scores))
-        if common is None:
-            self.kept.append(row)
-            entry["row"] = address_of(row.addresses)
-        else:
-            entry["row"], entry["busy_at"] = address_of(common.addresses), address_of(common.busy)
+        entry["row"] = address_of(row.addresses)
         entry["names"], entry["expected"], entry["expected_places"] = (
             first,
             first + size,
@@ -256,7 +271,7 @@ class AtOnce:
 
     def follow(self) -> None:
         """Names have lost their places: go on with those that are left. For whoever changes the model."""
-        if self.features is None:
+        if self.features is None or not self.features.plain:
             return
         before, places = self.kept[0], self.features.places
         self.entry["places"] = id(places)

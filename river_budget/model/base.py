@@ -29,10 +29,10 @@ from .contract import Rows
 from .copies import Copied
 from .describing import Described
 from .features import FeatureIndex, in_order
-from .lists import by_key, write_keys
+from .lists import by_key, is_in_order, write_order
 from .many import ManyAtOnce
 from .single import OneByOne
-from .turns import Turn, changes_the_model
+from .turns import Turn, changes_the_model, looks_at_the_model
 
 SHORT_LIST = 32  # features of an example
 SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
@@ -265,10 +265,10 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
     def write_keys(self, places: Mapping[Any, int], n: int | None = None) -> None:
         """Where these of n features stand in the order of summation; and whether that is the order of all places."""
         model = blocks.views(self.block)
-        keys = model.keys
-        write_keys(keys, places.values(), places)
-        known = keys[: len(self.features) if n is None else n]
-        model.head.shuffled = bool(self.features.loose or (known[1:] < known[:-1]).any())
+        keys, ties = model.keys, model.ties
+        write_order(keys, ties, places.values(), places)
+        n = len(self.features) if n is None else n
+        model.head.shuffled = self.features.loose or not is_in_order(keys[:n], ties[:n])
 
     def _new_row(self) -> PreparedRow:
         while True:
@@ -302,6 +302,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         return float(scores[0])
 
     @property
+    @looks_at_the_model
     def memory_usage(self) -> int:
         """Bytes that the model occupies: its block and its indexes."""
         return (0 if self.block is None else self.block.nbytes) + self.features.memory_usage

@@ -208,11 +208,12 @@ class Batch:
         ):
             return self.rows(features)
         lists = self._scaled_lists(features)
-        places, keys = np.full(len(self.names), -1), np.zeros(len(self.names))
+        n = len(self.names)
+        places, keys, ties = np.full(n, -1), np.zeros(n), np.zeros(n, np.int64)
         every = self.lists is None or self._is_long
         columns = np.arange(len(self.names)) if every else self._columns_in_use
         names = [self.names[column] for column in columns.tolist()]
-        places[columns], keys[columns] = features.places_and_keys(names)
+        places[columns], keys[columns], ties[columns] = features.places_and_order(names)
         first, last = lists.starts[0], lists.starts[-1]
         some = lists.places[first:last]
         found = places.take(some)
@@ -222,6 +223,7 @@ class Batch:
             found,
             lists.values[first:last],
             None if known else keys[some],
+            None if known else ties[some],
         )
 
     def parts(self, entries: int) -> Iterator[tuple[int, int]]:

@@ -28,11 +28,12 @@ from ..core.calls import (
     SIZE,
     STARTS,
     TARGETS,
+    TIES,
     WEIGHTS,
 )
 from ..core.codes import Need
 from ..core.custom import address_for
-from .lists import Lists, key_of
+from .lists import Lists, key_and_tie
 
 NONE: Any = np.empty(0)
 NO_ROWS: Any = np.empty((0, 0))
@@ -186,10 +187,11 @@ class Call:
         if type(rows) is Lists:
             if not shared.ready & LISTED_EXAMPLES:
                 shared.make_ready(LISTED_EXAMPLES)
-            lists = tuple(map(address_of, (rows.starts, rows.places, rows.keys)))
+            parts = (rows.starts, rows.places, rows.keys, rows.ties)
+            lists = tuple(map(address_of, parts))
             first, width, longest = address_of(rows.values), 0, rows.longest
         else:
-            lists, first, width = (0, 0, 0), address_of(rows), rows.shape[1]
+            lists, first, width = (0, 0, 0, 0), address_of(rows), rows.shape[1]
             longest = width
         self.desk = workspace.desk_for(longest + 1, n)
         self.firsts = (
@@ -277,12 +279,13 @@ class PreparedList(Call):
         "arrived",
         "keyed",
         "keys",
-        "known_keys",
+        "known_order",
         "pass_holder",
         "places",
         "room",
         "scores",
         "target",
+        "ties",
         "values",
         "weight",
     )
@@ -290,10 +293,13 @@ class PreparedList(Call):
     def __init__(self, pass_holder: Any, block: Any, room: int, n_outputs: int):
         self.pass_holder, self.room = pass_holder, room
         model = blocks.views(block)
-        self.known_keys: Any = memoryview(model.keys)  # type: ignore[arg-type]
+        # where the model keeps keys and ties
+        self.known_order: Any = memoryview(model.keys), memoryview(model.ties)
         self.arrived: Any = memoryview(blocks.field_of(block, "arrived"))  # type: ignore[arg-type]
         values, self.values = _one(room)
         keys, self.keys = _one(room)
+        ties: Any = _whole_numbers(room)
+        self.ties = memoryview(ties)
         whole: Any = _whole_numbers(room + 2)
         whole[:] = 0
         whole[1] = room
@@ -302,20 +308,21 @@ class PreparedList(Call):
         targets, self.target = _one(1)
         weights, self.weight = _one(1)
         scores, self.scores = _one(1, n_outputs)
-        super().__init__(block, Lists(starts, places, values, keys), targets, weights, scores)
+        super().__init__(block, Lists(starts, places, values, keys, ties), targets, weights, scores)
         self.keyed = False
-        self.addresses[KEYS] = 0
+        self.addresses[KEYS] = self.addresses[TIES] = 0
 
     def use_keys(self) -> None:
-        """From now on keys are given of the features that are not known."""
+        """From now on keys and ties are given of the features that are not known."""
         self.keyed = True
         self.addresses[KEYS] = address_of(self.arrays[2].keys)
+        self.addresses[TIES] = address_of(self.arrays[2].ties)
 
-    def write_keys(self, x: dict[Any, Any], places: list[int]) -> None:
-        """The keys of the features that have no place."""
+    def write_order(self, x: dict[Any, Any], places: list[int]) -> None:
+        """The keys and ties of the features that have no place."""
         for i, (name, place) in enumerate(zip(x, places, strict=True)):
             if place < 0:
-                self.keys[i] = key_of(name)
+                self.keys[i], self.ties[i] = key_and_tie(name)
 
     def fill(self, places: list[int], values: Iterable[Any]) -> None:
         """Write an example down. Raises struct.error, TypeError or OverflowError for what is no number."""

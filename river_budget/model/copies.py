@@ -11,7 +11,7 @@ from .at_once import AtOnce
 from .batches import LARGE, Batch, NotFinite
 from .calls import FreeRows
 from .features import FeatureIndex
-from .turns import Turn, takes_a_turn
+from .turns import Turn, looks_at_the_model
 
 Result = TypeVar("Result")
 MUCH = 4  # times
@@ -28,7 +28,7 @@ class Copied:
         state: dict[str, Any] = self._snapshot()
         return state
 
-    @takes_a_turn
+    @looks_at_the_model
     def _snapshot(self) -> dict[str, Any]:
         return self._state()
 
@@ -36,6 +36,12 @@ class Copied:
         block = None if self.block is None else self.block.copy()
         own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}
         return self.__dict__ | {"block": block, "at_once": AtOnce(), **own}
+
+    def still(self) -> Any:
+        """A copy of the model between two examples, for whoever looks at it for long."""
+        still = object.__new__(type(self))
+        still.__setstate__(self._snapshot())
+        return still
 
     def twin(self) -> Any:
         """A copy, for whoever has the turn: changed first, it then takes the place of the model at once."""

@@ -9,6 +9,7 @@ import numpy as np
 from ..core import blocks
 from .calls import Call
 from .lists import vectors_of
+from .turns import looks_at_the_model
 
 SHOWN = 5  # classes and features
 MOST = 5000  # rows that are scored to find the best features: a look at a model takes no time
@@ -28,6 +29,7 @@ class Described:
     block: Any
 
     @property
+    @looks_at_the_model
     def n_examples(self) -> int:
         """How many examples the model has learned, without those of weight 0; of merged models the largest number."""
         return 0 if self.block is None else int(blocks.views(self.block).head.judged)
@@ -40,6 +42,7 @@ class Described:
         return html_of(self)
 
 
+@looks_at_the_model
 def facts(model: Any) -> dict[str, str]:
     """What can be said about a model at this moment, by name."""
     found = {"examples": f"{model.n_examples:,}" if model.counts_examples else ""}

@@ -21,6 +21,7 @@ from .calls import Call
 from .contract import Rows
 from .lists import vectors_of
 from .storage import StoredVectors
+from .turns import looks_at_the_model
 
 FIRST_CAPACITY = 64  # of a model without a budget
 WHOLE = (
@@ -164,11 +165,13 @@ class BudgetModel(StoredVectors):
     # inspection
 
     @property
+    @looks_at_the_model
     def n_support_vectors(self) -> int:
         """How many support vectors the model holds."""
         return 0 if self.block is None else int(blocks.views(self.block).head.count)
 
     @property
+    @looks_at_the_model
     def n_repairs(self) -> int:
         """How often a maintained quantity had drifted away from what it stands for and was computed anew.
 
@@ -178,6 +181,7 @@ class BudgetModel(StoredVectors):
         """
         return 0 if self.block is None else int(blocks.views(self.block).head.repairs)
 
+    @looks_at_the_model
     def support_vectors(self) -> list[dict[str, Any]]:
         """The support vectors, oldest first.
 

@@ -18,7 +18,10 @@ from typing import Any
 import numpy as np
 
 from ..parameters import as_float
-from .lists import Lists, by_key, key_of
+from .lists import Lists, by_key, key_and_tie
+
+
+PLAIN_KINDS = frozenset({str, int})
 
 
 def number(feature: Any, value: Any) -> float:
@@ -51,6 +54,16 @@ def in_order(names: Iterable[Any]) -> list[Any]:
         return sorted(names)
     except TypeError:  # names of several types
         return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
+
+
+def are_plain(names: Iterable[Any]) -> bool:
+    """Whether all names are exactly texts, whole numbers or tuples of these: no code of Python runs when such are compared,
+    and compiled code reads them by itself (core/dicts.py)."""
+    return all(
+        type(name) in PLAIN_KINDS
+        or (type(name) is tuple and all(type(part) in PLAIN_KINDS for part in name))
+        for name in names
+    )
 
 
 def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
@@ -103,18 +116,22 @@ class FeatureIndex:
         self.places: dict[Any, int] = {}
         self.vacant = _NO_PLACES  # of a loose index
         self.width = 0  # places of a loose index
-        self.given_back: Any = np.zeros(1, np.int64)  # changes whenever names lose their places
+        # changes whenever names lose their places, or one comes that compiled code cannot read
+        self.given_back: Any = np.zeros(1, np.int64)
+        self.plain = True  # whether it can read all of them: see are_plain
         # of a loose index: which object stands at each place, or 0
         self.names_at: Any = _NOBODY
         if places is None:
             self.rename(names)
         else:
             self.places.update(zip(names, places, strict=True))
+            self.plain = are_plain(self.places)
             self.loosen(width)
 
     def rename(self, names: Iterable[Any]) -> None:
         """All names, each in the place where it stands here."""
         self.places = {name: place for place, name in enumerate(names)}
+        self.plain = are_plain(self.places)
         self.loose, self.vacant, self.width, self.names_at = False, _NO_PLACES, 0, _NOBODY
         self._pack: Callable[[dict[Any, Any], Any], bool] | None = None
 
@@ -209,14 +226,22 @@ class FeatureIndex:
 
     def take(self, names: Iterable[Any], offered: Any) -> None:
         """The vacant places that were offered last are those of these names."""
-        named, n = zip(names, offered.tolist(), strict=True), len(offered)
+        names = list(names)
+        named, n = dict(zip(names, offered.tolist(), strict=True)), len(offered)
+        self.mark_if_not_plain(names)
         self.vacant.left[0] -= n
         self.places.update(named)  # the only call, after which Ctrl-C may come
 
-    def note_names(self, names: Collection[Any]) -> None:
-        """Which objects stand for these names, that have got their places. Those that are not noted are given up
+    def mark_if_not_plain(self, names: Iterable[Any]) -> None:
+        """Before these names are known. What compiled code has been given holds no longer if it cannot read them."""
+        if self.plain and not are_plain(names):
+            self.plain = False
+            self.given_back[0] += 1
+
+    def note_names(self, names: Collection[Any], places: Any) -> None:
+        """Which objects stand for these names, that have got these places. Those that are not noted are given up
         later."""
-        self.names_at[[self.places[name] for name in names]] = list(map(id, names))
+        self.names_at[places] = list(map(id, names))
 
     def forget(self, unused: Any, kept: Iterable[Any]) -> None:
         """Only names whose places are used are known from now on, and some that are kept; the other places are
@@ -322,17 +347,17 @@ class FeatureIndex:
         """A checked example as a list."""
         self.reject(x)
         values = np.array(list(self.values_of(x)), float)
-        places, keys = self.places_and_keys(x)
-        return Lists(np.array([0, len(values)]), places, values, keys)
+        places, keys, ties = self.places_and_order(x)
+        return Lists(np.array([0, len(values)]), places, values, keys, ties)
 
-    def places_and_keys(self, names: Iterable[Any]) -> tuple[Any, Any]:
-        """The places of names, below 0 if they are not known, and the keys of these."""
+    def places_and_order(self, names: Iterable[Any]) -> tuple[Any, Any, Any]:
+        """The places of names, below 0 if they are not known, and the keys and ties of these."""
         names = list(names)
         places = np.array([self.places.get(name, -1) for name in names], np.int64)
-        keys = np.zeros(len(names))
+        keys, ties = np.zeros(len(names)), np.zeros(len(names), np.int64)
         for i in np.flatnonzero(places < 0).tolist():
-            keys[i] = key_of(names[i])
-        return places, keys
+            keys[i], ties[i] = key_and_tie(names[i])
+        return places, keys, ties
 
     def ordered(self, names: Iterable[Any]) -> list[Any]:
         """These names and those that are known, in the order of summation."""

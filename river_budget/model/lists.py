@@ -12,87 +12,123 @@ from ..core import blocks, layout
 from ..parameters import as_float
 
 WHOLE = 2**53  # up to which whole numbers are floats as they are
-FEW = 32  # names: such are looked at one by one
+FEW_NAMES = 32  # such are looked at one by one
+
+# Where a name stands in the order of summation: by its key, and among equal keys by its tie. Both follow from nothing but
+# the name. The key of a text is its CRC-32: of 100,000 words two have the same with a probability of 69 %. The tie is a
+# second number that knows nothing of the first: the text as one whole number, modulo a prime of 55 bits. Compiled code
+# computes the same (core/dicts.py).
+ALL_BITS = 2**32 - 1
+key_mask = ALL_BITS  # tests keep fewer bits of all keys, so that many names, or all, have the same
+MODULUS = 29493594393656593
+TEXT, TUPLE, OTHER = b"\1", b"\2", b"\3"  # before the octets of which a tie is made
+NUMBERS_TIE = -(2**54)  # added to whole numbers: below the ties of texts
+OTHER_NUMBERS_TIE, OBJECTS_TIE = -(2**60), -(2**61)
 
 
 def key_of(name: Any) -> float:
-    """Where a feature stands in the order of summation: a number in its own place, other names anywhere.
+    """The key of a name: a number is its own, other names have their CRC-32."""
+    return key_and_tie(name)[0]
 
-    It depends on nothing but the name. That two names may meet is of no importance.
-    """
+
+def key_and_tie(name: Any) -> tuple[float, int]:
+    """Where a feature stands in the order of summation."""
     if type(name) is str:
-        try:
-            return zlib.crc32(name.encode())
-        except UnicodeEncodeError:
-            return zlib.crc32(name.encode("utf-8", "surrogatepass"))
+        return _of_octets(_octets(name), TEXT)
     if type(name) is int and -WHOLE < name < WHOLE:  # as columns mostly are
-        return float(name)
+        return _number_key(float(name), name), name + NUMBERS_TIE
     try:
         value = as_float(name)  # 1, 1.0 and True are one key of a dict
-    except ValueError:  # a whole number of more digits than Python writes down
+    except Exception:  # a whole number of more digits than Python writes down, or an object of the user's
         value = None
     if value is not None:
-        return value
+        return _number_key(value, name), _tie_of_number(name, value)
     try:
-        text = name if isinstance(name, str) else repr(name)
-    except ValueError:
-        return 0.0
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+        if isinstance(name, str):
+            return _of_octets(_octets(name), TEXT)
+        kind = TUPLE if type(name) is tuple else OTHER + type(name).__name__.encode()
+        return _of_octets(_octets(repr(name)), kind)
+    except Exception:  # what cannot be printed
+        return 0.0, OBJECTS_TIE - hash(name) % 2**59
 
 
-def write_keys(keys: Any, places: Iterable[int], names: Collection[Any]) -> None:
-    """The keys of names into their places, in an array or in memory."""
-    if len(names) > FEW:
-        np.asarray(keys)[np.fromiter(places, np.int64, len(names))] = _keys_of(names)
+def _octets(text: str) -> bytes:
+    try:
+        return str.encode(text)
+    except UnicodeEncodeError:
+        return str.encode(text, "utf-8", "surrogatepass")
+
+
+def _of_octets(octets: bytes, kind: bytes) -> tuple[float, int]:
+    return float(zlib.crc32(octets) & key_mask), int.from_bytes(kind + octets) % MODULUS
+
+
+def _number_key(value: float, name: Any) -> float:
+    return value if key_mask == ALL_BITS else float(hash(name) & key_mask)
+
+
+def _tie_of_number(name: Any, value: float) -> int:
+    """Tells numbers apart that are one float, as 2**53 and 2**53 + 1, or 1/3 and Fraction(1, 3)."""
+    if abs(value) < WHOLE and value.is_integer() and hash(name) == hash(value):
+        return int(value) + NUMBERS_TIE
+    return OTHER_NUMBERS_TIE - hash(name) % 2**59
+
+
+def write_order(keys: Any, ties: Any, places: Iterable[int], names: Collection[Any]) -> None:
+    """The keys and ties of names into their places, in arrays or in memory."""
+    if len(names) > FEW_NAMES:
+        found = np.fromiter(places, np.int64, len(names))
+        np.asarray(keys)[found], np.asarray(ties)[found] = order_of(names)
         return
     for place, name in zip(places, names, strict=True):
-        keys[place] = key_of(name)
+        keys[place], ties[place] = key_and_tie(name)
 
 
-def _keys_of(names: Collection[Any]) -> Any:
-    """The keys of many names, which mostly are texts, or the numbers of columns."""
-    kinds, n = set(map(type, names)), len(names)
+def order_of(names: Collection[Any]) -> tuple[Any, Any]:
+    """The keys and the ties of many names, as arrays."""
+    n, kinds = len(names), set(map(type, names))
     try:
-        if kinds == {str}:
-            return np.fromiter(map(zlib.crc32, map(str.encode, names)), np.float64, n)
-        if kinds == {int}:
+        if kinds == {int} and key_mask == ALL_BITS:  # the numbers of columns
             keys = np.fromiter(names, np.float64, n)
             if (np.abs(keys) < WHOLE).all():
-                return keys
+                return keys, np.fromiter(names, np.int64, n) + NUMBERS_TIE
+        if kinds == {str}:
+            octets = list(map(str.encode, names))
+            keys = np.fromiter(map(zlib.crc32, octets), np.int64, n) & key_mask
+            ties = (int.from_bytes(TEXT + text) % MODULUS for text in octets)
+            return keys.astype(float), np.fromiter(ties, np.int64, n)
     except (UnicodeEncodeError, OverflowError):
         pass  # half of a character, or a number beyond all floats
-    return np.fromiter(map(key_of, names), np.float64, n)
+    found = list(map(key_and_tie, names))
+    keys = np.fromiter((key for key, _ in found), np.float64, n)
+    return keys, np.fromiter((tie for _, tie in found), np.int64, n)
 
 
 def by_key(names: Iterable[Any]) -> list[Any]:
     """Names in the order of summation."""
     names = list(names)
-    keys = np.empty(len(names))
-    write_keys(keys, range(len(names)), names)
-    if len(set(keys.tolist())) == len(keys):
-        return [names[i] for i in keys.argsort().tolist()]
-    return sorted(names, key=lambda name: (key_of(name), hash_of(name)))
+    keys, ties = order_of(names)
+    return [names[i] for i in np.lexsort((ties, keys)).tolist()]
 
 
-def hash_of(name: Any) -> str:
-    """To tell names apart whose keys are equal."""
-    try:
-        return f"{type(name).__name__} {name!r}"
-    except ValueError:
-        return ""
+def is_in_order(keys: Any, ties: Any) -> bool:
+    """Whether this is the order of summation: by keys, among equal ones by ties."""
+    later, tied = keys[1:] < keys[:-1], keys[1:] == keys[:-1]
+    return not (later.any() or (tied.any() and (ties[1:] < ties[:-1])[tied].any()))
 
 
 class Lists:
     """Examples as lists: what is present in example t stands from starts[t] to starts[t + 1].
 
-    A place below 0 is that of a name that is not known, whose key says where it belongs.
+    A place below 0 is that of a name that is not known, whose key and tie say where it belongs.
     """
 
-    __slots__ = ("keys", "places", "starts", "values")
+    __slots__ = ("keys", "places", "starts", "ties", "values")
 
-    def __init__(self, starts: Any, places: Any, values: Any, keys: Any = None):
+    def __init__(self, starts: Any, places: Any, values: Any, keys: Any = None, ties: Any = None):
         self.starts, self.places, self.values = starts, places, values
         self.keys = values if keys is None else keys  # of equal length, and not read
+        self.ties = places if ties is None else ties  # the same
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -100,7 +136,7 @@ class Lists:
     def __getitem__(self, some: slice) -> Lists:
         start, stop, _ = some.indices(len(self))
         starts = self.starts[start : max(start, stop) + 1]
-        return Lists(starts, self.places, self.values, self.keys)
+        return Lists(starts, self.places, self.values, self.keys, self.ties)
 
     @property
     def longest(self) -> int:
@@ -112,6 +148,14 @@ class Lists:
         starts = _starts(lengths)
         picked = np.repeat(self.starts[kept] - starts[:-1], lengths) + np.arange(starts[-1])
         return Lists(starts, self.places[picked], self.values[picked])
+
+    def by_place(self) -> Lists:
+        """The same with each list in the order of its places, where that is the order of summation."""
+        owners = np.repeat(np.arange(len(self)), np.diff(self.starts))
+        if (np.diff(owners << 32 | self.places) > 0).all():
+            return self
+        order = np.lexsort((self.places, owners))
+        return Lists(self.starts, self.places[order], self.values[order])
 
     def table(self, width: int) -> Any:
         """As a matrix."""
@@ -168,7 +212,7 @@ def stored_in(block: Any) -> Lists:
     used, filled, lengths = _used_nodes(model)
     nodes = model.nodes
     vectors, features = nodes["vector"][used], np.repeat(filled, lengths)
-    order = np.lexsort((features, model.keys[features], vectors))
+    order = np.lexsort((features, model.ties[features], model.keys[features], vectors))
     starts = _starts(np.bincount(vectors, minlength=count))
     return Lists(starts, features[order], nodes["value"][used][order])
 

@@ -19,7 +19,7 @@ from .batches import Batch
 from .contract import Rows
 from .expansion import BudgetModel
 from .targets import Labels, Targets, check_classes, plain, real, weight, weights
-from .turns import changes_the_model
+from .turns import changes_the_model, looks_at_the_model
 
 
 class Classifier(StreamModel, base.MiniBatchClassifier):
@@ -52,6 +52,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         return self.labels.named(scores)
 
     @property
+    @looks_at_the_model
     def memory_usage(self) -> int:
         return super().memory_usage + self.labels.memory_usage
 

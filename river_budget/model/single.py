@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import struct
+import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..core.layout import UNLIMITED
-from .at_once import AtOnce, nothing
+from .at_once import AtOnce, definitions, nothing
 from .calls import FreeRows, PreparedList, PreparedRow
 from .features import FeatureIndex
 from .turns import Turn
 
+CHANGED = "the example was changed while the model read it"
 STRANGE = itertools.repeat(-1)  # the place of a name that is not known
 
 
@@ -45,27 +47,28 @@ class OneByOne:
         It takes its turn in the same lines as _learn_row: between question and answer there must be no call (turns.py).
         """
         turn = self.turn
-        if turn.taken:
-            turn.refuse()
+        while turn.taken:
+            turn.wait()
         turn.taken = True
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 turn.refuse()  # another thread has added one since the target was coded
-            return self.at_once.learn(x, target, w)
+            return self.at_once.learn(x, target, w, True)
         finally:
             turn.taken = False
 
     def _learn_row(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> None:
         """Learn one example, whose target is checked and known to these labels."""
         turn = self.turn
-        if turn.taken:
-            turn.refuse()
+        while turn.taken:
+            turn.wait()
         turn.taken = True
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 turn.refuse()  # another thread has added one since the target was coded
             if self.at_once.learn(x, target, w) is not None:
                 return
+            turn.thread = threading.get_ident()
             if self.block is None:
                 self.features.reject(x)
                 self.add_features(list(x))
@@ -95,6 +98,7 @@ class OneByOne:
                 features.reject(x)
                 self.run_pass(*prepared.arrays[2:])
         finally:
+            turn.thread = 0
             turn.taken = False
 
     def _keep(
@@ -103,6 +107,9 @@ class OneByOne:
         """A call for one example that has been made. The next examples like this one go the short way with it, or
         else it is free."""
         at_once, block = self.at_once, prepared.arrays[0]
+        if not (features.plain and definitions()):
+            free.append(prepared)  # what compiled code cannot read goes the long way for good
+            return
         if at_once.score is nothing and not features.scaled:
             made = AtOnce.of(block, features, self.draws_features, *self._looks())
             if made.score is not nothing:
@@ -145,7 +152,7 @@ class OneByOne:
             prepared.fill(places, self.features.values_of(x))
         except (struct.error, TypeError, OverflowError):
             self.features.reject(x)
-            raise
+            raise RuntimeError(CHANGED) from None
         prepared.target[0] = target
         prepared.weight[0] = w
         if prepared.pass_holder.learning_pass(prepared.addresses):
@@ -222,14 +229,14 @@ class OneByOne:
                 prepared.fill(found, features.values_of(x))
             except (struct.error, TypeError, OverflowError):
                 features.reject(x)
-                raise
+                raise RuntimeError(CHANGED) from None
             if prepared.keyed and -1 in found:
-                prepared.write_keys(x, found)
+                prepared.write_order(x, found)
             if not self.scoring_pass(prepared.addresses):
                 features.reject(x)
                 if -1 in found and not prepared.keyed:
                     prepared.use_keys()
-                    prepared.write_keys(x, found)
+                    prepared.write_order(x, found)
                     self.scoring_pass(prepared.addresses)
             scores = prepared.scores.tolist()
             self._keep(prepared, features, free)

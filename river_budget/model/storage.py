@@ -9,6 +9,7 @@ keys, which depend on names only.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Collection
 from typing import Any
 
@@ -29,9 +30,10 @@ from .lists import (
     slots_in_use,
     slots_of,
     stored_in,
-    write_keys,
+    write_order,
 )
 
+NOT_KNOWN = itertools.repeat(None)  # where a name has no place that could be taken back
 THIN = 32  # a small table is given up when one number in so many is not 0
 THICK = 8  # and taken up again
 LARGE = 2**15  # numbers in a table, which is looked at as a whole for every new name
@@ -192,7 +194,8 @@ class StoredVectors(StreamModel):
         if slots:
             self.features.loosen(width)
         self.resize_block(width=width, slots=slots)
-        set_vectors(self.block, Lists(lists.starts, places[lists.places], lists.values))
+        moved = Lists(lists.starts, places[lists.places], lists.values)
+        set_vectors(self.block, moved.by_place())
         self.write_keys(self.features.places)
 
     # batches
@@ -248,16 +251,25 @@ class StoredVectors(StreamModel):
             prepared, places = self._list_for(x), features.places
         n, arrived, left = len(new), prepared.arrived, features.vacant.left
         offered, before = features.vacant.last(n).tolist(), arrived[0]
-        write_keys(prepared.known_keys, offered, new)
-        named, offer = zip(new, offered, strict=True), iter(offered).__next__
+        write_order(*prepared.known_order, offered, new)
+        offer = iter(offered).__next__
         found = [offer() if place is None else place for place in map(places.get, x)]
+        named, taking_back = dict(zip(new, offered, strict=True)), map(places.pop, new, NOT_KNOWN)
+        features.mark_if_not_plain(new)
+        # whose comparison may raise, and then nothing can be taken back
+        kept = None if features.plain else places.copy()
         try:
+            # before the example is learned: to give a name its place may fail, to take it back may not
+            places.update(named)
             self._learn_prepared(prepared, found, x, target, w)
-        finally:
+        finally:  # no call but one, after which Ctrl-C may come
             if arrived[0] != before or self.block is not prepared.arrays[0]:
                 left[0] -= n
-                places.update(named)  # the only call, after which Ctrl-C may come
-                features.note_names(new)
+                features.note_names(new, offered)
+            elif kept is None:
+                operator.countOf(taking_back, None)
+            else:
+                features.places = kept
 
     def _admit(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """Places for new names. Where there is no room, those that no vector uses are given up."""
@@ -265,9 +277,10 @@ class StoredVectors(StreamModel):
         if len(self.features.vacant) < len(names):
             self._make_room(len(names), beside)
         offered = self.features.vacant.last(len(names))
-        write_keys(blocks.views(self.block).keys, offered, names)
+        model = blocks.views(self.block)
+        write_order(model.keys, model.ties, offered, names)
         self.features.take(names, offered)
-        self.features.note_names(names)
+        self.features.note_names(names, offered)
 
     def _make_room(self, needed: int, beside: Collection[Any]) -> None:
         features, model = self.features, blocks.views(self.block)

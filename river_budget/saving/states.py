@@ -26,6 +26,7 @@ from ..core.narrow import LARGEST
 from ..core.support import HUGE_SCALE, TINY_SCALE
 from ..model.expansion import BudgetModel
 from ..model.lists import Lists, by_key, set_vectors, slots_of, vectors_of
+from ..model.turns import looks_at_the_model
 from . import plain, trust
 from .source import Source
 from .trust import damaged
@@ -61,6 +62,7 @@ def is_expansion(model: Any) -> bool:
 # to the file
 
 
+@looks_at_the_model
 def encoded(model: Any, arrays: list[Any]) -> Node:
     parameters = {name: plain.encoded(getattr(model, name)) for name in model.parameters()}
     node: Node = {"class": type(model).__name__, "parameters": parameters}
@@ -363,8 +365,6 @@ def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Li
     if not (is_expansion(model) and model.takes_lists) or model.narrow:
         raise damaged("it has lists, and cannot keep any")
     names = list(model.features)
-    if by_key(names) != names:
-        raise damaged("its features are not in order")
     starts = source.array(places.get(LISTS[0]), (count + 1,), "i", LISTS[0]).astype(np.int64)
     if starts[0] != 0 or (np.diff(starts) < 0).any():
         raise damaged("its lists do not follow each other")
@@ -379,7 +379,10 @@ def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Li
             raise damaged("its lists do not fit its features")
     if not np.isfinite(numbers).all():
         raise damaged("its numbers are not finite")
-    return Lists(starts, found, numbers)
+    # in the order of summation: earlier versions put names with one key in another order
+    model.features.rename(by_key(names))
+    places = np.array([model.features.places[name] for name in names], np.int64)
+    return Lists(starts, places[found] if total[0] else found, numbers).by_place()
 
 
 def _restore_order(model: Any, lists: Lists | None) -> None:
