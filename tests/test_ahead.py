@@ -17,6 +17,7 @@ from river_budget.model.lists import vectors_of
 
 K = rb.kernels.RBF(0.05)
 
+
 def growing(n, start=0):
     """Documents of words that become more and more, with names of other kinds among them."""
     rng = np.random.default_rng(start)

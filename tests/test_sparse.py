@@ -16,7 +16,7 @@ import river_budget as rb
 from river_budget.core import blocks
 from river_budget.core.blocks import views
 from river_budget.model import storage
-from river_budget.model.lists import key_of, vectors_of, write_keys
+from river_budget.model.lists import key_and_tie, vectors_of, write_order
 
 K = rb.kernels.RBF(0.05)
 KINDS = {
@@ -175,11 +175,11 @@ def test_many_names_at_once_get_the_keys_of_single_ones(names):
     for some in (names, names[:5]):
         places = list(range(len(some)))
         random.Random(0).shuffle(places)
-        expected = [key_of(name) for name in some]
+        expected = [key_and_tie(name) for name in some]
         for kind in (np.asarray, memoryview):
-            keys = np.full(len(some), -1.0)
-            write_keys(kind(keys), places, some)
-            assert [keys[place] for place in places] == expected
+            keys, ties = np.full(len(some), -1.0), np.zeros(len(some), np.int64)
+            write_order(kind(keys), kind(ties), places, some)
+            assert [(keys[place], ties[place]) for place in places] == expected
 
 
 def test_predictions_leave_no_trace(thin):

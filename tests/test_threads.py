@@ -17,7 +17,7 @@ from test_saving import ALL, answers, file_of, is_supervised, stream_of, taught,
 import river_budget as rb
 from river_budget.core.blocks import views
 from river_budget.kernels import RBF
-from river_budget.model import shells
+from river_budget.model import shells, turns
 from river_budget.model.calls import AT_A_TIME
 from river_budget.model.turns import Turn
 
@@ -43,7 +43,7 @@ def held():
     Held.in_the_middle = staticmethod(lambda: None)
 
 
-def test_while_one_thread_learns_another_is_refused_and_may_predict(held):
+def test_while_one_thread_learns_another_is_refused_and_may_predict(held, monkeypatch):
     inside, go_on = threading.Event(), threading.Event()
     expected = pickle.loads(pickle.dumps(held))
     (x, y), (other, label) = stream_of(held, 2, seed=1)
@@ -62,16 +62,62 @@ def test_while_one_thread_learns_another_is_refused_and_may_predict(held):
         lambda: held.learn_one(other, label),
         lambda: held.learn_many(np.ones((2, 2)), [label] * 2),
         lambda: held.mutate({"budget": 3}),
-        lambda: pickle.dumps(held),
-        lambda: copy.deepcopy(held),
     ):
         with pytest.raises(RuntimeError, match=BUSY):
             change()
+    monkeypatch.setattr(turns, "LONGEST", 0.01)
+    for look in (pickle.dumps, copy.deepcopy, rb.summary, lambda m: m.n_support_vectors):
+        with pytest.raises(RuntimeError, match="being changed by another thread"):
+            look(held)
     assert held.decision_function_one(other) == score
     go_on.set()
     thread.join()
     assert held.support_vectors() == expected.support_vectors()
     held.learn_one(other, label)  # and it is free again
+
+
+def test_while_one_thread_looks_another_waits_to_learn(held):
+    """And the other way round: nobody is refused."""
+    order, looks, go_on = [], threading.Event(), threading.Event()
+
+    @turns.looks_at_the_model
+    def look(model):
+        looks.set()
+        assert go_on.wait(60)
+        order.append(("seen", model.n_support_vectors))
+
+    (x, y), _ = stream_of(held, 2, seed=1)
+    before = held.n_support_vectors
+
+    def learn():
+        held.learn_one(x, y)
+        order.append("learned")
+
+    threads = [threading.Thread(target=look, args=(held,))]
+    threads[0].start()
+    assert looks.wait(60)
+    threads.append(threading.Thread(target=learn))
+    threads[1].start()
+    threads[1].join(0.05)
+    assert order == []
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert order == [("seen", before), "learned"]
+    assert not held.turn.taken
+
+
+def test_a_model_that_is_asked_while_it_reads_an_example_does_not_wait_for_itself():
+    """A number of the user's own, whose conversion asks the model."""
+    model = rb.RBPClassifier(9)
+    model.learn_one({"a": 1.0}, True)
+
+    class Asking:
+        def __float__(self):
+            return float(model.n_support_vectors)
+
+    model.learn_one({"a": Asking()}, False)
+    assert model.n_examples == 2
 
 
 @pytest.mark.parametrize("model", ONE_EACH)

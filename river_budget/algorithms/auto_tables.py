@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..core import auto_tables as core
-from ..core import blocks
+from ..core import blocks, layout
 from ..core.auto_binning import COARSENESS, SUM
 from ..core.auto_mixer import RIDGE
 from ..core.auto_regression import LONGEST_STRETCH
 from ..core.auto_scaling import rejoin_bins
 from ..core.auto_tails import CLIP, LARGEST_VALUE
-from ..core.numba_types import f64
 from ..core.randoms import uniforms
 from ..model.base import StreamModel
 from ..model.calls import Call
@@ -124,9 +123,10 @@ class AutoTables(StreamModel):
 
     def _table(self, name: Any) -> Any:
         """A table of the room in its full shape."""
-        entries, _, _ = core.directory(*self._sizes())
-        shape, room = core.room_shapes(*self._sizes())[name], blocks.views(self.block).room
-        return f64(room + 8 * int(entries[name, 0]), math.prod(shape)).reshape(shape)
+        sizes, room = self._sizes(), layout.table_in(self.block, "room")
+        entries, _, _ = core.directory(*sizes)
+        first, shape = int(entries[name, 0]), core.room_shapes(*sizes)[name]
+        return room[first : first + math.prod(shape)].reshape(shape)
 
     def own_tables(self) -> dict[str, Any]:
         if self.block is None:
@@ -143,7 +143,8 @@ class AutoTables(StreamModel):
     def furnish(self) -> None:
         """The directory, and what tables begin with that features and classes to come will find."""
         entries, _, _ = core.directory(*self._sizes())
-        f64(blocks.views(self.block).room, core.DIRECTORY).view(np.int64)[:] = entries.ravel()
+        room = layout.table_in(self.block, "room")
+        room[: core.DIRECTORY].view(np.int64)[:] = entries.ravel()
         self._table(core.METRIC)[core.METRIC_WEIGHT] = 1.0
         self._table(core.METRIC)[core.METRIC_SQUARES] = 1e-3
         np.fill_diagonal(self._table(core.COVARIANCE)[: self._squared()], 1.0)

@@ -259,6 +259,7 @@ class DrawnMap(Drawn, Transformer):
         self.features.check(x)
         if self.block is None or not self.features.knows(x):
             self._meet(x)
+        self._count(1)
 
     @changes_the_model
     def _meet(self, x: dict[Any, Any]) -> None:
@@ -269,6 +270,7 @@ class DrawnMap(Drawn, Transformer):
         batch = Batch(X)
         if len(batch):
             self.rows_of(batch)
+            self._count(len(batch))
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
         if self.block is None:

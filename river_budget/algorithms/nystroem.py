@@ -240,6 +240,7 @@ class Nystroem(NystroemBasis, Transformer):
         else:
             self._learn_row(x, 0.0, 1.0)
             self._finish()
+        self._count(1)
 
     @changes_the_model
     def learn_many(self, X: Any) -> None:
@@ -248,6 +249,7 @@ class Nystroem(NystroemBasis, Transformer):
         if not self._ready:
             self._gather(batch)
             self._finish()
+        self._count(len(batch))
 
     @changes_the_model
     def _finish(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -92,7 +93,6 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
         Strategy.MANY: holding(core.learn_novelty_merging_many),
         Strategy.FACTOR: holding(core.learn_novelty_projecting),
     }
-    counts_examples = False
     scoring_pass = staticmethod(core.score_novelty)
     shrinking_pass = staticmethod(shrink_to_budget)
     state_type = core.STATE
@@ -139,7 +139,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
         self._learn_row(x, 0.0, 1.0)
 
     def score_one(self, x: dict[Any, Any]) -> float:
-        """How strange x is, from 0 to 1. More than .5: it lies outside."""
+        """How strange x is, from 0 to 1. More than .5: it lies outside. 0 before anything was learned."""
         return _strangeness_of_one(self._score_row(x)[0], self._level)
 
     def decision_function_one(self, x: dict[Any, Any]) -> float:
@@ -149,8 +149,11 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
 
     @property
     def _level(self) -> float:
+        """rho; NaN before anything was learned."""
         block = self.block
-        return 0.0 if block is None else blocks.real_of_state(block, self.state_type, "level")
+        if block is None or not blocks.field_of(block, "count")[0]:
+            return math.nan
+        return blocks.real_of_state(block, self.state_type, "level")
 
     @changes_the_model
     def learn_many(self, X: Any) -> None:
@@ -180,7 +183,8 @@ def _strangeness(outside: Any, level: Any) -> Any:
     (rho / f)^4 / 2 inside.
 
     Thresholds that are spread evenly, as those of River's ROCAUC, then lie among the strange and among the others.
-    At first, with rho <= 0, nothing lies outside.
+    At first, with rho <= 0, nothing lies outside. Before that, without a vector (rho is NaN), nothing is strange at all: a
+    filter that keeps strange examples from a detector must let the first ones through.
     """
     rho = np.maximum(level, 0.0)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -188,11 +192,14 @@ def _strangeness(outside: Any, level: Any) -> Any:
         settled = np.where(outside > 0.0, 1.0 - 0.5 * f / rho, 0.5 * (rho / f) ** 4)
         settled = np.where((f == 0.0) & (outside > 0.0), 1.0, settled)
     early = 0.5 / (1.0 + np.maximum(-outside, 0.0))
-    return np.where(rho > 0.0, np.where(outside == 0.0, 0.5, settled), early)
+    found = np.where(rho > 0.0, np.where(outside == 0.0, 0.5, settled), early)
+    return np.where(np.isnan(level), 0.0, found)
 
 
 def _strangeness_of_one(outside: float, level: float) -> float:
     """The same of one example, to the same bits."""
+    if math.isnan(level):
+        return 0.0
     rho = max(level, 0.0)
     if rho == 0.0:
         return 0.5 / (1.0 + max(-outside, 0.0))

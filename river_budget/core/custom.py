@@ -19,7 +19,9 @@ from .numba_types import compiled_as, f64
 SIGNATURE = types.float64(types.CPointer(types.float64), types.CPointer(types.float64), types.intp)
 _functions: dict[int, Any] = {}  # by number: the function as the user has written it
 _addresses: dict[int, int] = {}  # by number
-_kept: list[Any] = []  # everything that was compiled: a pass may be in it when its name gets another function
+_kept: list[
+    Any
+] = []  # everything that was compiled: a pass may be in it when its name gets another function
 _lock = threading.Lock()
 _plain: dict[int, Any] = {}  # by address, where nothing is compiled
 

@@ -35,7 +35,10 @@ ENTRY = np.dtype(
             ("left", "i8"),  # what counts them
             ("new_names", "i8"),  # whether there may be any
             ("names_at", "i8"),  # of each place, or 0
-            ("strangers", "i8"),  # the new names of an example, which are held while it is read and learned
+            (
+                "strangers",
+                "i8",
+            ),  # the new names of an example, which are held while it is read and learned
             ("new", "i8"),  # how many these are
             ("met", "i8"),  # and have been, in examples that were learned
             ("look", "i8"),  # when it is looked at how vectors are stored

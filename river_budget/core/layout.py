@@ -163,8 +163,6 @@ def place_of(name: str, block: Any, memory: Any, h: Any) -> tuple[Any, ...]:
         return (block,)
     if name == "state":
         return (block + STATE_AT,)
-    if name == "room":
-        return (block + h.at_room,)
     if name in BLOCK_TABLES:
         at = TABLES_AT if name == "vectors" else getattr(h, f"at_{name}")
         return (block + at, *BLOCK_TABLES[name][1](h))
@@ -195,18 +193,13 @@ class PlainModel:
         self.block, self.memory, self.held = block, memory, held
 
     def __getattr__(self, name: str) -> Any:
-        if self.held is not None and (name == "head" or name in BLOCK_TABLES):
-            return self._table(name)
         if name == "head":
-            return header_at(self.block)
+            return (
+                header_at(self.block) if self.held is None else np.ndarray(1, HEADER, self.held)[0]
+            )
+        if self.held is not None and name not in ADDRESSES:
+            return table_in(self.held, name)
         return attribute(name, self.block, self.memory, read_header(self.block))
-
-    def _table(self, name: str) -> Any:
-        """A part of the array that holds the block."""
-        if name == "head":
-            return np.ndarray(1, HEADER, self.held)[0]
-        at, *shape = place_of(name, self.block, self.memory, read_header(self.block))
-        return BLOCK_TABLES[name][0].of_array(self.held, int(at - self.block), shape)
 
 
 def read_header(block: int) -> Any:
@@ -221,6 +214,12 @@ def attribute(name: str, block: int, memory: int, h: Any) -> Any:
         return place[0]
     kind = BLOCK_TABLES[name][0] if name in BLOCK_TABLES else SCRATCH_ROWS[name][0]
     return kind(*place)
+
+
+def table_in(block: Any, name: str) -> Any:
+    """A table of a block, which holds the block."""
+    at, *shape = place_of(name, 0, 0, read_header(block.ctypes.data))
+    return BLOCK_TABLES[name][0].of_array(block, int(at), shape)
 
 
 def model_at(block, memory):

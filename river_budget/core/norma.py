@@ -12,6 +12,8 @@ share nu of the examples has a loss. A budget keeps the newest vectors.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .calls import scores_of, unpack_rows
@@ -85,7 +87,7 @@ def learn_novelty_projecting(call):
 @compiled(inlined=True)
 def learn_strangers(call, strategy, follows):
     """As `learn`, without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t), and
-    targets[t] becomes the rho of that time.
+    targets[t] becomes the rho of that time, or NaN while there is no vector.
 
     `strategy` and `follows`: as in core/maintenance.py.
     """
@@ -97,9 +99,10 @@ def learn_strangers(call, strategy, follows):
             return t
         _, _, plus, minus = loss_and_direction(model, f, 1.0, 0.0)
         f[0] = state.level - f[0]
-        stream[1][t] = state.level
+        stream[1][t] = state.level if model.head.count > 0 else math.nan
         if w == 0.0:
             continue
+        model.head.judged += 1
         step = clamp_step(w * state.learning_rate)
         # at first nothing lies below rho = 0, but everything is new
         strange = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)

@@ -47,7 +47,6 @@ from .layout import model_at
 from .numba_types import FLAG, WHOLE, carve, compiled_as, f64, i64
 from .shared import shared
 
-
 MOST_SPARE = 64  # floats for which memory is put aside
 
 

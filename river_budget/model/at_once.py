@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import collections
 import ctypes
-import functools
 import sys
 import threading
 import zlib
@@ -18,9 +17,9 @@ import numba
 import numpy as np
 
 from ..core import shared, single
-from ..core.plain import PLAIN
 from ..core.codes import Need
 from ..core.entries import ENTRY
+from ..core.plain import PLAIN
 from . import lists
 from .calls import PreparedList, PreparedRow, address_of, lasting_address_of
 from .features import FeatureIndex
@@ -31,7 +30,9 @@ Learn = Callable[..., Any]  # of (x, target, weight), and of anything if the sco
 LARGE = 2**19  # bytes of a block, from which on a pass takes longer than other threads should wait
 CALL = (numba.int64[::1],)  # what passes take: addresses and sizes
 ARGUMENTS = {"score": 2, "learn": 3}  # words that a function of C is given
-_lock = threading.Lock()  # around what is made once in a process: functions of Python point to it for ever
+_lock = (
+    threading.Lock()
+)  # around what is made once in a process: functions of Python point to it for ever
 
 
 def nothing(*example: Any) -> None:

@@ -24,7 +24,6 @@ CSS = """
 class Described:
     """A model that can say what it holds."""
 
-    counts_examples: ClassVar[bool] = True  # whether `n_examples` says how many were learned
     shows_kernel: ClassVar[bool] = True  # whether the kernel is a choice of the user
     block: Any
 
@@ -45,7 +44,7 @@ class Described:
 @looks_at_the_model
 def facts(model: Any) -> dict[str, str]:
     """What can be said about a model at this moment, by name."""
-    found = {"examples": f"{model.n_examples:,}" if model.counts_examples else ""}
+    found = {"examples": f"{model.n_examples:,}"}
     found["features"] = f"{len(model.features):,}"
     labels = getattr(model, "labels", None)
     if labels is not None:

@@ -20,7 +20,6 @@ import numpy as np
 from ..parameters import as_float
 from .lists import Lists, by_key, key_and_tie
 
-
 PLAIN_KINDS = frozenset({str, int})
 
 

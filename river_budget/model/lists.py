@@ -39,7 +39,9 @@ def key_and_tie(name: Any) -> tuple[float, int]:
         return _number_key(float(name), name), name + NUMBERS_TIE
     try:
         value = as_float(name)  # 1, 1.0 and True are one key of a dict
-    except Exception:  # a whole number of more digits than Python writes down, or an object of the user's
+    except (
+        Exception
+    ):  # a whole number of more digits than Python writes down, or an object of the user's
         value = None
     if value is not None:
         return _number_key(value, name), _tie_of_number(name, value)

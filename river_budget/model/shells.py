@@ -293,7 +293,11 @@ class BudgetRegressor(BudgetModel, Regressor):
 class Transformer(StreamModel, base.MiniBatchTransformer):
     """Transformers that learn without targets."""
 
-    counts_examples = False
+    def _count(self, n: int) -> None:
+        """So many more examples were learned."""
+        block = self.block
+        if block is not None:
+            blocks.field_of(block, "judged")[0] += n
 
     def _feature_names(self) -> list[str]:
         """The names of the features that come out."""
