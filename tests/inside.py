@@ -81,7 +81,7 @@ def maintained(X, A, strategy, kernel):
 def check_nodes(block):
     """Every node is in the list of its vector, in order, and in the column of its feature, or in a piece that nobody
     has."""
-    head, nodes, keys = block.head, block.nodes, block.keys
+    head, nodes, keys, ties = block.head, block.nodes, block.keys, block.ties
     n, fresh, found = int(head.count), int(head.fresh), set()
     assert 1 <= fresh <= head.slots
     assert not block.firsts[n:].any()
@@ -98,7 +98,7 @@ def check_nodes(block):
             assert entry.vector == j
             assert math.isfinite(entry.value)
             assert 0 <= feature < head.width
-            place = (float(keys[feature]), feature)
+            place = (float(keys[feature]), int(ties[feature]), feature)
             assert unsorted > 0 or before is None or before < place
             unsorted -= 1
             node, before = int(entry.after), None if unsorted >= 0 else place

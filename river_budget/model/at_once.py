@@ -249,7 +249,7 @@ class AtOnce:
 
     def _use_list(self, made: PreparedList) -> bool:
         shared.make_ready(Need.NAMES)
-        made.use_keys()
+        made.use_keys(ties=False)
         strangers = np.zeros(made.room, np.int64)
         self.kept += [made, strangers]
         entry, self.list = self.entry, made

@@ -312,11 +312,11 @@ class PreparedList(Call):
         self.keyed = False
         self.addresses[KEYS] = self.addresses[TIES] = 0
 
-    def use_keys(self) -> None:
-        """From now on keys and ties are given of the features that are not known."""
+    def use_keys(self, ties: bool = True) -> None:
+        """From now on keys are given of the features that are not known, and ties."""
         self.keyed = True
         self.addresses[KEYS] = address_of(self.arrays[2].keys)
-        self.addresses[TIES] = address_of(self.arrays[2].ties)
+        self.addresses[TIES] = address_of(self.arrays[2].ties) if ties else 0
 
     def write_order(self, x: dict[Any, Any], places: list[int]) -> None:
         """The keys and ties of the features that have no place."""
