@@ -12,7 +12,8 @@ from streams import emerging
 
 import river_budget as rb
 from river_budget.core.blocks import views
-from river_budget.experiments import command, defaults
+from river_budget.experiments import command
+from river_budget.experiments.race import defaults
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
 

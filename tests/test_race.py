@@ -19,8 +19,7 @@ from river import base, compose, multiclass, preprocessing
 import river_budget as rb
 from river_budget import progress
 from river_budget.distributed.precompile import precompile
-from river_budget.experiments.contestants import CONTESTANTS, RIVERS, STREAMS, build
-from river_budget.experiments.race import (
+from river_budget.experiments.race.race import (
     LEADERS,
     POINTS,
     Result,
@@ -31,6 +30,7 @@ from river_budget.experiments.race import (
     race,
     rows,
 )
+from river_budget.experiments.race.race_models import CONTESTANTS, RIVERS, STREAMS, build
 from river_budget.plots.panels import Panel
 from river_budget.progress import Progress
 

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 
 import river_budget as rb
-from river_budget.experiments import contest, contests, first_calls, limits, machine, speed
-from river_budget.experiments.contest import Contest, Line
-from river_budget.experiments.limits import Limit
-from river_budget.experiments.speed_streams import STREAMS, missing, streams
+from river_budget.experiments.speed import (
+    first_calls,
+    limits,
+    machine,
+    speed,
+    speed_cases,
+    timing,
+)
+from river_budget.experiments.speed.limits import Limit
+from river_budget.experiments.speed.speed_streams import STREAMS, missing, streams
+from river_budget.experiments.speed.timing import Contest, Line
 
 
 @pytest.mark.parametrize(("dense", "zeros"), [(False, 0.3), (True, 0.3), (False, 0.0)])
@@ -50,7 +57,7 @@ def test_a_ratio_is_the_median_over_turns_and_has_a_spread(monkeypatch):
         {"ours": lambda: next(times["ours"])},  # the first round does not count
     )
     held.against("not installed", None, {"ours": lambda: 0.0})
-    monkeypatch.setattr(contest, "seconds", lambda run: run())
+    monkeypatch.setattr(timing, "seconds", lambda run: run())
     assert held.lines(3) == [Line("ours", "theirs", "some", 2000.0, 2000.0, 1.0, 0.5, 2.0)]
 
 
@@ -91,9 +98,15 @@ def test_contests_do_without_what_is_not_installed(monkeypatch):
     for name in ("sklearn", "sklearn.linear_model", "sklearn.metrics.pairwise", "pandas"):
         monkeypatch.setitem(sys.modules, name, None)
     stream = STREAMS["waveform"][0](200)
-    held = [*contests.contests(stream, False), *contests.large_products(False)]
+    held = [*speed_cases.contests(stream, False), *speed_cases.large_products(False)]
     against = {theirs for one in held for _, theirs in one.pairs}
-    assert against == {"limit", contests.LOGISTIC, contests.SAMPLER, contests.WIDE, "one model"}
+    assert against == {
+        "limit",
+        speed_cases.LOGISTIC,
+        speed_cases.SAMPLER,
+        speed_cases.WIDE,
+        "one model",
+    }
 
 
 def test_tables():

@@ -14,10 +14,10 @@ import numpy as np
 import river_budget as rb
 
 from ...plots.panels import Panel
-from ..findings import Claim, Finding, percent
-from ..records import Cell, Record, by_column, last, last_value, sweep
-from ..store import Store
-from ..tasks import Task
+from ..records.findings import Claim, Finding, percent
+from ..records.records import Cell, Record, by_column, last, last_value, sweep
+from ..records.store import Store
+from ..records.tasks import Task
 
 KERNEL = rb.kernels.Polynomial(
     5, 1.0, 0.0

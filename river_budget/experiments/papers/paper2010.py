@@ -13,11 +13,11 @@ import numpy as np
 
 import river_budget as rb
 
-from ..findings import Claim, Finding, percent
-from ..records import CHOSEN, Cell, Record, by_column, curves, last, spread
-from ..store import Store
-from ..tasks import Task
-from ..verdicts import Printed
+from ..records.findings import Claim, Finding, percent
+from ..records.records import CHOSEN, Cell, Record, by_column, curves, last, spread
+from ..records.store import Store
+from ..records.tasks import Task
+from ..records.verdicts import Printed
 
 REPEATS = {"letter": 30}  # orders of the examples, as its last iterates scatter by 2 points; else 5
 STRATEGIES = {

@@ -14,12 +14,12 @@ import numpy as np
 import river_budget as rb
 
 from ...plots.panels import Line, Panel
-from ..batch_methods import SETTINGS
-from ..findings import Claim, Finding, percent
-from ..records import Cell, Record, measurements
-from ..store import Store
-from ..tasks import Task
-from ..verdicts import Printed
+from ..records.findings import Claim, Finding, percent
+from ..records.records import Cell, Record, measurements
+from ..records.store import Store
+from ..records.tasks import Task
+from ..records.verdicts import Printed
+from ..rivals.batch_methods import SETTINGS
 
 REPEATS = 5
 ROWS = 3_000  # of the kernel matrix
