@@ -20,8 +20,8 @@ import river_budget as rb
 from river_budget import progress
 from river_budget.distributed.precompile import precompile
 from river_budget.experiments.race.race import (
-    LEADERS,
-    POINTS,
+    CURVE_POINTS,
+    PLOTTED_MODELS,
     Result,
     _helpers,
     _interrupts_held_back,
@@ -62,7 +62,7 @@ def test_every_contestant_runs_on_every_stream():
         assert result.examples == 60
         assert result.microseconds > 0
         assert result.bytes > 1000
-        assert len(result.at) == len(result.errors) == POINTS
+        assert len(result.at) == len(result.errors) == CURVE_POINTS
         assert (result.at[-1], result.errors[-1]) == (60, result.error)
         assert np.all(np.diff(result.at) > 0)
         assert 0 < result.error < 1
@@ -248,7 +248,7 @@ def test_the_plot_shows_rivers_models_and_the_best_of_ours():
     for panel in panels(results):
         names = [line.name for line in panel.lines]
         assert set(RIVERS) < set(names)
-        assert set(names) - set(RIVERS) == set(list(reversed(CONTESTANTS))[:LEADERS])
+        assert set(names) - set(RIVERS) == set(list(reversed(CONTESTANTS))[:PLOTTED_MODELS])
 
 
 # the progress bar

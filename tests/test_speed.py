@@ -73,7 +73,7 @@ def test_what_slows_others_is_set_aside():
     assert aside == ["NUMBA_CPU_NAME", "OPENBLAS_CORETYPE"]
     assert "OPENBLAS_CORETYPE" not in clean
     assert (clean["PATH"], clean["NUMBA_CACHE_DIR"]) == ("/bin", "/kept")
-    assert {clean[name] for name in machine.THREADS} == {"1"}
+    assert {clean[name] for name in machine.THREAD_VARIABLES} == {"1"}
 
 
 def test_the_machine_is_described(monkeypatch):
@@ -104,7 +104,7 @@ def test_contests_do_without_what_is_not_installed(monkeypatch):
         "limit",
         speed_cases.LOGISTIC,
         speed_cases.SAMPLER,
-        speed_cases.WIDE,
+        speed_cases.FLOAT64,
         "one model",
     }
 

@@ -22,11 +22,11 @@ from ...plots.running import memory, predict_and_learn
 from ...progress import Progress
 from .auto_streams import STREAMS, Examples, examples_of
 
-EXAMPLES = 3000
-FIRST = 50  # examples of regression that do not count yet
-LEAST = 1e-6  # probability in a logarithm
-BINS = 10  # of the expected calibration error
-ROWS = 1000  # that KNN stores
+STREAM_EXAMPLES = 3000
+UNSCORED_EXAMPLES = 50  # examples of regression that do not count yet
+LEAST_PROBABILITY = 1e-6  # probability in a logarithm
+CALIBRATION_BINS = 10  # of the expected calibration error
+KNN_ROWS = 1000  # that KNN stores
 
 
 def scaled(model: Any) -> Any:
@@ -38,7 +38,7 @@ def both_scaled(model: Any) -> Any:
 
 
 def _knn(kind: Any) -> Any:
-    return kind(engine=neighbors.LazySearch(ROWS))
+    return kind(engine=neighbors.LazySearch(KNN_ROWS))
 
 
 Makers = dict[str, Callable[[int, bool], Any]]  # from a seed, and whether there are two classes
@@ -63,11 +63,11 @@ REGRESSORS: Makers = {
 CAPTION = {
     False: (
         "Each example is predicted before it is learned, nothing is set; a star marks the best of a stream. ECE: by how "
-        f"much the probability of the predicted class is off, in {BINS} bins. River's models have a StandardScaler in "
-        f"front, KNN stores {ROWS} rows. Times are wall times of predict_proba_one and learn_one."
+        f"much the probability of the predicted class is off, in {CALIBRATION_BINS} bins. River's models have a StandardScaler in "
+        f"front, KNN stores {KNN_ROWS} rows. Times are wall times of predict_proba_one and learn_one."
     ),
     True: (
-        f"The same for numbers, after the first {FIRST} examples. Linear regression and KNN stand inside a "
+        f"The same for numbers, after the first {UNSCORED_EXAMPLES} examples. Linear regression and KNN stand inside a "
         "TargetStandardScaler. Times are wall times of predict_one and learn_one."
     ),
 }
@@ -110,11 +110,13 @@ def _classes(stream: Examples, found: list[dict[Any, float]]) -> tuple[float, fl
     losses, sure, right = [], [], []
     for (_, y), shares in zip(stream, found, strict=True):
         label = max(shares, key=lambda key: shares[key]) if shares else None
-        losses.append(-math.log(min(max(shares.get(y, 0.0), LEAST), 1.0 - LEAST)))
+        losses.append(
+            -math.log(min(max(shares.get(y, 0.0), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY))
+        )
         sure.append(shares[label] if shares else 0.0)
         right.append(label == y)
-    place = np.minimum((np.array(sure) * BINS).astype(int), BINS - 1)
-    gaps = np.bincount(place, np.array(right, float) - np.array(sure), BINS)
+    place = np.minimum((np.array(sure) * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
+    gaps = np.bincount(place, np.array(right, float) - np.array(sure), CALIBRATION_BINS)
     return (
         1.0 - float(np.mean(right)),
         float(np.mean(losses)),
@@ -124,7 +126,10 @@ def _classes(stream: Examples, found: list[dict[Any, float]]) -> tuple[float, fl
 
 def _numbers(stream: Examples, found: list[float]) -> tuple[float, float, float]:
     """(1 - R2, mean absolute error, nothing)"""
-    y, guesses = np.array([y for _, y in stream], float)[FIRST:], np.array(found)[FIRST:]
+    y, guesses = (
+        np.array([y for _, y in stream], float)[UNSCORED_EXAMPLES:],
+        np.array(found)[UNSCORED_EXAMPLES:],
+    )
     unexplained = float(np.mean((y - guesses) ** 2) / np.var(y))
     return unexplained, float(np.mean(np.abs(y - guesses))), math.nan
 
@@ -133,7 +138,7 @@ def compare(
     data: Sequence[str] | None = None,
     models: Sequence[str] | None = None,
     *,
-    examples: int | None = EXAMPLES,
+    examples: int | None = STREAM_EXAMPLES,
     seed: int = 1,
     progress: bool = True,
 ) -> list[Result]:

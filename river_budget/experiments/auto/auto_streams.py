@@ -19,7 +19,7 @@ from river.datasets import synth
 from ... import datasets
 from ..common.stored import at_hand
 
-ROWS = 10_000  # of a generated stream, drifts included
+GENERATED_ROWS = 10_000  # of a generated stream, drifts included
 Examples = list[tuple[dict[Any, Any], Any]]
 
 
@@ -42,7 +42,7 @@ def _shipped(dataset: Any, regression: bool = False) -> Stream:
 
 def _parts(kind: Any, settings: list[dict[str, Any]], seed: int) -> Any:
     """Generators one after the other, which share the rows."""
-    n = ROWS // len(settings)
+    n = GENERATED_ROWS // len(settings)
     return chain.from_iterable(
         kind(seed=seed + 10 * i, **setting).take(n) for i, setting in enumerate(settings)
     )
@@ -72,7 +72,7 @@ def _led(seed: int) -> Any:
 def _hyperplane(seed: int) -> Any:
     return synth.Hyperplane(
         seed=seed, n_features=10, n_drift_features=5, mag_change=0.005, noise_percentage=0.05
-    ).take(ROWS)
+    ).take(GENERATED_ROWS)
 
 
 def _clusters(seed: int) -> Any:
@@ -84,12 +84,12 @@ def _clusters(seed: int) -> Any:
         n_centroids=50,
         change_speed=0.001,
         n_drift_centroids=50,
-    ).take(ROWS)
+    ).take(GENERATED_ROWS)
 
 
 def _friedman_drift(seed: int) -> Any:
-    quarters = (ROWS // 4, ROWS // 2, 3 * ROWS // 4)
-    return synth.FriedmanDrift(drift_type="lea", position=quarters, seed=seed).take(ROWS)
+    quarters = (GENERATED_ROWS // 4, GENERATED_ROWS // 2, 3 * GENERATED_ROWS // 4)
+    return synth.FriedmanDrift(drift_type="lea", position=quarters, seed=seed).take(GENERATED_ROWS)
 
 
 def _file(name: str, regression: bool = False, part: str | None = None) -> Stream:
@@ -113,7 +113,7 @@ STREAMS: dict[str, Stream] = {
     "hyperplane": Stream(_hyperplane),
     "moving-clusters": Stream(_clusters),
     "led": Stream(_led),
-    "waveform": Stream(lambda seed: synth.Waveform(seed=seed).take(ROWS)),
+    "waveform": Stream(lambda seed: synth.Waveform(seed=seed).take(GENERATED_ROWS)),
     "sine": Stream(_sine),
     "elec2": _file("elec2"),
     "a9a": _file("a9a", part="a9a"),
@@ -124,7 +124,9 @@ STREAMS: dict[str, Stream] = {
     "usps": _file("usps", part="usps"),
     "trump": _shipped(rivers.TrumpApproval, regression=True),
     "chick": _shipped(rivers.ChickWeights, regression=True),
-    "friedman": Stream(lambda seed: synth.Friedman(seed=seed).take(ROWS), regression=True),
+    "friedman": Stream(
+        lambda seed: synth.Friedman(seed=seed).take(GENERATED_ROWS), regression=True
+    ),
     "friedman-drift": Stream(_friedman_drift, regression=True),
     "housing": _file("housing", regression=True),
     "abalone": _file("abalone", regression=True),

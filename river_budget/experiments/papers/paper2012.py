@@ -22,9 +22,9 @@ from ..records.verdicts import Printed
 from ..rivals.batch_methods import SETTINGS
 
 REPEATS = 5
-ROWS = 3_000  # of the kernel matrix
-TEST = ("test", "a9a.t")
-TITLES = {False: "without a bias", True: "with a bias"}
+KERNEL_ROWS = 3_000  # of the kernel matrix
+TEST_FILE = ("test", "a9a.t")
+BIAS_TITLES = {False: "without a bias", True: "with a bias"}
 SMO, WAVES = "SMO", "Fourier features"
 
 
@@ -36,21 +36,21 @@ def model(bias: bool) -> rb.SBPClassifier:
 
 
 def comparison(bias: bool) -> Cell:
-    options = (("bias", bias), ("rows", ROWS))
+    options = (("bias", bias), ("rows", KERNEL_ROWS))
     tasks = tuple(Task("batch", "a9a", i, model(bias), options) for i in range(REPEATS))
-    return Cell(f"SBP {TITLES[bias]}", "a9a", tasks, scale=100.0)
+    return Cell(f"SBP {BIAS_TITLES[bias]}", "a9a", tasks, scale=100.0)
 
 
 def optimiser() -> Cell:
     """Nothing in it is random but the order of the rows, which decides ties."""
     setting = SETTINGS[False]
-    task = Task("smo", "a9a", 0, rb.kernels.RBF(setting.gamma), (("C", setting.cost), TEST))
+    task = Task("smo", "a9a", 0, rb.kernels.RBF(setting.gamma), (("C", setting.cost), TEST_FILE))
     return Cell(SMO, "a9a", (task,), scale=100.0)
 
 
 def features() -> Cell:
     setting = SETTINGS[False]
-    options = (("C", setting.cost), TEST, ("most", MOST))
+    options = (("C", setting.cost), TEST_FILE, ("most", MOST_WAVES))
     kernel = rb.kernels.RBF(setting.gamma)
     return Cell(
         WAVES,
@@ -60,23 +60,23 @@ def features() -> Cell:
     )
 
 
-MOST = 128  # pairs of waves
+MOST_WAVES = 128  # pairs of waves
 
 
 def run_times() -> Iterator[Cell]:
     """With a bias: LIBSVM to its end, and SBP for about a quarter of that time."""
     setting = SETTINGS[True]
     kernel = rb.kernels.RBF(setting.gamma)
-    task = Task("libsvm", "a9a", 0, kernel, (("C", setting.cost), TEST))
+    task = Task("libsvm", "a9a", 0, kernel, (("C", setting.cost), TEST_FILE))
     yield Cell("LIBSVM", "a9a", (task,), Printed("85.1", None, "195"), 100.0)
-    options = (("iterations", ITERATIONS), TEST)
+    options = (("iterations", SBP_ITERATIONS), TEST_FILE)
     tasks = tuple(Task("refined", "a9a", i, model(True), options) for i in range(REPEATS))
-    remark = f"{ITERATIONS:,} iterations"
+    remark = f"{SBP_ITERATIONS:,} iterations"
     note = "the stopping point is ours: after a thirtieth of LIBSVM's time, not a quarter"
     yield Cell("SBP", "a9a", tasks, Printed("85.0", None, "48.75"), 100.0, None, note, remark)
 
 
-ITERATIONS = 3_000
+SBP_ITERATIONS = 3_000
 
 
 def mean_line(name: str, runs: list[list[list[float]]]) -> Line:
@@ -105,13 +105,13 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
     for bias in (False, True):
         lines: dict[str, Line] = {}
         for cell in record.cells:
-            if cell.row.startswith("SBP") == (cell.row == f"SBP {TITLES[bias]}") and not (
+            if cell.row.startswith("SBP") == (cell.row == f"SBP {BIAS_TITLES[bias]}") and not (
                 bias and cell.row == SMO
             ):
                 lines |= lines_of(cell, store)
         if lines:
             yield Panel(
-                TITLES[bias],
+                BIAS_TITLES[bias],
                 "kernel evaluations",
                 "test error",
                 list(lines.values()),
@@ -140,7 +140,7 @@ def at(line: Line, evaluations: float) -> float:
 def all_lines(record: Record, store: Store) -> dict[str, Line]:
     found: dict[str, Line] = {}
     for cell in record.cells:
-        if cell.row != f"SBP {TITLES[True]}":
+        if cell.row != f"SBP {BIAS_TITLES[True]}":
             found |= lines_of(cell, store)
     return found
 
@@ -232,7 +232,7 @@ def records() -> list[Record]:
             "test error, %",
             1,
             (comparison(False), features()),
-            f"Up to {MOST} pairs of waves, five draws; the linear SVM on them is solved by ten passes of dual coordinate "
+            f"Up to {MOST_WAVES} pairs of waves, five draws; the linear SVM on them is solved by ten passes of dual coordinate "
             "ascent, which count nothing, as in the paper. Reuters and the 60,000 digits of MNIST are not at hand.",
             feature_panels,
             claims=(CHEAPER,),

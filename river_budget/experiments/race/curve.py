@@ -16,7 +16,7 @@ from ..auto.auto_streams import STREAMS, examples_of
 from ..common.stored import at_hand
 from . import defaults
 
-USUAL = (
+USUAL_MODELS = (
     "LogisticRegression",
     "LinearRegression",
     "Forgetron",
@@ -64,7 +64,7 @@ def models_for(stream: Iterable[Any]) -> dict[str, Any]:
 
 
 def usual(models: dict[str, Any]) -> list[str]:
-    return [name for name in USUAL if name in models]
+    return [name for name in USUAL_MODELS if name in models]
 
 
 def measure(

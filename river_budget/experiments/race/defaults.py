@@ -29,12 +29,12 @@ from ...progress import Progress
 
 Stream = tuple[Any, Any]
 WIDTHS = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-FACTORS = (1 / 3, 1.0, 3.0)  # of the step
-FIRST = 50  # examples that R2 leaves out
-ROWS = 3000  # of the sets that are no streams, in an order of their own
+STEP_FACTORS = (1 / 3, 1.0, 3.0)  # of the step
+UNSCORED_EXAMPLES = 50  # examples that R2 leaves out
+SHUFFLED_ROWS = 3000  # of the sets that are no streams, in an order of their own
 CAPTION = {
     True: "Right predictions in %, each made before the example is learned: StandardScaler | model(), no settings.",
-    False: f"R2 after the first {FIRST} examples: TargetStandardScaler(StandardScaler | model()), no settings.",
+    False: f"R2 after the first {UNSCORED_EXAMPLES} examples: TargetStandardScaler(StandardScaler | model()), no settings.",
 }
 GRID_CAPTION = (
     "In brackets the best with one of 8 widths (gamma .02 to 4) and, where the model has a step, one of 3 (a third "
@@ -56,7 +56,7 @@ def _river(name: str) -> Any:
 
 def _stored(kind: Any) -> Stream:
     X, y = kind().arrays()
-    order = np.random.default_rng(0).permutation(len(X))[:ROWS]
+    order = np.random.default_rng(0).permutation(len(X))[:SHUFFLED_ROWS]
     return X[order], y[order]
 
 
@@ -75,13 +75,13 @@ CLASSIFICATION: dict[str, Callable[[], Stream]] = {
 REGRESSION: dict[str, Callable[[], Stream]] = {
     "trump": lambda: _arrays(_river("TrumpApproval")),
     "chick": lambda: _arrays(_river("ChickWeights")),
-    "friedman": lambda: _arrays(itertools.islice(synth.Friedman(seed=0), ROWS)),
+    "friedman": lambda: _arrays(itertools.islice(synth.Friedman(seed=0), SHUFFLED_ROWS)),
     "housing": lambda: _stored(datasets.Housing),
     "abalone": lambda: _stored(datasets.Abalone),
     "cadata": lambda: _stored(datasets.Cadata),
 }
 STREAMS = CLASSIFICATION | REGRESSION
-NEEDED = {  # files that need not be at hand
+FILES = {  # files that need not be at hand
     "elec2": datasets.Electricity,
     "housing": datasets.Housing,
     "abalone": datasets.Abalone,
@@ -97,7 +97,11 @@ REGRESSORS = {
     for name in rb.__all__
     if name.endswith("Regressor") and not name.startswith("Auto")
 }
-STEPS = ("learning_rate", "C", "slack")  # what is a step, in the order in which it is looked for
+STEP_PARAMETERS = (
+    "learning_rate",
+    "C",
+    "slack",
+)  # what is a step, in the order in which it is looked for
 
 
 class Scaled:
@@ -140,7 +144,7 @@ class Scaled:
         if self.classification:
             return 100.0 * float(np.mean(predictions == self.y))
         found = predictions * self.deviations + self.means
-        late, y = found[FIRST:], self.y[FIRST:].astype(float)
+        late, y = found[UNSCORED_EXAMPLES:], self.y[UNSCORED_EXAMPLES:].astype(float)
         return 1.0 - float(np.sum((late - y) ** 2) / np.sum((y - y.mean()) ** 2))
 
 
@@ -203,7 +207,7 @@ def through_river(model: Any, name: str) -> float:
     stream = scaled(name)
     if stream.classification:
         return stream.quality(np.array(predictions))
-    late, y = np.array(predictions)[FIRST:], y[FIRST:].astype(float)
+    late, y = np.array(predictions)[UNSCORED_EXAMPLES:], y[UNSCORED_EXAMPLES:].astype(float)
     return 1.0 - float(np.sum((late - y) ** 2) / np.sum((y - y.mean()) ** 2))
 
 
@@ -214,15 +218,15 @@ def seeded(kind: Any, **parameters: Any) -> Any:
 def settings(kind: Any) -> list[Any]:
     """The model with every setting of the grid."""
     usual, names = seeded(kind), kind.parameters()
-    step = next((name for name in STEPS if name in names and getattr(usual, name)), None)
-    rates = [{step: factor * getattr(usual, step)} for factor in FACTORS] if step else [{}]
+    step = next((name for name in STEP_PARAMETERS if name in names and getattr(usual, name)), None)
+    rates = [{step: factor * getattr(usual, step)} for factor in STEP_FACTORS] if step else [{}]
     return [
         seeded(kind, kernel=rb.kernels.RBF(width), **rate) for width in WIDTHS for rate in rates
     ]
 
 
 def at_hand(name: str) -> bool:
-    return name not in NEEDED or NEEDED[name]().at_hand
+    return name not in FILES or FILES[name]().at_hand
 
 
 def table(

@@ -25,9 +25,9 @@ from .race_models import BUDGET, CONTESTANTS, RIVERS, STREAMS, build, examples_o
 
 Entry = tuple[str, str]  # names of a stream and of a contestant
 
-POINTS = 40  # of a curve
-FIRST = 2 * BUDGET  # examples that fill a model: NOGD then runs other code
-LEADERS = 8  # of our models that the plot shows
+CURVE_POINTS = 40  # of a curve
+FILLING_EXAMPLES = 2 * BUDGET  # examples that fill a model: NOGD then runs other code
+PLOTTED_MODELS = 8  # of our models that the plot shows
 
 
 # one model on one stream
@@ -66,7 +66,7 @@ def play(data: str, model: str, examples: int | None, seed: int) -> Result:
     pipeline = build(model, data, seed)
     seconds, guesses = predict_and_learn(pipeline, stream)
     total = np.cumsum([guess != y for guess, (_, y) in zip(guesses, stream, strict=True)])
-    at = np.unique(len(stream) * np.arange(1, POINTS + 1) // POINTS)
+    at = np.unique(len(stream) * np.arange(1, CURVE_POINTS + 1) // CURVE_POINTS)
     at = at[at > 0]
     return Result(
         data,
@@ -151,7 +151,7 @@ def _play_here(entry: Entry, examples: int | None, seed: int, bar: Progress) -> 
     data, model = entry
     if model not in RIVERS:
         bar.show(f"{model} (its code is loaded, or compiled if it was never used)")
-        precompile(build(model, data, seed), examples_of(data, examples, seed)[:FIRST])
+        precompile(build(model, data, seed), examples_of(data, examples, seed)[:FILLING_EXAMPLES])
     bar.show(f"{model} on {data}")
     result = play(data, model, examples, seed)
     bar.advance(f"{model} on {data}")
@@ -258,4 +258,4 @@ def _leaders(results: Sequence[Result]) -> set[str]:
     for result in results:
         errors[result.model] = errors.get(result.model, 0.0) + result.error
     ours = sorted(errors.keys() - set(RIVERS), key=lambda model: (errors[model], model))
-    return {*RIVERS, *ours[:LEADERS]}
+    return {*RIVERS, *ours[:PLOTTED_MODELS]}

@@ -23,8 +23,8 @@ import river_budget as rb
 Examples = list[tuple[dict[Any, Any], Any]]
 
 BUDGET = 100
-ROWS = 1000  # that KNN stores
-DRIFTING = 4000  # examples of the drifting stream
+KNN_ROWS = 1000  # that KNN stores
+DRIFT_EXAMPLES = 4000  # examples of the drifting stream
 
 
 # streams
@@ -46,7 +46,7 @@ def _shipped(dataset: type[Any]) -> Callable[[int | None, int], Iterable[Any]]:
 
 def _drift(examples: int | None, seed: int) -> Iterator[Any]:
     """Points on both sides of a sine wave; in the middle of the stream the sides change their labels."""
-    n = DRIFTING if examples is None else min(examples, DRIFTING)
+    n = DRIFT_EXAMPLES if examples is None else min(examples, DRIFT_EXAMPLES)
     before = synth.Sine(classification_function=2, seed=seed)
     after = synth.Sine(classification_function=3, seed=seed + 1)
     for x, y in itertools.chain(before.take(n // 2), after.take(n - n // 2)):
@@ -103,7 +103,7 @@ class Setup:
 
 CONTESTANTS: dict[str, Callable[[Setup], Any]] = {
     "LogisticRegression": lambda s: s.linear(),
-    "KNN": lambda s: neighbors.KNNClassifier(engine=neighbors.LazySearch(ROWS)),
+    "KNN": lambda s: neighbors.KNNClassifier(engine=neighbors.LazySearch(KNN_ROWS)),
     "ARF": lambda s: forest.ARFClassifier(seed=s.seed),
     "AutoKernel": lambda s: rb.AutoKernelClassifier(seed=s.seed),
     "BSGD-merge": lambda s: s.bsgd(rb.maintenance.Merge()),

@@ -19,9 +19,9 @@ import math
 from dataclasses import dataclass
 
 EXACT, MATCH, CLOSE, NO = ORDER = ("EXACT", "MATCH", "CLOSE", "NO")
-SHARE = 0.025  # of the printed error, for CLOSE
-POINTS = 0.1  # allowed where no deviation is printed ...
-TENTH = 0.1  # ... up to this share of the printed error
+CLOSE_SHARE = 0.025  # of the printed error, for CLOSE
+ASSUMED_POINTS = 0.1  # allowed where no deviation is printed ...
+ASSUMED_SHARE = 0.1  # ... up to this share of the printed error
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def allowance(printed: Printed, measure: str) -> float:
     least = float(unit(printed.mean)) / 2.0
     if printed.deviation is not None:
         return max(float(printed.deviation), least)
-    points = POINTS if measure.endswith("%") else 0.0
-    return max(min(points, TENTH * error_of(printed, measure)), least)
+    points = ASSUMED_POINTS if measure.endswith("%") else 0.0
+    return max(min(points, ASSUMED_SHARE * error_of(printed, measure)), least)
 
 
 def verdict(ours: Measured, printed: Printed, measure: str, exact: bool) -> str:
@@ -81,7 +81,7 @@ def verdict(ours: Measured, printed: Printed, measure: str, exact: bool) -> str:
     allowed = allowance(printed, measure)
     if difference <= allowed:
         return MATCH if ours.standard_error <= allowed else CLOSE
-    if difference <= max(2.0 * allowed, SHARE * error_of(printed, measure)):
+    if difference <= max(2.0 * allowed, CLOSE_SHARE * error_of(printed, measure)):
         return CLOSE
     return NO
 

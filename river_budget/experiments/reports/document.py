@@ -54,10 +54,8 @@ def write(folder: str | pathlib.Path, records: Sequence[Record], store: Store) -
     (folder / "README.md").write_text("\n".join(parts))
 
 
-UNEVEN, OFTEN = (
-    1.5,
-    0.2,
-)  # how much slower the middle run is than the fastest, and in which share of the cells
+UNEVEN_RATIO = 1.5  # of the middle run's time to the fastest's, from which other work is suspected
+UNEVEN_SHARE = 0.2  # of such cells, from which the document says so
 
 
 def disturbance(records: Sequence[Record], store: Store) -> str:
@@ -68,9 +66,9 @@ def disturbance(records: Sequence[Record], store: Store) -> str:
         for cell in record.cells
     }
     seconds = [sorted(spent) for spent in runs.values() if len(spent) >= 5 and min(spent) > 0.0]
-    uneven = [spent[len(spent) // 2] > UNEVEN * spent[0] for spent in seconds]
+    uneven = [spent[len(spent) // 2] > UNEVEN_RATIO * spent[0] for spent in seconds]
     share = sum(uneven) / len(uneven) if uneven else 0.0
-    if share < OFTEN:
+    if share < UNEVEN_SHARE:
         return ""
     return (
         f"In {100.0 * share:.0f} % of the cells the middle run took half as long again as the fastest, or more: the "

@@ -8,7 +8,7 @@ from ..records.records import NOT_YET, Record, Row
 from ..records.store import Store
 
 HEADER = ["data", "algorithm", "paper", "ours", "runs", "verdict", "settings"]
-TIMES = ["paper's time", "our time"]
+TIME_COLUMNS = ["paper's time", "our time"]
 
 
 def figure(mean: float, deviation: float, runs: int, digits: int) -> str:
@@ -78,7 +78,7 @@ def table(
     record: Record, rows: Sequence[Row], seconds: bool = False
 ) -> tuple[list[str], list[list[str]]]:
     """(header, lines); columns that are empty throughout are left out."""
-    header = [*HEADER, *TIMES, *(["seconds"] if seconds else []), "note"]
+    header = [*HEADER, *TIME_COLUMNS, *(["seconds"] if seconds else []), "note"]
     lines = []
     for row, ratios in zip(rows, times(record, rows), strict=True):
         spent = [f"{row.seconds:.2f}" if row.runs else ""] if seconds else []
@@ -87,7 +87,7 @@ def table(
     return [header[i] for i in used], [[fields[i] for i in used] for fields in lines]
 
 
-SIGNS = {"EXACT": "=", "MATCH": "≈", "CLOSE": "~", "NO": "≠"}
+VERDICT_SIGNS = {"EXACT": "=", "MATCH": "≈", "CLOSE": "~", "NO": "≠"}
 
 
 def wide(record: Record, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
@@ -98,7 +98,7 @@ def wide(record: Record, rows: Sequence[Row]) -> tuple[list[str], list[list[str]
         fields = lines.setdefault(row.cell.row, [row.cell.row] + [""] * len(columns))
         text = f"{row.mean:.{record.digits}f}" if row.runs else "-"
         if row.cell.printed is not None:
-            text += f" {SIGNS.get(row.verdict, '')} {row.cell.printed.mean}"
+            text += f" {VERDICT_SIGNS.get(row.verdict, '')} {row.cell.printed.mean}"
         fields[1 + columns.index(row.cell.column)] = text
     return ["ours, paper", *columns], list(lines.values())
 

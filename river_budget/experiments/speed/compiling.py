@@ -26,13 +26,13 @@ from ...model.at_once import ARGUMENTS, CALL
 from ...model.base import StreamModel
 from ...progress import Progress
 
-OTHERS = {
+OTHER_SIGNATURES = {
     first_bad_row: (numba.float64[:, ::1],),
     fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
     score: (numba.intp,) * ARGUMENTS["score"],
     learn: (numba.intp,) * ARGUMENTS["learn"],
 }
-ALWAYS = first_bad_row, score, learn
+ALWAYS_COMPILED = first_bad_row, score, learn
 
 
 def families() -> dict[str, list[Any]]:
@@ -87,7 +87,9 @@ def compile_passes(names: Sequence[str] = ()) -> str:
     kinds = [kind for name in names or known for kind in known[name]]
     own = [p for kind in kinds for p in passes_of(kind)] if names else all_passes()
     needs = functools.reduce(operator.or_, map(needs_of, kinds))
-    passes = {p: OTHERS.get(p, CALL) for p in [*ALWAYS, *own]} | dict(functions(needs))
+    passes = {p: OTHER_SIGNATURES.get(p, CALL) for p in [*ALWAYS_COMPILED, *own]} | dict(
+        functions(needs)
+    )
     anew = 0
     with Progress(len(passes), "compile") as bar:
         for function, arguments in passes.items():

@@ -29,9 +29,9 @@ from ...core.registers import LANES, WORD
 from ...core.sweeps import MOST
 from ...model.calls import AT_A_TIME
 
-TERMS = [1.0 / math.factorial(n) for n in range(11, -1, -1)]
+TAYLOR_TERMS = [1.0 / math.factorial(n) for n in range(11, -1, -1)]
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-MAGIC, SMALLEST = 6755399441055744.0 + 1023.0, -708.0  # as in core/exponential.py
+ROUNDING_SHIFT, SMALLEST_EXPONENT = 6755399441055744.0 + 1023.0, -708.0  # as in core/exponential.py
 _WORDS = ir.VectorType(WORD, LANES)
 
 
@@ -43,14 +43,14 @@ def _eight(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
 
 def _exponential(builder: Any, x: Any) -> Any:
     """exp of eight numbers that are at most 0."""
-    normal = builder.fcmp_ordered(">", x, same(SMALLEST))
-    bounded = builder.select(normal, x, same(SMALLEST))
-    shifted = fused(builder, bounded, same(1.0 / math.log(2.0)), same(MAGIC))
-    whole = builder.fsub(shifted, same(MAGIC))
+    normal = builder.fcmp_ordered(">", x, same(SMALLEST_EXPONENT))
+    bounded = builder.select(normal, x, same(SMALLEST_EXPONENT))
+    shifted = fused(builder, bounded, same(1.0 / math.log(2.0)), same(ROUNDING_SHIFT))
+    whole = builder.fsub(shifted, same(ROUNDING_SHIFT))
     rest = fused(builder, whole, same(-LN2_HIGH), bounded)
     rest = fused(builder, whole, same(-LN2_LOW), rest)
-    value = same(TERMS[0])
-    for term in TERMS[1:]:
+    value = same(TAYLOR_TERMS[0])
+    for term in TAYLOR_TERMS[1:]:
         value = fused(builder, value, rest, same(term))
     bits = builder.shl(builder.bitcast(shifted, _WORDS), ir.Constant(_WORDS, [52] * LANES))
     value = builder.fmul(value, builder.bitcast(bits, VECTOR))

@@ -13,8 +13,8 @@ import llvmlite.binding
 import numpy as np
 
 # what slows an algebra library, or gives it more threads than the one that we use
-SET_ASIDE = ("OPENBLAS", "GOTO", "MKL", "BLIS", "OMP", "VECLIB", "NUMEXPR", "ATLAS", "NPY_")
-THREADS = (
+SLOWING_VARIABLES = ("OPENBLAS", "GOTO", "MKL", "BLIS", "OMP", "VECLIB", "NUMEXPR", "ATLAS", "NPY_")
+THREAD_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -24,16 +24,18 @@ THREADS = (
 
 
 def is_set_aside(name: str) -> bool:
-    return name.startswith(SET_ASIDE) or (name.startswith("NUMBA_") and name != "NUMBA_CACHE_DIR")
+    return name.startswith(SLOWING_VARIABLES) or (
+        name.startswith("NUMBA_") and name != "NUMBA_CACHE_DIR"
+    )
 
 
 def clean_environment(environment: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """(the environment with one thread and nothing that changes how fast code is, what was set aside)"""
     aside = sorted(name for name in environment if is_set_aside(name))
     clean = {name: value for name, value in environment.items() if name not in aside}
-    clean |= dict.fromkeys(THREADS, "1")
+    clean |= dict.fromkeys(THREAD_VARIABLES, "1")
     clean["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    return clean, [name for name in aside if name not in THREADS]
+    return clean, [name for name in aside if name not in THREAD_VARIABLES]
 
 
 def described() -> str:

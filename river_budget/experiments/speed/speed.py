@@ -30,7 +30,7 @@ CAPTION = (
     "exponentials. Examples that are scored together share what they load."
 )
 HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]
-OTHERS = ("sklearn", "pandas")
+OPTIONAL_PACKAGES = ("sklearn", "pandas")
 
 
 def measured(
@@ -85,7 +85,7 @@ def speed(
         notes.append(f"Made up, of the same shape, as no file is at hand: {', '.join(made_up)}.")
     notes += [
         f"Left out: {name} is not installed."
-        for name in OTHERS
+        for name in OPTIONAL_PACKAGES
         if importlib.util.find_spec(name) is None
     ]
     print("\n" + "\n".join(notes), file=sys.stdout if form in ("text", "markdown") else sys.stderr)

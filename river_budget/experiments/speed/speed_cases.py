@@ -18,10 +18,10 @@ from .speed_streams import Stream
 from .timing import Contest, Run
 
 Make = Callable[[rb.kernels.Kernel], Any]
-BATCH = 1000  # rows that scikit-learn gets at once
-SKLEARN, LIMIT, DENSE = "scikit-learn", "limit", "limit without skipping zeros"
+SKLEARN_ROWS = 1000  # rows that scikit-learn gets at once
+SKLEARN, LIMIT, LIMIT_WITH_ZEROS = "scikit-learn", "limit", "limit without skipping zeros"
 LOGISTIC, SAMPLER = "LogisticRegression", "RBFSampler(100), linear"
-WIDE, DTYPES = "float64", ("float64", "float32")
+FLOAT64, DTYPES = "float64", ("float64", "float32")
 
 # the models
 
@@ -31,7 +31,7 @@ LEARNERS: dict[str, Make] = {
     "BSGD remove smallest": lambda k: rb.BSGDClassifier(100, k, remove.RemoveSmallest()),
     "Projectron": lambda k: rb.ProjectronClassifier(100, k),
 }
-MORE: dict[str, Make] = {
+MORE_LEARNERS: dict[str, Make] = {
     "BSGD remove oldest": lambda k: rb.BSGDClassifier(100, k, remove.RemoveOldest()),
     "BSGD remove random": lambda k: rb.BSGDClassifier(100, k, remove.RemoveRandom(), seed=1),
     "BSGD project": lambda k: rb.BSGDClassifier(100, k, remove.Project()),
@@ -43,7 +43,7 @@ MORE: dict[str, Make] = {
     "BPA": lambda k: rb.BPAClassifier(100, k),
     "Projectron++": lambda k: rb.ProjectronPPClassifier(100, k),
 }
-FEW = (
+AGAINST_THE_LIMIT = (
     "BSGD merge, B=100",
     "BSGD remove smallest, B=100",
 )  # set against the limit, where not all are
@@ -70,13 +70,13 @@ def sklearn_learning(stream: Stream, kind: str, n: int) -> Run | None:
         return None
     X, y, gamma = stream.X, stream.y, 1.0 / stream.X.shape[1]
     features = getattr(kernel_approximation, kind)(gamma=gamma, n_components=n, random_state=0)
-    features.fit(X[:BATCH])
+    features.fit(X[:SKLEARN_ROWS])
 
     def run() -> object:
         model = linear_model.SGDClassifier()
-        for i in range(0, len(X), BATCH):
-            rows = features.transform(X[i : i + BATCH])
-            model.partial_fit(rows, y[i : i + BATCH], classes=[False, True])
+        for i in range(0, len(X), SKLEARN_ROWS):
+            rows = features.transform(X[i : i + SKLEARN_ROWS])
+            model.partial_fit(rows, y[i : i + SKLEARN_ROWS], classes=[False, True])
         return model
 
     return run
@@ -88,17 +88,22 @@ def sklearn_learning(stream: Stream, kind: str, n: int) -> Run | None:
 def learn_and_score(stream: Stream, complete: bool) -> Iterator[Contest]:
     """Arrays: against scikit-learn with as many features as our budget, and against the limit."""
     large: dict[str, Make] = {"BSGD merge": lambda k: rb.BSGDClassifier(500, k)}
-    for budget, learners in ((100, LEARNERS | MORE if complete else LEARNERS), (500, large)):
+    for budget, learners in (
+        (100, LEARNERS | MORE_LEARNERS if complete else LEARNERS),
+        (500, large),
+    ):
         model = rb.BSGDClassifier(budget, kernel_for(stream))
         model.learn_many(stream.X, stream.y)
         ours = {f"{name}, B={budget}": learning(make, stream) for name, make in learners.items()}
         contest = Contest(stream.name, len(stream))
         contest.against(SKLEARN, sklearn_learning(stream, "RBFSampler", budget), ours)
         limited = {f"score, B={budget}": scoring(model, stream.X)}
-        limited |= {name: run for name, run in ours.items() if complete or name in FEW}
+        limited |= {
+            name: run for name, run in ours.items() if complete or name in AGAINST_THE_LIMIT
+        }
         contest.against(LIMIT, Limit(model, stream.X).scores, limited)
         if complete and stream.sparse:
-            contest.against(DENSE, Limit(model, stream.X, dense=True).scores, limited)
+            contest.against(LIMIT_WITH_ZEROS, Limit(model, stream.X, dense=True).scores, limited)
         yield contest
 
 
@@ -110,14 +115,14 @@ def in_float32(stream: Stream) -> Iterator[Contest]:
             wide, narrow = (_full(budget, maintenance, dtype) for dtype in DTYPES)
             contest = Contest(stream.name, len(stream))
             ours = {f"BSGD {name}, B={budget}, float32": learning(narrow, stream)}
-            contest.against(WIDE, learning(wide, stream), ours)
+            contest.against(FLOAT64, learning(wide, stream), ours)
             yield contest
         models = [_full(budget, remove.RemoveSmallest(), dtype)(kernel) for dtype in DTYPES]
         for model in models:
             model.learn_many(stream.X, stream.y)
         theirs, run = (scoring(model, stream.X) for model in models)
         contest = Contest(stream.name, len(stream))
-        contest.against(WIDE, theirs, {f"score, B={budget}, float32": run})
+        contest.against(FLOAT64, theirs, {f"score, B={budget}, float32": run})
         yield contest
 
 
@@ -160,7 +165,7 @@ def large_products(complete: bool) -> Iterator[Contest]:
         narrow = model.clone({"dtype": "float32"})
         narrow.learn_many(V, a > 0.0)
         ours = {f"score, B={budget}, float32": scoring(narrow, rows)}
-        contest.against(WIDE, scoring(model, rows), ours)
+        contest.against(FLOAT64, scoring(model, rows), ours)
         yield contest
 
 
@@ -187,7 +192,7 @@ def one_by_one(stream: Stream, complete: bool) -> Iterator[Contest]:
 
         return run
 
-    learners = LEARNERS | MORE if complete else LEARNERS
+    learners = LEARNERS | MORE_LEARNERS if complete else LEARNERS
     models = {f"{name}, B=100": make(kernel_for(stream)) for name, make in learners.items()}
     contest = Contest(stream.name, n)
     ours = {f"dicts: {name}": both(model) for name, model in models.items()}
@@ -264,7 +269,7 @@ def far_apart(stream: Stream) -> Iterator[Contest]:
 
     More examples have a loss then, so more is learned.
     """
-    for name, make in (LEARNERS | MORE).items():
+    for name, make in (LEARNERS | MORE_LEARNERS).items():
         ours = learning(make, Stream(stream.name, 10.0 * stream.X, stream.y))
         contest = Contest(stream.name, len(stream))
         label = f"{name}, B=100, features times ten"

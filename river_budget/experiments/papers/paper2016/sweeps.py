@@ -13,13 +13,13 @@ from ...records.store import Store
 from ...records.tasks import Task
 from .models import FOGD_STEP, KERNEL, binary, fogd, multiclass
 
-FACTORS_F = (0.5, 1, 2, 3, 4, 5, 6, 8, 10)
-FACTORS_N = (0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
-SWEEP_DATA = ("dna", "satimage", "usps", "letter", "shuttle")
-SWEEP_REPEATS = 5
+FOGD_FACTORS = (0.5, 1, 2, 3, 4, 5, 6, 8, 10)
+NOGD_FACTORS = (0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
+FEATURE_DATA = ("dna", "satimage", "usps", "letter", "shuttle")
+FEATURE_REPEATS = 5
 BUDGETS = (25, 50, 100, 200, 300, 400, 500)
 BUDGET_DATA = {"codrna": binary, "a9a": binary, "usps": multiclass, "acoustic": multiclass}
-BUDGETED = (
+BUDGET_ROWS = (
     "RBP",
     "Forgetron",
     "Projectron",
@@ -34,18 +34,18 @@ BUDGET_REPEATS = 5
 
 
 def sweep_of_features() -> Iterator[Cell]:
-    for data in SWEEP_DATA:
+    for data in FEATURE_DATA:
         step = FOGD_STEP.get(data, 0.005)
         settings: list[tuple[str, float, Any]] = [
             ("FOGD", factor, fogd(rb.FOGDClassifier, round(200 * factor), step))
-            for factor in FACTORS_F
+            for factor in FOGD_FACTORS
         ]
         settings += [
             ("NOGD", factor, rb.NOGDClassifier(200, KERNEL, round(200 * factor), 0.5))
-            for factor in FACTORS_N
+            for factor in NOGD_FACTORS
         ]
         for row, factor, model in settings:
-            tasks = tuple(Task("progressive", data, i, model) for i in range(SWEEP_REPEATS))
+            tasks = tuple(Task("progressive", data, i, model) for i in range(FEATURE_REPEATS))
             yield Cell(f"{row} {factor:g}", data, tasks, scale=100.0)
 
 
@@ -80,7 +80,7 @@ def sweep_of_budgets() -> Iterator[Cell]:
     for data, models in BUDGET_DATA.items():
         made = models(data)
         made["BOGD++"] = made["BOGD"].clone({"removal": "random", "sampling": "nonuniform"})
-        for row in BUDGETED:
+        for row in BUDGET_ROWS:
             for budget in BUDGETS:
                 model = with_budget(made[row], row, budget)
                 tasks = tuple(Task("progressive", data, i, model) for i in range(BUDGET_REPEATS))
@@ -91,7 +91,7 @@ def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
     for data, cells in by_column(record).items():
         for y_of, label in QUANTITIES:
             lines = []
-            for row in BUDGETED:
+            for row in BUDGET_ROWS:
                 of_row = [cell for cell in cells if cell.row.split()[0] == row]
                 lines += sweep(row, of_row, store, setting, y_of)
             if lines:

@@ -134,7 +134,7 @@ def table_3() -> Iterator[Cell]:
                 made.get(row, ()),
                 printed[row, column],
                 100.0,
-                note=NOTES.get((row, column), CHOICE),
+                note=NOTES.get((row, column), OTHER_PARAMETERS),
                 remark=REMARKS.get(column, ""),
                 settings=CHOSEN,
                 missing=UNSEEN_BATCH.get(column, ""),
@@ -144,4 +144,4 @@ def table_3() -> Iterator[Cell]:
 NOTES = {
     ("BSGD-merge", "w7a"): "one of five last iterates has 87.2 %, the others 98.5 % or more",
 }
-CHOICE = "other parameters: those of the paper's cross-validation are not reported"
+OTHER_PARAMETERS = "other parameters: those of the paper's cross-validation are not reported"

@@ -44,26 +44,29 @@ from .sweeps import budget_panels, sweep_of_budgets, sweep_of_features, sweep_pa
 from .table_3 import table_3
 
 # Where the mirror's name of a set is another one, or only a part of it is at hand.
-STORED = {"mnist": "mnist-test", "kddcup99": "kddcup99-10pct"}
+STORED_NAMES = {"mnist": "mnist-test", "kddcup99": "kddcup99-10pct"}
 
 REPEATS = 20
-LARGE = 100_000  # examples, from which models without a budget run in fewer repeats
-FEWER = 5
-HUGE = {"kddcup99-10pct": {"OGD": 1}}  # minutes for each order
-UNLIMITED = ("Perceptron", "OGD", "NORMA")
+LARGE_DATASET = 100_000  # examples, from which models without a budget run in fewer repeats
+FEWER_REPEATS = 5
+REPEATS_OF_HUGE = {"kddcup99-10pct": {"OGD": 1}}  # minutes for each order
 
 
 def stored(column: str) -> str:
     """The dataset for a column of a table; of poker the million hands of the paper if they are there."""
     if column == "poker" and at_hand("poker-test"):
         return "poker-test"
-    return STORED.get(column, column)
+    return STORED_NAMES.get(column, column)
 
 
 def repeats_of(row: str, data: str) -> int:
-    if data in HUGE:
-        return HUGE[data].get(row, FEWER)
-    return FEWER if row in UNLIMITED and dataset(data).n_samples > LARGE else REPEATS
+    if data in REPEATS_OF_HUGE:
+        return REPEATS_OF_HUGE[data].get(row, FEWER_REPEATS)
+    return (
+        FEWER_REPEATS
+        if row in claims.UNLIMITED and dataset(data).n_samples > LARGE_DATASET
+        else REPEATS
+    )
 
 
 def table(

@@ -82,7 +82,7 @@ def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
                 yield Panel(data, "budget", label, lines, False, seconds, not seconds)
 
 
-SYMBOLS = "o^DvP*X"  # of budgets
+BUDGET_SYMBOLS = "o^DvP*X"  # of budgets
 
 Trade = dict[tuple[int, int], tuple[float, float]]  # (M, B): seconds, accuracy
 
@@ -116,7 +116,7 @@ def trade_off_panels(record: Record, store: Store) -> Iterable[Panel]:
         if not found:
             continue
         budgets = sorted({b for _, b in found})
-        symbols = dict(zip(budgets, SYMBOLS, strict=False))
+        symbols = dict(zip(budgets, BUDGET_SYMBOLS, strict=False))
         lines = []
         for budget in budgets:
             points = [found[setting] for setting in sorted(found) if setting[1] == budget]

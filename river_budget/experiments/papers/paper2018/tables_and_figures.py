@@ -45,15 +45,15 @@ ADULT = Setting("a9a", "a9a.t", 32_561, 32, 0.008, "84.82", (120, 600, 1200, 180
 WEB = Setting("w7a", "w7a.t", 24_692, 8, 0.03, "98.80", (100, 250, 500, 1000))
 IJCNN = Setting("ijcnn1", "ijcnn1.t", 49_990, 32, 2.0, "98.77", (100, 300, 600, 1200))
 SETTINGS = (ADULT, WEB, IJCNN)
-NOTE = (
+SCATTER_AND_DATA = (
     "Test accuracy scatters by several points from run to run, as the paper says. web is w7a with its own test "
     "file; PHISHING and SKIN are not at hand."
 )
-SCATTER = (
+SCATTER_NOTE = (
     "the paper has a single run, and ours scatter by the deviation given; with ten times the orders the mean would "
     "be known, but not that run"
 )
-SMALL = "the paper's program ends below ours at this small budget; tried: with the projection to the ball (79.7)"
+SMALL_BUDGET_NOTE = "the paper's program ends below ours at this small budget; tried: with the projection to the ball (79.7)"
 TABLE_1 = {  # budget: cascade, gradient; accuracy and seconds of merging
     120: ("76.32 10.562", "76.32 6.042"),
     600: ("82.97 27.222", "83.30 25.982"),
@@ -83,7 +83,10 @@ def table_1() -> Iterator[Cell]:
         for method, figure in zip(("cascade", "gradient"), figures, strict=True):
             made = tasks(ADULT, budget, 3, method)
             mean, seconds = figure.split()
-            printed, note = Printed(mean, None, seconds), SMALL if budget == 120 else SCATTER
+            printed, note = (
+                Printed(mean, None, seconds),
+                SMALL_BUDGET_NOTE if budget == 120 else SCATTER_NOTE,
+            )
             yield Cell(f"{method}, M = 3", f"a9a, B = {budget}", made, printed, 100.0, None, note)
 
 
@@ -157,12 +160,12 @@ def settings_of_phishing() -> Iterator[Cell]:
                 yield Cell(f"M={arity} B={budget}", column, tuple(made), scale=100.0)
 
 
-BEYOND = {"waveform": 1.0 / 21, "checkerboard": 8.0}  # gamma
+GAMMA_BEYOND = {"waveform": 1.0 / 21, "checkerboard": 8.0}  # gamma
 
 
 def beyond() -> Iterator[Cell]:
     """The sets of the paper of 2010, which this one does not have, with the settings of that one."""
-    for data, gamma in BEYOND.items():
+    for data, gamma in GAMMA_BEYOND.items():
         for arity in (2, 3, 5):
             for budget in (50, 100, 200, 400):
                 maintenance = rb.maintenance.Merge(arity)
@@ -183,7 +186,8 @@ def records() -> list[Record]:
             "test accuracy, %",
             2,
             tuple(table_1()),
-            NOTE + " The paper's times are those of merging, ours those of the whole pass.",
+            SCATTER_AND_DATA
+            + " The paper's times are those of merging, ours those of the whole pass.",
         ),
         Record(
             "2018-table-2",
@@ -210,7 +214,7 @@ def records() -> list[Record]:
             "test accuracy, %",
             2,
             tuple(grid((WEB, ADULT), arities, REPEATS)),
-            NOTE,
+            SCATTER_AND_DATA,
             budget_panels,
             columns=2,
             claims=(FASTER, HARMLESS),
@@ -222,7 +226,7 @@ def records() -> list[Record]:
             "test accuracy, %",
             2,
             tuple(grid((IJCNN,), arities, REPEATS)),
-            NOTE,
+            SCATTER_AND_DATA,
             budget_panels,
             columns=2,
             claims=(FASTER, HARMLESS),
@@ -246,7 +250,7 @@ def records() -> list[Record]:
             "test accuracy, %",
             2,
             tuple(grid((ADULT,), (2, 3, 4, 5, 7, 9, 11), REPEATS)),
-            NOTE + " Bars are one standard error of the mean of five runs.",
+            SCATTER_AND_DATA + " Bars are one standard error of the mean of five runs.",
             trade_off_panels,
             claims=(OFF_FRONT,),
             alone=True,
