@@ -72,6 +72,8 @@ MOST_EXAMPLES, SLOW_EXAMPLES = (
     2_000_000,
     200_000,
 )  # examples where more, or many, would take too long
+CURVE_ORDERS, CURVE_EXAMPLES = 5, 500_000  # of the figures
+UNLIMITED_EXAMPLES = 20_000  # of a curve without a budget, as its time grows with the square
 HELD_OUT = {"usps": 2000, "letter": 1000, "waveform": 20_000, "checkerboard": 20_000}
 SPLIT_REMARKS = {
     "usps": "2,000 of the training file held out, as the test file is not at hand",
@@ -187,9 +189,6 @@ CURVE_NAMES = {"merge": "BSGD-merge", "project": "BSGD-project", "random": "BSGD
 }
 
 
-CURVE_ORDERS = 5  # of the curves
-
-
 def evolution(
     data: str, budgets: tuple[int, ...] = (100,), which: tuple[str, ...] = CURVE_STRATEGIES
 ) -> Iterator[Cell]:
@@ -207,10 +206,6 @@ def evolution(
     where = options(data, UNLIMITED_EXAMPLES, curve=True, scoring=False)
     tasks = tuple(Task("holdout", data, i, made, where) for i in range(CURVE_ORDERS))
     yield Cell(CURVE_NAMES["none"], data, tasks, scale=100.0)
-
-
-CURVE_EXAMPLES = 500_000  # examples
-UNLIMITED_EXAMPLES = 20_000  # examples without a budget, as their time grows with the square
 
 
 # What the figures show.
@@ -264,8 +259,22 @@ LINEAR = Claim(
 )
 
 
+def along_the_stream(number: int, title: str, data: str) -> Record:
+    """A figure of accuracies along the stream."""
+    return Record(
+        f"2010-figure-{number}",
+        f"Accuracy on {title} along the stream, B = 100",
+        "accuracy, %",
+        1,
+        tuple(evolution(data)),
+        f"Every strategy at its own width, that of table 1; {CURVE_EXAMPLES:,} examples, five orders.",
+        panels=curves("accuracy", log_x=True, percent=True),
+        claims=(KEEPS_UP,),
+    )
+
+
 def records() -> list[Record]:
-    evolving = curves("accuracy", log_x=True, percent=True)
+    """Table 1 and the three figures."""
     return [
         Record(
             "2010-table-1",
@@ -278,26 +287,8 @@ def records() -> list[Record]:
             "features, in two orders that the table does not use. Projectron++ has no budget but a threshold, at which "
             "it ends with about B vectors, found in the same two orders. l2 is the paper's.",
         ),
-        Record(
-            "2010-figure-1",
-            "Accuracy on the Checkerboard along the stream, B = 100",
-            "accuracy, %",
-            1,
-            tuple(evolution("checkerboard")),
-            f"Every strategy at its own width, that of table 1; {CURVE_EXAMPLES:,} examples, five orders.",
-            panels=evolving,
-            claims=(KEEPS_UP,),
-        ),
-        Record(
-            "2010-figure-2",
-            "Accuracy on Waveform along the stream, B = 100",
-            "accuracy, %",
-            1,
-            tuple(evolution("waveform")),
-            f"Every strategy at its own width, that of table 1; {CURVE_EXAMPLES:,} examples, five orders.",
-            panels=evolving,
-            claims=(KEEPS_UP,),
-        ),
+        along_the_stream(1, "the Checkerboard", "checkerboard"),
+        along_the_stream(2, "Waveform", "waveform"),
         Record(
             "2010-figure-3",
             "Time for learning Waveform",

@@ -23,6 +23,8 @@ from ..rivals.batch_methods import SETTINGS
 
 REPEATS = 5
 KERNEL_ROWS = 3_000  # of the kernel matrix
+MOST_WAVES = 128  # pairs of random Fourier features
+SBP_ITERATIONS = 3_000
 TEST_FILE = ("test", "a9a.t")
 BIAS_TITLES = {False: "without a bias", True: "with a bias"}
 SMO, WAVES = "SMO", "Fourier features"
@@ -60,9 +62,6 @@ def features() -> Cell:
     )
 
 
-MOST_WAVES = 128  # pairs of waves
-
-
 def run_times() -> Iterator[Cell]:
     """With a bias: LIBSVM to its end, and SBP for about a quarter of that time."""
     setting = SETTINGS[True]
@@ -74,9 +73,6 @@ def run_times() -> Iterator[Cell]:
     remark = f"{SBP_ITERATIONS:,} iterations"
     note = "the stopping point is ours: after a thirtieth of LIBSVM's time, not a quarter"
     yield Cell("SBP", "a9a", tasks, Printed("85.0", None, "48.75"), 100.0, None, note, remark)
-
-
-SBP_ITERATIONS = 3_000
 
 
 def mean_line(name: str, runs: list[list[list[float]]]) -> Line:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...common.stored import at_hand, dataset
-from ...records.records import FITTED, STATED, Cell, Record, curves
+from ...records.findings import Claim
+from ...records.records import FITTED, STATED, Cell, Panels, Record, curves
 from ...records.tasks import Task
 from . import claims
 from .models import (
@@ -30,6 +31,7 @@ from .notes import (
     MATCH_9,
     NOTES,
     REMARKS,
+    TABLE_NOTES,
 )
 from .printed import (
     TABLE_5,
@@ -102,147 +104,64 @@ def table(
             )
 
 
-def without_figures(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """The same runs, for a picture: the printed figures belong to the table."""
-    return tuple(Cell(c.row, c.column, c.tasks, scale=c.scale) for c in cells)
+MISTAKES, SQUARED = ("mistakes, %", 2), ("squared error", 5)  # units, and digits to print
 
 
-def tables() -> tuple[tuple[Cell, ...], ...]:
-    """5, 7 and 9"""
-    return (
-        tuple(
-            table(
-                TABLE_5,
-                TIMES_5,
-                binary,
-                100.0,
-                {"EXACT": EXACT_5, "MATCH": MATCH_5},
-                lambda row, data: False,
-            )
-        ),
-        tuple(
-            table(
-                TABLE_7,
-                TIMES_7,
-                multiclass,
-                100.0,
-                {"EXACT": EXACT_7, "MATCH": MATCH_7},
-                fitted_multiclass,
-            )
-        ),
-        tuple(
-            table(
-                TABLE_9,
-                TIMES_9,
-                regression,
-                1.0,
-                {"EXACT": EXACT_9, "MATCH": MATCH_9},
-                fitted_regression,
-            )
-        ),
-    )
+def table_record(number: int, title: str, unit: tuple[str, int], cells: Iterable[Cell]) -> Record:
+    """One of the tables, with its note."""
+    return Record(f"2016-table-{number}", title, *unit, tuple(cells), TABLE_NOTES[number])
+
+
+def figure(
+    number: int,
+    title: str,
+    unit: tuple[str, int],
+    cells: Iterable[Cell],
+    panels: Panels,
+    claims: tuple[Claim, ...],
+    note: str = "",
+    columns: int | None = None,
+) -> Record:
+    """One of the figures. The printed figures belong to the tables."""
+    plain = tuple(Cell(c.row, c.column, c.tasks, scale=c.scale) for c in cells)
+    name = f"2016-figure-{number}"
+    return Record(name, title, *unit, plain, note, panels, columns=columns, claims=claims)
 
 
 def records() -> list[Record]:
-    five, seven, nine = tables()
-    mistakes, log_seconds = "mistakes so far", "seconds"
+    """The tables 3, 5, 7 and 9, and all figures."""
+    exact_5, exact_7, exact_9 = (
+        {"EXACT": exact, "MATCH": match}
+        for exact, match in ((EXACT_5, MATCH_5), (EXACT_7, MATCH_7), (EXACT_9, MATCH_9))
+    )
+    five = [*table(TABLE_5, TIMES_5, binary, 100.0, exact_5, lambda row, data: False)]
+    seven = [*table(TABLE_7, TIMES_7, multiclass, 100.0, exact_7, fitted_multiclass)]
+    nine = [*table(TABLE_9, TIMES_9, regression, 1.0, exact_9, fitted_regression)]
+    pass_title = "One pass over a training set, then its test set"
     return [
-        Record(
-            "2016-table-3",
-            "One pass over a training set, then its test set",
-            "accuracy, %",
-            2,
-            tuple(table_3()),
-            "The paper chose its parameters by a cross-validation that it does not report. Ours were chosen by "
-            "holding out a fifth of the training file, over widths and penalties or steps. FOGD and NOGD predict by "
-            "the mean of their iterates, as the authors' program does at test time. Times are those of learning, as "
-            "multiples of LIBSVM's.",
-        ),
-        Record(
-            "2016-table-5",
-            "Binary classification",
-            "mistakes, %",
-            2,
-            five,
-            "Width, budget, steps and decays are those of the paper and of its authors' programs (sigma = 8, B = 100, "
-            "a step of .2, which is in the paper's list).",
-        ),
-        Record(
-            "2016-table-7",
-            "Classification into several classes",
-            "mistakes, %",
-            2,
-            seven,
-            "`fitted` is: FOGD's step on dna, satimage, usps (.02) and shuttle (.2), the one of the paper's list 2, .2, "
-            ".02, .002, .0002 that comes nearest to the printed figure; on mnist .001, between two of the list; and "
-            "B = 200 on mnist, where the text of the paper means 100. FOGD is not at its best in this table: on dna a "
-            "step of .002 gives 17.9 % and on poker .0002 gives 46.4 %.",
-        ),
-        Record(
-            "2016-table-9",
-            "Regression",
-            "squared error",
-            5,
-            nine,
-            "`fitted` is: B = 20 for RBP, Forgetron, Projectron and BOGD, as with the 30 that the paper states none of "
-            "the rows without randomness comes out, and with 20 all do, to five digits; and the step of OGD, NOGD and "
-            "BOGD on all sets but housing and mg, whose steps are in the authors' files.",
-        ),
-        Record(
-            "2016-figure-1",
-            "Mistakes of the learners of table 7 along the stream",
-            "mistakes, %",
-            2,
-            without_figures(seven),
-            panels=curves(mistakes, log_y=True, percent=True),
-            claims=claims.MISTAKES,
-        ),
-        Record(
-            "2016-figure-2",
-            "Time that the learners of table 7 take",
-            "mistakes, %",
-            2,
-            without_figures(seven),
-            panels=curves(log_seconds, "seconds", log_y=True),
-            claims=claims.TIMES,
-        ),
-        Record(
-            "2016-figure-3",
-            "The number of features of FOGD and NOGD, B = 200",
-            "mistakes, %",
-            2,
-            tuple(sweep_of_features()),
-            panels=sweep_panels,
-            columns=2,
-            claims=claims.FEATURES,
-        ),
-        Record(
-            "2016-figure-4",
-            "The budget",
-            "mistakes, %",
-            2,
-            tuple(sweep_of_budgets()),
-            "a9a stands in for KDDCUP08, which is published to registered users only.",
-            panels=budget_panels,
-            columns=2,
-            claims=claims.BUDGETS,
-        ),
-        Record(
-            "2016-figure-5",
-            "Squared error of the learners of table 9 along the stream",
-            "squared error",
-            5,
-            without_figures(nine),
-            panels=curves("squared error so far", log_y=True),
-            claims=claims.LOSSES,
-        ),
-        Record(
-            "2016-figure-6",
-            "Time that the learners of table 9 take",
-            "squared error",
-            5,
-            without_figures(nine),
-            panels=curves(log_seconds, "seconds", log_y=True),
-            claims=claims.TIMES_OF_REGRESSION,
-        ),
+        table_record(3, pass_title, ("accuracy, %", 2), table_3()),
+        table_record(5, "Binary classification", MISTAKES, five),
+        table_record(7, "Classification into several classes", MISTAKES, seven),
+        table_record(9, "Regression", SQUARED, nine),
+        *figures(seven, nine),
     ]
+
+
+def figures(seven: list[Cell], nine: list[Cell]) -> Iterator[Record]:
+    """The figures, those along the stream from the cells of tables 7 and 9."""
+    mistakes = curves("mistakes so far", log_y=True, percent=True)
+    errors = curves("squared error so far", log_y=True)
+    times = curves("seconds", "seconds", log_y=True)
+    title = "Mistakes of the learners of table 7 along the stream"
+    yield figure(1, title, MISTAKES, seven, mistakes, claims.MISTAKES)
+    title = "Time that the learners of table 7 take"
+    yield figure(2, title, MISTAKES, seven, times, claims.TIMES)
+    title, cells = "The number of features of FOGD and NOGD, B = 200", sweep_of_features()
+    yield figure(3, title, MISTAKES, cells, sweep_panels, claims.FEATURES, columns=2)
+    note = "a9a stands in for KDDCUP08, which is published to registered users only."
+    cells = sweep_of_budgets()
+    yield figure(4, "The budget", MISTAKES, cells, budget_panels, claims.BUDGETS, note, 2)
+    title = "Squared error of the learners of table 9 along the stream"
+    yield figure(5, title, SQUARED, nine, errors, claims.LOSSES)
+    title = "Time that the learners of table 9 take"
+    yield figure(6, title, SQUARED, nine, times, claims.TIMES_OF_REGRESSION)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import river_budget as rb
 
@@ -63,17 +64,24 @@ TABLE_1 = {  # budget: cascade, gradient; accuracy and seconds of merging
 }
 
 
-def tasks(
-    setting: Setting, budget: int, arity: int, method: str = "cascade", repeats: int = REPEATS
-) -> tuple[Task, ...]:
-    model = rb.BSGDClassifier(
+def merging(
+    setting: Setting, gamma: float, budget: int, arity: int, method: str = "cascade"
+) -> rb.BSGDClassifier:
+    """Pegasos that merges so many vectors at once."""
+    return rb.BSGDClassifier(
         budget,
-        rb.kernels.RBF(setting.gamma),
+        rb.kernels.RBF(gamma),
         rb.maintenance.Merge(arity, method),
         l2=1.0 / (setting.C * setting.n),
         project_to_ball=False,
         learning_rate=None,
     )
+
+
+def tasks(
+    setting: Setting, budget: int, arity: int, method: str = "cascade", repeats: int = REPEATS
+) -> tuple[Task, ...]:
+    model = merging(setting, setting.gamma, budget, arity, method)
     options = (("test", setting.test),)
     return tuple(Task("holdout", setting.data, i, model, options) for i in range(repeats))
 
@@ -146,14 +154,7 @@ def settings_of_phishing() -> Iterator[Cell]:
     for gamma in (2.0, 8.0, 32.0):
         for arity in (2, 3, 4, 5):
             for budget in PHISHING.budgets:
-                model = rb.BSGDClassifier(
-                    budget,
-                    rb.kernels.RBF(gamma),
-                    rb.maintenance.Merge(arity),
-                    l2=1.0 / (PHISHING.C * PHISHING.n),
-                    project_to_ball=False,
-                    learning_rate=None,
-                )
+                model = merging(PHISHING, gamma, budget, arity)
                 options = (("held_out", 2740),)
                 made = [Task("holdout", "phishing", i, model, options) for i in range(REPEATS)]
                 column = f"phishing, gamma = {gamma:g}"
@@ -177,93 +178,44 @@ def beyond() -> Iterator[Cell]:
                 yield Cell(f"M={arity} B={budget}", data, tuple(made), scale=100.0)
 
 
+def record(name: str, title: str, cells: Iterable[Cell], note: str = "", **others: Any) -> Record:
+    """A table or a figure of test accuracies. Figures show times, so their tasks run one at a time."""
+    return Record(f"2018-{name}", title, "test accuracy, %", 2, tuple(cells), note, **others)
+
+
+def tables() -> Iterator[Record]:
+    """Tables 1 and 2."""
+    note = (
+        SCATTER_AND_DATA + " The paper's times are those of merging, ours those of the whole pass."
+    )
+    yield record("table-1", "Merging three at once: two steps or one, on adult", table_1(), note)
+    yield record("table-2", "The solutions without a budget", table_2())
+
+
+def figures() -> Iterator[Record]:
+    """All figures."""
+    alone: dict[str, Any] = {"alone": True}
+    budgets: dict[str, Any] = alone | {"panels": budget_panels, "claims": (FASTER, HARMLESS)}
+    note = "The time of a pass minus that of scoring the same examples; bands from the lowest to the highest of five runs."
+    title = "Share of the time that is spent on merging M vectors at once"
+    yield record("figure-1", title, shares(), note, panels=share_panels, claims=(SHARE,), **alone)
+    for name, title, settings in (
+        ("figure-2", "Budgets and M: web and adult", (WEB, ADULT)),
+        ("figure-3", "Budgets and M: ijcnn", (IJCNN,)),
+    ):
+        cells = grid(settings, (2, 3, 4, 5), REPEATS)
+        yield record(name, title, cells, SCATTER_AND_DATA, columns=2, **budgets)
+    title = "Budgets and M beyond the paper: waveform and checkerboard"
+    note = "Not in the paper, which says that merging more than two does no harm: 50,000 examples, l2 = 1e-4."
+    yield record("figure-3b", title, beyond(), note, columns=2, **budgets)
+    cells = grid((ADULT,), (2, 3, 4, 5, 7, 9, 11), REPEATS)
+    note = SCATTER_AND_DATA + " Bars are one standard error of the mean of five runs."
+    trade_offs: dict[str, Any] = alone | {"panels": trade_off_panels, "claims": (OFF_FRONT,)}
+    yield record("figure-4", "Accuracy against time on adult", cells, note, **trade_offs)
+    title = "Widths, budgets and M on phishing"
+    yield record("figure-5", title, settings_of_phishing(), **budgets)
+
+
 def records() -> list[Record]:
-    arities = (2, 3, 4, 5)
-    return [
-        Record(
-            "2018-table-1",
-            "Merging three at once: two steps or one, on adult",
-            "test accuracy, %",
-            2,
-            tuple(table_1()),
-            SCATTER_AND_DATA
-            + " The paper's times are those of merging, ours those of the whole pass.",
-        ),
-        Record(
-            "2018-table-2",
-            "The solutions without a budget",
-            "test accuracy, %",
-            2,
-            tuple(table_2()),
-        ),
-        Record(
-            "2018-figure-1",
-            "Share of the time that is spent on merging M vectors at once",
-            "test accuracy, %",
-            2,
-            tuple(shares()),
-            "The time of a pass minus that of scoring the same examples; bands from the lowest to the highest of five "
-            "runs.",
-            panels=share_panels,
-            claims=(SHARE,),
-            alone=True,
-        ),
-        Record(
-            "2018-figure-2",
-            "Budgets and M: web and adult",
-            "test accuracy, %",
-            2,
-            tuple(grid((WEB, ADULT), arities, REPEATS)),
-            SCATTER_AND_DATA,
-            budget_panels,
-            columns=2,
-            claims=(FASTER, HARMLESS),
-            alone=True,
-        ),
-        Record(
-            "2018-figure-3",
-            "Budgets and M: ijcnn",
-            "test accuracy, %",
-            2,
-            tuple(grid((IJCNN,), arities, REPEATS)),
-            SCATTER_AND_DATA,
-            budget_panels,
-            columns=2,
-            claims=(FASTER, HARMLESS),
-            alone=True,
-        ),
-        Record(
-            "2018-figure-3b",
-            "Budgets and M beyond the paper: waveform and checkerboard",
-            "test accuracy, %",
-            2,
-            tuple(beyond()),
-            "Not in the paper, which says that merging more than two does no harm: 50,000 examples, l2 = 1e-4.",
-            budget_panels,
-            alone=True,
-            columns=2,
-            claims=(FASTER, HARMLESS),
-        ),
-        Record(
-            "2018-figure-4",
-            "Accuracy against time on adult",
-            "test accuracy, %",
-            2,
-            tuple(grid((ADULT,), (2, 3, 4, 5, 7, 9, 11), REPEATS)),
-            SCATTER_AND_DATA + " Bars are one standard error of the mean of five runs.",
-            trade_off_panels,
-            claims=(OFF_FRONT,),
-            alone=True,
-        ),
-        Record(
-            "2018-figure-5",
-            "Widths, budgets and M on phishing",
-            "test accuracy, %",
-            2,
-            tuple(settings_of_phishing()),
-            "",
-            budget_panels,
-            claims=(FASTER, HARMLESS),
-            alone=True,
-        ),
-    ]
+    """All tables and figures."""
+    return [*tables(), *figures()]
