@@ -92,14 +92,12 @@ def race(
     jobs: int = 2,
     progress: bool = True,
 ) -> list[Result]:
-    """Let all contestants run over streams.
+    """A result for each stream and model, ordered by stream.
 
     Parameters
     ----------
-    data
-        Names in `STREAMS`; None stands for all of them.
-    models
-        Names in `CONTESTANTS`; None stands for all of them.
+    data, models
+        Names in `STREAMS` and in `CONTESTANTS`; None stands for all of them.
     examples
         How many examples of each stream, all by default.
     seed
@@ -109,10 +107,6 @@ def race(
         this one, as only one process may write the cache of compiled code. River's run in the others.
     progress
         Whether to show a progress bar on the standard error stream.
-
-    Returns
-    -------
-    A result for each stream and model, ordered by stream.
 
     """
     streams = _chosen("data", data, STREAMS)

@@ -95,20 +95,12 @@ def lines(
     passes: int = 10,
     with_svc: bool = False,
 ) -> dict[str, list[Point]]:
-    """The lines of one run of the figure: on adult, unless other data are given.
+    """The curves of all methods with one seed: on adult, unless other data are given.
 
-    Only SBP and SVC have a bias that is not regularised, and SVC always has it.
+    Only SBP and SVC have a bias that is not regularised, and SVC always has it. SVC takes a minute.
 
-    Parameters
-    ----------
-    rows
-        How far to go: as many kernel evaluations as so many rows of the kernel matrix have. Pegasos gets
-        about there. 3000 rows of adult are 10^8; the paper went a hundred times further.
-    passes
-        Of the Perceptron, which goes on beyond.
-    with_svc
-        Whether to run SVC, which takes a minute.
-
+    rows: how many kernel evaluations, in rows of the kernel matrix. Pegasos makes about so many. 3000 rows of
+    adult are 10^8; the paper made a hundred times more. passes: of the Perceptron, which may need more.
     """
     split = adult() if data is None else data
     setting, n = SETTINGS[bias], len(split[0])

@@ -17,6 +17,7 @@ from .limits import Limit
 from .speed_streams import Stream
 from .timing import Contest, Run
 
+Examples = list[tuple[dict[int, float], Any]]
 Make = Callable[[rb.kernels.Kernel], Any]
 SKLEARN_ROWS = 1000  # rows that scikit-learn gets at once
 SKLEARN, LIMIT, LIMIT_WITH_ZEROS = "scikit-learn", "limit", "limit without skipping zeros"
@@ -169,50 +170,64 @@ def large_products(complete: bool) -> Iterator[Contest]:
         yield contest
 
 
+def predict_and_learn(model: Any, examples: Examples) -> Run:
+    """Predict and learn every example, in two calls."""
+
+    def run() -> None:
+        new = model.clone()
+        for x, y in examples:
+            new.predict_one(x)
+            new.learn_one(x, y)
+
+    return run
+
+
+def predict_then_learn(model: Any, examples: Examples) -> Run:
+    """Predict and learn every example, in one call."""
+
+    def run() -> None:
+        learn = model.clone().predict_then_learn_one
+        for x, y in examples:
+            learn(x, y)
+
+    return run
+
+
 def one_by_one(stream: Stream, complete: bool) -> Iterator[Contest]:
     """Dicts: predict_one and learn_one, against River's models."""
     n = max(len(stream) // 10, 100)
     rows = [dict(enumerate(x)) for x in stream.X[:n].tolist()]
     examples = list(zip(rows, stream.y[:n].tolist(), strict=True))
 
-    def both(model: Any) -> Run:
-        def run() -> None:
-            new = model.clone()
-            for x, y in examples:
-                new.predict_one(x)
-                new.learn_one(x, y)
-
-        return run
-
-    def at_once(model: Any) -> Run:
-        def run() -> None:
-            learn = model.clone().predict_then_learn_one
-            for x, y in examples:
-                learn(x, y)
-
-        return run
-
     learners = LEARNERS | MORE_LEARNERS if complete else LEARNERS
     models = {f"{name}, B=100": make(kernel_for(stream)) for name, make in learners.items()}
     contest = Contest(stream.name, n)
-    ours = {f"dicts: {name}": both(model) for name, model in models.items()}
+    ours = {f"dicts: {name}": predict_and_learn(model, examples) for name, model in models.items()}
     ours |= {
-        f"dicts, in one call: {name}": at_once(model)
+        f"dicts, in one call: {name}": predict_then_learn(model, examples)
         for name, model in models.items()
         if hasattr(model, "predict_then_learn_one") and (complete or "merge" in name)
     }
-    contest.against(LOGISTIC, both(linear_model.LogisticRegression()), ours)
+    contest.against(LOGISTIC, predict_and_learn(linear_model.LogisticRegression(), examples), ours)
     yield contest
-    few = examples[: max(n // 5, 50)]
-    examples, contest = few, Contest(stream.name, len(few))
+    yield mapped_one_by_one(stream, examples[: max(n // 5, 50)])
+
+
+def mapped_one_by_one(stream: Stream, examples: Examples) -> Contest:
+    """Dicts: random features and a linear model behind them, against River's."""
+    contest = Contest(stream.name, len(examples))
     sampler = feature_extraction.RBFSampler(n_components=100, seed=1)
     waves = rb.RandomFourier(100, kernel_for(stream), seed=1)
     contest.against(
         SAMPLER,
-        both(sampler | linear_model.LogisticRegression()),
-        {"dicts: RandomFourier(100), linear": both(waves | linear_model.LogisticRegression())},
+        predict_and_learn(sampler | linear_model.LogisticRegression(), examples),
+        {
+            "dicts: RandomFourier(100), linear": predict_and_learn(
+                waves | linear_model.LogisticRegression(), examples
+            )
+        },
     )
-    yield contest
+    return contest
 
 
 def few_rows(stream: Stream) -> Iterator[Contest]:
