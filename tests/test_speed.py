@@ -1,4 +1,4 @@
-"""`river-budget speed`: the limit, the contests and the clean process."""
+"""`river-budget speed`: the limit, the comparisons and the clean process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from river_budget.experiments.speed import (
 )
 from river_budget.experiments.speed.limits import Limit
 from river_budget.experiments.speed.speed_streams import STREAMS, missing, streams
-from river_budget.experiments.speed.timing import Contest, Line
+from river_budget.experiments.speed.timing import Comparison, Line
 
 
 @pytest.mark.parametrize(("dense", "zeros"), [(False, 0.3), (True, 0.3), (False, 0.0)])
@@ -50,7 +50,7 @@ def test_the_limit_takes_distances_that_leave_nothing():
 
 def test_a_ratio_is_the_median_over_turns_and_has_a_spread(monkeypatch):
     times = {"ours": iter([9.0, 1.0, 2.0, 6.0]), "theirs": iter([9.0, 2.0, 2.0, 3.0])}
-    held = Contest("some", examples=1000)
+    held = Comparison("some", examples=1000)
     held.against(
         "theirs",
         lambda: next(times["theirs"]),
@@ -98,7 +98,7 @@ def test_contests_do_without_what_is_not_installed(monkeypatch):
     for name in ("sklearn", "sklearn.linear_model", "sklearn.metrics.pairwise", "pandas"):
         monkeypatch.setitem(sys.modules, name, None)
     stream = STREAMS["waveform"][0](200)
-    held = [*speed_cases.contests(stream, False), *speed_cases.large_products(False)]
+    held = [*speed_cases.comparisons(stream, False), *speed_cases.large_products(False)]
     against = {theirs for one in held for _, theirs in one.pairs}
     assert against == {
         "limit",

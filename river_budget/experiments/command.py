@@ -77,14 +77,17 @@ def _verb(verbs: Any, name: str, run: Any, text: str) -> Any:
 
 
 def _jobs(verb: Any) -> None:
+    """The option for the number of runs at once."""
     verb.add_argument("--jobs", type=_whole, default=2, help="how many runs at once")
 
 
 def _results(verb: Any) -> None:
+    """The option for the folder of measurements."""
     verb.add_argument("--results", default=RESULTS, help="where finished runs are kept")
 
 
 def _formats(verb: Any) -> None:
+    """The options for the format of a table."""
     form = verb.add_mutually_exclusive_group()
     for name in ("markdown", "csv", "json"):
         form.add_argument(f"--{name}", dest="format", action="store_const", const=name)
@@ -111,6 +114,7 @@ def _seed(text: str) -> int:
 
 
 def add_race(verbs: Any) -> None:
+    """Options of `race`."""
     verb = _verb(verbs, "race", run_race, "all algorithms on streams that ship with River")
     verb.add_argument("--data", nargs="+", help="phishing, bananas, image-segments, drift")
     verb.add_argument("--examples", type=_whole, help="at most so many of each stream")
@@ -157,6 +161,7 @@ def run_defaults(options: argparse.Namespace) -> int:
 
 
 def add_auto(verbs: Any) -> None:
+    """Options of `auto`."""
     verb = _verb(verbs, "auto", run_auto, "the learners without settings beside River's models")
     verb.add_argument("--data", nargs="+", help="only these streams; by default all at hand")
     verb.add_argument("--models", nargs="+", help="only these models, as AutoKernel KNN")
@@ -190,6 +195,7 @@ def run_auto(options: argparse.Namespace) -> int:
 
 
 def add_compile(verbs: Any) -> None:
+    """Options of `compile`."""
     verb = _verb(verbs, "compile", run_compile, "compile now what the first use would")
     verb.add_argument("names", nargs="*", help="of estimators, as BSGD AutoKernel; none: all")
 
@@ -204,6 +210,7 @@ def run_compile(options: argparse.Namespace) -> int:
 
 
 def add_curve(verbs: Any) -> None:
+    """Options of `curve`."""
     verb = _verb(verbs, "curve", run_curve, "mistakes along a stream, with bands over its orders")
     verb.add_argument("data", help="a dataset at hand, or a stream of `auto`: german, phishing")
     verb.add_argument("--models", nargs="+", help="only these models, as BSGD FOGD KNN")
@@ -229,6 +236,7 @@ def run_curve(options: argparse.Namespace) -> int:
 
 
 def add_speed(verbs: Any) -> None:
+    """Options of `speed`."""
     verb = _verb(verbs, "speed", run_speed, "against scikit-learn, River and the limit, as ratios")
     verb.add_argument("--data", nargs="+", help="waveform, a9a, cod-rna, mnist; by default all")
     verb.add_argument("--examples", type=_whole, default=20_000, help="at most so many of each")
@@ -260,10 +268,12 @@ def run_on_records(options: argparse.Namespace) -> int:
 
 
 def add_list(verbs: Any) -> None:
+    """The verb `list`, which has no options."""
     _verb(verbs, "list", run_on_records, "the tables and figures, and the datasets at hand")
 
 
 def add_record(verbs: Any, kind: str) -> None:
+    """Options of `table` and `figure`."""
     verb = _verb(verbs, kind, run_on_records, f"measure a {kind} of a paper again")
     verb.add_argument("name", help=f"such as 2016-{kind}-5; see `river-budget list`")
     verb.add_argument("--data", nargs="+", help="only these datasets")
@@ -278,6 +288,7 @@ def add_record(verbs: Any, kind: str) -> None:
 
 
 def add_reproduce(verbs: Any) -> None:
+    """Options of `reproduce`."""
     verb = _verb(verbs, "reproduce", run_on_records, "everything that the data at hand allows")
     verb.add_argument("--output", default="reproduced", help="a folder for the document and plots")
     verb.add_argument("--only", nargs="+", help="only these tables and figures")

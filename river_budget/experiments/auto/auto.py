@@ -20,6 +20,7 @@ from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Panel
 from ...plots.running import memory, predict_and_learn
 from ...progress import Progress
+from ..common.formats import Table
 from .auto_streams import STREAMS, Examples, examples_of
 
 STREAM_EXAMPLES = 3000
@@ -30,14 +31,17 @@ KNN_ROWS = 1000  # that KNN stores
 
 
 def scaled(model: Any) -> Any:
+    """A StandardScaler in front of a model."""
     return preprocessing.StandardScaler() | model
 
 
 def both_scaled(model: Any) -> Any:
+    """The same for regression, inside a TargetStandardScaler."""
     return preprocessing.TargetStandardScaler(scaled(model))
 
 
 def _knn(kind: Any) -> Any:
+    """A model of nearest neighbours that searches the last rows."""
     return kind(engine=neighbors.LazySearch(KNN_ROWS))
 
 
@@ -159,7 +163,7 @@ def compare(
     return results
 
 
-def rows(results: Sequence[Result], regression: bool) -> tuple[list[str], list[list[str]]]:
+def rows(results: Sequence[Result], regression: bool) -> Table:
     """(header, lines), a line for every stream and model. A star marks the best of a stream."""
     chosen = [result for result in results if result.regression == regression]
     best = {r.data: min(o.error for o in chosen if o.data == r.data) for r in chosen}
@@ -169,17 +173,8 @@ def rows(results: Sequence[Result], regression: bool) -> tuple[list[str], list[l
         error = f"{1.0 - r.error:.3f}" if regression else f"{100 * r.error:.2f}"
         loss = f"{r.loss:.4g}" if regression else f"{r.loss:.3f}"
         off = [] if regression else [f"{100 * r.off:.1f}"]
-        lines.append(
-            [
-                r.data,
-                r.model,
-                star + error,
-                loss,
-                *off,
-                f"{r.microseconds:.0f}",
-                f"{r.bytes / 1000:.0f}",
-            ]
-        )
+        costs = [f"{r.microseconds:.0f}", f"{r.bytes / 1000:.0f}"]
+        lines.append([r.data, r.model, star + error, loss, *off, *costs])
     figures = ["R2", "MAE"] if regression else ["error %", "log loss", "ECE %"]
     return ["data", "model", *figures, "µs/example", "kB"], lines
 

@@ -33,10 +33,12 @@ class Stream:
 
     @property
     def ready(self) -> bool:
+        """Whether the examples can be read without a download."""
         return self.needs is None or at_hand(self.needs)
 
 
 def _shipped(dataset: Any, regression: bool = False) -> Stream:
+    """A dataset that comes with River."""
     return Stream(lambda seed: dataset(), regression)
 
 
@@ -49,19 +51,23 @@ def _parts(kind: Any, settings: list[dict[str, Any]], seed: int) -> Any:
 
 
 def _sea(seed: int) -> Any:
+    """Four concepts of SEA, one after the other."""
     return _parts(synth.SEA, [{"variant": v, "noise": 0.1} for v in range(4)], seed)
 
 
 def _agrawal(seed: int) -> Any:
+    """Three concepts of Agrawal."""
     settings = [{"classification_function": f, "perturbation": 0.05} for f in (0, 3, 6)]
     return _parts(synth.Agrawal, settings, seed)
 
 
 def _sine(seed: int) -> Any:
+    """Two concepts of Sine, the second with reversed labels."""
     return _parts(synth.Sine, [{"classification_function": f} for f in (2, 3)], seed)
 
 
 def _led(seed: int) -> Any:
+    """LED digits, with drifting features in the second half."""
     settings = [
         {"noise_percentage": 0.1, "irrelevant_features": True, "n_drift_features": f}
         for f in (0, 4)
@@ -70,12 +76,14 @@ def _led(seed: int) -> Any:
 
 
 def _hyperplane(seed: int) -> Any:
+    """A hyperplane that turns slowly."""
     return synth.Hyperplane(
         seed=seed, n_features=10, n_drift_features=5, mag_change=0.005, noise_percentage=0.05
     ).take(GENERATED_ROWS)
 
 
 def _clusters(seed: int) -> Any:
+    """Clusters of five classes, all of which move."""
     return synth.RandomRBFDrift(
         seed_model=seed,
         seed_sample=seed,
@@ -88,15 +96,18 @@ def _clusters(seed: int) -> Any:
 
 
 def _friedman_drift(seed: int) -> Any:
+    """Friedman's function with three local abrupt drifts."""
     quarters = (GENERATED_ROWS // 4, GENERATED_ROWS // 2, 3 * GENERATED_ROWS // 4)
     return synth.FriedmanDrift(drift_type="lea", position=quarters, seed=seed).take(GENERATED_ROWS)
 
 
 def _file(name: str, regression: bool = False, part: str | None = None) -> Stream:
+    """A dataset that has to be at hand."""
     return Stream(functools.partial(_rows, name, part), regression, name)
 
 
 def _rows(name: str, part: str | None, seed: int) -> Any:
+    """Examples as dicts, in the order of the seed or of time."""
     data: Any = datasets.load(name)
     X, y = data.arrays() if part is None else data.part(part)
     order = np.random.default_rng(seed).permutation(len(y))
@@ -137,4 +148,5 @@ STREAMS: dict[str, Stream] = {
 
 @functools.lru_cache(2)
 def examples_of(name: str, examples: int | None, seed: int) -> Examples:
+    """The first examples of a stream."""
     return list(islice(STREAMS[name].load(seed), examples))

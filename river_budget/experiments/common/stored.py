@@ -13,6 +13,7 @@ lock = threading.RLock()  # for reading: runs in several threads share the array
 
 @functools.cache
 def _dataset(name: str) -> Any:
+    """A dataset by its name."""
     return datasets.load(name)
 
 

@@ -68,10 +68,7 @@ COVERTYPE = {  # budget: merge, project, random, smallest, Projectron++
 }
 N_FEATURES = {"usps": 256, "letter": 16, "waveform": 21, "checkerboard": 2}
 PAPER_EXAMPLES = {"waveform": 2_000_000, "checkerboard": 10_000_000}  # of the paper
-MOST_EXAMPLES, SLOW_EXAMPLES = (
-    2_000_000,
-    200_000,
-)  # examples where more, or many, would take too long
+MOST_EXAMPLES, SLOW_EXAMPLES = 2_000_000, 200_000  # where more, or many, would take too long
 CURVE_ORDERS, CURVE_EXAMPLES = 5, 500_000  # of the figures
 UNLIMITED_EXAMPLES = 20_000  # of a curve without a budget, as its time grows with the square
 HELD_OUT = {"usps": 2000, "letter": 1000, "waveform": 20_000, "checkerboard": 20_000}
@@ -84,6 +81,7 @@ SPLIT_REMARKS = {
 def options(
     data: str, n: int, curve: bool = False, scoring: bool = True
 ) -> tuple[tuple[str, object], ...]:
+    """Options of the protocol for a dataset."""
     found: list[tuple[str, object]] = [("held_out", HELD_OUT[data])]
     found += [("standardise", True)] if data not in PAPER_EXAMPLES else [("n", n)]
     found += [("curve", True)] if curve else []
@@ -91,6 +89,7 @@ def options(
 
 
 def model(data: str, budget: int | None, strategy: str | None, width: float) -> rb.BSGDClassifier:
+    """Pegasos as in the paper."""
     kernel = rb.kernels.RBF(width / N_FEATURES[data])
     maintenance = None if strategy is None else STRATEGIES[strategy]
     return rb.BSGDClassifier(budget, kernel, maintenance, l2=1e-4, learning_rate=None)
@@ -108,6 +107,7 @@ def size(data: str, budget: int, strategy: str) -> int:
 
 
 def table_1() -> Iterator[Cell]:
+    """All cells of table 1."""
     for (data, budget), (merge, project, random, smallest, widths) in PRINTED_TABLE_1.items():
         figures = ("", merge, project, random, smallest)
         for strategy, figure, width in zip(STRATEGIES, figures, widths, strict=True):
@@ -125,6 +125,7 @@ def table_1() -> Iterator[Cell]:
 def cell(
     row: str, data: str, budget: int | None, tasks: tuple[Task, ...], figure: str, remark: str
 ) -> Cell:
+    """A cell with its note."""
     column = data if budget is None else f"{data}, B = {budget}"
     note = NOTES.get((row, data)) or NOTES.get(data, "")
     printed = Printed(*figure.split()) if figure else None
@@ -132,6 +133,7 @@ def cell(
 
 
 def remark_of(data: str, n: int) -> str:
+    """In what our data are other than the paper's."""
     if data not in PAPER_EXAMPLES:
         return SPLIT_REMARKS.get(data, "")
     return (
@@ -153,6 +155,7 @@ def projectron(data: str, budget: int) -> Cell:
 
 
 def unlimited() -> Iterator[Cell]:
+    """Pegasos without a budget."""
     for data, (figure, width, n) in WITHOUT_BUDGET.items():
         made, where = model(data, None, None, width), options(data, n, scoring=False)
         tasks = tuple(Task("holdout", data, i, made, where) for i in range(2 if n else 5))
@@ -161,6 +164,7 @@ def unlimited() -> Iterator[Cell]:
 
 
 def covertype() -> Iterator[Cell]:
+    """The printed figures on covertype, which is not at hand."""
     missing = "covtype is not at hand, and so no widths were chosen for it"
     rows = ("merge, eq. (21)", "project", "random", "smallest", "Projectron++")
     figures = [
@@ -239,6 +243,7 @@ def slope(record: Record, store: Store, row: str) -> float | None:
 
 
 def linear_time(record: Record, store: Store) -> Finding | None:
+    """Whether seconds grow no faster than linearly with a budget, and faster without."""
     rows = [cell.row for cell in record.cells]
     slopes = {row: found for row in rows if (found := slope(record, store, row)) is not None}
     if len(slopes) < 2 or CURVE_NAMES["none"] not in slopes:
@@ -253,10 +258,7 @@ KEEPS_UP = Claim(
     "merging and projection follow the model without a budget and in the end pass it; removal stays below.",
     keeps_up,
 )
-LINEAR = Claim(
-    "with a budget time grows no faster than linearly, without one faster.",
-    linear_time,
-)
+LINEAR = Claim("with a budget time grows no faster than linearly, without one faster.", linear_time)
 
 
 def along_the_stream(number: int, title: str, data: str) -> Record:

@@ -15,7 +15,7 @@ import river_budget as rb
 
 from ...plots.panels import Line, Panel
 from ..records.findings import Claim, Finding, percent
-from ..records.records import Cell, Record, measurements
+from ..records.records import Cell, Record, mean_line, measurements
 from ..records.store import Store
 from ..records.tasks import Task
 from ..records.verdicts import Printed
@@ -31,6 +31,7 @@ SMO, WAVES = "SMO", "Fourier features"
 
 
 def model(bias: bool) -> rb.SBPClassifier:
+    """SBP with the paper's parameters."""
     setting = SETTINGS[bias]
     return rb.SBPClassifier(
         kernel=rb.kernels.RBF(setting.gamma), slack=setting.slack, fit_bias=bias
@@ -38,6 +39,7 @@ def model(bias: bool) -> rb.SBPClassifier:
 
 
 def comparison(bias: bool) -> Cell:
+    """All methods of figure 2."""
     options = (("bias", bias), ("rows", KERNEL_ROWS))
     tasks = tuple(Task("batch", "a9a", i, model(bias), options) for i in range(REPEATS))
     return Cell(f"SBP {BIAS_TITLES[bias]}", "a9a", tasks, scale=100.0)
@@ -51,6 +53,7 @@ def optimiser() -> Cell:
 
 
 def features() -> Cell:
+    """Linear SVMs on random Fourier features."""
     setting = SETTINGS[False]
     options = (("C", setting.cost), TEST_FILE, ("most", MOST_WAVES))
     kernel = rb.kernels.RBF(setting.gamma)
@@ -75,25 +78,18 @@ def run_times() -> Iterator[Cell]:
     yield Cell("SBP", "a9a", tasks, Printed("85.0", None, "48.75"), 100.0, None, note, remark)
 
 
-def mean_line(name: str, runs: list[list[list[float]]]) -> Line:
-    """Of several (evaluations, errors): means, and one standard deviation of the errors on both sides."""
-    x = np.mean([run[0] for run in runs], axis=0)
-    errors = np.array([run[1] for run in runs])
-    mean = errors.mean(axis=0)
-    deviation = errors.std(axis=0, ddof=1) if len(runs) > 1 else np.zeros_like(mean)
-    low, high = (mean - deviation).tolist(), (mean + deviation).tolist()
-    return Line(name, x.tolist(), mean.tolist(), low, high)
-
-
 def lines_of(cell: Cell, store: Store) -> dict[str, Line]:
+    """The mean of (kernel evaluations, errors) over the runs, for every method of a cell."""
     done = measurements(cell, store)
-    if not done:
-        return {}
-    if "lines" in done[0]:
-        return {
-            name: mean_line(name, [one["lines"][name] for one in done]) for name in done[0]["lines"]
-        }
-    return {cell.row: mean_line(cell.row, [[one["at"], one["values"]] for one in done])}
+    runs = [one.get("lines", {cell.row: [one["at"], one["values"]]}) for one in done]
+    return {
+        name: mean_line(
+            name,
+            np.mean([run[name][0] for run in runs], axis=0).tolist(),
+            np.array([run[name][1] for run in runs]),
+        )
+        for name in (runs[0] if runs else ())
+    }
 
 
 def panels(record: Record, store: Store) -> Iterable[Panel]:
@@ -117,6 +113,7 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
 
 
 def feature_panels(record: Record, store: Store) -> Iterable[Panel]:
+    """SBP and the Fourier features."""
     lines: list[Line] = []
     for cell in record.cells:
         found = lines_of(cell, store)
@@ -134,6 +131,7 @@ def at(line: Line, evaluations: float) -> float:
 
 
 def all_lines(record: Record, store: Store) -> dict[str, Line]:
+    """The lines of all methods without a bias."""
     found: dict[str, Line] = {}
     for cell in record.cells:
         if cell.row != f"SBP {BIAS_TITLES[True]}":
@@ -142,23 +140,24 @@ def all_lines(record: Record, store: Store) -> dict[str, Line]:
 
 
 def sbp_leads(record: Record, store: Store) -> Finding | None:
+    """Whether SBP has the lowest error after equally many kernel evaluations."""
     lines = all_lines(record, store)
-    if not {"SBP", "Pegasos", "SDCA"} <= lines.keys():
+    methods = ("SBP", "Pegasos", "SDCA")
+    if not lines.keys() >= {*methods}:
         return None
-    first = max(lines[name].x[0] for name in ("SBP", "Pegasos", "SDCA"))
-    last = min(lines[name].x[-1] for name in ("SBP", "Pegasos", "SDCA"))
+    first = max(lines[name].x[0] for name in methods)
+    last = min(lines[name].x[-1] for name in methods)
     places = [float(x) for x in np.geomspace(first, last, 5)]
     sbp = [at(lines["SBP"], x) for x in places]
     rivals = [min(at(lines["Pegasos"], x), at(lines["SDCA"], x)) for x in places]
     won = sum(a < b + 1e-9 for a, b in zip(sbp, rivals, strict=True))
     text = f"at {won} of 5 places from {first:.1g} to {last:.1g} evaluations; at the last "
-    text += ", ".join(
-        f"{name} {percent(at(lines[name], last))}" for name in ("SBP", "Pegasos", "SDCA")
-    )
+    text += ", ".join(f"{name} {percent(at(lines[name], last))}" for name in methods)
     return Finding(won == len(places), text)
 
 
 def smo_waits(record: Record, store: Store) -> Finding | None:
+    """Whether SMO stays above 20 % for most of its way and then converges."""
     lines = all_lines(record, store)
     if not {SMO, "SBP"} <= lines.keys():
         return None
@@ -170,6 +169,7 @@ def smo_waits(record: Record, store: Store) -> Finding | None:
 
 
 def perceptron_overfits(record: Record, store: Store) -> Finding | None:
+    """Whether the last iterate of the Perceptron ends above its best error."""
     lines = all_lines(record, store)
     if not {"Perceptron", "SBP"} <= lines.keys():
         return None
@@ -185,6 +185,7 @@ def perceptron_overfits(record: Record, store: Store) -> Finding | None:
 
 
 def waves_compared(record: Record, store: Store) -> Finding | None:
+    """The errors of SBP and of Fourier features at equal cost; the claim is about other data."""
     lines: dict[str, Line] = {}
     for cell in record.cells:
         lines |= lines_of(cell, store)
@@ -207,6 +208,7 @@ CHEAPER = Claim("SBP costs less than Fourier features on Reuters and MNIST.", wa
 
 
 def records() -> list[Record]:
+    """Figure 2, figure 3 and the times of section 5."""
     cost = "A row of kernel values counts as many evaluations as it has entries, also where it was needed before."
     return [
         Record(

@@ -13,6 +13,7 @@ from ...plots.panels import Panel
 from ...progress import Progress
 from ..auto import auto
 from ..auto.auto_streams import STREAMS, examples_of
+from ..common.formats import Table
 from ..common.stored import at_hand
 from . import defaults
 
@@ -47,7 +48,7 @@ def stream_of(name: str) -> Any:
 
 
 def models_for(stream: Iterable[Any]) -> dict[str, Any]:
-    """All contestants for the targets of a stream, by name, River's first."""
+    """All models for the targets of a stream, by name, River's first."""
     first = [y for (_, y), _ in zip(stream, range(500), strict=False)]
     regression = isinstance(first[0], float)
     makers = auto.REGRESSORS if regression else auto.CLASSIFIERS
@@ -64,6 +65,7 @@ def models_for(stream: Iterable[Any]) -> dict[str, Any]:
 
 
 def usual(models: dict[str, Any]) -> list[str]:
+    """The models that are drawn if none are named."""
     return [name for name in USUAL_MODELS if name in models]
 
 
@@ -81,7 +83,7 @@ def measure(
     return Panel(data, panel.x_label, panel.y_label, lines, log_y=True, percent=panel.percent)
 
 
-def rows(panel: Panel) -> tuple[list[str], list[list[str]]]:
+def rows(panel: Panel) -> Table:
     """(header, lines): what the curves end with."""
     factor, unit = (100.0, "wrong, %") if panel.percent else (1.0, panel.y_label)
     lines = []

@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from river import base, linear_model, preprocessing, stats
 from river import datasets as river_datasets
+from river import linear_model, stats
 from river.datasets import synth
 
 import river_budget as rb
@@ -26,6 +26,7 @@ import river_budget as rb
 from ... import datasets
 from ...model.batches import Batch
 from ...progress import Progress
+from ..common.formats import Table
 
 Stream = tuple[Any, Any]
 WIDTHS = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -43,6 +44,7 @@ GRID_CAPTION = (
 
 
 def _arrays(examples: Any) -> Stream:
+    """Examples as a matrix, features in the order of their names, and targets."""
     rows, targets = [], []
     for x, y in examples:
         rows.append([float(x[name]) for name in sorted(x)])
@@ -51,16 +53,19 @@ def _arrays(examples: Any) -> Stream:
 
 
 def _river(name: str) -> Any:
+    """A dataset that comes with River."""
     return getattr(river_datasets, name)()
 
 
 def _stored(kind: Any) -> Stream:
+    """So many rows of a set that has no order, shuffled."""
     X, y = kind().arrays()
     order = np.random.default_rng(0).permutation(len(X))[:SHUFFLED_ROWS]
     return X[order], y[order]
 
 
 def _first(kind: Any, n: int) -> Stream:
+    """The first n rows."""
     X, y = kind().arrays()
     return X[:n], y[:n]
 
@@ -97,11 +102,7 @@ REGRESSORS = {
     for name in rb.__all__
     if name.endswith("Regressor") and not name.startswith("Auto")
 }
-STEP_PARAMETERS = (
-    "learning_rate",
-    "C",
-    "slack",
-)  # what is a step, in the order in which it is looked for
+STEP_PARAMETERS = ("learning_rate", "C", "slack")  # the first of them that a model has
 
 
 class Scaled:
@@ -125,6 +126,7 @@ class Scaled:
             self._scale_targets()
 
     def _scale_targets(self) -> None:
+        """Scale each target by the mean and deviation of those before and itself."""
         seen: Any = stats.Var()
         self.targets = np.zeros(2 * len(self.y))
         for t, y in enumerate(self.y.tolist()):
@@ -143,17 +145,23 @@ class Scaled:
         """Right predictions in %, or R2."""
         if self.classification:
             return 100.0 * float(np.mean(predictions == self.y))
-        found = predictions * self.deviations + self.means
-        late, y = found[UNSCORED_EXAMPLES:], self.y[UNSCORED_EXAMPLES:].astype(float)
-        return 1.0 - float(np.sum((late - y) ** 2) / np.sum((y - y.mean()) ** 2))
+        return determination(predictions * self.deviations + self.means, self.y)
+
+
+def determination(predictions: Any, y: Any) -> float:
+    """R2, without the first examples."""
+    late, y = predictions[UNSCORED_EXAMPLES:], y[UNSCORED_EXAMPLES:].astype(float)
+    return 1.0 - float(np.sum((late - y) ** 2) / np.sum((y - y.mean()) ** 2))
 
 
 def _standardised(x: Any, mean: Any, var: Any) -> Any:
+    """(x - mean) / deviation, and 0 where that is 0."""
     return np.divide(x - mean, np.sqrt(var), out=np.zeros(len(x)), where=var > 0.0)
 
 
 @functools.cache
 def scaled(name: str) -> Scaled:
+    """The scaled stream, computed once."""
     return Scaled(name)
 
 
@@ -167,6 +175,7 @@ def measure(model: Any, name: str) -> float:
 
 
 def _one_against_the_rest(model: Any, stream: Scaled) -> Any:
+    """Labels predicted by a binary model for each class."""
     labels, scores = list(dict.fromkeys(stream.y.tolist())), []
     for label in labels:
         one = model.clone({"classes": (False, True)})
@@ -193,25 +202,8 @@ def linear(name: str) -> float:
     return stream.quality(np.array(predictions))
 
 
-def through_river(model: Any, name: str) -> float:
-    """`measure` example by example with River's own scalers: the test of all this."""
-    X, y = STREAMS[name]()
-    pipeline: Any = preprocessing.StandardScaler() | model.clone()
-    if isinstance(model, base.Regressor):
-        pipeline = preprocessing.TargetStandardScaler(pipeline)
-    predictions = []
-    for row, target in zip(X.tolist(), y.tolist(), strict=True):
-        x = dict(enumerate(row))
-        predictions.append(pipeline.predict_one(x))
-        pipeline.learn_one(x, target)
-    stream = scaled(name)
-    if stream.classification:
-        return stream.quality(np.array(predictions))
-    late, y = np.array(predictions)[UNSCORED_EXAMPLES:], y[UNSCORED_EXAMPLES:].astype(float)
-    return 1.0 - float(np.sum((late - y) ** 2) / np.sum((y - y.mean()) ** 2))
-
-
 def seeded(kind: Any, **parameters: Any) -> Any:
+    """A model whose random numbers are the same each time."""
     return kind(**parameters | ({"seed": 1} if "seed" in kind.parameters() else {}))
 
 
@@ -226,12 +218,13 @@ def settings(kind: Any) -> list[Any]:
 
 
 def at_hand(name: str) -> bool:
+    """Whether a stream can be read without a download."""
     return name not in FILES or FILES[name]().at_hand
 
 
 def table(
     classification: bool, grid: bool = False, names: Sequence[str] | None = None, jobs: int = 2
-) -> tuple[list[str], list[list[str]]]:
+) -> Table:
     """(header, lines): a line for each estimator, after River's linear model, and a column for each stream.
 
     A star marks the estimators that say themselves that they are kept for comparison.
@@ -257,8 +250,10 @@ def table(
 
 
 def _best(kind: Any, stream: str, pool: ThreadPoolExecutor) -> float:
+    """The best result over the grid."""
     return max(pool.map(lambda model: measure(model, stream), settings(kind)))
 
 
 def _text(value: float, classification: bool) -> str:
+    """Accuracies with one digit, R2 with three."""
     return f"{value:.1f}" if classification else f"{value:.3f}"

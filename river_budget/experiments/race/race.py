@@ -21,9 +21,10 @@ from ...distributed.precompile import precompile
 from ...plots.panels import Line, Panel
 from ...plots.running import memory, predict_and_learn
 from ...progress import Progress
-from .race_models import BUDGET, CONTESTANTS, RIVERS, STREAMS, build, examples_of
+from ..common.formats import Table
+from .race_models import BUDGET, MODELS, RIVERS, STREAMS, build, examples_of
 
-Entry = tuple[str, str]  # names of a stream and of a contestant
+Entry = tuple[str, str]  # names of a stream and of a model
 
 CURVE_POINTS = 40  # of a curve
 FILLING_EXAMPLES = 2 * BUDGET  # examples that fill a model: NOGD then runs other code
@@ -97,7 +98,7 @@ def race(
     Parameters
     ----------
     data, models
-        Names in `STREAMS` and in `CONTESTANTS`; None stands for all of them.
+        Names in `STREAMS` and in `MODELS`; None stands for all of them.
     examples
         How many examples of each stream, all by default.
     seed
@@ -105,16 +106,14 @@ def race(
     jobs
         The number of processes that work at the same time; errors do not depend on it. Our models run in
         this one, as only one process may write the cache of compiled code. River's run in the others.
-    progress
-        Whether to show a progress bar on the standard error stream.
 
     """
     streams = _chosen("data", data, STREAMS)
-    contestants = _chosen("models", models, CONTESTANTS)
+    chosen = _chosen("models", models, MODELS)
     _at_least_one(examples=examples, jobs=jobs)
-    rivers = [model for model in RIVERS if model in contestants and jobs > 1]
+    rivers = [model for model in RIVERS if model in chosen and jobs > 1]
     away = [(name, model) for model in rivers for name in streams]
-    here = [(name, m) for m in contestants if m not in rivers for name in streams]
+    here = [(name, m) for m in chosen if m not in rivers for name in streams]
     with (
         Progress(len(here) + len(away), "race", enabled=progress) as bar,
         _helpers(min(jobs - 1, len(away))) as pool,
@@ -123,7 +122,7 @@ def race(
         results = {entry: _play_here(entry, examples, seed, bar) for entry in here}
         bar.show("waiting for River's models")
         results.update({entry: future.result() for entry, future in coming.items()})
-    return [results[name, model] for name in streams for model in contestants]
+    return [results[name, model] for name in streams for model in chosen]
 
 
 def _chosen(parameter: str, names: Sequence[str] | None, table: Iterable[str]) -> list[str]:
@@ -136,12 +135,14 @@ def _chosen(parameter: str, names: Sequence[str] | None, table: Iterable[str]) -
 
 
 def _at_least_one(**parameters: int | None) -> None:
+    """Raise for a number below 1."""
     for name, value in parameters.items():
         if value is not None and value < 1:
             raise ValueError(f"{name} must be at least 1, not {value}")
 
 
 def _play_here(entry: Entry, examples: int | None, seed: int, bar: Progress) -> Result:
+    """One model on one stream, in this process."""
     data, model = entry
     if model not in RIVERS:
         bar.show(f"{model} (its code is loaded, or compiled if it was never used)")
@@ -205,7 +206,7 @@ def _interrupts_held_back() -> Iterator[None]:
 # what is shown
 
 
-def rows(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
+def rows(results: Sequence[Result]) -> Table:
     """(header, lines): wrong predictions in % per stream, mean time, and memory after the worst stream.
 
     A star marks the best of a stream.

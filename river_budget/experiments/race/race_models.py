@@ -1,4 +1,4 @@
-"""Who takes part in the race: streams, and for each stream a model of every contestant.
+"""The streams and the models of the race.
 
 River's models have their default parameters, and KNN stores 1000 rows. Ours have theirs, with these exceptions: a
 budget of 100 where there is one (SBP: a window of 100), and one RBF kernel per stream (`STREAMS`). Its
@@ -63,15 +63,16 @@ STREAMS: dict[str, RaceStream] = {
 
 @functools.lru_cache(len(STREAMS))
 def examples_of(data: str, examples: int | None, seed: int) -> Examples:
+    """The examples of a stream as a list."""
     return list(STREAMS[data].load(examples, seed))
 
 
-# contestants
+# models
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Everything that a contestant is built from."""
+    """What a model of the race is built from."""
 
     gamma: float
     classes: int
@@ -79,6 +80,7 @@ class Setup:
 
     @property
     def kernel(self) -> rb.kernels.RBF:
+        """The RBF kernel of the stream."""
         return rb.kernels.RBF(self.gamma)
 
     def linear(self) -> Any:
@@ -92,16 +94,19 @@ class Setup:
         return multiclass.OneVsRestClassifier(model) if self.classes > 2 else model
 
     def bsgd(self, maintenance: Any) -> Any:
+        """BSGD with a maintenance strategy."""
         return rb.BSGDClassifier(BUDGET, self.kernel, maintenance, seed=self.seed)
 
     def sbp(self, eviction: str) -> Any:
+        """The batch Perceptron, which removes by this rule."""
         return self.binary(rb.SBPClassifier(BUDGET, self.kernel, eviction=eviction, seed=self.seed))
 
     def bogd(self, sampling: str) -> Any:
+        """BOGD, which removes by this rule."""
         return rb.BOGDClassifier(BUDGET, self.kernel, sampling=sampling, seed=self.seed)
 
 
-CONTESTANTS: dict[str, Callable[[Setup], Any]] = {
+MODELS: dict[str, Callable[[Setup], Any]] = {
     "LogisticRegression": lambda s: s.linear(),
     "KNN": lambda s: neighbors.KNNClassifier(engine=neighbors.LazySearch(KNN_ROWS)),
     "ARF": lambda s: forest.ARFClassifier(seed=s.seed),
@@ -141,7 +146,7 @@ CAPTION = (
 
 
 def build(model: str, data: str, seed: int) -> Any:
-    """The pipeline of a contestant for a stream."""
+    """The pipeline of a model for a stream."""
     stream = STREAMS[data]
     setup = Setup(stream.gamma, stream.classes, seed)
-    return preprocessing.StandardScaler() | CONTESTANTS[model](setup)
+    return preprocessing.StandardScaler() | MODELS[model](setup)

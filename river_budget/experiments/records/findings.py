@@ -17,6 +17,7 @@ class Finding(NamedTuple):
 
     @property
     def word(self) -> str:
+        """One of WORDS."""
         return UNSEEN if self.holds is None else HOLDS if self.holds else FAILS
 
 
@@ -28,12 +29,14 @@ class Claim:
     check: Callable[[Any, Any], Finding | None]  # (record, store); None: nothing is measured
 
     def sentence(self, record: Any, store: Any) -> str:
+        """The claim, whether ours shows it, and the figures."""
         finding = self.check(record, store)
         if finding is None:
             return f"In the paper: {self.text} That {UNSEEN}, as it is not measured."
         return f"In the paper: {self.text} {self._ours(finding)}: {finding.figures}."
 
     def _ours(self, finding: Finding) -> str:
+        """The opening of the second sentence."""
         return f"That {UNSEEN}" if finding.holds is None else f"Here it {finding.word}"
 
 
@@ -47,4 +50,5 @@ def share_of(pairs: list[tuple[str, bool]], what: str = "in") -> Finding | None:
 
 
 def percent(value: float, digits: int = 1) -> str:
+    """A share as a percentage."""
     return f"{100.0 * value:.{digits}f} %"

@@ -32,6 +32,7 @@ def measure(
 
 
 def _measure(tasks: Sequence[Task], store: Store, jobs: int, progress: Progress | None) -> None:
+    """Run tasks on one dataset in threads, and keep each when it is finished."""
     load(tasks[0])
     executor = concurrent.futures.ThreadPoolExecutor(jobs)
     try:

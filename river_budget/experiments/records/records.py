@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ class Cell:
 
     def absent(self, reason: str) -> Cell:
         """The same printed figure, without ours."""
-        return Cell(**(vars(self) | {"tasks": (), "missing": reason}))
+        return replace(self, tasks=(), missing=reason)
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,7 @@ class Row:
 
     @property
     def complete(self) -> bool:
+        """Whether all runs are finished."""
         return 0 < self.runs == len(self.cell.tasks)
 
 
@@ -100,6 +101,7 @@ class Record:
 
     @property
     def kind(self) -> str:
+        """Table or figure, which the name says."""
         return "figure" if "figure" in self.name else "table"
 
     def tasks(self) -> list[Task]:
@@ -112,9 +114,8 @@ class Record:
         return self._with(cell for cell in self.cells if cell.data in wanted).at_most(repeats)
 
     def at_most(self, repeats: int | None) -> Record:
-        return self._with(
-            Cell(**(vars(cell) | {"tasks": cell.tasks[:repeats]})) for cell in self.cells
-        )
+        """The same with at most so many repeats."""
+        return self._with(replace(cell, tasks=cell.tasks[:repeats]) for cell in self.cells)
 
     def available(self, ready: Callable[[Task], bool]) -> Record:
         """The same, but a cell whose data is not at hand says so instead of having tasks."""
@@ -124,9 +125,11 @@ class Record:
         )
 
     def _with(self, cells: Iterable[Cell]) -> Record:
-        return Record(**(vars(self) | {"cells": tuple(cells)}))
+        """The same record with other cells."""
+        return replace(self, cells=tuple(cells))
 
     def datasets(self) -> list[str]:
+        """The datasets that tasks need."""
         return list(dict.fromkeys(cell.data for cell in self.cells if cell.tasks))
 
 
@@ -150,6 +153,7 @@ def _draws_nothing(model: Any) -> bool:
 
 
 def measured(cell: Cell, store: Store, unit: str) -> Row:
+    """A cell with its mean, deviation, fewest seconds and verdict."""
     done = measurements(cell, store)
     if not done:
         return Row(cell, 0, math.nan, math.nan, math.nan, "")
@@ -165,6 +169,7 @@ def measured(cell: Cell, store: Store, unit: str) -> Row:
 
 
 def authors_orders(data: str) -> bool:
+    """Whether a dataset comes with the orders of the paper's authors."""
     return bool(getattr(dataset(data), "authors_orders", False))
 
 
@@ -189,13 +194,19 @@ def spread(cell: Cell, store: Store, what: str = "values") -> Line | None:
     if what == "seconds":
         least, middle = table.min(axis=0).tolist(), np.median(table, axis=0).tolist()
         return Line(cell.row, x, least, least, middle)
-    mean = table.mean(axis=0)
-    deviation = table.std(axis=0, ddof=1) if len(table) > 1 else np.zeros_like(mean)
-    low, high = mean - deviation, mean + deviation
-    return Line(cell.row, x, mean.tolist(), low.tolist(), high.tolist())
+    return mean_line(cell.row, x, table)
+
+
+def mean_line(name: str, x: list[float], runs: Any) -> Line:
+    """The mean of several runs, a row for each, with one standard deviation on both sides."""
+    mean = runs.mean(axis=0)
+    deviation = runs.std(axis=0, ddof=1) if len(runs) > 1 else np.zeros_like(mean)
+    low, high = (mean - deviation).tolist(), (mean + deviation).tolist()
+    return Line(name, x, mean.tolist(), low, high)
 
 
 def by_column(record: Record) -> dict[str, list[Cell]]:
+    """The cells of every column."""
     groups: dict[str, list[Cell]] = {}
     for cell in record.cells:
         groups.setdefault(cell.column, []).append(cell)
@@ -235,10 +246,12 @@ def last(cell: Cell, store: Store, what: str = "values") -> float | None:
 
 
 def last_value(cell: Cell, store: Store) -> list[float]:
+    """The last values of all runs."""
     return finals(cell, store, "values")
 
 
 def last_seconds(cell: Cell, store: Store) -> list[float]:
+    """The seconds of all runs."""
     return finals(cell, store, "seconds")
 
 
@@ -263,6 +276,7 @@ def sweep(
 
 
 def _with_spread(runs: list[float], values: bool) -> tuple[float, float, float]:
+    """(y, low, high) of several runs."""
     if not values:
         return min(runs), min(runs), float(np.median(runs))
     mean = float(np.mean(runs))

@@ -25,6 +25,7 @@ class Store:
                 self._read(line)
 
     def _read(self, line: str) -> None:
+        """Take one line in, unless it was cut off or belongs to another core."""
         try:
             entry = json.loads(line)
         except json.JSONDecodeError:
@@ -36,9 +37,11 @@ class Store:
         return key in self._measurements
 
     def get(self, key: str) -> Measurement | None:
+        """The measurement of a task, if it is finished."""
         return self._measurements.get(key)
 
     def add(self, key: str, measurement: Measurement) -> None:
+        """Keep a measurement, here and on disk."""
         self._measurements[key] = measurement
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a") as file:

@@ -43,6 +43,7 @@ class Measured:
 
     @property
     def standard_error(self) -> float:
+        """Of the mean."""
         return self.deviation / math.sqrt(self.runs) if self.runs > 1 else 0.0
 
 
@@ -87,9 +88,11 @@ def verdict(ours: Measured, printed: Printed, measure: str, exact: bool) -> str:
 
 
 def _exact(ours: Measured, printed: Printed) -> bool:
+    """Whether mean and deviation have the printed digits."""
     assert printed.deviation is not None
     return same_digits(ours.mean, printed.mean) and same_digits(ours.deviation, printed.deviation)
 
 
 def worse(a: str, b: str) -> bool:
+    """Whether verdict a is worse than b."""
     return ORDER.index(a) > ORDER.index(b)

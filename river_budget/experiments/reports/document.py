@@ -38,6 +38,7 @@ another one covers shows as its pale border.
 
 
 def rule() -> str:
+    """The rule of verdicts, as its module states it."""
     text = verdicts.__doc__ or ""
     return text.partition("\n\n")[2].strip()
 
@@ -77,6 +78,7 @@ def disturbance(records: Sequence[Record], store: Store) -> str:
 
 
 def section(folder: pathlib.Path, record: Record, store: Store) -> str:
+    """A table or figure with its note, claims and remarks."""
     found = rows(record, store)
     words = printing.summary(found)
     text = [f"## {record.name}: {record.title}\n", f"{record.unit}. {words}".rstrip(". ") + ".\n"]
@@ -109,6 +111,7 @@ def unfinished(record: Record, store: Store) -> str:
 
 
 def coincidences(panels: Sequence[Panel]) -> str:
+    """Curves that cover each other, and in which panels."""
     found: dict[tuple[str, str], list[str]] = {}
     for panel in panels:
         for below, above in coinciding(panel) if panel.y_label != "seconds" else ():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..common.formats import Table
 from ..records.records import NOT_YET, Record, Row
 from ..records.store import Store
 
@@ -12,11 +13,13 @@ TIME_COLUMNS = ["paper's time", "our time"]
 
 
 def figure(mean: float, deviation: float, runs: int, digits: int) -> str:
+    """Mean and deviation as text."""
     text = f"{mean:.{digits}f}"
     return f"{text} ± {deviation:.{digits}f}" if runs > 1 else text
 
 
 def printed(row: Row) -> str:
+    """The paper's figure as text."""
     paper = row.cell.printed
     if paper is None:
         return ""
@@ -24,6 +27,7 @@ def printed(row: Row) -> str:
 
 
 def line(record: Record, row: Row) -> list[str]:
+    """A cell as fields of a table."""
     cell = row.cell
     if not row.runs:
         return [cell.column, cell.row, printed(row), "", "", "", ""]
@@ -74,9 +78,7 @@ def times(record: Record, rows: Sequence[Row]) -> list[list[str]]:
     return found
 
 
-def table(
-    record: Record, rows: Sequence[Row], seconds: bool = False
-) -> tuple[list[str], list[list[str]]]:
+def table(record: Record, rows: Sequence[Row], seconds: bool = False) -> Table:
     """(header, lines); columns that are empty throughout are left out."""
     header = [*HEADER, *TIME_COLUMNS, *(["seconds"] if seconds else []), "note"]
     lines = []
@@ -90,7 +92,7 @@ def table(
 VERDICT_SIGNS = {"EXACT": "=", "MATCH": "≈", "CLOSE": "~", "NO": "≠"}
 
 
-def wide(record: Record, rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+def wide(record: Record, rows: Sequence[Row]) -> Table:
     """A line for every algorithm, a column for every dataset: ours, the verdict as a sign, the paper's."""
     columns = list(dict.fromkeys(row.cell.column for row in rows))
     lines: dict[str, list[str]] = {}
@@ -112,6 +114,7 @@ def counts(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def summary(rows: Sequence[Row]) -> str:
+    """The counts as text."""
     return ", ".join(f"{count} {word}" for word, count in counts(rows).items() if count)
 
 

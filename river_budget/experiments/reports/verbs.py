@@ -100,9 +100,4 @@ def run_reproduce(options: argparse.Namespace) -> int:
     return SHORT if any(row.short for row in found) else GOOD
 
 
-VERBS = {
-    "list": run_list,
-    "table": run_record,
-    "figure": run_record,
-    "reproduce": run_reproduce,
-}
+VERBS = {"list": run_list, "table": run_record, "figure": run_record, "reproduce": run_reproduce}

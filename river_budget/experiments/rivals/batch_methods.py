@@ -70,13 +70,7 @@ SETTINGS = {  # with a bias or without
     False: Setting(gamma=1 / (2 * 10), cost=1.0, slack=1.10e-2),
     True: Setting(gamma=1 / (2 * 100), cost=100.0, slack=5.79e-4),
 }
-CHECKPOINT_SHARES = (
-    1 / 100,
-    1 / 30,
-    1 / 10,
-    1 / 3,
-    1,
-)  # of the kernel evaluations, where the points are
+CHECKPOINT_SHARES = (1 / 100, 1 / 30, 1 / 10, 1 / 3, 1)  # of all kernel evaluations
 PERCEPTRON_PASSES = (1, 2, 5, 10)  # after which it is tested
 
 

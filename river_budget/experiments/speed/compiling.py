@@ -75,6 +75,7 @@ def needs_of(kind: type[StreamModel]) -> Need:
 
 
 def all_passes() -> Iterator[Any]:
+    """Those of all modules of core."""
     for info in pkgutil.iter_modules(core.__path__, f"{core.__name__}."):
         yield from passes_in(importlib.import_module(info.name))
 

@@ -58,6 +58,7 @@ def _exponential(builder: Any, x: Any) -> Any:
 
 
 def _total(builder: Any, vector: Any) -> Any:
+    """The sum of eight numbers."""
     lanes = [builder.extract_element(vector, ir.Constant(WORD, i)) for i in range(LANES)]
     while len(lanes) > 1:
         half = len(lanes) // 2
@@ -175,6 +176,7 @@ class Limit:
         self.lists = not dense and bool((X == 0.0).any())
 
     def scores(self) -> npt.NDArray[np.float64]:
+        """The score of every row."""
         for first in range(0, len(self.rows), AT_A_TIME):
             some = slice(first, first + AT_A_TIME)
             rows, lengths, found = self.rows[some], self.lengths[some], self.found[some]
@@ -188,5 +190,6 @@ class Limit:
 
 
 def _aligned(rows: int, columns: int) -> npt.NDArray[np.float64]:
+    """A matrix of zeros at the start of a cache line."""
     found: npt.NDArray[np.float64] = zeros(8 * rows * columns).view(np.float64)
     return found.reshape(rows, columns)

@@ -24,6 +24,7 @@ THREAD_VARIABLES = (
 
 
 def is_set_aside(name: str) -> bool:
+    """Whether an environment variable changes how fast code runs."""
     return name.startswith(SLOWING_VARIABLES) or (
         name.startswith("NUMBA_") and name != "NUMBA_CACHE_DIR"
     )
@@ -47,6 +48,7 @@ def described() -> str:
 
 
 def processor() -> str:
+    """The name of the processor."""
     try:
         with open("/proc/cpuinfo") as lines:
             for line in lines:

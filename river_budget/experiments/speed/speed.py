@@ -15,10 +15,10 @@ import sys
 from collections.abc import Sequence
 
 from ...progress import Progress
-from ..common.formats import FORMATS
+from ..common.formats import FORMATS, Table
 from . import machine
 from .first_calls import estimators, first_call
-from .speed_cases import contests, large_products
+from .speed_cases import comparisons, large_products
 from .speed_streams import STREAMS, missing, streams
 from .timing import Line
 
@@ -36,17 +36,17 @@ OPTIONAL_PACKAGES = ("sklearn", "pandas")
 def measured(
     data: list[str], examples: int, repeats: int, complete: bool
 ) -> tuple[list[Line], dict[str, float]]:
-    """Lines of all contests, and the seconds of first calls. In this process."""
+    """Lines of all comparisons, and the seconds of first calls. In this process."""
     names = estimators() if complete else []
     lines, seconds = [], {}
     with Progress(len(data or STREAMS) + 1 + len(names), "speed") as progress:
         for stream in streams(data, examples):
             progress.show(stream.name)
-            for contest in contests(stream, complete):
-                lines += contest.lines(repeats)
+            for comparison in comparisons(stream, complete):
+                lines += comparison.lines(repeats)
             progress.advance(stream.name)
-        for contest in large_products(complete) if not data else ():
-            lines += contest.lines(repeats)
+        for comparison in large_products(complete) if not data else ():
+            lines += comparison.lines(repeats)
         progress.advance("many features")
         for name in names:
             progress.show(f"first call of {name}")
@@ -91,22 +91,16 @@ def speed(
     print("\n" + "\n".join(notes), file=sys.stdout if form in ("text", "markdown") else sys.stderr)
 
 
-def table(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
-    return HEADER, [
-        [
-            line.what,
-            line.data,
-            number(line.ours),
-            number(line.theirs),
-            f"{line.ratio:.2f}",
-            spread(line),
-            line.against,
-        ]
-        for line in lines
-    ]
+def table(lines: Sequence[Line]) -> Table:
+    """A line for every ratio."""
+    rows = []
+    for line in lines:
+        figures = [number(line.ours), number(line.theirs), f"{line.ratio:.2f}", spread(line)]
+        rows.append([line.what, line.data, *figures, line.against])
+    return HEADER, rows
 
 
-def table_by_data(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
+def table_by_data(lines: Sequence[Line]) -> Table:
     """A column for every stream: our time, the ratio and its spread."""
     columns = list(dict.fromkeys(line.data for line in lines))
     rows: dict[tuple[str, str], list[str]] = {}
@@ -117,10 +111,12 @@ def table_by_data(lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
 
 
 def spread(line: Line) -> str:
+    """The smallest and the largest ratio."""
     return f"{line.least:.2f}-{line.most:.2f}"
 
 
 def number(microseconds: float) -> str:
+    """Microseconds with two decimals, from ten on with one."""
     return f"{microseconds:.2f}" if microseconds < 10.0 else f"{microseconds:.1f}"
 
 

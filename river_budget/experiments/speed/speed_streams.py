@@ -26,11 +26,13 @@ class Stream:
 
 
 def waveform(n: int) -> Stream:
+    """The first class of Waveform against the others."""
     X, y = datasets.Waveform(n, seed=0).arrays()
     return Stream("waveform, d=21", X, y == 0)
 
 
 def a9a(n: int) -> Stream:
+    """Adult, features -1, 0 and 1."""
     X, y = _rows(datasets.A9a(), n, 14)
     return Stream("a9a, d=123", np.sign(X), y, sparse=True)
 
@@ -56,6 +58,7 @@ STREAMS: dict[str, tuple[Callable[[int], Stream], Any]] = {
 
 
 def streams(names: list[str], n: int) -> Iterator[Stream]:
+    """The named streams, or all."""
     for name in names or STREAMS:
         yield STREAMS[name][0](n)
 

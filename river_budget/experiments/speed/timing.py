@@ -29,7 +29,7 @@ class Line:
 
 
 @dataclass
-class Contest:
+class Comparison:
     """Runs over so many examples, by name, and which of ours is set against which of theirs."""
 
     data: str
@@ -44,6 +44,7 @@ class Contest:
             self.pairs += [(name, theirs) for name in ours]
 
     def lines(self, repeats: int) -> list[Line]:
+        """Time all runs in turns, and compare the pairs."""
         for run in self.runs.values():
             run()
         turns = [{name: seconds(run) for name, run in self.runs.items()} for _ in range(repeats)]

@@ -70,6 +70,7 @@ def more_features_help(record: Record, store: Store) -> Finding | None:
 
 
 def larger_budget_helps(record: Record, store: Store) -> Finding | None:
+    """Whether the largest budget makes fewer mistakes than the smallest."""
     pairs = []
     for data, rows in _curves(record, store).items():
         pairs += [(f"{row} on {data}", b[max(b)] < b[min(b)]) for row, b in rows.items()]
@@ -98,10 +99,12 @@ def _curves(record: Record, store: Store) -> dict[str, dict[str, dict[int, float
 
 
 def limited(row: str) -> bool:
+    """Whether a learner has a budget."""
     return row not in UNLIMITED
 
 
 def everyone(row: str) -> bool:
+    """All learners."""
     return True
 
 

@@ -22,17 +22,20 @@ OF_THE_AUTHORS = ("housing", "mg")  # their files hold the steps
 
 
 def fitted_multiclass(row: str, data: str) -> bool:
+    """Whether a parameter of table 7 was chosen by the printed figure."""
     return (row == "FOGD" and data in FOGD_STEP) or (
         data == "mnist-test" and row not in ("Perceptron", "OGD")
     )
 
 
 def fitted_regression(row: str, data: str) -> bool:
+    """Whether a parameter of table 9 was chosen by the printed figure."""
     smaller = ("RBP", "Forgetron", "Projectron", "BOGD")
     return row in smaller or (row in ("OGD", "NOGD") and data not in OF_THE_AUTHORS)
 
 
 def fogd(kind: Any, n: int, step: float) -> Any:
+    """FOGD with the authors' step, which is ours / n."""
     squared = {"max_error": None} if "max_error" in kind.parameters() else {}
     return kind(n_components=n, kernel=KERNEL, learning_rate=n * step, **squared)
 

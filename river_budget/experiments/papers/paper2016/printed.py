@@ -104,6 +104,7 @@ NOGD        2.55   1.57  14.10  16.94  7.60     20.71
 
 
 def printed_table(text: str, times: str = "") -> dict[tuple[str, str], Printed]:
+    """{(row, column): the printed figure}, of a table and its table of times."""
     seconds = dict(_fields(times, 1)) if times else {}
     table = {}
     for place, (mean, deviation) in _fields(text, 2):

@@ -34,6 +34,7 @@ BUDGET_REPEATS = 5
 
 
 def sweep_of_features() -> Iterator[Cell]:
+    """Cells of figure 3."""
     for data in FEATURE_DATA:
         step = FOGD_STEP.get(data, 0.005)
         settings: list[tuple[str, float, Any]] = [
@@ -58,6 +59,7 @@ QUANTITIES = ((last_value, "mistakes"), (last_seconds, "seconds"))
 
 
 def sweep_panels(record: Record, store: Store) -> Iterable[Panel]:
+    """Mistakes and seconds over the number of features."""
     for row, symbol in (("FOGD", "D / B"), ("NOGD", "rank / B")):
         for y_of, label in QUANTITIES:
             lines = []
@@ -69,6 +71,7 @@ def sweep_panels(record: Record, store: Store) -> Iterable[Panel]:
 
 
 def with_budget(model: Any, row: str, budget: int) -> Any:
+    """The model with another budget; FOGD with four features for each vector."""
     if row == "FOGD":
         n = 4 * budget
         step = model.learning_rate / model.n_components
@@ -77,6 +80,7 @@ def with_budget(model: Any, row: str, budget: int) -> Any:
 
 
 def sweep_of_budgets() -> Iterator[Cell]:
+    """Cells of figure 4."""
     for data, models in BUDGET_DATA.items():
         made = models(data)
         made["BOGD++"] = made["BOGD"].clone({"removal": "random", "sampling": "nonuniform"})
@@ -88,6 +92,7 @@ def sweep_of_budgets() -> Iterator[Cell]:
 
 
 def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
+    """Mistakes and seconds over budgets."""
     for data, cells in by_column(record).items():
         for y_of, label in QUANTITIES:
             lines = []

@@ -107,10 +107,11 @@ def models(setting: Setting) -> dict[str, Any]:
 
 
 def tasks_of(setting: Setting) -> dict[str, tuple[Task, ...]]:
+    """The tasks of every row on one dataset."""
     data, options = setting.data, setting.options
     gamma, C = setting.libsvm
     found: dict[str, tuple[Task, ...]] = {
-        "LIBSVM": (Task("libsvm", data, 0, rb.kernels.RBF(gamma), (("C", C), *options)),),
+        "LIBSVM": (Task("libsvm", data, 0, rb.kernels.RBF(gamma), (("C", C), *options)),)
     }
     gamma, C = setting.landmarks
     extra = (("C", C), ("landmarks", setting.budget), *options)
@@ -123,6 +124,7 @@ def tasks_of(setting: Setting) -> dict[str, tuple[Task, ...]]:
 
 
 def table_3() -> Iterator[Cell]:
+    """All cells of table 3."""
     printed = printed_table(TABLE_3, TIMES_3)
     for column in dict.fromkeys(column for _, column in printed):
         setting = SETTINGS.get(column)
@@ -141,7 +143,5 @@ def table_3() -> Iterator[Cell]:
             )
 
 
-NOTES = {
-    ("BSGD-merge", "w7a"): "one of five last iterates has 87.2 %, the others 98.5 % or more",
-}
+NOTES = {("BSGD-merge", "w7a"): "one of five last iterates has 87.2 %, the others 98.5 % or more"}
 OTHER_PARAMETERS = "other parameters: those of the paper's cross-validation are not reported"

@@ -15,33 +15,9 @@ from ...records.findings import Claim
 from ...records.records import FITTED, STATED, Cell, Panels, Record, curves
 from ...records.tasks import Task
 from . import claims
-from .models import (
-    binary,
-    fitted_multiclass,
-    fitted_regression,
-    multiclass,
-    regression,
-)
-from .notes import (
-    EXACT_5,
-    EXACT_7,
-    EXACT_9,
-    MATCH_5,
-    MATCH_7,
-    MATCH_9,
-    NOTES,
-    REMARKS,
-    TABLE_NOTES,
-)
-from .printed import (
-    TABLE_5,
-    TABLE_7,
-    TABLE_9,
-    TIMES_5,
-    TIMES_7,
-    TIMES_9,
-    printed_table,
-)
+from .models import binary, fitted_multiclass, fitted_regression, multiclass, regression
+from .notes import EXACT_5, EXACT_7, EXACT_9, MATCH_5, MATCH_7, MATCH_9, NOTES, REMARKS, TABLE_NOTES
+from .printed import TABLE_5, TABLE_7, TABLE_9, TIMES_5, TIMES_7, TIMES_9, printed_table
 from .sweeps import budget_panels, sweep_of_budgets, sweep_of_features, sweep_panels
 from .table_3 import table_3
 
@@ -62,6 +38,7 @@ def stored(column: str) -> str:
 
 
 def repeats_of(row: str, data: str) -> int:
+    """How many orders a row is measured on: fewer where an order takes minutes."""
     if data in REPEATS_OF_HUGE:
         return REPEATS_OF_HUGE[data].get(row, FEWER_REPEATS)
     return (
@@ -79,6 +56,7 @@ def table(
     possible: dict[str, set[tuple[str, str]]],
     fitted: Callable[[str, str], bool],
 ) -> Iterator[Cell]:
+    """The cells of table 5, 7 or 9."""
     printed = printed_table(text, times)
     for column in dict.fromkeys(column for _, column in printed):
         data = stored(column)

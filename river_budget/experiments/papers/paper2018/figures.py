@@ -40,14 +40,17 @@ def shares_of_merging(cell: Cell, store: Store) -> list[float]:
 
 
 def arity_of(cell: Cell) -> float:
+    """How many are merged at once."""
     return place(cell)[0]
 
 
 def budget_of(cell: Cell) -> float:
+    """The budget."""
     return place(cell)[1]
 
 
 def share_panels(record: Record, store: Store) -> Iterable[Panel]:
+    """The share of time spent on merging, over M."""
     for data, cells in by_column(record).items():
         lines = []
         for budget in (100, 500):
@@ -58,6 +61,7 @@ def share_panels(record: Record, store: Store) -> Iterable[Panel]:
 
 
 def by_arity(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+    """Cells with a budget, grouped by M."""
     groups: dict[str, list[Cell]] = {}
     for cell in sorted(budgeted(cells), key=place):
         groups.setdefault(f"M = {place(cell)[0]}", []).append(cell)
@@ -65,10 +69,12 @@ def by_arity(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
 
 
 def budgeted(cells: Iterable[Cell]) -> list[Cell]:
+    """Cells with a budget: all but LIBSVM."""
     return [cell for cell in cells if cell.row != LIBSVM]
 
 
 def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
+    """Accuracy and seconds over budgets, a line for every M."""
     for data, cells in by_column(record).items():
         for y_of, label in ((last_value, "test accuracy"), (last_seconds, "seconds")):
             lines = []
@@ -88,10 +94,12 @@ Trade = dict[tuple[int, int], tuple[float, float]]  # (M, B): seconds, accuracy
 
 
 def standard_error(runs: list[float]) -> float:
+    """Of the mean of several runs."""
     return (_variance(runs) / len(runs)) ** 0.5 if runs else 0.0
 
 
 def trades(cells: Iterable[Cell], store: Store) -> Trade:
+    """Seconds and accuracy of every finished setting."""
     found = {}
     for cell in budgeted(cells):
         seconds, accuracy = last(cell, store, "seconds"), last(cell, store)
@@ -138,6 +146,7 @@ def trade_off_panels(record: Record, store: Store) -> Iterable[Panel]:
 
 
 def share_falls(record: Record, store: Store) -> Finding | None:
+    """Whether the share at M = 11 is below that at M = 2."""
     parts, good = [], True
     for data, cells in by_column(record).items():
         for budget in (100, 500):
@@ -195,11 +204,13 @@ def no_harm(record: Record, store: Store) -> Finding | None:
 
 
 def _variance(runs: list[float]) -> float:
+    """The unbiased variance."""
     mean = sum(runs) / len(runs)
     return sum((run - mean) ** 2 for run in runs) / max(len(runs) - 1, 1)
 
 
 def two_is_worst(record: Record, store: Store) -> Finding | None:
+    """Whether no setting with M = 2 but the largest budget is on the front."""
     for cells in by_column(record).values():
         found = trades(cells, store)
         pairs = {setting for setting in found if setting[0] == 2}
@@ -218,8 +229,7 @@ SHARE = Claim(
 )
 FASTER = Claim("learning gets faster with M at every budget.", faster)
 HARMLESS = Claim(
-    "there is no systematic loss of accuracy from merging more than two at once.",
-    no_harm,
+    "there is no systematic loss of accuracy from merging more than two at once.", no_harm
 )
 OFF_FRONT = Claim(
     "all trade-offs with M = 2 lie off the front of the best, but for the largest budget.",

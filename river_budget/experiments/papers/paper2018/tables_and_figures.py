@@ -81,12 +81,14 @@ def merging(
 def tasks(
     setting: Setting, budget: int, arity: int, method: str = "cascade", repeats: int = REPEATS
 ) -> tuple[Task, ...]:
+    """A task for each order."""
     model = merging(setting, setting.gamma, budget, arity, method)
     options = (("test", setting.test),)
     return tuple(Task("holdout", setting.data, i, model, options) for i in range(repeats))
 
 
 def table_1() -> Iterator[Cell]:
+    """Cells of table 1."""
     for budget, figures in TABLE_1.items():
         for method, figure in zip(("cascade", "gradient"), figures, strict=True):
             made = tasks(ADULT, budget, 3, method)
@@ -105,6 +107,7 @@ def exact(setting: Setting) -> tuple[Task, ...]:
 
 
 def table_2() -> Iterator[Cell]:
+    """Cells of table 2."""
     remark = "all 24,692 rows and w7a.t; the paper has 17,188"
     note = "the accuracy is that of the published test file; the paper does not say how it splits the data"
     for name, figure, setting in (
@@ -130,6 +133,7 @@ def table_2() -> Iterator[Cell]:
 
 
 def grid(settings: Iterable[Setting], arities: Iterable[int], repeats: int) -> Iterator[Cell]:
+    """Every M with every budget, and LIBSVM."""
     for setting in settings:
         for arity in arities:
             for budget in setting.budgets:
@@ -139,6 +143,7 @@ def grid(settings: Iterable[Setting], arities: Iterable[int], repeats: int) -> I
 
 
 def shares() -> Iterator[Cell]:
+    """Cells of figure 1."""
     for setting in (ADULT, IJCNN):
         for budget in (100, 500):
             for arity in range(2, 12):
