@@ -80,7 +80,7 @@ MODELS = list(dict.fromkeys([*CLASSIFIERS, *REGRESSORS]))
 
 @dataclass(frozen=True)
 class Result:
-    """What came out for one model on one stream.
+    """The result of one model on one stream.
 
     `error` is the share of wrong predictions, or 1 - R2 in regression; `loss` the mean log loss, or the mean absolute
     error; `off` the expected calibration error, NaN in regression.
@@ -97,7 +97,7 @@ class Result:
 
 
 def measure(data: str, model: str, examples: int | None, seed: int) -> Result:
-    """One model on one stream."""
+    """Measure one model on one stream."""
     stream, regression = examples_of(data, examples, seed), STREAMS[data].regression
     two = len({y for _, y in stream[:500]}) <= 2
     made = (REGRESSORS if regression else CLASSIFIERS)[model](seed, two)
@@ -146,7 +146,7 @@ def compare(
     seed: int = 1,
     progress: bool = True,
 ) -> list[Result]:
-    """All models on all streams that are at hand, or on those that are named."""
+    """Measure all models on all streams that are at hand, or on those that are named."""
     names = [name for name, stream in STREAMS.items() if stream.ready] if data is None else data
     tasks = [
         (name, model)

@@ -1,4 +1,4 @@
-"""The streams on which the automatic learners are measured: River's state, generators with drift, and files.
+"""The streams of `river-budget auto`: those that ship with River, generators with drift, and files.
 
 A stream is the same for the same seed: generators draw by it, and files are put into an order by it (Elec2 stays in
 the order of time, and what ships with River in its own).
@@ -43,7 +43,7 @@ def _shipped(dataset: Any, regression: bool = False) -> Stream:
 
 
 def _parts(kind: Any, settings: list[dict[str, Any]], seed: int) -> Any:
-    """Generators one after the other, which share the rows."""
+    """Several generators one after the other, with equally many rows each."""
     n = GENERATED_ROWS // len(settings)
     return chain.from_iterable(
         kind(seed=seed + 10 * i, **setting).take(n) for i, setting in enumerate(settings)

@@ -73,7 +73,7 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
 
 
 def figures(record: Record, store: Store, data: str) -> dict[str, dict[int, float]]:
-    """row, budget: mistakes"""
+    """{row: {budget: mistakes}}"""
     found: dict[str, dict[int, float]] = {}
     for cell in by_column(record).get(data, []):
         value = last(cell, store)
@@ -83,7 +83,7 @@ def figures(record: Record, store: Store, data: str) -> dict[str, dict[int, floa
 
 
 def forgetron_wins(data: str) -> Callable[[Record, Store], Finding | None]:
-    """Fewer mistakes than CKS, by a tenth of a point at least, at every budget."""
+    """Whether Forgetron makes fewer mistakes than CKS, by a tenth of a point at least, at every budget."""
 
     def check(record: Record, store: Store) -> Finding | None:
         found = figures(record, store, data)

@@ -133,7 +133,7 @@ def cell(
 
 
 def remark_of(data: str, n: int) -> str:
-    """In what our data are other than the paper's."""
+    """How our data differ from the paper's."""
     if data not in PAPER_EXAMPLES:
         return SPLIT_REMARKS.get(data, "")
     return (
@@ -144,7 +144,7 @@ def remark_of(data: str, n: int) -> str:
 
 
 def projectron(data: str, budget: int) -> Cell:
-    """Its support grows to about the budget by the end, and there is no other limit."""
+    """Projectron++ without a budget, with a threshold at which it ends with about so many vectors."""
     figure, width, threshold = PRINTED_PROJECTRON[data, budget]
     kernel = rb.kernels.RBF(width / N_FEATURES[data])
     made = rb.ProjectronPPClassifier(None, kernel, threshold)
@@ -196,7 +196,7 @@ CURVE_NAMES = {"merge": "BSGD-merge", "project": "BSGD-project", "random": "BSGD
 def evolution(
     data: str, budgets: tuple[int, ...] = (100,), which: tuple[str, ...] = CURVE_STRATEGIES
 ) -> Iterator[Cell]:
-    """Accuracy and time on the way, each at its own width; without a budget as far as it gets."""
+    """Accuracy and time along the stream, each strategy at its own width, and without a budget."""
     for budget in budgets:
         widths = dict(zip(STRATEGIES, PRINTED_TABLE_1[data, budget][4], strict=True))
         for strategy in which:
@@ -216,7 +216,7 @@ def evolution(
 
 
 def keeps_up(record: Record, store: Store) -> Finding | None:
-    """Merging and projection end above both removals, and no lower than without a budget."""
+    """Whether merging and projection end above both removals, and no lower than without a budget."""
     found = {cell.row: last(cell, store) for cell in record.cells}
     names = ("BSGD-merge", "BSGD-project", "BSGD-random", "BSGD-remove", CURVE_NAMES["none"])
     if None in (values := [found.get(name) for name in names]):
@@ -231,7 +231,7 @@ def keeps_up(record: Record, store: Store) -> Finding | None:
 
 
 def slope(record: Record, store: Store, row: str) -> float | None:
-    """Of seconds over examples, both logarithmic, over the second half of the points."""
+    """The power of the number of examples with which seconds grow, over the second half of the points."""
     for cells in by_column(record).values():
         for one in cells:
             line = spread(one, store, "seconds") if one.row == row else None

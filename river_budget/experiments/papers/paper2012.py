@@ -46,7 +46,7 @@ def comparison(bias: bool) -> Cell:
 
 
 def optimiser() -> Cell:
-    """Nothing in it is random but the order of the rows, which decides ties."""
+    """SMO. Nothing in it is random but the order of the rows, which decides ties."""
     setting = SETTINGS[False]
     task = Task("smo", "a9a", 0, rb.kernels.RBF(setting.gamma), (("C", setting.cost), TEST_FILE))
     return Cell(SMO, "a9a", (task,), scale=100.0)
@@ -93,7 +93,7 @@ def lines_of(cell: Cell, store: Store) -> dict[str, Line]:
 
 
 def panels(record: Record, store: Store) -> Iterable[Panel]:
-    """SMO stands beside the methods without a bias."""
+    """A panel of the methods without a bias, SMO among them, and one of those with a bias."""
     for bias in (False, True):
         lines: dict[str, Line] = {}
         for cell in record.cells:

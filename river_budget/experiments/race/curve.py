@@ -33,7 +33,7 @@ CAPTION = (
 
 
 def data_names() -> list[str]:
-    """What can be drawn without a download."""
+    """The names of streams that can be drawn without a download."""
     stored = [name for name in datasets.names() if at_hand(name)]
     return stored + [name for name in STREAMS if name not in stored and STREAMS[name].ready]
 

@@ -166,7 +166,7 @@ def scaled(name: str) -> Scaled:
 
 
 def measure(model: Any, name: str) -> float:
-    """How good a model is on a stream."""
+    """The accuracy in %, or R2, of a model on a stream."""
     stream = scaled(name)
     if getattr(model, "_binary", False) and len(np.unique(stream.y)) > 2:
         return stream.quality(_one_against_the_rest(model, stream))
@@ -187,7 +187,7 @@ def _one_against_the_rest(model: Any, stream: Scaled) -> Any:
 
 
 def linear(name: str) -> float:
-    """River's linear model in the same place."""
+    """The same of River's linear model."""
     stream = scaled(name)
     if not stream.classification:
         model: Any = linear_model.LinearRegression()

@@ -62,7 +62,7 @@ class Result:
 
 
 def play(data: str, model: str, examples: int | None, seed: int) -> Result:
-    """One model on one stream."""
+    """Measure one model on one stream."""
     stream = examples_of(data, examples, seed)
     pipeline = build(model, data, seed)
     seconds, guesses = predict_and_learn(pipeline, stream)
@@ -142,7 +142,7 @@ def _at_least_one(**parameters: int | None) -> None:
 
 
 def _play_here(entry: Entry, examples: int | None, seed: int, bar: Progress) -> Result:
-    """One model on one stream, in this process."""
+    """Measure one model on one stream in this process."""
     data, model = entry
     if model not in RIVERS:
         bar.show(f"{model} (its code is loaded, or compiled if it was never used)")
@@ -248,7 +248,7 @@ def panels(results: Sequence[Result]) -> list[Panel]:
 
 
 def _leaders(results: Sequence[Result]) -> set[str]:
-    """More curves than these would hide each other."""
+    """The models whose curves are drawn: River's and the best of ours; more would hide each other."""
     errors: dict[str, float] = {}
     for result in results:
         errors[result.model] = errors.get(result.model, 0.0) + result.error

@@ -98,11 +98,11 @@ class Setup:
         return rb.BSGDClassifier(BUDGET, self.kernel, maintenance, seed=self.seed)
 
     def sbp(self, eviction: str) -> Any:
-        """The batch Perceptron, which removes by this rule."""
+        """SBP with a rule of eviction."""
         return self.binary(rb.SBPClassifier(BUDGET, self.kernel, eviction=eviction, seed=self.seed))
 
     def bogd(self, sampling: str) -> Any:
-        """BOGD, which removes by this rule."""
+        """BOGD with a rule of sampling."""
         return rb.BOGDClassifier(BUDGET, self.kernel, sampling=sampling, seed=self.seed)
 
 

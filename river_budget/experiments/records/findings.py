@@ -10,7 +10,7 @@ HOLDS, FAILS, UNSEEN = WORDS = ("holds", "does not hold", "cannot be seen here")
 
 
 class Finding(NamedTuple):
-    """Whether it holds (None: what was measured does not tell), and the figures that say so."""
+    """Whether a claim holds (None: what was measured does not tell), and the figures that say so."""
 
     holds: bool | None
     figures: str

@@ -1,4 +1,4 @@
-"""Running tasks, several at once, and keeping what is finished."""
+"""Run tasks, several at once, and keep each measurement as soon as it is finished."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tasks import Task, load
 
 
 def compiled_kind(task: Task) -> tuple[str, ...]:
-    """Tasks of one kind run the same compiled code."""
+    """(model, kernel, maintenance): tasks for which these are equal run the same compiled code."""
     parts = (type(getattr(task.model, name, None)).__name__ for name in ("kernel", "maintenance"))
     return (type(task.model).__name__, *parts)
 

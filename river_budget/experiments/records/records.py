@@ -134,7 +134,7 @@ class Record:
 
 
 def measurements(cell: Cell, store: Store) -> list[Measurement]:
-    """The measurements of its finished tasks."""
+    """The measurements of a cell's finished tasks."""
     found = (store.get(task.key) for task in cell.tasks)
     return [measurement for measurement in found if measurement is not None]
 
@@ -174,7 +174,7 @@ def authors_orders(data: str) -> bool:
 
 
 def rows(record: Record, store: Store) -> list[Row]:
-    """Of all cells that are measured, or that the paper prints."""
+    """A row for every cell that is measured or that the paper prints."""
     found = (measured(cell, store, record.unit) for cell in record.cells)
     return [row for row in found if row.runs or row.cell.printed is not None]
 
@@ -263,7 +263,7 @@ def sweep(
     y_of: Callable[[Cell, Store], list[float]],
     shape: str = "line",
 ) -> list[Line]:
-    """A line through the finished ones of cells that differ in one setting, x. No line if none is finished.
+    """A line through cells that differ in one setting, x; none if no cell is finished.
 
     Of values the mean and one standard deviation on both sides; of seconds the least, and the median above it.
     """

@@ -182,7 +182,7 @@ def holdout(
 
 
 def _seconds_to_predict(model: Any, X: Any) -> float:
-    """Of the clock, for all rows."""
+    """Seconds of the clock to predict all rows."""
     begin = time.perf_counter()
     model.predict_many(X)
     return round(time.perf_counter() - begin, 4)

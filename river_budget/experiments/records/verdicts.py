@@ -43,7 +43,7 @@ class Measured:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean."""
+        """The standard error of the mean."""
         return self.deviation / math.sqrt(self.runs) if self.runs > 1 else 0.0
 
 
@@ -66,7 +66,7 @@ def error_of(printed: Printed, measure: str) -> float:
 
 
 def allowance(printed: Printed, measure: str) -> float:
-    """By how much a MATCH may differ."""
+    """By how much the means of a MATCH may differ."""
     least = float(unit(printed.mean)) / 2.0
     if printed.deviation is not None:
         return max(float(printed.deviation), least)
@@ -75,7 +75,7 @@ def allowance(printed: Printed, measure: str) -> float:
 
 
 def verdict(ours: Measured, printed: Printed, measure: str, exact: bool) -> str:
-    """`exact`: whether nothing is random, and data and orders are the authors' own."""
+    """The verdict on our figure. `exact`: whether nothing is random, and data and orders are the authors' own."""
     if exact and printed.deviation is not None and _exact(ours, printed):
         return EXACT
     difference = abs(ours.mean - float(printed.mean)) - 1e-9

@@ -60,7 +60,7 @@ UNEVEN_SHARE = 0.2  # of such cells, from which the document says so
 
 
 def disturbance(records: Sequence[Record], store: Store) -> str:
-    """A sentence where times tell that the machine did other work."""
+    """A warning, if uneven times show that the machine did other work."""
     runs = {
         tuple(task.key for task in cell.tasks): finals(cell, store, "seconds")
         for record in records
@@ -120,7 +120,7 @@ def coincidences(panels: Sequence[Panel]) -> str:
 
 
 def draw(folder: pathlib.Path, record: Record, panels: Sequence[Panel]) -> bool:
-    """Whether there is a picture: matplotlib is an extra."""
+    """Draw a record, and return whether that was possible: matplotlib is an extra."""
     from ...plots.figures import draw as draw_panels
 
     try:

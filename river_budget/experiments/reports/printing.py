@@ -38,7 +38,7 @@ def line(record: Record, row: Row) -> list[str]:
 
 
 def note(record: Record, row: Row) -> str:
-    """What is other than in the paper; why there is no figure of ours; what is known of a difference."""
+    """How a cell differs from the paper, why it has no figure of ours, and known causes of a difference."""
     cell = row.cell
     parts = [cell.remark if row.runs else cell.missing or NOT_YET]
     if row.verdict == "NO":

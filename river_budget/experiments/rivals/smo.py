@@ -61,7 +61,7 @@ def optimise(X: Array, y: Array, *, gamma: float, C: float) -> Iterator[Snapshot
 
 
 def _gains(alpha: Array, gradient: Array, C: float) -> Array:
-    """How far the condition of optimality of each coefficient is violated."""
+    """By how much each coefficient violates the condition of optimality."""
     up = np.where(alpha < C, gradient, 0.0)
     down = np.where(alpha > 0.0, -gradient, 0.0)
     found: Array = np.maximum(np.maximum(up, down), 0.0)

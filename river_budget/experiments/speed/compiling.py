@@ -36,7 +36,7 @@ ALWAYS_COMPILED = first_bad_row, score, learn
 
 
 def families() -> dict[str, list[Any]]:
-    """{name: its classes}, under the name of each class and under what sisters have in common."""
+    """{name: its classes}, under the name of each class and without its ending, as BSGD."""
     found: dict[str, list[Any]] = {}
     for name in rb.__all__:
         kind = getattr(rb, name)
@@ -59,7 +59,7 @@ def passes_in(module: ModuleType) -> Iterator[Any]:
 
 
 def passes_of(kind: Any) -> Iterator[Any]:
-    """Those that a class uses: its own, and all in the module of its learning pass."""
+    """The passes that a class uses: its own, and all in the module of its learning pass."""
     models = [kind(), *([kind(average=True)] if "average" in kind.parameters() else [])]
     found = [model.scoring_pass for model in models]
     found += [getattr(kind, name, None) for name in ("learning_pass", "shrinking_pass")]
@@ -75,7 +75,7 @@ def needs_of(kind: type[StreamModel]) -> Need:
 
 
 def all_passes() -> Iterator[Any]:
-    """Those of all modules of core."""
+    """The passes of all modules of core."""
     for info in pkgutil.iter_modules(core.__path__, f"{core.__name__}."):
         yield from passes_in(importlib.import_module(info.name))
 

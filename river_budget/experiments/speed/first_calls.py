@@ -27,12 +27,12 @@ print(time.process_time() - start)
 
 
 def estimators() -> list[str]:
-    """All names, but not those that sisters have in common."""
+    """The names of all estimators."""
     return sorted({kind.__name__ for kinds in families().values() for kind in kinds})
 
 
 def first_call(name: str) -> float:
-    """In a process of its own, without what has been compiled before: seconds of the processor."""
+    """Seconds of the processor that a first call takes, in a new process with an empty cache."""
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"NUMBA_CACHE_DIR": folder}
         command = [sys.executable, "-W", "ignore", "-c", FIRST_CALL, name]

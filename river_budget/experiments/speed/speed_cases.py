@@ -290,7 +290,7 @@ def far_apart(stream: Stream) -> Iterator[Comparison]:
 
 
 def comparisons(stream: Stream, complete: bool) -> Iterator[Comparison]:
-    """All that are held on a stream; those with dicts and small batches on waveform alone."""
+    """All comparisons on a stream; those with dicts and small batches on waveform alone."""
     yield from learn_and_score(stream, complete)
     yield from features_of_scikit_learn(stream)
     yield from in_float32(stream)

@@ -64,7 +64,7 @@ def streams(names: list[str], n: int) -> Iterator[Stream]:
 
 
 def missing(names: list[str]) -> list[str]:
-    """Those that are made up here, as their files are not at hand."""
+    """The streams that are made up here, as their files are not at hand."""
     return [
         name
         for name in names or STREAMS

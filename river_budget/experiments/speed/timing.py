@@ -61,7 +61,7 @@ class Comparison:
 
 
 def seconds(run: Run) -> float:
-    """Of the processor; at least a nanosecond, as some clocks are coarse."""
+    """Seconds of the processor that a run takes; at least a nanosecond, as some clocks are coarse."""
     start = time.process_time()
     run()
     return max(time.process_time() - start, 1e-9)

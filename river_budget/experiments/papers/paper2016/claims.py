@@ -44,7 +44,7 @@ def best_of(
 
 
 def budget_saves_time(record: Record, store: Store) -> Finding | None:
-    """Every learner with a budget takes less time than those without."""
+    """Whether the median learner with a budget takes less time than all without."""
     pairs = []
     for data, cells in by_column(record).items():
         found = ends(cells, store, "seconds")
@@ -56,7 +56,7 @@ def budget_saves_time(record: Record, store: Store) -> Finding | None:
 
 
 def more_features_help(record: Record, store: Store) -> Finding | None:
-    """From the smallest number to the paper's threshold, and from there to the largest."""
+    """Whether mistakes fall up to the paper's threshold, and fall less beyond it."""
     pairs = []
     for data, cells in by_column(record).items():
         found = ends(cells, store)
@@ -78,7 +78,7 @@ def larger_budget_helps(record: Record, store: Store) -> Finding | None:
 
 
 def spanning_wins_small(record: Record, store: Store) -> Finding | None:
-    """At the smallest budget one of the Projectrons, FOGD or NOGD makes the fewest mistakes."""
+    """Whether at the smallest budget one of the Projectrons, FOGD or NOGD makes the fewest mistakes."""
     parts, good = [], True
     for data, rows in _curves(record, store).items():
         small = {row: b[min(b)] for row, b in rows.items()}
@@ -89,7 +89,7 @@ def spanning_wins_small(record: Record, store: Store) -> Finding | None:
 
 
 def _curves(record: Record, store: Store) -> dict[str, dict[str, dict[int, float]]]:
-    """data, row, budget: the figure"""
+    """{data: {row: {budget: the figure}}}"""
     curves: dict[str, dict[str, dict[int, float]]] = {}
     for data, cells in by_column(record).items():
         for name, value in ends(cells, store).items():

@@ -39,7 +39,7 @@ class Setting:
 
     @property
     def options(self) -> tuple[tuple[str, Any], ...]:
-        """Those of the protocol. The names of older measurements stay as they are."""
+        """Options of the protocol; what is the default stays out, so that keys of older measurements hold."""
         found: list[tuple[str, Any]] = [("test", self.test)]
         if self.train != self.data:
             found.append(("train", self.train))
@@ -91,7 +91,7 @@ REMARKS = {
 
 
 def models(setting: Setting) -> dict[str, Any]:
-    """FOGD and NOGD predict by the mean of the iterates, as the authors' program does."""
+    """The models of four rows. FOGD and NOGD predict by the mean of the iterates, as the authors' program does."""
     b, width = setting.budget, rb.kernels.RBF
 
     def pegasos(maintenance: Any, gamma: float, l2: float) -> Any:

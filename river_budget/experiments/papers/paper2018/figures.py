@@ -23,14 +23,17 @@ LIBSVM = "LIBSVM"
 
 
 def place(cell: Cell) -> tuple[int, int]:
-    """(M, B)"""
+    """(M, B) of a cell."""
     arity, budget = cell.row.split()
     return int(arity[2:]), int(budget[2:])
 
 
 def shares_of_merging(cell: Cell, store: Store) -> list[float]:
-    """Of every run: how much of the time of a pass is spent on keeping the budget. That is what learning takes longer
-    than scoring the same examples; of the scoring the fastest, as other work on the machine can only add to it."""
+    """The share of a pass that is spent on keeping the budget, for every run.
+
+    That is by how much learning takes longer than scoring the same examples; of the scoring the fastest counts,
+    as other work on the machine can only add to it.
+    """
     done = measurements(cell, store)
     if not done:
         return []
@@ -94,7 +97,7 @@ Trade = dict[tuple[int, int], tuple[float, float]]  # (M, B): seconds, accuracy
 
 
 def standard_error(runs: list[float]) -> float:
-    """Of the mean of several runs."""
+    """The standard error of the mean of several runs."""
     return (_variance(runs) / len(runs)) ** 0.5 if runs else 0.0
 
 
@@ -109,7 +112,7 @@ def trades(cells: Iterable[Cell], store: Store) -> Trade:
 
 
 def pareto(found: Trade) -> list[tuple[int, int]]:
-    """Those that nothing faster is as accurate as, the fastest first."""
+    """The settings on the Pareto front of seconds and accuracy, the fastest first."""
     front: list[tuple[int, int]] = []
     for setting in sorted(found, key=lambda setting: (found[setting][0], -found[setting][1])):
         if not front or found[setting][1] > found[front[-1]][1]:
@@ -163,7 +166,7 @@ def share_falls(record: Record, store: Store) -> Finding | None:
 
 
 def faster(record: Record, store: Store) -> Finding | None:
-    """M = 5 against M = 2 at every budget."""
+    """Whether M = 5 is faster than M = 2 at every budget."""
     pairs, ratios = [], []
     for data, cells in by_column(record).items():
         found = trades(cells, store)

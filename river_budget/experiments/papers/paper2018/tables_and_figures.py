@@ -170,7 +170,7 @@ GAMMA_BEYOND = {"waveform": 1.0 / 21, "checkerboard": 8.0}  # gamma
 
 
 def beyond() -> Iterator[Cell]:
-    """The sets of the paper of 2010, which this one does not have, with the settings of that one."""
+    """Datasets and settings of the paper of 2010, which this paper does not have."""
     for data, gamma in GAMMA_BEYOND.items():
         for arity in (2, 3, 5):
             for budget in (50, 100, 200, 400):
