@@ -68,7 +68,8 @@ def algebra() -> str:
         found = config["Build Dependencies"]["blas"]
         return f"{found['name']} {found['version']}, built for {found.get('openblas configuration', 'any')}"
     np.ones((2, 2)) @ np.ones((2, 2))
-    for library in libraries():
+    # scipy may have a library of its own, and the order of the list is a matter of chance
+    for library in sorted(libraries(), key=lambda library: "numpy" not in library["filepath"]):
         if library["user_api"] == "blas":
             kernel = library.get("architecture", "one kernel")
             return f"{library['internal_api']} {library['version']}, {kernel}"
