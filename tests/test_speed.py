@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -80,6 +81,14 @@ def test_the_machine_is_described(monkeypatch):
     assert "one thread; BLAS: " in machine.described()
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     assert "built for" in machine.algebra()
+
+
+def test_the_algebra_library_that_is_named_is_numpys(monkeypatch):
+    known = {"user_api": "blas", "internal_api": "openblas", "architecture": "any"}
+    found = [{"filepath": f"{of}.libs/blas.so", "version": of} for of in ("scipy", "numpy")]
+    fake = types.SimpleNamespace(threadpool_info=lambda: [known | one for one in found])
+    monkeypatch.setitem(sys.modules, "threadpoolctl", fake)
+    assert machine.algebra() == "openblas numpy, any"
 
 
 def test_streams_are_made_up_where_no_file_is_at_hand(monkeypatch, tmp_path):
