@@ -8,8 +8,9 @@ import math
 
 import pytest
 
-from river_budget.experiments import auto, command
-from river_budget.experiments.auto_streams import STREAMS, examples_of
+from river_budget.experiments import command
+from river_budget.experiments.auto import auto
+from river_budget.experiments.auto.auto_streams import STREAMS, examples_of
 
 QUICK = ["phishing", "trump"]
 

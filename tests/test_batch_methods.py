@@ -12,7 +12,7 @@ from oracles.kernels import rbf
 from test_examples import load
 
 from river_budget import datasets
-from river_budget.experiments import batch_methods as methods
+from river_budget.experiments.rivals import batch_methods as methods
 
 GAMMA = 2.0
 CLOSE = 1e-9
@@ -149,7 +149,7 @@ def test_checkpoints_must_increase(checkpoints):
 
 def test_the_perceptron_sees_no_more_than_its_passes():
     with pytest.raises(ValueError, match="more than 2 passes"):
-        methods.perceptron(*split(), gamma=GAMMA, passes=2, seed=0, checkpoints=[401])
+        methods.perceptrons(split(), gamma=GAMMA, passes=2, seed=0, checkpoints=[401])
 
 
 # What is reported.
@@ -161,12 +161,12 @@ def run(name, data, seed=0):
     passes = {"gamma": GAMMA, "passes": 4, "seed": seed, "checkpoints": [1, n, 4 * n]}
     boundary = {"gamma": GAMMA, "slack": 0.1, "iterations": [2, 30, 400], "seed": seed}
     return {
-        "sbp": lambda: methods.sbp(*data, **boundary, fit_bias=False),
-        "sbp with a bias": lambda: methods.sbp(*data, **boundary, fit_bias=True),
-        "pegasos": lambda: methods.pegasos(*data, **regularised, iterations=[3, 100, 4 * n]),
-        "sdca": lambda: methods.sdca(*data, **regularised, iterations=[2, 100, 4 * n]),
-        "perceptron": lambda: methods.perceptron(*data, **passes),
-        "averaged": lambda: methods.perceptron(*data, **passes, averaged=True),
+        "sbp": lambda: methods.sbp(data, **boundary, fit_bias=False),
+        "sbp with a bias": lambda: methods.sbp(data, **boundary, fit_bias=True),
+        "pegasos": lambda: methods.pegasos(data, **regularised, iterations=[3, 100, 4 * n]),
+        "sdca": lambda: methods.sdca(data, **regularised, iterations=[2, 100, 4 * n]),
+        "perceptron": lambda: methods.perceptrons(data, **passes)[0],
+        "averaged": lambda: methods.perceptrons(data, **passes)[1],
     }[name]()
 
 
@@ -202,30 +202,30 @@ def test_a_row_counts_as_many_evaluations_as_it_has_entries():
 
 
 def test_an_error_is_the_share_of_the_test_set(monkeypatch):
-    monkeypatch.setattr(methods, "BLOCK", 7)  # several blocks, the last one not full
+    monkeypatch.setattr(methods, "TEST_ROWS_AT_ONCE", 7)  # several blocks, the last one not full
     X, y, X_test, y_test = data = split()
     found = last(methods.ascend(X, y, gamma=GAMMA, l2=1 / len(X), iterations=[300], seed=2))
     expected = np.mean((rbf(GAMMA)(X_test, X) @ found >= 0) != y_test)
-    (point,) = methods.sdca(*data, gamma=GAMMA, l2=1 / len(X), iterations=[300], seed=2)
+    (point,) = methods.sdca(data, gamma=GAMMA, l2=1 / len(X), iterations=[300], seed=2)
     assert point.error == pytest.approx(expected)
 
 
 def test_svc_gives_one_point_of_unknown_evaluations():
     pytest.importorskip("sklearn")
     X, y, X_test, y_test = split()
-    (point,) = methods.svc(X, y, X_test, y_test, gamma=GAMMA, C=1.0)
+    point = methods.svc((X, y, X_test, y_test), gamma=GAMMA, C=1.0)
     assert point.evaluations is None
     assert point.error < 0.2
     apart = np.zeros((len(X), 20))  # so many zeros that the matrix is made sparse
     wide, wide_test = np.hstack([X, apart]), np.hstack([X_test, apart])
-    (same,) = methods.svc(wide, y, wide_test, y_test, gamma=GAMMA, C=1.0)
+    same = methods.svc((wide, y, wide_test, y_test), gamma=GAMMA, C=1.0)
     assert same.error == point.error
 
 
 def test_svc_says_which_extra_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
     with pytest.raises(RuntimeError, match="pip install scikit-learn"):
-        methods.svc(*split(), gamma=GAMMA, C=1.0)
+        methods.svc(split(), gamma=GAMMA, C=1.0)
 
 
 def test_the_lines_of_the_figure():

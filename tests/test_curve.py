@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import river_budget as rb
-from river_budget.experiments import command, curve
+from river_budget.experiments import command
+from river_budget.experiments.race import curve
 from river_budget.plots import running
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")

@@ -11,25 +11,22 @@ import pytest
 from conftest import DATA, ROOT
 
 import river_budget as rb
-from river_budget.experiments import (
-    auto,
-    command,
-    document,
-    findings,
-    printing,
-    race,
-    records,
-    tasks,
-    verdicts,
-)
-from river_budget.experiments.measure import measure
-from river_budget.experiments.papers import paper2016_printed
-from river_budget.experiments.records import Cell, Record, rows
-from river_budget.experiments.store import Store
-from river_budget.experiments.tasks import Task
-from river_budget.experiments.verdicts import Measured, Printed, verdict
+from river_budget.experiments import command
+from river_budget.experiments.auto import auto
+from river_budget.experiments.common import console, formats, stored
+from river_budget.experiments.papers.all_records import all_records
+from river_budget.experiments.papers.paper2016 import printed
+from river_budget.experiments.papers.paper2018 import figures as figures2018
+from river_budget.experiments.race import race
+from river_budget.experiments.records import findings, records, tasks, verdicts
+from river_budget.experiments.records.measure import measure
+from river_budget.experiments.records.records import Cell, Record, rows
+from river_budget.experiments.records.store import Store
+from river_budget.experiments.records.tasks import Task
+from river_budget.experiments.records.verdicts import Measured, Printed, verdict
+from river_budget.experiments.reports import document, printing, verbs
 
-RECORDS = {record.name: record for record in command.all_records()}
+RECORDS = {record.name: record for record in all_records()}
 
 needs_data = pytest.mark.skipif(
     not DATA.is_dir(),
@@ -279,10 +276,8 @@ def test_losses_of_merging_more_are_seen_on_one_set(tmp_path):
 
 
 def test_the_front_of_trade_offs(tmp_path):
-    from river_budget.experiments.papers import paper2018_figures
-
     found = {(2, 100): (1.0, 0.8), (3, 100): (0.5, 0.7), (4, 100): (0.6, 0.6), (2, 500): (9.0, 0.9)}
-    assert paper2018_figures.pareto(found) == [(3, 100), (2, 100), (2, 500)]
+    assert figures2018.pareto(found) == [(3, 100), (2, 100), (2, 500)]
 
 
 def test_times_are_multiples_of_the_perceptrons(tmp_path):
@@ -306,19 +301,19 @@ def test_rows_of_length_one_give_the_normalised_kernel():
 
 @needs_data
 def test_a_part_that_is_missing_is_not_at_hand(monkeypatch, tmp_path):
-    assert tasks.at_hand("w7a", "w7a.t")
-    monkeypatch.setattr(tasks.datasets.fetching, "find", lambda names: None)
-    monkeypatch.setattr(tasks, "dataset", lambda name: rb.datasets.load(name))
-    assert not tasks.at_hand("w7a", "w7a.t")
+    assert stored.at_hand("w7a", "w7a.t")
+    monkeypatch.setattr(stored.datasets.fetching, "find", lambda names: None)
+    monkeypatch.setattr(stored, "dataset", lambda name: rb.datasets.load(name))
+    assert not stored.at_hand("w7a", "w7a.t")
 
 
 def test_printed_tables_are_read_as_they_stand():
-    table = paper2016_printed.printed_table(paper2016_printed.TABLE_5)
+    table = printed.printed_table(printed.TABLE_5)
     assert table["Forgetron", "ijcnn1"] == Printed("16.99", "0.32")
     assert len(table) == 90
-    both = paper2016_printed.printed_table(paper2016_printed.TABLE_3, paper2016_printed.TIMES_3)
+    both = printed.printed_table(printed.TABLE_3, printed.TIMES_3)
     assert both["LIBSVM", "w7a"] == Printed("98.33", None, "54.91")
-    assert ("OGD", "poker") not in paper2016_printed.printed_table(paper2016_printed.TABLE_7)
+    assert ("OGD", "poker") not in printed.printed_table(printed.TABLE_7)
 
 
 def test_only_cells_without_chance_can_be_exact():
@@ -346,7 +341,7 @@ def small(n=400, repeats=2):
 
 
 def text(record, store):
-    return printing.as_text(*printing.table(record, rows(record, store)))
+    return formats.as_text(*printing.table(record, rows(record, store)))
 
 
 def test_tables_do_not_depend_on_the_number_of_jobs(tmp_path):
@@ -386,7 +381,7 @@ def test_measurements_of_another_core_are_not_used(tmp_path, monkeypatch):
     store = Store(tmp_path)
     store.add("a", {"values": [1.0]})
     assert "a" in Store(tmp_path)
-    monkeypatch.setattr("river_budget.experiments.store.stamp", lambda: "another")
+    monkeypatch.setattr("river_budget.experiments.records.store.stamp", lambda: "another")
     assert "a" not in Store(tmp_path)
 
 
@@ -399,7 +394,7 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch, capsys):
         return run(task)
 
     monkeypatch.setattr(Task, "run", interrupted)
-    monkeypatch.setattr(command, "all_records", lambda: [record])
+    monkeypatch.setattr(verbs, "all_records", lambda: [record])
     arguments = ["table", record.name, "--results", str(tmp_path), "--jobs", "1"]
     assert command.main(arguments) == command.INTERRUPTED
     assert "kept" in capsys.readouterr().err
@@ -447,7 +442,7 @@ def test_a_table_has_the_digits_of_the_paper(capsys, tmp_path, monkeypatch):
 def test_fewer_repeats_are_never_exact_and_fall_short(capsys, tmp_path):
     arguments = ["table", "2016-table-9", "--data", "housing", "--repeats", "2"]
     code, out, _ = run(capsys, *arguments, "--results", str(tmp_path))
-    assert code == command.SHORT
+    assert code == console.SHORT
     assert "EXACT" not in out.partition("\n\n")[0]
     assert "falls short of EXACT" in out
 
@@ -460,7 +455,7 @@ def test_a_figure_is_drawn(capsys, tmp_path, monkeypatch):
     cells = [Cell("BSGD-merge", "waveform", (Task("holdout", "waveform", 0, model, options),))]
     panels = records.curves("accuracy", log_x=True)
     made = Record("2010-figure-0", "small", "accuracy", 2, tuple(cells), "", panels)
-    monkeypatch.setattr(command, "all_records", lambda: [made])
+    monkeypatch.setattr(verbs, "all_records", lambda: [made])
     monkeypatch.chdir(tmp_path)
     code, _, err = run(capsys, "figure", "2010-figure-0")
     assert code == command.GOOD
@@ -476,9 +471,9 @@ def test_without_matplotlib_a_picture_is_refused_before_anything_runs(
     arguments, capsys, monkeypatch
 ):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr(command, "at_hand", lambda name: True)
-    monkeypatch.setattr(command, "ready", lambda task: True)
-    for module, name in ((race, "race"), (auto, "compare"), (command, "measure")):
+    monkeypatch.setattr(verbs, "at_hand", lambda name: True)
+    monkeypatch.setattr(verbs, "ready", lambda task: True)
+    for module, name in ((race, "race"), (auto, "compare"), (verbs, "measure")):
         monkeypatch.setattr(module, name, lambda *anything, **named: pytest.fail("it ran"))
     code, _, err = run(capsys, *arguments)
     assert code == command.NO_DATA
@@ -486,7 +481,7 @@ def test_without_matplotlib_a_picture_is_refused_before_anything_runs(
 
 
 def test_reproduce_writes_a_document(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(command, "all_records", lambda: [small()])
+    monkeypatch.setattr(verbs, "all_records", lambda: [small()])
     monkeypatch.chdir(tmp_path)
     first = run(capsys, "reproduce", "--output", "made")
     document = (tmp_path / "made" / "README.md").read_text()
@@ -505,7 +500,7 @@ def test_wrong_names_and_missing_data_have_exit_codes_of_their_own(capsys, tmp_p
     assert code == command.USAGE
     assert "2016-table-5" in err
     assert run(capsys, "figure", "2016-table-5")[0] == command.USAGE
-    monkeypatch.setattr(command, "ready", lambda task: False)
+    monkeypatch.setattr(verbs, "ready", lambda task: False)
     arguments = ["table", "2016-table-5", "--results", str(tmp_path)]
     code, _, err = run(capsys, *arguments)
     assert code == command.NO_DATA

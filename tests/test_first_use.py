@@ -16,7 +16,8 @@ from optional import needs_compiler
 import river_budget as rb
 from river_budget import first_use
 from river_budget.core import limits, randoms, single
-from river_budget.experiments import command, compiling
+from river_budget.experiments import command
+from river_budget.experiments.speed import compiling
 from river_budget.progress import Progress
 
 TABLE = MODELS + TRANSFORMERS

@@ -110,6 +110,63 @@ def test_imports_go_one_way_only(module):
     assert not {name for name in own if floor(name) > floor(module)}
 
 
+EXPERIMENTS = "river_budget.experiments"
+ROOMS = {  # of the experiments, from the ground up: which of the rooms below each may import
+    "common": set(),
+    "auto": {"common"},
+    "speed": {"common"},
+    "race": {"common", "auto"},
+    # what only tables and figures of papers need
+    "rivals": set(),
+    "records": {"common", "rivals"},
+    "papers": {"common", "rivals", "records"},
+    "reports": {"common", "records", "papers"},
+    # a verb imports the room that it needs when it runs
+    "command": {"common", "auto", "speed", "race", "reports"},
+    "__main__": {"command"},
+}
+
+
+def test_nothing_else_imports_the_experiments():
+    others = {name: path for name, path in MODULES.items() if not name.startswith(EXPERIMENTS)}
+    assert not [
+        (module, name)
+        for module, path in others.items()
+        for name in imports_of(path)
+        if name.startswith(EXPERIMENTS)
+    ]
+
+
+def test_a_room_of_the_experiments_imports_what_it_may_from_the_rooms_below():
+    rooms = list(ROOMS)
+    assert all(rooms.index(below) < rooms.index(room) for room in rooms for below in ROOMS[room])
+    offenders, met = [], set()
+    for module, path in MODULES.items():
+        if not module.startswith(f"{EXPERIMENTS}."):
+            continue
+        room = module.split(".")[2]
+        met.add(room)
+        own = [name for name in imports_of(path) if name.startswith(f"{EXPERIMENTS}.")]
+        allowed = {room} | ROOMS.get(room, set())
+        offenders += [(module, name) for name in own if name.split(".")[2] not in allowed]
+    assert met == set(ROOMS)
+    assert not offenders
+
+
+def test_the_command_loads_no_room_before_a_verb_runs():
+    body = ast.parse(MODULES[f"{EXPERIMENTS}.command"].read_text()).body
+    found = {n.module for n in body if isinstance(n, ast.ImportFrom) and n.level == 1}
+    assert {name.partition(".")[0] for name in found} == {"common"}
+
+
+def test_folders_of_the_experiments_are_small():
+    folders = [path for path in (PACKAGE / "experiments").rglob("*") if path.is_dir()]
+    assert max(len(list(folder.glob("*.py"))) for folder in folders) <= 12
+    assert all(
+        len(path.read_text().splitlines()) <= 400 for f in folders for path in f.glob("*.py")
+    )
+
+
 @pytest.mark.parametrize("path", CORE, ids=lambda path: path.name)
 def test_core_imports_numpy_numba_and_itself(path):
     others = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}

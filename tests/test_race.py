@@ -19,10 +19,9 @@ from river import base, compose, multiclass, preprocessing
 import river_budget as rb
 from river_budget import progress
 from river_budget.distributed.precompile import precompile
-from river_budget.experiments.contestants import CONTESTANTS, RIVERS, STREAMS, build
-from river_budget.experiments.race import (
-    LEADERS,
-    POINTS,
+from river_budget.experiments.race.race import (
+    CURVE_POINTS,
+    PLOTTED_MODELS,
     Result,
     _helpers,
     _interrupts_held_back,
@@ -31,6 +30,7 @@ from river_budget.experiments.race import (
     race,
     rows,
 )
+from river_budget.experiments.race.race_models import MODELS, RIVERS, STREAMS, build
 from river_budget.plots.panels import Panel
 from river_budget.progress import Progress
 
@@ -55,14 +55,14 @@ def test_results_do_not_depend_on_the_number_of_processes():
     assert [(r.data, r.model) for r in alone] == list(itertools.product(STREAMS, SOME))
 
 
-def test_every_contestant_runs_on_every_stream():
+def test_every_model_of_the_race_runs_on_every_stream():
     results = race(examples=60, jobs=1, progress=False)
-    assert [(r.data, r.model) for r in results] == list(itertools.product(STREAMS, CONTESTANTS))
+    assert [(r.data, r.model) for r in results] == list(itertools.product(STREAMS, MODELS))
     for result in results:
         assert result.examples == 60
         assert result.microseconds > 0
         assert result.bytes > 1000
-        assert len(result.at) == len(result.errors) == POINTS
+        assert len(result.at) == len(result.errors) == CURVE_POINTS
         assert (result.at[-1], result.errors[-1]) == (60, result.error)
         assert np.all(np.diff(result.at) > 0)
         assert 0 < result.error < 1
@@ -93,7 +93,7 @@ def test_what_cannot_be_is_refused(arguments, words):
         race(**arguments)
 
 
-# contestants
+# models
 
 
 def parts(model):
@@ -104,8 +104,8 @@ def parts(model):
             yield type(step.classifier)
 
 
-def test_every_public_classifier_is_a_contestant():
-    running = {part for model in CONTESTANTS for part in parts(build(model, "bananas", 1))}
+def test_every_public_classifier_is_in_the_race():
+    running = {part for model in MODELS for part in parts(build(model, "bananas", 1))}
     public = {getattr(rb, name) for name in rb.__all__}
     classifiers = {
         one for one in public if isinstance(one, type) and issubclass(one, base.Classifier)
@@ -114,13 +114,13 @@ def test_every_public_classifier_is_a_contestant():
     assert classifiers | {rb.RandomFourier, rb.Nystroem} <= running
 
 
-@pytest.mark.parametrize("model", CONTESTANTS)
+@pytest.mark.parametrize("model", MODELS)
 def test_contestants_are_rivers_or_ours(model):
     ours = [part.__module__.startswith("river_budget") for part in parts(build(model, "drift", 1))]
     assert any(ours) == (model not in RIVERS)
 
 
-@pytest.mark.parametrize("model", CONTESTANTS)
+@pytest.mark.parametrize("model", MODELS)
 def test_contestants_are_made_for_the_classes_of_their_stream(model):
     assert build(model, "image-segments", 1)._multiclass
 
@@ -243,12 +243,12 @@ def test_the_plot_shows_rivers_models_and_the_best_of_ours():
     results = [
         invented(data, model, 0.01 * place)
         for data in ("bananas", "drift")
-        for place, model in enumerate(reversed(CONTESTANTS), start=1)
+        for place, model in enumerate(reversed(MODELS), start=1)
     ]
     for panel in panels(results):
         names = [line.name for line in panel.lines]
         assert set(RIVERS) < set(names)
-        assert set(names) - set(RIVERS) == set(list(reversed(CONTESTANTS))[:LEADERS])
+        assert set(names) - set(RIVERS) == set(list(reversed(MODELS))[:PLOTTED_MODELS])
 
 
 # the progress bar

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from test_batch_methods import GAMMA, ascended, dual, gram, objective, problem, signs, split
 
-from river_budget.experiments import landmarks, sequential
+from river_budget.experiments.rivals import linear_on_features, smo
 
 
 def solved(X, y, C):
-    *_, (evaluations, coefficients) = sequential.optimise(X, y, gamma=GAMMA, C=C)
+    *_, (evaluations, coefficients) = smo.optimise(X, y, gamma=GAMMA, C=C)
     return evaluations, coefficients[:, 0]
 
 
@@ -34,7 +34,7 @@ def test_a_row_of_the_kernel_matrix_counts_once():
     evaluations, found = solved(X, y, 1.0)
     assert evaluations % len(X) == 0
     assert np.count_nonzero(found) <= evaluations // len(X) <= len(X)
-    counts = [count for count, _ in sequential.optimise(X, y, gamma=GAMMA, C=1.0)]
+    counts = [count for count, _ in smo.optimise(X, y, gamma=GAMMA, C=1.0)]
     assert counts == sorted(counts)
 
 
@@ -43,7 +43,7 @@ def test_two_coefficients_take_the_best_step_within_their_bounds():
     for _ in range(50):
         alpha, gradient = rng.random(2), rng.normal(size=2)
         k = rng.uniform(-0.95, 0.95)
-        steps = sequential._steps(alpha, gradient, k, 1.0)
+        steps = smo._steps(alpha, gradient, k, 1.0)
         grid = np.linspace(0.0, 1.0, 201)
         a, b = np.meshgrid(grid - alpha[0], grid - alpha[1])
         gain = gradient[0] * a + gradient[1] * b - 0.5 * (a * a + b * b) - k * a * b
@@ -54,9 +54,9 @@ def test_two_coefficients_take_the_best_step_within_their_bounds():
 
 def test_more_waves_come_nearer_to_the_kernel_machine():
     data = split(n=150, n_test=400)
-    points = landmarks.fourier_curve(*data, gamma=GAMMA, C=1.0, most=64, seed=0)
+    points = linear_on_features.fourier_curve(data, gamma=GAMMA, C=1.0, most=64, seed=0)
     assert [point.evaluations for point in points] == [150 * 2**i for i in range(7)]
-    (exact,) = sequential.curve(*data, gamma=GAMMA, C=1.0)[-1:]
+    (exact,) = smo.curve(data, gamma=GAMMA, C=1.0)[-1:]
     assert abs(points[-1].error - exact.error) < 0.05
     assert points[0].error > points[-1].error + 0.05
 
@@ -64,5 +64,5 @@ def test_more_waves_come_nearer_to_the_kernel_machine():
 def test_inner_products_of_pairs_of_waves_approximate_the_kernel():
     X, _ = problem()
     waves = np.random.default_rng(0).normal(scale=np.sqrt(2.0 * GAMMA), size=(2, 20_000))
-    pairs = landmarks._pairs_of(X, waves)
+    pairs = linear_on_features._pairs_of(X, waves)
     assert pairs @ pairs.T == pytest.approx(gram(X), abs=0.05)

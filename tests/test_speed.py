@@ -1,17 +1,25 @@
-"""`river-budget speed`: the limit, the contests and the clean process."""
+"""`river-budget speed`: the limit, the comparisons and the clean process."""
 
 from __future__ import annotations
 
 import sys
+import types
 
 import numpy as np
 import pytest
 
 import river_budget as rb
-from river_budget.experiments import contest, contests, first_calls, limits, machine, speed
-from river_budget.experiments.contest import Contest, Line
-from river_budget.experiments.limits import Limit
-from river_budget.experiments.speed_streams import STREAMS, missing, streams
+from river_budget.experiments.speed import (
+    first_calls,
+    limits,
+    machine,
+    speed,
+    speed_cases,
+    timing,
+)
+from river_budget.experiments.speed.limits import Limit
+from river_budget.experiments.speed.speed_streams import STREAMS, missing, streams
+from river_budget.experiments.speed.timing import Comparison, Line
 
 
 @pytest.mark.parametrize(("dense", "zeros"), [(False, 0.3), (True, 0.3), (False, 0.0)])
@@ -43,14 +51,14 @@ def test_the_limit_takes_distances_that_leave_nothing():
 
 def test_a_ratio_is_the_median_over_turns_and_has_a_spread(monkeypatch):
     times = {"ours": iter([9.0, 1.0, 2.0, 6.0]), "theirs": iter([9.0, 2.0, 2.0, 3.0])}
-    held = Contest("some", examples=1000)
+    held = Comparison("some", examples=1000)
     held.against(
         "theirs",
         lambda: next(times["theirs"]),
         {"ours": lambda: next(times["ours"])},  # the first round does not count
     )
     held.against("not installed", None, {"ours": lambda: 0.0})
-    monkeypatch.setattr(contest, "seconds", lambda run: run())
+    monkeypatch.setattr(timing, "seconds", lambda run: run())
     assert held.lines(3) == [Line("ours", "theirs", "some", 2000.0, 2000.0, 1.0, 0.5, 2.0)]
 
 
@@ -66,13 +74,21 @@ def test_what_slows_others_is_set_aside():
     assert aside == ["NUMBA_CPU_NAME", "OPENBLAS_CORETYPE"]
     assert "OPENBLAS_CORETYPE" not in clean
     assert (clean["PATH"], clean["NUMBA_CACHE_DIR"]) == ("/bin", "/kept")
-    assert {clean[name] for name in machine.THREADS} == {"1"}
+    assert {clean[name] for name in machine.THREAD_VARIABLES} == {"1"}
 
 
 def test_the_machine_is_described(monkeypatch):
     assert "one thread; BLAS: " in machine.described()
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     assert "built for" in machine.algebra()
+
+
+def test_the_algebra_library_that_is_named_is_numpys(monkeypatch):
+    known = {"user_api": "blas", "internal_api": "openblas", "architecture": "any"}
+    found = [{"filepath": f"{of}.libs/blas.so", "version": of} for of in ("scipy", "numpy")]
+    fake = types.SimpleNamespace(threadpool_info=lambda: [known | one for one in found])
+    monkeypatch.setitem(sys.modules, "threadpoolctl", fake)
+    assert machine.algebra() == "openblas numpy, any"
 
 
 def test_streams_are_made_up_where_no_file_is_at_hand(monkeypatch, tmp_path):
@@ -91,9 +107,15 @@ def test_contests_do_without_what_is_not_installed(monkeypatch):
     for name in ("sklearn", "sklearn.linear_model", "sklearn.metrics.pairwise", "pandas"):
         monkeypatch.setitem(sys.modules, name, None)
     stream = STREAMS["waveform"][0](200)
-    held = [*contests.contests(stream, False), *contests.large_products(False)]
+    held = [*speed_cases.comparisons(stream, False), *speed_cases.large_products(False)]
     against = {theirs for one in held for _, theirs in one.pairs}
-    assert against == {"limit", contests.LOGISTIC, contests.SAMPLER, contests.WIDE, "one model"}
+    assert against == {
+        "limit",
+        speed_cases.LOGISTIC,
+        speed_cases.SAMPLER,
+        speed_cases.FLOAT64,
+        "one model",
+    }
 
 
 def test_tables():

@@ -1,1 +1,1 @@
-"""The papers' tables and figures, and a race for newcomers: `river-budget` on the command line."""
+"""What `river-budget` measures: a race for newcomers, speed, and the tables and figures of papers."""

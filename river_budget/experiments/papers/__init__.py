@@ -1,1 +1,1 @@
-"""The records of the papers' tables and figures, a file per paper."""
+"""The tables and figures of five papers, a file or a folder for each paper."""

@@ -14,14 +14,13 @@ import numpy as np
 import river_budget as rb
 
 from ...plots.panels import Panel
-from ..findings import Claim, Finding, percent
-from ..records import Cell, Record, by_column, last, last_value, sweep
-from ..store import Store
-from ..tasks import Task
+from ..records.findings import Claim, Finding, percent
+from ..records.records import Cell, Record, by_column, last, last_value, sweep
+from ..records.store import Store
+from ..records.tasks import Task
 
-KERNEL = rb.kernels.Polynomial(
-    5, 1.0, 0.0
-)  # on normalised rows: (1 + a.b)^5 / sqrt(k(a, a) k(b, b))
+# on normalised rows: (1 + a.b)^5 / sqrt(k(a, a) k(b, b))
+KERNEL = rb.kernels.Polynomial(5, 1.0, 0.0)
 BUDGETS = {
     "a9a": (500, 1000, 2000, 3000, 4000, 6000),
     "mnist-test": (200, 400, 700, 1000, 1400, 1800),
@@ -37,6 +36,7 @@ def halves(n: int) -> list[tuple[int, ...]]:
 
 
 def cells() -> Iterator[Cell]:
+    """Every budget of both algorithms, and the Perceptron."""
     for data, budgets in BUDGETS.items():
         models = {
             "Forgetron": rb.ForgetronClassifier(kernel=KERNEL),
@@ -52,16 +52,16 @@ def cells() -> Iterator[Cell]:
 
 
 def tasks_of(data: str, model: Any) -> tuple[Task, ...]:
+    """A task for each order, on MNIST also for each split of the digits."""
     tasks = []
     for i, way in enumerate(halves(REPEATS)):
-        options: tuple[tuple[str, Any], ...] = ()
-        options += (("positive", way),) if data == "mnist-test" else ()
-        options += (("normalised", True),)
-        tasks.append(Task("progressive", data, i, model, options))
+        positive = (("positive", way),) if data == "mnist-test" else ()
+        tasks.append(Task("progressive", data, i, model, (*positive, ("normalised", True))))
     return tuple(tasks)
 
 
 def panels(record: Record, store: Store) -> Iterable[Panel]:
+    """Mistakes over budgets, one panel for every dataset."""
     for data, cells in by_column(record).items():
         lines = []
         for name in ("Forgetron", "CKS", "Perceptron"):
@@ -73,7 +73,7 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
 
 
 def figures(record: Record, store: Store, data: str) -> dict[str, dict[int, float]]:
-    """row, budget: mistakes"""
+    """{row: {budget: mistakes}}"""
     found: dict[str, dict[int, float]] = {}
     for cell in by_column(record).get(data, []):
         value = last(cell, store)
@@ -83,7 +83,7 @@ def figures(record: Record, store: Store, data: str) -> dict[str, dict[int, floa
 
 
 def forgetron_wins(data: str) -> Callable[[Record, Store], Finding | None]:
-    """Fewer mistakes than CKS, by a tenth of a point at least, at every budget."""
+    """Whether Forgetron makes fewer mistakes than CKS, by a tenth of a point at least, at every budget."""
 
     def check(record: Record, store: Store) -> Finding | None:
         found = figures(record, store, data)
@@ -99,6 +99,7 @@ def forgetron_wins(data: str) -> Callable[[Record, Store], Finding | None]:
 
 
 def fifth_is_enough(record: Record, store: Store) -> Finding | None:
+    """Whether 2000 vectors of Forgetron come within 1.5 points of the Perceptron."""
     found = figures(record, store, "a9a")
     if not {"Forgetron", "Perceptron"} <= found.keys() or 2000 not in found["Forgetron"]:
         return None
@@ -123,10 +124,12 @@ CLAIMS = (
 
 
 def budget_of(cell: Cell) -> float:
+    """The budget, which ends a row's name."""
     return float(cell.row.split()[1])
 
 
 def records() -> list[Record]:
+    """Figure 2."""
     return [
         Record(
             "2005-figure-2",

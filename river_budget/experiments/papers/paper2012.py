@@ -14,21 +14,24 @@ import numpy as np
 import river_budget as rb
 
 from ...plots.panels import Line, Panel
-from ..batch_methods import SETTINGS
-from ..findings import Claim, Finding, percent
-from ..records import Cell, Record, measurements
-from ..store import Store
-from ..tasks import Task
-from ..verdicts import Printed
+from ..records.findings import Claim, Finding, percent
+from ..records.records import Cell, Record, mean_line, measurements
+from ..records.store import Store
+from ..records.tasks import Task
+from ..records.verdicts import Printed
+from ..rivals.batch_methods import SETTINGS
 
 REPEATS = 5
-ROWS = 3_000  # of the kernel matrix
-TEST = ("test", "a9a.t")
-TITLES = {False: "without a bias", True: "with a bias"}
+KERNEL_ROWS = 3_000  # of the kernel matrix
+MOST_WAVES = 128  # pairs of random Fourier features
+SBP_ITERATIONS = 3_000
+TEST_FILE = ("test", "a9a.t")
+BIAS_TITLES = {False: "without a bias", True: "with a bias"}
 SMO, WAVES = "SMO", "Fourier features"
 
 
 def model(bias: bool) -> rb.SBPClassifier:
+    """SBP with the paper's parameters."""
     setting = SETTINGS[bias]
     return rb.SBPClassifier(
         kernel=rb.kernels.RBF(setting.gamma), slack=setting.slack, fit_bias=bias
@@ -36,21 +39,23 @@ def model(bias: bool) -> rb.SBPClassifier:
 
 
 def comparison(bias: bool) -> Cell:
-    options = (("bias", bias), ("rows", ROWS))
+    """All methods of figure 2."""
+    options = (("bias", bias), ("rows", KERNEL_ROWS))
     tasks = tuple(Task("batch", "a9a", i, model(bias), options) for i in range(REPEATS))
-    return Cell(f"SBP {TITLES[bias]}", "a9a", tasks, scale=100.0)
+    return Cell(f"SBP {BIAS_TITLES[bias]}", "a9a", tasks, scale=100.0)
 
 
 def optimiser() -> Cell:
-    """Nothing in it is random but the order of the rows, which decides ties."""
+    """SMO. Nothing in it is random but the order of the rows, which decides ties."""
     setting = SETTINGS[False]
-    task = Task("smo", "a9a", 0, rb.kernels.RBF(setting.gamma), (("C", setting.cost), TEST))
+    task = Task("smo", "a9a", 0, rb.kernels.RBF(setting.gamma), (("C", setting.cost), TEST_FILE))
     return Cell(SMO, "a9a", (task,), scale=100.0)
 
 
 def features() -> Cell:
+    """Linear SVMs on random Fourier features."""
     setting = SETTINGS[False]
-    options = (("C", setting.cost), TEST, ("most", MOST))
+    options = (("C", setting.cost), TEST_FILE, ("most", MOST_WAVES))
     kernel = rb.kernels.RBF(setting.gamma)
     return Cell(
         WAVES,
@@ -60,58 +65,45 @@ def features() -> Cell:
     )
 
 
-MOST = 128  # pairs of waves
-
-
 def run_times() -> Iterator[Cell]:
     """With a bias: LIBSVM to its end, and SBP for about a quarter of that time."""
     setting = SETTINGS[True]
     kernel = rb.kernels.RBF(setting.gamma)
-    task = Task("libsvm", "a9a", 0, kernel, (("C", setting.cost), TEST))
+    task = Task("libsvm", "a9a", 0, kernel, (("C", setting.cost), TEST_FILE))
     yield Cell("LIBSVM", "a9a", (task,), Printed("85.1", None, "195"), 100.0)
-    options = (("iterations", ITERATIONS), TEST)
+    options = (("iterations", SBP_ITERATIONS), TEST_FILE)
     tasks = tuple(Task("refined", "a9a", i, model(True), options) for i in range(REPEATS))
-    remark = f"{ITERATIONS:,} iterations"
+    remark = f"{SBP_ITERATIONS:,} iterations"
     note = "the stopping point is ours: after a thirtieth of LIBSVM's time, not a quarter"
     yield Cell("SBP", "a9a", tasks, Printed("85.0", None, "48.75"), 100.0, None, note, remark)
 
 
-ITERATIONS = 3_000
-
-
-def mean_line(name: str, runs: list[list[list[float]]]) -> Line:
-    """Of several (evaluations, errors): means, and one standard deviation of the errors on both sides."""
-    x = np.mean([run[0] for run in runs], axis=0)
-    errors = np.array([run[1] for run in runs])
-    mean = errors.mean(axis=0)
-    deviation = errors.std(axis=0, ddof=1) if len(runs) > 1 else np.zeros_like(mean)
-    low, high = (mean - deviation).tolist(), (mean + deviation).tolist()
-    return Line(name, x.tolist(), mean.tolist(), low, high)
-
-
 def lines_of(cell: Cell, store: Store) -> dict[str, Line]:
+    """The mean of (kernel evaluations, errors) over the runs, for every method of a cell."""
     done = measurements(cell, store)
-    if not done:
-        return {}
-    if "lines" in done[0]:
-        return {
-            name: mean_line(name, [one["lines"][name] for one in done]) for name in done[0]["lines"]
-        }
-    return {cell.row: mean_line(cell.row, [[one["at"], one["values"]] for one in done])}
+    runs = [one.get("lines", {cell.row: [one["at"], one["values"]]}) for one in done]
+    return {
+        name: mean_line(
+            name,
+            np.mean([run[name][0] for run in runs], axis=0).tolist(),
+            np.array([run[name][1] for run in runs]),
+        )
+        for name in (runs[0] if runs else ())
+    }
 
 
 def panels(record: Record, store: Store) -> Iterable[Panel]:
-    """SMO stands beside the methods without a bias."""
+    """A panel of the methods without a bias, SMO among them, and one of those with a bias."""
     for bias in (False, True):
         lines: dict[str, Line] = {}
         for cell in record.cells:
-            if cell.row.startswith("SBP") == (cell.row == f"SBP {TITLES[bias]}") and not (
+            if cell.row.startswith("SBP") == (cell.row == f"SBP {BIAS_TITLES[bias]}") and not (
                 bias and cell.row == SMO
             ):
                 lines |= lines_of(cell, store)
         if lines:
             yield Panel(
-                TITLES[bias],
+                BIAS_TITLES[bias],
                 "kernel evaluations",
                 "test error",
                 list(lines.values()),
@@ -121,6 +113,7 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
 
 
 def feature_panels(record: Record, store: Store) -> Iterable[Panel]:
+    """SBP and the Fourier features."""
     lines: list[Line] = []
     for cell in record.cells:
         found = lines_of(cell, store)
@@ -138,31 +131,33 @@ def at(line: Line, evaluations: float) -> float:
 
 
 def all_lines(record: Record, store: Store) -> dict[str, Line]:
+    """The lines of all methods without a bias."""
     found: dict[str, Line] = {}
     for cell in record.cells:
-        if cell.row != f"SBP {TITLES[True]}":
+        if cell.row != f"SBP {BIAS_TITLES[True]}":
             found |= lines_of(cell, store)
     return found
 
 
 def sbp_leads(record: Record, store: Store) -> Finding | None:
+    """Whether SBP has the lowest error after equally many kernel evaluations."""
     lines = all_lines(record, store)
-    if not {"SBP", "Pegasos", "SDCA"} <= lines.keys():
+    methods = ("SBP", "Pegasos", "SDCA")
+    if not lines.keys() >= {*methods}:
         return None
-    first = max(lines[name].x[0] for name in ("SBP", "Pegasos", "SDCA"))
-    last = min(lines[name].x[-1] for name in ("SBP", "Pegasos", "SDCA"))
+    first = max(lines[name].x[0] for name in methods)
+    last = min(lines[name].x[-1] for name in methods)
     places = [float(x) for x in np.geomspace(first, last, 5)]
     sbp = [at(lines["SBP"], x) for x in places]
     rivals = [min(at(lines["Pegasos"], x), at(lines["SDCA"], x)) for x in places]
     won = sum(a < b + 1e-9 for a, b in zip(sbp, rivals, strict=True))
     text = f"at {won} of 5 places from {first:.1g} to {last:.1g} evaluations; at the last "
-    text += ", ".join(
-        f"{name} {percent(at(lines[name], last))}" for name in ("SBP", "Pegasos", "SDCA")
-    )
+    text += ", ".join(f"{name} {percent(at(lines[name], last))}" for name in methods)
     return Finding(won == len(places), text)
 
 
 def smo_waits(record: Record, store: Store) -> Finding | None:
+    """Whether SMO stays above 20 % for most of its way and then converges."""
     lines = all_lines(record, store)
     if not {SMO, "SBP"} <= lines.keys():
         return None
@@ -174,6 +169,7 @@ def smo_waits(record: Record, store: Store) -> Finding | None:
 
 
 def perceptron_overfits(record: Record, store: Store) -> Finding | None:
+    """Whether the last iterate of the Perceptron ends above its best error."""
     lines = all_lines(record, store)
     if not {"Perceptron", "SBP"} <= lines.keys():
         return None
@@ -189,6 +185,7 @@ def perceptron_overfits(record: Record, store: Store) -> Finding | None:
 
 
 def waves_compared(record: Record, store: Store) -> Finding | None:
+    """The errors of SBP and of Fourier features at equal cost; the claim is about other data."""
     lines: dict[str, Line] = {}
     for cell in record.cells:
         lines |= lines_of(cell, store)
@@ -211,6 +208,7 @@ CHEAPER = Claim("SBP costs less than Fourier features on Reuters and MNIST.", wa
 
 
 def records() -> list[Record]:
+    """Figure 2, figure 3 and the times of section 5."""
     cost = "A row of kernel values counts as many evaluations as it has entries, also where it was needed before."
     return [
         Record(
@@ -232,7 +230,7 @@ def records() -> list[Record]:
             "test error, %",
             1,
             (comparison(False), features()),
-            f"Up to {MOST} pairs of waves, five draws; the linear SVM on them is solved by ten passes of dual coordinate "
+            f"Up to {MOST_WAVES} pairs of waves, five draws; the linear SVM on them is solved by ten passes of dual coordinate "
             "ascent, which count nothing, as in the paper. Reuters and the 60,000 digits of MNIST are not at hand.",
             feature_panels,
             claims=(CHEAPER,),

@@ -1,0 +1,1 @@
+"""AutoKernel beside River's models, all with nothing set."""

@@ -1,0 +1,152 @@
+"""The streams of `river-budget auto`: those that ship with River, generators with drift, and files.
+
+A stream is the same for the same seed: generators draw by it, and files are put into an order by it (Elec2 stays in
+the order of time, and what ships with River in its own).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+from river import datasets as rivers
+from river.datasets import synth
+
+from ... import datasets
+from ..common.stored import at_hand
+
+GENERATED_ROWS = 10_000  # of a generated stream, drifts included
+Examples = list[tuple[dict[Any, Any], Any]]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Examples for a seed, and the dataset that must be at hand for them."""
+
+    load: Callable[[int], Iterable[tuple[dict[Any, Any], Any]]]
+    regression: bool = False
+    needs: str | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the examples can be read without a download."""
+        return self.needs is None or at_hand(self.needs)
+
+
+def _shipped(dataset: Any, regression: bool = False) -> Stream:
+    """A dataset that comes with River."""
+    return Stream(lambda seed: dataset(), regression)
+
+
+def _parts(kind: Any, settings: list[dict[str, Any]], seed: int) -> Any:
+    """Several generators one after the other, with equally many rows each."""
+    n = GENERATED_ROWS // len(settings)
+    return chain.from_iterable(
+        kind(seed=seed + 10 * i, **setting).take(n) for i, setting in enumerate(settings)
+    )
+
+
+def _sea(seed: int) -> Any:
+    """Four concepts of SEA, one after the other."""
+    return _parts(synth.SEA, [{"variant": v, "noise": 0.1} for v in range(4)], seed)
+
+
+def _agrawal(seed: int) -> Any:
+    """Three concepts of Agrawal."""
+    settings = [{"classification_function": f, "perturbation": 0.05} for f in (0, 3, 6)]
+    return _parts(synth.Agrawal, settings, seed)
+
+
+def _sine(seed: int) -> Any:
+    """Two concepts of Sine, the second with reversed labels."""
+    return _parts(synth.Sine, [{"classification_function": f} for f in (2, 3)], seed)
+
+
+def _led(seed: int) -> Any:
+    """LED digits, with drifting features in the second half."""
+    settings = [
+        {"noise_percentage": 0.1, "irrelevant_features": True, "n_drift_features": f}
+        for f in (0, 4)
+    ]
+    return _parts(synth.LEDDrift, settings, seed)
+
+
+def _hyperplane(seed: int) -> Any:
+    """A hyperplane that turns slowly."""
+    return synth.Hyperplane(
+        seed=seed, n_features=10, n_drift_features=5, mag_change=0.005, noise_percentage=0.05
+    ).take(GENERATED_ROWS)
+
+
+def _clusters(seed: int) -> Any:
+    """Clusters of five classes, all of which move."""
+    return synth.RandomRBFDrift(
+        seed_model=seed,
+        seed_sample=seed,
+        n_classes=5,
+        n_features=10,
+        n_centroids=50,
+        change_speed=0.001,
+        n_drift_centroids=50,
+    ).take(GENERATED_ROWS)
+
+
+def _friedman_drift(seed: int) -> Any:
+    """Friedman's function with three local abrupt drifts."""
+    quarters = (GENERATED_ROWS // 4, GENERATED_ROWS // 2, 3 * GENERATED_ROWS // 4)
+    return synth.FriedmanDrift(drift_type="lea", position=quarters, seed=seed).take(GENERATED_ROWS)
+
+
+def _file(name: str, regression: bool = False, part: str | None = None) -> Stream:
+    """A dataset that has to be at hand."""
+    return Stream(functools.partial(_rows, name, part), regression, name)
+
+
+def _rows(name: str, part: str | None, seed: int) -> Any:
+    """Examples as dicts, in the order of the seed or of time."""
+    data: Any = datasets.load(name)
+    X, y = data.arrays() if part is None else data.part(part)
+    order = np.random.default_rng(seed).permutation(len(y))
+    for i in np.arange(len(y)) if data.time_order else order:
+        yield dict(enumerate(X[i].tolist())), y[i].item()
+
+
+STREAMS: dict[str, Stream] = {
+    "phishing": _shipped(rivers.Phishing),
+    "bananas": _shipped(rivers.Bananas),
+    "image-segments": _shipped(rivers.ImageSegments),
+    "sea": Stream(_sea),
+    "agrawal": Stream(_agrawal),
+    "hyperplane": Stream(_hyperplane),
+    "moving-clusters": Stream(_clusters),
+    "led": Stream(_led),
+    "waveform": Stream(lambda seed: synth.Waveform(seed=seed).take(GENERATED_ROWS)),
+    "sine": Stream(_sine),
+    "elec2": _file("elec2"),
+    "a9a": _file("a9a", part="a9a"),
+    "ijcnn1": _file("ijcnn1", part="ijcnn1"),
+    "cod-rna": _file("codrna", part="cod-rna"),
+    "letter": _file("letter-raw"),
+    "shuttle": _file("shuttle"),
+    "usps": _file("usps", part="usps"),
+    "trump": _shipped(rivers.TrumpApproval, regression=True),
+    "chick": _shipped(rivers.ChickWeights, regression=True),
+    "friedman": Stream(
+        lambda seed: synth.Friedman(seed=seed).take(GENERATED_ROWS), regression=True
+    ),
+    "friedman-drift": Stream(_friedman_drift, regression=True),
+    "housing": _file("housing", regression=True),
+    "abalone": _file("abalone", regression=True),
+    "cadata": _file("cadata", regression=True),
+    "casp": _file("casp", regression=True),
+}
+
+
+@functools.lru_cache(2)
+def examples_of(name: str, examples: int | None, seed: int) -> Examples:
+    """The first examples of a stream."""
+    return list(islice(STREAMS[name].load(seed), examples))

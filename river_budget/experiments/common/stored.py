@@ -1,0 +1,31 @@
+"""Datasets by name: each is loaded once, and may or may not be at hand."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+from ... import datasets
+
+lock = threading.RLock()  # for reading: runs in several threads share the arrays
+
+
+@functools.cache
+def _dataset(name: str) -> Any:
+    """A dataset by its name."""
+    return datasets.load(name)
+
+
+def dataset(name: str) -> Any:
+    """One object per dataset, which holds its arrays."""
+    with lock:
+        return _dataset(name)
+
+
+def at_hand(name: str, *parts: str) -> bool:
+    """Whether a dataset, and these parts of it, can be read without a download."""
+    data = dataset(name)
+    if not getattr(data, "at_hand", True):
+        return False
+    return all(datasets.fetching.find(data.definition.file(part).names) for part in parts)

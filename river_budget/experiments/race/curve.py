@@ -1,0 +1,96 @@
+"""Mistakes along any stream at hand, of models with nothing set, with bands over several orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from river import base, multiclass
+
+from ... import datasets
+from ...plots.curves import curve_panel
+from ...plots.panels import Panel
+from ...progress import Progress
+from ..auto import auto
+from ..auto.auto_streams import STREAMS, examples_of
+from ..common.formats import Table
+from ..common.stored import at_hand
+from . import defaults
+
+USUAL_MODELS = (
+    "LogisticRegression",
+    "LinearRegression",
+    "Forgetron",
+    "FOGD",
+    "NOGD",
+    "BSGD",
+    "AutoKernel",
+)
+CAPTION = (
+    "Mean and standard deviation over the orders; every example is predicted before it is learned. Nothing is set, "
+    "and a StandardScaler is in front of all but AutoKernel; regressors stand inside a TargetStandardScaler."
+)
+
+
+def data_names() -> list[str]:
+    """The names of streams that can be drawn without a download."""
+    stored = [name for name in datasets.names() if at_hand(name)]
+    return stored + [name for name in STREAMS if name not in stored and STREAMS[name].ready]
+
+
+def stream_of(name: str) -> Any:
+    """A dataset of the papers, which has orders of its own, or the examples of a stream."""
+    if name not in datasets.names() or not at_hand(name):
+        return examples_of(name, None, 1)
+    if name in ("checkerboard", "waveform"):
+        return datasets.load(name, n_samples=10_000, seed=1)
+    return datasets.load(name)
+
+
+def models_for(stream: Iterable[Any]) -> dict[str, Any]:
+    """All models for the targets of a stream, by name, River's first."""
+    first = [y for (_, y), _ in zip(stream, range(500), strict=False)]
+    regression = isinstance(first[0], float)
+    makers = auto.REGRESSORS if regression else auto.CLASSIFIERS
+    kinds = defaults.REGRESSORS if regression else defaults.CLASSIFIERS
+    scaled = auto.both_scaled if regression else auto.scaled
+    two = len(set(first)) <= 2
+    models = {name: make(1, two) for name, make in makers.items()}
+    for name, kind in kinds.items():
+        model = defaults.seeded(kind)
+        if not two and getattr(model, "_binary", False):
+            model = multiclass.OneVsRestClassifier(model)
+        models[name.removeprefix("Kernel").replace("PP", "++")] = scaled(model)
+    return models
+
+
+def usual(models: dict[str, Any]) -> list[str]:
+    """The models that are drawn if none are named."""
+    return [name for name in USUAL_MODELS if name in models]
+
+
+def measure(
+    data: str, stream: Any, models: dict[str, base.Estimator], orders: int, examples: int
+) -> Panel:
+    """The panel that is drawn: a line for each model."""
+    lines: list[Any] = []
+    with Progress(len(models), "curve") as bar:
+        for name, model in models.items():
+            bar.show(name)
+            panel = curve_panel({name: model}, stream, orders, examples, True, data)
+            lines += panel.lines
+            bar.advance(name)
+    return Panel(data, panel.x_label, panel.y_label, lines, log_y=True, percent=panel.percent)
+
+
+def rows(panel: Panel) -> Table:
+    """(header, lines): what the curves end with."""
+    factor, unit = (100.0, "wrong, %") if panel.percent else (1.0, panel.y_label)
+    lines = []
+    for line in panel.lines:
+        form = ".2f" if panel.percent else ".4g"
+        end = f"{factor * line.y[-1]:{form}}"
+        if line.high is not None:
+            end += f" ± {factor * (line.high[-1] - line.y[-1]):{form[:-2]}2{form[-1]}}"
+        lines.append([line.name, end])
+    return ["model", unit], lines

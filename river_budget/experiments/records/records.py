@@ -1,0 +1,284 @@
+"""Records: the tables and figures of papers, cell by cell, and the measurements for each cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...plots.panels import Line, Panel
+from ..common.stored import dataset
+from .findings import Claim
+from .store import Measurement, Store
+from .tasks import Task
+from .verdicts import Measured, Printed, verdict, worse
+
+AUTHORS_REPEATS = 20
+
+# Where the parameters of a cell come from.
+STATED = "paper"  # the paper states them, or the programs that its authors published
+CHOSEN = "ours"  # we chose them, on data or orders that the table does not use
+FITTED = "fitted"  # one of them was chosen as it gives the printed figure
+SETTINGS = {
+    STATED: "stated in the paper, in its list of values, or in the programs that its authors published",
+    CHOSEN: "chosen by us, on data or orders that the table does not use",
+    FITTED: "one of them was chosen as it gives the printed figure, so the verdict says the less",
+}
+NOT_YET = "not measured yet"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure: an algorithm on a dataset, as the paper prints it, and the tasks that repeat it."""
+
+    row: str
+    column: str
+    tasks: tuple[Task, ...]
+    printed: Printed | None = None
+    scale: float = 1.0  # printed figure = scale * the last value of a measurement
+    expected: str | None = None  # the least verdict that is known to be possible
+    note: str = ""  # the known causes of a difference, said where there is one
+    remark: str = ""  # what is other than in the paper, said always
+    settings: str = STATED  # where the parameters come from
+    missing: str = ""  # why there is no figure of ours
+
+    @property
+    def data(self) -> str:
+        """The dataset; none where a cell has no tasks."""
+        return self.tasks[0].data if self.tasks else ""
+
+    def absent(self, reason: str) -> Cell:
+        """The same printed figure, without ours."""
+        return replace(self, tasks=(), missing=reason)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell with its measurements. Without any, `runs` is 0, and the figures are not numbers."""
+
+    cell: Cell
+    runs: int
+    mean: float
+    deviation: float
+    seconds: float
+    verdict: str
+
+    @property
+    def short(self) -> bool:
+        """Whether the verdict is worse than is known to be possible."""
+        return (
+            self.cell.expected is not None
+            and self.verdict != ""
+            and worse(self.verdict, self.cell.expected)
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether all runs are finished."""
+        return 0 < self.runs == len(self.cell.tasks)
+
+
+Panels = Callable[["Record", Store], Iterable[Panel]]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One table or figure."""
+
+    name: str
+    title: str
+    unit: str
+    digits: int
+    cells: tuple[Cell, ...]
+    note: str = ""
+    panels: Panels | None = field(default=None, compare=False)
+    alone: bool = False  # runs one task at a time, as it measures times
+    columns: int | None = None  # panels side by side
+    claims: tuple[Claim, ...] = field(default=(), compare=False)  # what the paper's figure shows
+
+    @property
+    def kind(self) -> str:
+        """Table or figure, which the name says."""
+        return "figure" if "figure" in self.name else "table"
+
+    def tasks(self) -> list[Task]:
+        """All tasks, once each."""
+        return list({task.key: task for cell in self.cells for task in cell.tasks}.values())
+
+    def only(self, data: Iterable[str], repeats: int | None) -> Record:
+        """The part that is about these datasets, with at most so many repeats."""
+        wanted = set(data)
+        return self._with(cell for cell in self.cells if cell.data in wanted).at_most(repeats)
+
+    def at_most(self, repeats: int | None) -> Record:
+        """The same with at most so many repeats."""
+        return self._with(replace(cell, tasks=cell.tasks[:repeats]) for cell in self.cells)
+
+    def available(self, ready: Callable[[Task], bool]) -> Record:
+        """The same, but a cell whose data is not at hand says so instead of having tasks."""
+        return self._with(
+            cell if all(map(ready, cell.tasks[:1])) else cell.absent(f"{cell.data} is not at hand")
+            for cell in self.cells
+        )
+
+    def _with(self, cells: Iterable[Cell]) -> Record:
+        """The same record with other cells."""
+        return replace(self, cells=tuple(cells))
+
+    def datasets(self) -> list[str]:
+        """The datasets that tasks need."""
+        return list(dict.fromkeys(cell.data for cell in self.cells if cell.tasks))
+
+
+def measurements(cell: Cell, store: Store) -> list[Measurement]:
+    """The measurements of a cell's finished tasks."""
+    found = (store.get(task.key) for task in cell.tasks)
+    return [measurement for measurement in found if measurement is not None]
+
+
+def is_exact(cell: Cell) -> bool:
+    """Whether the cell holds no randomness: it has all of the authors' orders, and its model draws nothing."""
+    chance = "seed" in cell.tasks[0].model._get_params() and not _draws_nothing(cell.tasks[0].model)
+    return len(cell.tasks) == AUTHORS_REPEATS and not chance
+
+
+def _draws_nothing(model: Any) -> bool:
+    """Whether a model that takes a seed makes no use of it."""
+    maintenance = type(getattr(model, "maintenance", None)).__name__
+    takes_strategy = hasattr(model, "maintenance") and maintenance != "RemoveRandom"
+    return takes_strategy or getattr(model, "removal", None) == "oldest"
+
+
+def measured(cell: Cell, store: Store, unit: str) -> Row:
+    """A cell with its mean, deviation, fewest seconds and verdict."""
+    done = measurements(cell, store)
+    if not done:
+        return Row(cell, 0, math.nan, math.nan, math.nan, "")
+    values = cell.scale * np.array([measurement["values"][-1] for measurement in done])
+    deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    ours = Measured(float(values.mean()), deviation, len(values))
+    seconds = min(finals(cell, store, "seconds"))  # other work on the machine can only add
+    word = ""
+    if cell.printed is not None:
+        exact = is_exact(cell) and len(done) == len(cell.tasks) and authors_orders(cell.data)
+        word = verdict(ours, cell.printed, unit, exact)
+    return Row(cell, len(done), ours.mean, deviation, seconds, word)
+
+
+def authors_orders(data: str) -> bool:
+    """Whether a dataset comes with the orders of the paper's authors."""
+    return bool(getattr(dataset(data), "authors_orders", False))
+
+
+def rows(record: Record, store: Store) -> list[Row]:
+    """A row for every cell that is measured or that the paper prints."""
+    found = (measured(cell, store, record.unit) for cell in record.cells)
+    return [row for row in found if row.runs or row.cell.printed is not None]
+
+
+# Curves.
+
+
+def spread(cell: Cell, store: Store, what: str = "values") -> Line | None:
+    """The mean over the repeats at every point of the curve, with one standard deviation on both sides.
+
+    Of times the least, and the median above it: other work on the machine makes some of them too long.
+    """
+    done = [o for o in measurements(cell, store) if isinstance(o[what], list)]
+    if not done:
+        return None
+    table, x = np.array([measurement[what] for measurement in done]), done[0]["at"]
+    if what == "seconds":
+        least, middle = table.min(axis=0).tolist(), np.median(table, axis=0).tolist()
+        return Line(cell.row, x, least, least, middle)
+    return mean_line(cell.row, x, table)
+
+
+def mean_line(name: str, x: list[float], runs: Any) -> Line:
+    """The mean of several runs, a row for each, with one standard deviation on both sides."""
+    mean = runs.mean(axis=0)
+    deviation = runs.std(axis=0, ddof=1) if len(runs) > 1 else np.zeros_like(mean)
+    low, high = (mean - deviation).tolist(), (mean + deviation).tolist()
+    return Line(name, x, mean.tolist(), low, high)
+
+
+def by_column(record: Record) -> dict[str, list[Cell]]:
+    """The cells of every column."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in record.cells:
+        groups.setdefault(cell.column, []).append(cell)
+    return groups
+
+
+def curves(
+    y_label: str,
+    what: str = "values",
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+    percent: bool = False,
+) -> Panels:
+    """One panel for every dataset, one curve for every algorithm."""
+
+    def panels(record: Record, store: Store) -> Iterable[Panel]:
+        for column, cells in by_column(record).items():
+            lines = [line for cell in cells if (line := spread(cell, store, what)) is not None]
+            if lines:
+                yield Panel(column, "examples", y_label, lines, log_x, log_y, percent)
+
+    return panels
+
+
+def finals(cell: Cell, store: Store, what: str = "values") -> list[float]:
+    """The last value, or the seconds, of every finished run."""
+    return [float(measurement[what][-1]) for measurement in measurements(cell, store)]
+
+
+def last(cell: Cell, store: Store, what: str = "values") -> float | None:
+    """The mean of the last values of the repeats; of seconds the fewest."""
+    done = finals(cell, store, what)
+    if not done:
+        return None
+    return min(done) if what == "seconds" else float(np.mean(done))
+
+
+def last_value(cell: Cell, store: Store) -> list[float]:
+    """The last values of all runs."""
+    return finals(cell, store, "values")
+
+
+def last_seconds(cell: Cell, store: Store) -> list[float]:
+    """The seconds of all runs."""
+    return finals(cell, store, "seconds")
+
+
+def sweep(
+    name: str,
+    cells: Iterable[Cell],
+    store: Store,
+    x_of: Callable[[Cell], float],
+    y_of: Callable[[Cell, Store], list[float]],
+    shape: str = "line",
+) -> list[Line]:
+    """A line through cells that differ in one setting, x; none if no cell is finished.
+
+    Of values the mean and one standard deviation on both sides; of seconds the least, and the median above it.
+    """
+    found = [(x_of(cell), y_of(cell, store)) for cell in cells]
+    points = [(x, *_with_spread(y, y_of is last_value)) for x, y in found if y]
+    if not points:
+        return []
+    x, y, low, high = map(list, zip(*points, strict=True))
+    return [Line(name, x, y, low, high, shape)]
+
+
+def _with_spread(runs: list[float], values: bool) -> tuple[float, float, float]:
+    """(y, low, high) of several runs."""
+    if not values:
+        return min(runs), min(runs), float(np.median(runs))
+    mean = float(np.mean(runs))
+    deviation = float(np.std(runs, ddof=1)) if len(runs) > 1 else 0.0
+    return mean, mean - deviation, mean + deviation

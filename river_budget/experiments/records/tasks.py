@@ -1,0 +1,283 @@
+"""Tasks: one run of one model over one order of the examples, by one of eight protocols.
+
+The key of a task holds everything that determines its measurement, so a later session finds the measurement by it.
+Only times differ from run to run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import datasets
+from ..common.stored import at_hand, dataset, lock
+from ..rivals import batch_methods, linear_on_features, smo
+from ..rivals.batch_methods import Split
+from .store import Measurement
+
+CURVE_POINTS = 40
+
+
+@dataclass(frozen=True)
+class Task:
+    """A model, before it learns, and the data that it will learn.
+
+    repeat: the number of the order, and the seed of models that draw random numbers.
+    options: further arguments of the protocol.
+    """
+
+    protocol: str
+    data: str
+    repeat: int
+    model: Any
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """A text that is the same for the same measurement."""
+        parameters = ", ".join(f"{k}={v!r}" for k, v in sorted(self.model._get_params().items()))
+        options = "".join(f" {name}={value!r}" for name, value in self.options)
+        name = type(self.model).__name__
+        return f"{self.protocol} {self.data}#{self.repeat}{options} {name}({parameters})"
+
+    def run(self) -> Measurement:
+        """Measure, by the protocol of the task."""
+        return PROTOCOLS[self.protocol](self, **dict(self.options))
+
+
+def in_order(name: str, repeat: int) -> tuple[Any, Any]:
+    """The examples in the order of this repeat."""
+    with lock:
+        data = dataset(name)
+        arrays: tuple[Any, Any] = data.in_order(0 if data.time_order else repeat).arrays()
+    return arrays
+
+
+def fresh(task: Task, y: Any) -> Any:
+    """A clone of the model with the seed of this repeat and the classes of the data."""
+    parameters = task.model._get_params()
+    changes: dict[str, Any] = {}
+    if "seed" in parameters:
+        changes["seed"] = task.repeat
+    if "classes" in parameters and y.dtype != bool:
+        changes["classes"] = tuple(np.unique(y).tolist())
+    return task.model.clone(changes)
+
+
+def stops(n: int, logarithmic: bool = False) -> list[int]:
+    """The numbers of examples at which a curve over n examples has its points."""
+    if logarithmic:
+        first = min(100, n)
+        return sorted({round(x) for x in np.geomspace(first, n, CURVE_POINTS)})
+    return sorted({max(1, n * i // CURVE_POINTS) for i in range(1, CURVE_POINTS + 1)})
+
+
+def progressive(
+    task: Task, positive: tuple[int, ...] = (), normalised: bool = False
+) -> Measurement:
+    """Every example is predicted before it is learned. Values are mean mistakes, or squared errors, so far.
+
+    positive: the classes that become one of two. normalised: rows (1, x) of length 1, on which (a.b)^p is the
+    kernel (1 + a.b)^p divided by its values at (a, a) and (b, b), or their roots.
+    """
+    X, y = in_order(task.data, task.repeat)
+    if positive:
+        y = np.isin(y, positive)
+    if normalised:
+        X = with_constant(X)
+    model, at = fresh(task, y), stops(len(y))
+    values, seconds, total, spent = [], [], 0.0, 0.0
+    for start, stop in itertools.pairwise([0, *at]):
+        begin = time.perf_counter()
+        predicted = model.predict_then_learn_many(X[start:stop], y[start:stop])
+        spent += time.perf_counter() - begin
+        difference = predicted - y[start:stop] if y.dtype == float else predicted != y[start:stop]
+        total += float(np.sum(np.square(difference.astype(float))))
+        values.append(total / stop)
+        seconds.append(round(spent, 4))
+    return {"at": at, "values": values, "seconds": seconds}
+
+
+def with_constant(X: Any) -> Any:
+    """Rows (1, x), divided by their lengths."""
+    longer = np.concatenate([np.ones((len(X), 1)), X], axis=1)
+    return longer / np.sqrt(np.einsum("ij,ij->i", longer, longer))[:, None]
+
+
+def split_off(task: Task, held_out: int) -> Split:
+    """The last examples of the order are held out for testing."""
+    X, y = in_order(task.data, task.repeat)
+    return X[:-held_out], y[:-held_out], X[-held_out:], y[-held_out:]
+
+
+def generated(task: Task, n: int, held_out: int) -> Split:
+    """Examples that are drawn anew in every repeat."""
+    kind = {"checkerboard": datasets.Checkerboard, "waveform": datasets.Waveform}[task.data]
+    X, y = kind(n + held_out, seed=100 + task.repeat).arrays()
+    return X[:n], y[:n], X[n:], y[n:]
+
+
+def published(task: Task, test: str, train: str = "", standardise: bool = False) -> Split:
+    """A set that is published in two parts; the one to learn from (the first) is shuffled."""
+    with lock:
+        data = dataset(task.data)
+        (X, y), (X_test, y_test) = data.part(train or data.parts[0]), data.part(test)
+    order = np.random.default_rng(100 + task.repeat).permutation(len(X))
+    split = X[order], y[order], X_test, y_test
+    return standardised(split) if standardise else split
+
+
+def standardised(split: Split) -> Split:
+    """Every feature scaled to mean 0 and standard deviation 1 of the examples to learn from."""
+    X, y, X_test, y_test = split
+    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    deviation[deviation == 0.0] = 1.0
+    return (X - mean) / deviation, y, (X_test - mean) / deviation, y_test
+
+
+def holdout(
+    task: Task,
+    held_out: int = 0,
+    n: int = 0,
+    test: str = "",
+    train: str = "",
+    standardise: bool = False,
+    curve: bool = False,
+    refine: int = 0,
+    scoring: bool = True,
+) -> Measurement:
+    """One pass of learning, then the accuracy on examples that were held out. `curve`: also on the way.
+
+    "scoring" is the time that the last model needs to score the examples it has learned: the time of learning
+    without the updates. `refine` is for the batch Perceptron.
+    """
+    split = (
+        published(task, test, train)
+        if test
+        else generated(task, n, held_out)
+        if n
+        else split_off(task, held_out)
+    )
+    X, y, X_test, y_test = standardised(split) if standardise else split
+    model, at = fresh(task, y), stops(len(y), logarithmic=True) if curve else [len(y)]
+    values, seconds, spent = [], [], 0.0
+    for start, stop in itertools.pairwise([0, *at]):
+        begin = time.perf_counter()
+        model.learn_many(X[start:stop], y[start:stop])
+        if refine:
+            model.refine(refine)
+        spent += time.perf_counter() - begin
+        values.append(float(np.mean(model.predict_many(X_test) == y_test)))
+        seconds.append(round(spent, 4))
+    found = {"at": at, "values": values, "seconds": seconds}
+    found["support"] = getattr(model, "n_support_vectors", None)
+    if scoring:
+        found["scoring"] = min(_seconds_to_predict(model, X) for _ in range(3))
+    return found
+
+
+def _seconds_to_predict(model: Any, X: Any) -> float:
+    """Seconds of the clock to predict all rows."""
+    begin = time.perf_counter()
+    model.predict_many(X)
+    return round(time.perf_counter() - begin, 4)
+
+
+def libsvm(task: Task, C: float, **split: Any) -> Measurement:
+    """The exact solution, by scikit-learn; the model is the kernel."""
+    data = published(task, **split)
+    point = batch_methods.svc(data, gamma=task.model.gamma, C=C)
+    return _accuracy_of(point, len(data[1]))
+
+
+def llsvm(task: Task, C: float, landmarks: int, **split: Any) -> Measurement:
+    """A linear SVM on Nyström features of landmarks; the model is the kernel."""
+    data = published(task, **split)
+    options: dict[str, Any] = {"gamma": task.model.gamma, "C": C, "landmarks": landmarks}
+    point = linear_on_features.llsvm(data, **options, seed=task.repeat)
+    return _accuracy_of(point, len(data[1]))
+
+
+def refined(task: Task, iterations: int, test: str) -> Measurement:
+    """The batch Perceptron: all examples in its window, so many iterations, then the accuracy on the test file."""
+    model = task.model
+    (point,) = batch_methods.sbp(
+        published(task, test),
+        gamma=model.kernel.gamma,
+        slack=model.slack,
+        fit_bias=model.fit_bias,
+        iterations=[iterations],
+        seed=task.repeat,
+    )
+    return _accuracy_of(point, iterations)
+
+
+def _accuracy_of(point: batch_methods.Point, at: int) -> Measurement:
+    """A solution as a curve with one point."""
+    return {"at": [at], "values": [1.0 - point.error], "seconds": [round(point.seconds, 4)]}
+
+
+def batch(task: Task, bias: bool, rows: int) -> Measurement:
+    """Batch methods on adult: kernel evaluations and errors of each."""
+    found = {
+        name: [[p.evaluations for p in points], [p.error for p in points]]
+        for name, points in batch_methods.lines(bias, task.repeat, rows=rows).items()
+    }
+    evaluations, errors = found["SBP"]
+    return {"at": evaluations, "values": errors, "seconds": [0.0], "lines": found}
+
+
+def smo_curve(task: Task, C: float, test: str) -> Measurement:
+    """Sequential minimal optimisation without a bias, to its end; the model is the kernel."""
+    return _errors_of(smo.curve(published(task, test), gamma=task.model.gamma, C=C))
+
+
+def waves(task: Task, C: float, test: str, most: int) -> Measurement:
+    """Linear SVMs on 1, 2, 4, ... pairs of random Fourier features; the model is the kernel."""
+    options: dict[str, Any] = {"gamma": task.model.gamma, "C": C, "most": most}
+    data = published(task, test)
+    return _errors_of(linear_on_features.fourier_curve(data, **options, seed=task.repeat))
+
+
+def _errors_of(points: list[batch_methods.Point]) -> Measurement:
+    """Test errors along kernel evaluations."""
+    return {
+        "at": [point.evaluations for point in points],
+        "values": [point.error for point in points],
+        "seconds": [round(point.seconds, 4) for point in points],
+    }
+
+
+PROTOCOLS: dict[str, Callable[..., Measurement]] = {
+    "progressive": progressive,
+    "holdout": holdout,
+    "libsvm": libsvm,
+    "llsvm": llsvm,
+    "batch": batch,
+    "refined": refined,
+    "smo": smo_curve,
+    "waves": waves,
+}
+
+
+def load(task: Task) -> None:
+    """Read the data of a task, so that a missing file raises before the run."""
+    options = dict(task.options)
+    if "n" in options:
+        return
+    with lock:
+        data = dataset(task.data)
+        data.arrays()
+        for part in {"test", "train"} & options.keys():
+            data.part(options[part])
+
+
+def ready(task: Task) -> bool:
+    """Whether the data that a task reads is at hand."""
+    options = dict(task.options)
+    return at_hand(task.data, *(options[part] for part in ("test", "train") if part in options))

@@ -1,0 +1,1 @@
+"""Measured records as tables, and the document of all of them."""

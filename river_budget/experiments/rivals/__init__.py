@@ -1,0 +1,1 @@
+"""Batch methods that the papers compare with: only their tables and figures use them."""

@@ -1,0 +1,354 @@
+"""Batch methods for kernel machines: test error against the number of kernel evaluations.
+
+A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012, figure 2. The
+methods that it compares are here for this figure only:
+
+    SBP         `SBPClassifier` with all examples in its window
+    Pegasos     `BSGDClassifier` without a budget, on examples drawn at random; the last iterate, not
+                projected to the ball
+    SDCA        dual coordinate ascent, on examples drawn at random
+    Perceptron  `KernelPerceptronClassifier`, several passes in random orders; the last iterate or the mean of
+                all. The paper does not say which one it shows
+    SVC         scikit-learn's LIBSVM, which does not say how many kernel values it used
+
+Kernel evaluations are counted so: SBP and SDCA need one row of n values per iteration, SBP with a bias two.
+Pegasos and the Perceptron compare an example with those stored so far. Our classes store an example again when
+they learn it again; it counts once, as its coefficients can be added up. Testing does not count.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from ... import datasets
+from ...algorithms.bsgd import BSGDClassifier
+from ...algorithms.perceptron import KernelPerceptronClassifier
+from ...algorithms.sbp import SBPClassifier
+from ...kernels import RBF
+
+Floats = npt.NDArray[np.float64]
+Array = npt.NDArray[Any]
+Split = tuple[Array, Array, Array, Array]  # examples and labels, to learn from and for testing
+Snapshot = tuple[int, Floats]  # kernel evaluations so far; coefficients, examples x models
+
+TEST_ROWS_AT_ONCE = 500  # test examples whose kernel values are in memory at the same time
+SPARSE_SHARE = (
+    0.25  # share of values that are not 0 below which LIBSVM is faster on a sparse matrix
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a curve: kernel evaluations and seconds of learning so far, and the test error."""
+
+    evaluations: int | None
+    error: float
+    seconds: float
+
+
+# Adult
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A row of table 2. `cost` is 1 / (lambda n), which LIBSVM calls C; the slack nu fits it."""
+
+    gamma: float
+    cost: float
+    slack: float
+
+
+SETTINGS = {  # with a bias or without
+    False: Setting(gamma=1 / (2 * 10), cost=1.0, slack=1.10e-2),
+    True: Setting(gamma=1 / (2 * 100), cost=100.0, slack=5.79e-4),
+}
+CHECKPOINT_SHARES = (1 / 100, 1 / 30, 1 / 10, 1 / 3, 1)  # of all kernel evaluations
+PERCEPTRON_PASSES = (1, 2, 5, 10)  # after which it is tested
+
+
+def adult() -> Split:
+    """The file a9a to learn from, and its test file."""
+    data = datasets.A9a()
+    return *data.part("a9a"), *data.part("a9a.t")
+
+
+def lines(
+    bias: bool,
+    seed: int,
+    data: Split | None = None,
+    *,
+    rows: int = 3000,
+    passes: int = 10,
+    with_svc: bool = False,
+) -> dict[str, list[Point]]:
+    """The curves of all methods with one seed: on adult, unless other data are given.
+
+    Only SBP and SVC have a bias that is not regularised, and SVC always has it. SVC takes a minute.
+
+    rows: how many kernel evaluations, in rows of the kernel matrix. Pegasos makes about so many. 3000 rows of
+    adult are 10^8; the paper made a hundred times more. passes: of the Perceptron, which may need more.
+    """
+    split = adult() if data is None else data
+    setting, n = SETTINGS[bias], len(split[0])
+    gamma, l2 = setting.gamma, 1 / (setting.cost * n)
+    steps = _rounded(share * rows / (1 + bias) for share in CHECKPOINT_SHARES)
+    batch: dict[str, Any] = {"gamma": gamma, "slack": setting.slack, "fit_bias": bias, "seed": seed}
+    found = {"SBP": sbp(split, iterations=steps, **batch)}
+    if bias:
+        return found | ({"SVC": [svc(split, gamma=gamma, C=setting.cost)]} if with_svc else {})
+    # About a quarter of adult is stored, so T examples take T^2 / 8 kernel evaluations.
+    online = _rounded((8 * share * rows * n) ** 0.5 for share in CHECKPOINT_SHARES)
+    ends = [n * i for i in PERCEPTRON_PASSES if i < passes] + [n * passes]
+    checkpoints = [stop for stop in online if stop < n] + ends
+    last, mean = perceptrons(split, gamma=gamma, passes=passes, seed=seed, checkpoints=checkpoints)
+    return found | {
+        "Pegasos": pegasos(split, gamma=gamma, l2=l2, iterations=online, seed=seed),
+        "SDCA": sdca(split, gamma=gamma, l2=l2, iterations=steps, seed=seed),
+        "Perceptron": last,
+        "averaged Perceptron": mean,
+    }
+
+
+def _rounded(numbers: Iterator[float]) -> list[int]:
+    """Different whole numbers from 1 on, in order."""
+    return sorted({max(1, round(number)) for number in numbers})
+
+
+# The methods
+
+
+def sbp(
+    split: Split,
+    *,
+    gamma: float,
+    slack: float,
+    fit_bias: bool,
+    iterations: Sequence[int],
+    seed: int,
+) -> list[Point]:
+    """The stochastic batch Perceptron, the mean of its iterates.
+
+    Every number of iterations is a run of its own, as `refine` takes the mean of its own iterates. The runs
+    draw the same examples.
+    """
+    X, y, X_test, y_test = split
+    model = SBPClassifier(len(X), RBF(gamma), slack, steps=0, fit_bias=fit_bias, seed=seed)
+    _refined(model, X[:2], y[:2], 1)
+    points = []
+    for count in iterations:
+        start = time.perf_counter()
+        refined = _refined(model, X, y, count)
+        seconds = time.perf_counter() - start
+        error = float(np.mean(refined.predict_many(X_test) != y_test))
+        points.append(Point((1 + fit_bias) * count * len(X), error, seconds))
+    return points
+
+
+def _refined(model: SBPClassifier, X: Array, y: Array, count: int) -> SBPClassifier:
+    """A clone that has learned all examples and made so many iterations over them."""
+    model = model.clone()
+    model.learn_many(X, y)
+    model.refine(count)
+    return model
+
+
+def pegasos(
+    split: Split, *, gamma: float, l2: float, iterations: Sequence[int], seed: int
+) -> list[Point]:
+    """Kernel Pegasos: stochastic gradient descent without a budget."""
+    X, y = split[:2]
+    _Pegasos(None, RBF(gamma), l2=l2).learn_many(X[:2], y[:2])  # load it before the clock runs
+    snapshots = descend(X, y, gamma=gamma, l2=l2, iterations=iterations, seed=seed)
+    return measured(snapshots, split, gamma)[0]
+
+
+def sdca(
+    split: Split, *, gamma: float, l2: float, iterations: Sequence[int], seed: int
+) -> list[Point]:
+    """Stochastic dual coordinate ascent."""
+    snapshots = ascend(*split[:2], gamma=gamma, l2=l2, iterations=iterations, seed=seed)
+    return measured(snapshots, split, gamma)[0]
+
+
+def perceptrons(
+    split: Split, *, gamma: float, passes: int, seed: int, checkpoints: Sequence[int]
+) -> list[list[Point]]:
+    """The kernel Perceptron after so many examples: its last iterate, and the mean of all."""
+    X, y = split[:2]
+    KernelPerceptronClassifier(RBF(gamma)).predict_then_learn_many(X[:2], y[:2])
+    snapshots = repeat(X, y, gamma=gamma, passes=passes, seed=seed, checkpoints=checkpoints)
+    return measured(snapshots, split, gamma)
+
+
+def svc(split: Split, *, gamma: float, C: float) -> Point:
+    """LIBSVM's solution, with a bias."""
+    try:
+        from sklearn.svm import SVC  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    except ImportError:
+        raise RuntimeError("SVC needs scikit-learn: pip install scikit-learn") from None
+    X, y, X_test, y_test = split
+    if np.count_nonzero(X) < SPARSE_SHARE * X.size:
+        X, X_test = scipy.sparse.csr_matrix(X), scipy.sparse.csr_matrix(X_test)
+    start = time.perf_counter()
+    model = SVC(C=C, gamma=gamma).fit(X, y)
+    seconds = time.perf_counter() - start
+    return Point(None, float(np.mean(model.predict(X_test) != y_test)), seconds)
+
+
+# How they learn
+
+
+class _Pegasos(BSGDClassifier):
+    """Pegasos that notes which examples of the last batch were inside the margin, and so were stored."""
+
+    stored: npt.NDArray[np.bool_]
+
+    def run_pass(self, rows: Any, targets: Any, weights: Any, scores: Any) -> None:
+        super().run_pass(rows, targets, weights, scores)
+        self.stored = targets * scores[:, 0] < 1.0
+
+
+def descend(
+    X: Array, y: Array, *, gamma: float, l2: float, iterations: Sequence[int], seed: int
+) -> Iterator[Snapshot]:
+    """The iterates of Pegasos. Without the projection every step weighs 1 / (l2 T) after T of them."""
+    model = _Pegasos(None, RBF(gamma), l2=l2, project_to_ball=False, learning_rate=None)
+    order = np.random.default_rng(seed).integers(len(X), size=iterations[-1])
+    stored = np.zeros(len(order), dtype=bool)
+    for start, stop in spans(iterations):
+        batch = order[start:stop]
+        model.learn_many(X[batch], y[batch])
+        stored[start:stop] = model.stored
+        steps = _added_up(order[:stop], stored[:stop], y)
+        yield comparisons(order[:stop], stored[:stop]), steps[:, None] / (l2 * stop)
+
+
+def repeat(
+    X: Array, y: Array, *, gamma: float, passes: int, seed: int, checkpoints: Sequence[int]
+) -> Iterator[Snapshot]:
+    """The iterates of the Perceptron as two models: the last one, and the mean of all so far."""
+    if checkpoints[-1] > passes * len(X):
+        raise ValueError(f"{checkpoints[-1]} examples are more than {passes} passes")
+    model = KernelPerceptronClassifier(RBF(gamma))
+    rng = np.random.default_rng(seed)
+    order = np.concatenate([rng.permutation(len(X)) for _ in range(passes)])
+    stored = np.zeros(len(order), dtype=bool)
+    for start, stop in spans(checkpoints):
+        batch = order[start:stop]
+        stored[start:stop] = model.predict_then_learn_many(X[batch], y[batch]) != y[batch]
+        share = 1 - np.arange(stop) / stop  # of the iterates that have learned the example
+        last = _added_up(order[:stop], stored[:stop], y)
+        mean = _added_up(order[:stop], stored[:stop] * share, y)
+        yield comparisons(order[:stop], stored[:stop]), np.stack([last, mean], axis=1)
+
+
+def ascend(
+    X: Array, y: Array, *, gamma: float, l2: float, iterations: Sequence[int], seed: int
+) -> Iterator[Snapshot]:
+    """The iterates of SDCA, which finds the best coefficient of one example, all others given.
+
+    Its score takes a row of the kernel matrix. Most coefficients are 0 at first, so an implementation that
+    left these out would need far fewer kernel evaluations than we count.
+    """
+    n, highest = len(X), 1 / (l2 * len(X))
+    order = np.random.default_rng(seed).integers(n, size=iterations[-1])
+    columns, norms = np.ascontiguousarray(X.T), squared_lengths(X)
+    signs, coefficients = signs_of(y), np.zeros(n)
+    for start, stop in spans(iterations):
+        for i in order[start:stop]:
+            row = gaussian_row(X, columns, norms, int(i), gamma)
+            # `@` would start threads, which wait on a busy machine
+            score = np.einsum("i,i", row, coefficients)
+            free = signs[i] * coefficients[i] + 1 - signs[i] * score
+            coefficients[i] = signs[i] * min(max(free, 0.0), highest)
+        yield stop * n, coefficients[:, None].copy()
+
+
+def spans(stops: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """(start, stop) from each checkpoint to the next."""
+    borders = [0, *stops]
+    if any(start >= stop for start, stop in pairwise(borders)):
+        raise ValueError(f"checkpoints must be positive and increasing, not {list(stops)}")
+    return pairwise(borders)
+
+
+def comparisons(order: Array, stored: Array) -> int:
+    """Kernel evaluations of comparing each example with the different ones stored before it."""
+    _, first = np.unique(order[stored], return_index=True)
+    new = np.flatnonzero(stored)[first]
+    return int(np.sum(len(order) - 1 - new))
+
+
+def _added_up(order: Array, amounts: Array, y: Array) -> Floats:
+    """The coefficient of every example, from the steps towards it."""
+    return signs_of(y) * np.bincount(order, amounts, minlength=len(y))
+
+
+# How they are tested
+
+
+def measured(snapshots: Iterator[Snapshot], split: Split, gamma: float) -> list[list[Point]]:
+    """The points of each model in the snapshots. The time of testing does not count."""
+    X, _, X_test, y_test = split
+    points: list[list[Point]] = []
+    seconds = 0.0
+    while True:
+        start = time.perf_counter()
+        snapshot = next(snapshots, None)
+        seconds += time.perf_counter() - start
+        if snapshot is None:
+            return [list(line) for line in zip(*points, strict=True)]
+        evaluations, coefficients = snapshot
+        errors = wrong_shares(X_test, y_test, X, coefficients, gamma)
+        points.append([Point(evaluations, error, seconds) for error in errors])
+
+
+def wrong_shares(
+    X_test: Array, y_test: Array, X: Array, coefficients: Floats, gamma: float
+) -> list[float]:
+    """The share of wrong predictions of each model."""
+    support = np.flatnonzero(coefficients.any(axis=1))
+    vectors, wrong = X[support], np.zeros(coefficients.shape[1])
+    norms = squared_lengths(vectors)
+    for start in range(0, len(X_test), TEST_ROWS_AT_ONCE):
+        block = slice(start, start + TEST_ROWS_AT_ONCE)
+        rows, labels = X_test[block], y_test[block]
+        table = _gaussian(rows @ vectors.T, squared_lengths(rows)[:, None], norms, gamma)
+        wrong += np.sum((table @ coefficients[support] >= 0.0) != labels[:, None], axis=0)
+    shares: list[float] = (wrong / len(X_test)).tolist()
+    return shares
+
+
+def _gaussian(products: Floats, norms: Any, other_norms: Floats, gamma: float) -> Floats:
+    """Kernel values from inner products, which are overwritten."""
+    products *= 2.0
+    products -= norms
+    products -= other_norms
+    products *= gamma
+    np.minimum(products, 0.0, out=products)  # rounding can make a distance negative
+    return np.exp(products, out=products)
+
+
+def gaussian_row(X: Array, columns: Array, norms: Floats, i: int, gamma: float) -> Floats:
+    """The kernel values of one example with all: few of adult's 123 features are not 0, so four times as fast."""
+    used = np.flatnonzero(X[i])
+    return _gaussian(X[i, used] @ columns[used], norms[i], norms, gamma)
+
+
+def squared_lengths(rows: Array) -> Floats:
+    """|x|^2 of every row."""
+    norms: Floats = np.einsum("ij,ij->i", rows, rows)
+    return norms
+
+
+def signs_of(y: Array) -> Floats:
+    """1 for the positive class and -1 for the other."""
+    return np.where(y, 1.0, -1.0)

@@ -1,0 +1,104 @@
+"""Compile ahead what a first use would compile: a step of an image's build, for example."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import operator
+import pkgutil
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+import numba
+from numba.core.dispatcher import Dispatcher
+
+import river_budget as rb
+
+from ... import core
+from ...core.codes import OF_BLOCKS, Need, with_streams
+from ...core.limits import first_bad_row
+from ...core.randoms import fill_uniforms
+from ...core.shared import functions
+from ...core.single import learn, score
+from ...model.at_once import ARGUMENTS, CALL
+from ...model.base import StreamModel
+from ...progress import Progress
+
+OTHER_SIGNATURES = {
+    first_bad_row: (numba.float64[:, ::1],),
+    fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
+    score: (numba.intp,) * ARGUMENTS["score"],
+    learn: (numba.intp,) * ARGUMENTS["learn"],
+}
+ALWAYS_COMPILED = first_bad_row, score, learn
+
+
+def families() -> dict[str, list[Any]]:
+    """{name: its classes}, under the name of each class and without its ending, as BSGD."""
+    found: dict[str, list[Any]] = {}
+    for name in rb.__all__:
+        kind = getattr(rb, name)
+        if inspect.isclass(kind) and issubclass(kind, StreamModel):
+            short = name.removesuffix("Classifier").removesuffix("Regressor")
+            for key in dict.fromkeys((short, name)):
+                found.setdefault(key, []).append(kind)
+    return found
+
+
+def passes_in(module: ModuleType) -> Iterator[Any]:
+    """The functions of a module of core that Python calls."""
+    for function in vars(module).values():
+        if (
+            isinstance(function, Dispatcher)
+            and function.py_func.__module__ == module.__name__
+            and not function.targetoptions.get("no_cpython_wrapper")
+        ):
+            yield function
+
+
+def passes_of(kind: Any) -> Iterator[Any]:
+    """The passes that a class uses: its own, and all in the module of its learning pass."""
+    models = [kind(), *([kind(average=True)] if "average" in kind.parameters() else [])]
+    found = [model.scoring_pass for model in models]
+    found += [getattr(kind, name, None) for name in ("learning_pass", "shrinking_pass")]
+    yield from (function for function in found if function is not None)
+    if kind.learning_pass is not None:
+        yield from passes_in(importlib.import_module(kind.learning_pass.__module__))
+
+
+def needs_of(kind: type[StreamModel]) -> Need:
+    """Which of the functions that passes share models of a class may need, whatever their parameters and streams."""
+    of_blocks = OF_BLOCKS if "dtype" in kind.parameters() else OF_BLOCKS & ~Need.NARROW
+    return with_streams(kind.needs) | (of_blocks if kind.needs & Need.KERNEL else Need(0))
+
+
+def all_passes() -> Iterator[Any]:
+    """The passes of all modules of core."""
+    for info in pkgutil.iter_modules(core.__path__, f"{core.__name__}."):
+        yield from passes_in(importlib.import_module(info.name))
+
+
+def compile_passes(names: Sequence[str] = ()) -> str:
+    """Compile, or load, the passes of these estimators, of all if there are none. Returns what was done."""
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        raise RuntimeError("NUMBA_DISABLE_JIT is set: nothing is compiled")
+    known = families()
+    kinds = [kind for name in names or known for kind in known[name]]
+    own = [p for kind in kinds for p in passes_of(kind)] if names else all_passes()
+    needs = functools.reduce(operator.or_, map(needs_of, kinds))
+    passes = {p: OTHER_SIGNATURES.get(p, CALL) for p in [*ALWAYS_COMPILED, *own]} | dict(
+        functions(needs)
+    )
+    anew = 0
+    with Progress(len(passes), "compile") as bar:
+        for function, arguments in passes.items():
+            name = f"{function.py_func.__module__.rpartition('.')[2]}.{function.py_func.__name__}"
+            bar.show(name)
+            function.compile(arguments)
+            anew += bool(function.stats.cache_misses)
+            bar.advance(name)
+    folder = score.stats.cache_path
+    kept = "not kept: no folder can be written" if folder is None else f"kept in {folder}"
+    return f"{len(passes)} passes, {anew} compiled anew; {kept}"

@@ -1,0 +1,129 @@
+"""Speed, as ratios in one run against what you could install instead, and against the limit of the processor.
+
+The measuring is done in a process of its own with a clean environment, where the algebra library has one thread and
+the code that suits the processor, whatever variables are set here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from ...progress import Progress
+from ..common.formats import FORMATS, Table
+from . import machine
+from .first_calls import estimators, first_call
+from .speed_cases import comparisons, large_products
+from .speed_streams import STREAMS, missing, streams
+from .timing import Line
+
+CAPTION = (
+    "Microseconds per example, of the processor and not of the clock: medians of {repeats} runs that take turns, and "
+    "the smallest and largest ratio of a turn. Below 1: ours is faster. scikit-learn: RBFSampler, or Nystroem for NOGD, "
+    "and SGDClassifier.partial_fit in batches of 1000, with as many features as our budget. limit: a loop that "
+    "finds what is not 0 in the same rows, loads the support once for each except what meets a zero, and takes the "
+    "exponentials. Examples that are scored together share what they load."
+)
+HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]
+OPTIONAL_PACKAGES = ("sklearn", "pandas")
+
+
+def measured(
+    data: list[str], examples: int, repeats: int, complete: bool
+) -> tuple[list[Line], dict[str, float]]:
+    """Lines of all comparisons, and the seconds of first calls. In this process."""
+    names = estimators() if complete else []
+    lines, seconds = [], {}
+    with Progress(len(data or STREAMS) + 1 + len(names), "speed") as progress:
+        for stream in streams(data, examples):
+            progress.show(stream.name)
+            for comparison in comparisons(stream, complete):
+                lines += comparison.lines(repeats)
+            progress.advance(stream.name)
+        for comparison in large_products(complete) if not data else ():
+            lines += comparison.lines(repeats)
+        progress.advance("many features")
+        for name in names:
+            progress.show(f"first call of {name}")
+            seconds[name] = first_call(name)
+            progress.advance(name)
+    return lines, seconds
+
+
+def speed(
+    data: Sequence[str] = (),
+    examples: int = 20_000,
+    repeats: int = 5,
+    complete: bool = False,
+    wide: bool = False,
+    form: str = "text",
+) -> None:
+    """Measure in a clean process, and print the table."""
+    environment, aside = machine.clean_environment(os.environ)
+    options = json.dumps([list(data), examples, repeats, complete])
+    command = [sys.executable, "-W", "ignore", "-m", __name__, options]
+    run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    if run.returncode:
+        raise RuntimeError(f"the process that measures ended with {run.returncode}")
+    ran_on, found, seconds = json.loads(run.stdout)
+    lines = [Line(**line) for line in found]
+    show = FORMATS[form]
+    print(show(*(table_by_data(lines) if wide else table(lines))))
+    if seconds:
+        print(
+            f"\n{show(['first call of', 'seconds'], [[n, f'{s:.1f}'] for n, s in seconds.items()])}"
+        )
+    notes = [CAPTION.format(repeats=repeats), f"On {ran_on}."]
+    if aside:
+        notes.append(f"Set aside: {', '.join(aside)}.")
+    if made_up := missing(list(data)):
+        notes.append(f"Made up, of the same shape, as no file is at hand: {', '.join(made_up)}.")
+    notes += [
+        f"Left out: {name} is not installed."
+        for name in OPTIONAL_PACKAGES
+        if importlib.util.find_spec(name) is None
+    ]
+    print("\n" + "\n".join(notes), file=sys.stdout if form in ("text", "markdown") else sys.stderr)
+
+
+def table(lines: Sequence[Line]) -> Table:
+    """A line for every ratio."""
+    rows = []
+    for line in lines:
+        figures = [number(line.ours), number(line.theirs), f"{line.ratio:.2f}", spread(line)]
+        rows.append([line.what, line.data, *figures, line.against])
+    return HEADER, rows
+
+
+def table_by_data(lines: Sequence[Line]) -> Table:
+    """A column for every stream: our time, the ratio and its spread."""
+    columns = list(dict.fromkeys(line.data for line in lines))
+    rows: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        row = rows.setdefault((line.what, line.against), [""] * len(columns))
+        row[columns.index(line.data)] = f"{number(line.ours)}: {line.ratio:.2f} ({spread(line)})"
+    return ["ours", "against", *columns], [[*key, *row] for key, row in rows.items()]
+
+
+def spread(line: Line) -> str:
+    """The smallest and the largest ratio."""
+    return f"{line.least:.2f}-{line.most:.2f}"
+
+
+def number(microseconds: float) -> str:
+    """Microseconds with two decimals, from ten on with one."""
+    return f"{microseconds:.2f}" if microseconds < 10.0 else f"{microseconds:.1f}"
+
+
+if __name__ == "__main__":  # the process that measures
+    try:
+        found, seconds = measured(*json.loads(sys.argv[1]))
+    except KeyboardInterrupt:  # the parent says so
+        sys.exit(130)
+    lines = [dataclasses.asdict(line) for line in found]
+    json.dump([machine.described(), lines, seconds], sys.stdout)

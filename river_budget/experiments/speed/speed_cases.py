@@ -1,0 +1,302 @@
+"""What `river-budget speed` measures: ours in turns with what you could use instead, and with the limit."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from river import feature_extraction, linear_model
+
+import river_budget as rb
+
+from .limits import Limit
+from .speed_streams import Stream
+from .timing import Comparison, Run
+
+Examples = list[tuple[dict[int, float], Any]]
+Make = Callable[[rb.kernels.Kernel], Any]
+SKLEARN_ROWS = 1000  # rows that scikit-learn gets at once
+SKLEARN, LIMIT, LIMIT_WITH_ZEROS = "scikit-learn", "limit", "limit without skipping zeros"
+LOGISTIC, SAMPLER = "LogisticRegression", "RBFSampler(100), linear"
+FLOAT64, DTYPES = "float64", ("float64", "float32")
+
+# the models
+
+remove = rb.maintenance
+LEARNERS: dict[str, Make] = {
+    "BSGD merge": lambda k: rb.BSGDClassifier(100, k),
+    "BSGD remove smallest": lambda k: rb.BSGDClassifier(100, k, remove.RemoveSmallest()),
+    "Projectron": lambda k: rb.ProjectronClassifier(100, k),
+}
+MORE_LEARNERS: dict[str, Make] = {
+    "BSGD remove oldest": lambda k: rb.BSGDClassifier(100, k, remove.RemoveOldest()),
+    "BSGD remove random": lambda k: rb.BSGDClassifier(100, k, remove.RemoveRandom(), seed=1),
+    "BSGD project": lambda k: rb.BSGDClassifier(100, k, remove.Project()),
+    "RBP": lambda k: rb.RBPClassifier(100, k, seed=1),
+    "Forgetron": lambda k: rb.ForgetronClassifier(100, k),
+    "BudgetPerceptron": lambda k: rb.BudgetPerceptronClassifier(100, k),
+    "BOGD": lambda k: rb.BOGDClassifier(100, k, seed=1),
+    "NORMA": lambda k: rb.NORMAClassifier(100, k),
+    "BPA": lambda k: rb.BPAClassifier(100, k),
+    "Projectron++": lambda k: rb.ProjectronPPClassifier(100, k),
+}
+# set against the limit, where not all models are
+AGAINST_THE_LIMIT = ("BSGD merge, B=100", "BSGD remove smallest, B=100")
+
+
+def kernel_for(stream: Stream) -> rb.kernels.RBF:
+    """RBF with the width 1 / number of features."""
+    return rb.kernels.RBF(1.0 / stream.X.shape[1])
+
+
+def learning(make: Make, stream: Stream) -> Run:
+    """Learn all rows."""
+    kernel = kernel_for(stream)
+    return lambda: make(kernel).learn_many(stream.X, stream.y)
+
+
+def scoring(model: Any, X: Any) -> Run:
+    """Score all rows."""
+    return lambda: model.predict_many(X)
+
+
+def sklearn_learning(stream: Stream, kind: str, n: int) -> Run | None:
+    """So many random features, or landmarks, and a linear model over them, in batches."""
+    try:
+        from sklearn import kernel_approximation, linear_model
+    except ImportError:
+        return None
+    X, y, gamma = stream.X, stream.y, 1.0 / stream.X.shape[1]
+    features = getattr(kernel_approximation, kind)(gamma=gamma, n_components=n, random_state=0)
+    features.fit(X[:SKLEARN_ROWS])
+
+    def run() -> object:
+        model = linear_model.SGDClassifier()
+        for i in range(0, len(X), SKLEARN_ROWS):
+            rows = features.transform(X[i : i + SKLEARN_ROWS])
+            model.partial_fit(rows, y[i : i + SKLEARN_ROWS], classes=[False, True])
+        return model
+
+    return run
+
+
+# the comparisons
+
+
+def learn_and_score(stream: Stream, complete: bool) -> Iterator[Comparison]:
+    """Arrays: against scikit-learn with as many features as our budget, and against the limit."""
+    large: dict[str, Make] = {"BSGD merge": lambda k: rb.BSGDClassifier(500, k)}
+    for budget, learners in (
+        (100, LEARNERS | MORE_LEARNERS if complete else LEARNERS),
+        (500, large),
+    ):
+        model = rb.BSGDClassifier(budget, kernel_for(stream))
+        model.learn_many(stream.X, stream.y)
+        ours = {f"{name}, B={budget}": learning(make, stream) for name, make in learners.items()}
+        comparison = Comparison(stream.name, len(stream))
+        comparison.against(SKLEARN, sklearn_learning(stream, "RBFSampler", budget), ours)
+        limited = {f"score, B={budget}": scoring(model, stream.X)}
+        limited |= {
+            name: run for name, run in ours.items() if complete or name in AGAINST_THE_LIMIT
+        }
+        comparison.against(LIMIT, Limit(model, stream.X).scores, limited)
+        if complete and stream.sparse:
+            comparison.against(LIMIT_WITH_ZEROS, Limit(model, stream.X, dense=True).scores, limited)
+        yield comparison
+
+
+def in_float32(stream: Stream) -> Iterator[Comparison]:
+    """What float32 gains: against the same models of float64."""
+    kernel = kernel_for(stream)
+    for budget in (100, 500):
+        for name, maintenance in (("merge", remove.Merge()), ("remove", remove.RemoveSmallest())):
+            wide, narrow = (_full(budget, maintenance, dtype) for dtype in DTYPES)
+            comparison = Comparison(stream.name, len(stream))
+            ours = {f"BSGD {name}, B={budget}, float32": learning(narrow, stream)}
+            comparison.against(FLOAT64, learning(wide, stream), ours)
+            yield comparison
+        models = [_full(budget, remove.RemoveSmallest(), dtype)(kernel) for dtype in DTYPES]
+        for model in models:
+            model.learn_many(stream.X, stream.y)
+        theirs, run = (scoring(model, stream.X) for model in models)
+        comparison = Comparison(stream.name, len(stream))
+        comparison.against(FLOAT64, theirs, {f"score, B={budget}, float32": run})
+        yield comparison
+
+
+def _full(budget: int, maintenance: Any, dtype: str) -> Make:
+    """BSGD with a maintenance strategy and a number type."""
+    return lambda kernel: rb.BSGDClassifier(budget, kernel, maintenance, dtype=dtype)
+
+
+def features_of_scikit_learn(stream: Stream) -> Iterator[Comparison]:
+    """FOGD and NOGD against the same number of random features and landmarks."""
+    comparison = Comparison(stream.name, len(stream))
+    fogd = learning(lambda k: rb.FOGDClassifier(400, k, seed=1), stream)
+    nogd = learning(lambda k: rb.NOGDClassifier(100, k), stream)
+    comparison.against(SKLEARN, sklearn_learning(stream, "RBFSampler", 400), {"FOGD, D=400": fogd})
+    yield comparison
+    comparison = Comparison(stream.name, len(stream))
+    comparison.against(SKLEARN, sklearn_learning(stream, "Nystroem", 100), {"NOGD, B=100": nogd})
+    yield comparison
+
+
+def large_products(complete: bool) -> Iterator[Comparison]:
+    """Where matrix products pay most: many features, a large support."""
+    try:
+        from sklearn.metrics.pairwise import rbf_kernel
+    except ImportError:
+        return
+    rng = np.random.default_rng(0)
+    for budget in (1000, 4000) if complete else (1000,):
+        X = rng.normal(size=(2000 + budget, 100))
+        model = rb.BSGDClassifier(budget, rb.kernels.RBF(0.01), remove.RemoveOldest())
+        model.learn_many(X[:-2000], rng.random(budget) < 0.5)
+        stored, rows = model.support_vectors(), X[-2000:]
+        V = np.array([[vector["features"].get(i, 0.0) for i in range(100)] for vector in stored])
+        a = np.array([vector["coefficients"] for vector in stored])
+        comparison = Comparison("made up, d=100", len(rows))
+        comparison.against(
+            "rbf_kernel(X, V) @ a",
+            lambda V=V, a=a, rows=rows: rbf_kernel(rows, V, 0.01) @ a,  # type: ignore[misc]
+            {f"score, B={budget}": scoring(model, rows)},
+        )
+        narrow = model.clone({"dtype": "float32"})
+        narrow.learn_many(V, a > 0.0)
+        ours = {f"score, B={budget}, float32": scoring(narrow, rows)}
+        comparison.against(FLOAT64, scoring(model, rows), ours)
+        yield comparison
+
+
+def predict_and_learn(model: Any, examples: Examples) -> Run:
+    """Predict and learn every example, in two calls."""
+
+    def run() -> None:
+        new = model.clone()
+        for x, y in examples:
+            new.predict_one(x)
+            new.learn_one(x, y)
+
+    return run
+
+
+def predict_then_learn(model: Any, examples: Examples) -> Run:
+    """Predict and learn every example, in one call."""
+
+    def run() -> None:
+        learn = model.clone().predict_then_learn_one
+        for x, y in examples:
+            learn(x, y)
+
+    return run
+
+
+def one_by_one(stream: Stream, complete: bool) -> Iterator[Comparison]:
+    """Dicts: predict_one and learn_one, against River's models."""
+    n = max(len(stream) // 10, 100)
+    rows = [dict(enumerate(x)) for x in stream.X[:n].tolist()]
+    examples = list(zip(rows, stream.y[:n].tolist(), strict=True))
+    learners = LEARNERS | MORE_LEARNERS if complete else LEARNERS
+    models = {f"{name}, B=100": make(kernel_for(stream)) for name, make in learners.items()}
+    comparison = Comparison(stream.name, n)
+    ours = {f"dicts: {name}": predict_and_learn(model, examples) for name, model in models.items()}
+    ours |= {
+        f"dicts, in one call: {name}": predict_then_learn(model, examples)
+        for name, model in models.items()
+        if hasattr(model, "predict_then_learn_one") and (complete or "merge" in name)
+    }
+    comparison.against(
+        LOGISTIC, predict_and_learn(linear_model.LogisticRegression(), examples), ours
+    )
+    yield comparison
+    yield mapped_one_by_one(stream, examples[: max(n // 5, 50)])
+
+
+def mapped_one_by_one(stream: Stream, examples: Examples) -> Comparison:
+    """Dicts: random features and a linear model behind them, against River's."""
+    comparison = Comparison(stream.name, len(examples))
+    sampler = feature_extraction.RBFSampler(n_components=100, seed=1)
+    waves = rb.RandomFourier(100, kernel_for(stream), seed=1)
+    pipelines = [features | linear_model.LogisticRegression() for features in (sampler, waves)]
+    theirs, run = (predict_and_learn(pipeline, examples) for pipeline in pipelines)
+    comparison.against(SAMPLER, theirs, {"dicts: RandomFourier(100), linear": run})
+    return comparison
+
+
+def few_rows(stream: Stream) -> Iterator[Comparison]:
+    """learn_many of ten rows at a time: arrays against scikit-learn, frames against River."""
+    starts = range(0, min(len(stream), 3000) - 9, 10)
+    rows = slice(0, starts[-1] + 10)
+
+    def each(model: Any, X: Any, y: Any, method: str = "learn_many", **options: Any) -> Run:
+        learn, batches = getattr(model, method), [(X[i : i + 10], y[i : i + 10]) for i in starts]
+        return lambda: [learn(X, y, **options) for X, y in batches]
+
+    def comparison(name: str, theirs_name: str, theirs: Run, X: Any, y: Any) -> Comparison:
+        model = rb.BSGDClassifier(100, kernel_for(stream))
+        model.learn_many(stream.X, stream.y)
+        found = Comparison(stream.name, 10 * len(starts))
+        found.against(theirs_name, theirs, {name: each(model, X, y)})
+        return found
+
+    with contextlib.suppress(ImportError):
+        model = importlib.import_module("sklearn.linear_model").SGDClassifier()
+        theirs = each(model, stream.X, stream.y, "partial_fit", classes=[False, True])
+        name = "ten rows at a time, B=100"
+        yield comparison(name, "SGDClassifier, linear", theirs, stream.X, stream.y)
+    with contextlib.suppress(ImportError):
+        pandas = importlib.import_module("pandas")
+        X = pandas.DataFrame(stream.X[rows]).rename(columns=lambda i: f"x{i}")
+        y = pandas.Series(stream.y[rows])
+        theirs = each(linear_model.LogisticRegression(), X, y)
+        yield comparison("ten rows of a frame, B=100", LOGISTIC, theirs, X, y)
+
+
+def many_models(stream: Stream) -> Iterator[Comparison]:
+    """A thousand models in turns of fifty rows, against one model that gets them all."""
+    starts = list(itertools.islice(itertools.cycle(range(0, len(stream) - 49, 50)), 1000))
+    turns = [(stream.X[i : i + 50], stream.y[i : i + 50]) for i in starts]
+
+    def run(models: list[Any]) -> Run:
+        def learn() -> None:
+            for model, (X, y) in zip(models, turns, strict=True):
+                model.learn_many(X, y)
+
+        return learn
+
+    kernel = kernel_for(stream)
+    many = [rb.BSGDClassifier(20, kernel) for _ in turns]
+    one = [rb.BSGDClassifier(20, kernel)] * len(turns)
+    comparison = Comparison(stream.name, 50 * len(turns))
+    comparison.against("one model", run(one), {"1000 models in turns of 50 rows, B=20": run(many)})
+    yield comparison
+
+
+def far_apart(stream: Stream) -> Iterator[Comparison]:
+    """Features times ten: kernel values so small that their products may be no normal numbers.
+
+    More examples have a loss then, so more is learned.
+    """
+    for name, make in (LEARNERS | MORE_LEARNERS).items():
+        ours = learning(make, Stream(stream.name, 10.0 * stream.X, stream.y))
+        comparison = Comparison(stream.name, len(stream))
+        label = f"{name}, B=100, features times ten"
+        comparison.against("as they are", learning(make, stream), {label: ours})
+        yield comparison
+
+
+def comparisons(stream: Stream, complete: bool) -> Iterator[Comparison]:
+    """All comparisons on a stream; those with dicts and small batches on waveform alone."""
+    yield from learn_and_score(stream, complete)
+    yield from features_of_scikit_learn(stream)
+    yield from in_float32(stream)
+    if complete and not stream.sparse:
+        yield from far_apart(stream)
+    if stream.name.startswith("waveform"):
+        yield from one_by_one(stream, complete)
+        yield from few_rows(stream)
+        yield from many_models(stream)
