@@ -1120,8 +1120,8 @@ PROMISES = [
     ),
     Mutant(
         "distributed/workers/channel.py",
-        "        with self._unbroken():\n            answer = _received(self.peer)\n",
-        "        answer = _received(self.peer)\n",
+        "        with self._unbroken():\n            answer = self.peer.recv_bytes()\n",
+        "        answer = self.peer.recv_bytes()\n",
         "channel",
         "gone or interruption",
     ),
