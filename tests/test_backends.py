@@ -107,7 +107,9 @@ def test_a_serial_worker_is_in_this_process():
 def test_a_socket_is_in_the_folder_of_the_cluster(ray, monkeypatch):
     """So nothing is left of it when this process is killed before both ends have connected."""
     paths, connect = [], channel.connect
-    monkeypatch.setattr(channel, "connect", lambda path, key: paths.append(path) or connect(path, key))
+    monkeypatch.setattr(
+        channel, "connect", lambda path, key: paths.append(path) or connect(path, key)
+    )
     process(ray, wired=True).submit("getpid").result()
     (path,) = paths
     assert path.startswith(cluster.folder() + os.sep)

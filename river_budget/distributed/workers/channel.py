@@ -18,7 +18,11 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 
 BROKEN = (EOFError, OSError)
-NOT_HERE = (*BROKEN, AuthenticationError, ValueError)  # a ValueError where there are no such sockets
+NOT_HERE = (
+    *BROKEN,
+    AuthenticationError,
+    ValueError,
+)  # a ValueError where there are no such sockets
 BUFFER = 2**22  # bytes that the system is asked to take before they are read; it may allow less
 EXTRA = 2**11  # bytes that the system needs for a message besides its own
 
