@@ -1142,11 +1142,11 @@ PROMISES = [
     ),
     # ... and in the folder that is removed when this process is killed
     Mutant(
-        "distributed/workers/watch.py",
-        "not in (os.getpid(), program)",
-        "!= os.getpid()",
+        "distributed/workers/cluster.py",
+        "    _Cluster.remover = _remover(_Cluster.folder)\n",
+        "",
         "backends",
-        "spares_the_program",
+        "outlives_the_program",
     ),
     Mutant(
         "distributed/workers/ray.py",

@@ -41,11 +41,15 @@ def test_an_empty_message_is_a_message():
         assert end.send(b"").wait() == b""
 
 
-def test_both_ends_may_send_more_than_the_socket_takes():
-    large = bytes(range(256)) * 2**15  # 8 MB
+@pytest.mark.parametrize("buffer", [1, channel.BUFFER])
+@pytest.mark.parametrize(("size", "n"), [(2**23, 6), (50_000, 200), (100, 5000)])
+def test_both_ends_may_send_more_than_the_socket_takes(buffer, size, n, monkeypatch):
+    monkeypatch.setattr(channel, "BUFFER", buffer)
+    message = bytes(range(100)) * (size // 100)
     with channel_to(bytes) as end:
-        replies = [end.send(large) for _ in range(6)]
-        assert all(reply.wait() == large for reply in replies)
+        replies = [end.send(message) for _ in range(n)]
+        assert all(reply.wait() == message for reply in replies)
+        assert end.under_way == 0
 
 
 def test_a_reply_says_when_it_is_ready():
