@@ -1120,8 +1120,8 @@ PROMISES = [
     ),
     Mutant(
         "distributed/workers/channel.py",
-        "        with self._unbroken():\n            answer = _received(self.peer)\n",
-        "        answer = _received(self.peer)\n",
+        "        with self._unbroken():\n            answer = self.peer.recv_bytes()\n",
+        "        answer = self.peer.recv_bytes()\n",
         "channel",
         "gone or interruption",
     ),
@@ -1142,11 +1142,11 @@ PROMISES = [
     ),
     # ... and in the folder that is removed when this process is killed
     Mutant(
-        "distributed/workers/watch.py",
-        "not in (os.getpid(), program)",
-        "!= os.getpid()",
+        "distributed/workers/cluster.py",
+        "    _Cluster.remover = _remover(_Cluster.folder)\n",
+        "",
         "backends",
-        "spares_the_program",
+        "outlives_the_program",
     ),
     Mutant(
         "distributed/workers/ray.py",

@@ -1,4 +1,4 @@
-"""The socket to a worker: everything arrives, in order, however large; and what happens when one end is gone."""
+"""The connection to a worker: everything arrives, in order, however large; and what happens when one end is gone."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from river_budget.distributed.workers import channel
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="sockets of POSIX")
 
 
+KEY = b"key"
+
+
 @contextlib.contextmanager
 def channel_to(answer):
     """A channel to a thread that answers."""
     with channel.address() as path:
-        assert channel.listen(path, answer)
-        end = channel.connect(path)
+        assert channel.listen(path, KEY, answer)
+        end = channel.connect(path, KEY)
     assert not os.path.exists(path)
     with contextlib.closing(end):
         yield end
@@ -38,11 +41,15 @@ def test_an_empty_message_is_a_message():
         assert end.send(b"").wait() == b""
 
 
-def test_both_ends_may_send_more_than_the_socket_takes():
-    large = bytes(range(256)) * 2**15  # 8 MB
+@pytest.mark.parametrize("buffer", [1, channel.BUFFER])
+@pytest.mark.parametrize(("size", "n"), [(2**23, 6), (50_000, 200), (100, 5000)])
+def test_both_ends_may_send_more_than_the_socket_takes(buffer, size, n, monkeypatch):
+    monkeypatch.setattr(channel, "BUFFER", buffer)
+    message = bytes(range(100)) * (size // 100)
     with channel_to(bytes) as end:
-        replies = [end.send(large) for _ in range(6)]
-        assert all(reply.wait() == large for reply in replies)
+        replies = [end.send(message) for _ in range(n)]
+        assert all(reply.wait() == message for reply in replies)
+        assert end.under_way == 0
 
 
 def test_a_reply_says_when_it_is_ready():
@@ -76,13 +83,13 @@ def test_nothing_is_answered_once_this_end_is_closed():
 
 
 class Interrupted:
-    """A socket whose reader presses Ctrl-C."""
+    """A connection whose reader presses Ctrl-C."""
 
     def __init__(self, peer):
         self.peer = peer
 
-    def recv_into(self, room):
-        self.peer.recv_into(room[:1])
+    def recv_bytes(self):
+        os.read(self.peer.fileno(), 1)
         raise KeyboardInterrupt
 
     def __getattr__(self, name):
@@ -100,8 +107,14 @@ def test_after_an_interruption_no_answer_is_taken_for_another():
 
 
 def test_where_no_socket_can_be_there_is_no_channel(tmp_path):
-    assert not channel.listen(str(tmp_path / "nowhere" / "channel"), bytes)
-    assert channel.connect(str(tmp_path / "nobody")) is None
+    assert not channel.listen(str(tmp_path / "nowhere" / "channel"), KEY, bytes)
+    assert channel.connect(str(tmp_path / "nobody"), KEY) is None
+
+
+def test_without_the_key_there_is_no_channel():
+    with channel.address() as path:
+        assert channel.listen(path, KEY, bytes)
+        assert channel.connect(path, b"another key") is None
 
 
 NOBODY = 65534
@@ -111,7 +124,7 @@ NOBODY = 65534
 def test_another_user_cannot_connect():
     """The folder of the socket may be entered by its owner only, from its first moment on."""
     with channel.address() as path:
-        assert channel.listen(path, bytes)
+        assert channel.listen(path, KEY, bytes)
         assert os.stat(os.path.dirname(path)).st_mode & 0o777 == 0o700
         if os.geteuid() == 0:
             child = os.fork()
@@ -121,14 +134,14 @@ def test_another_user_cannot_connect():
                     os.setgroups([])
                     os.setgid(NOBODY)
                     os.setuid(NOBODY)
-                    status = 0 if channel.connect(path) is None else 2
+                    status = 0 if channel.connect(path, KEY) is None else 2
                 finally:
                     os._exit(status)
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        end = channel.connect(path)  # the first to be let in
+        end = channel.connect(path, KEY)  # the first to be let in
     with contextlib.closing(end):
         assert end.send(b"1").wait() == b"1"
-    assert channel.connect(path) is None
+    assert channel.connect(path, KEY) is None
 
 
 def test_a_worker_of_another_version_says_so():

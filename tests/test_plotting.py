@@ -1,4 +1,4 @@
-"""Figures: what they show, and that the same input always gives the same file."""
+"""Figures: what they show, whatever the reader's settings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def legend_of(figure):
 
 
 def labels(axis):
-    return [label.get_text() for label in axis.get_majorticklabels()]
+    """The labels that are seen."""
+    low, high = axis.get_view_interval()
+    labels = zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
+    return [label.get_text() for place, label in labels if low <= place <= high]
 
 
 def line_styles(axes):
@@ -62,15 +65,16 @@ def test_six_panels_of_twelve_curves_are_a_small_file(tmp_path):
     assert path.stat().st_size < 250_000
 
 
-def test_the_same_panels_give_the_same_bytes_whatever_the_settings(tmp_path):
+def test_a_file_looks_the_same_whatever_the_settings(tmp_path):
     import matplotlib
+    from matplotlib.image import imread
 
     panels = [panel(curve("SBP"), curve("unknown", end=0.3), percent=True)] * 2
     draw(tmp_path / "first.png", panels)
     with matplotlib.rc_context({"font.size": 20, "lines.linestyle": ":", "axes.facecolor": "red"}):
         draw(tmp_path / "second.png", panels)
         assert matplotlib.rcParams["font.size"] == 20
-    assert (tmp_path / "first.png").read_bytes() == (tmp_path / "second.png").read_bytes()
+    assert np.array_equal(imread(tmp_path / "first.png"), imread(tmp_path / "second.png"))
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, tmp_path):
@@ -132,7 +136,7 @@ def test_the_legend_leaves_out_what_has_nothing_to_show():
 @pytest.mark.parametrize("n", [1, 4])
 def test_the_legend_covers_no_panel(n):
     figure = figure_of([panel(*map(curve, RACE))] * n, title="A long title " * 10)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     legend = figure.legends[0].get_window_extent()
     assert all(not legend.overlaps(axes.get_tightbbox()) for axes in figure.axes)
     assert not legend.overlaps(figure._suptitle.get_window_extent())
@@ -184,7 +188,8 @@ def test_thousands_and_percent():
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), [(0.09, 0.3), (0.0912, 0.0935), (0.21, 0.29), (1e-6, 1e9), (3, 400), (1, 1e7)]
+    ("low", "high"),
+    [(0.09, 0.3), (0.0912, 0.0935), (0.21, 0.29), (0.12, 0.44), (1e-6, 1e9), (3, 400), (1, 1e7)],
 )
 def test_a_log_axis_of_any_length_has_some_labels_and_not_many(low, high):
     axis = axes_of(Line("SBP", [1, 2], [low, high]), log_y=True).yaxis
@@ -237,13 +242,20 @@ def test_a_level_is_a_line_without_markers_across_the_whole_panel():
 def test_points_have_markers_and_no_line():
     (points,) = axes_of(Line("SBP", range(30), range(30), shape="points")).lines
     assert points.get_linewidth() == 0
-    assert len(points.get_markevery()) == 30
+    assert points.get_marker() == KNOWN["SBP"].marker
+    assert points.get_markevery() is None
 
 
 def test_a_long_line_has_few_markers():
     (line,) = axes_of(curve()).lines
     assert line.get_marker() == KNOWN["Forgetron"].marker
-    assert len(line.get_markevery()) == figures.MARKS
+    start, step = line.get_markevery()
+    assert len(line.get_xdata()[start::step]) == figures.MARKS
+
+
+def test_markers_of_long_lines_do_not_lie_on_each_other():
+    axes = axes_of(*(curve(name) for name in ("Perceptron", "Projectron", "NOGD")))
+    assert len({line.get_markevery() for line in axes.lines}) == 3
 
 
 @pytest.mark.parametrize("shape", ["line", "points", "level"])
@@ -280,7 +292,7 @@ def test_on_a_log_axis_a_spread_below_zero_goes_down_to_the_frame():
     ],
 )
 def test_strange_lines_are_drawn(lines, log):
-    figure_of([panel(*lines, log_x=log, log_y=log, percent=True)]).canvas.draw()
+    figure_of([panel(*lines, log_x=log, log_y=log, percent=True)]).draw_without_rendering()
 
 
 def test_an_empty_panel_says_so():

@@ -76,7 +76,7 @@ class Curve(NamedTuple):
         return np.isfinite(self.x + self.y)
 
 
-def curve_of(line: Line, panel: Panel) -> Curve:
+def _curve_of(line: Line, panel: Panel) -> Curve:
     if line.shape not in ("line", "points", "level"):
         raise ValueError(f"{line.name}: shape={line.shape!r} is not line, points or level")
     if (line.low is None) != (line.high is None):
@@ -92,6 +92,10 @@ def curve_of(line: Line, panel: Panel) -> Curve:
     return Curve(x, y, low, high, line.shape)
 
 
+def curves_of(panel: Panel) -> list[Curve]:
+    return [_curve_of(line, panel) for line in panel.lines]
+
+
 def _numbers(values: Sequence[float], log: bool) -> Floats:
     array = np.array(values, dtype=float)
     within = np.abs(array) < TOO_FAR
@@ -102,7 +106,7 @@ def _numbers(values: Sequence[float], log: bool) -> Floats:
 
 def covered(panel: Panel) -> dict[int, int]:
     """Which lines a later one covers, and the first that does."""
-    curves = [curve_of(line, panel) for line in panel.lines]
+    curves = curves_of(panel)
     values = [np.log10(curve.y) if panel.log_y else curve.y for curve in curves]
     finite = np.concatenate([np.empty(0), *(y[np.isfinite(y)] for y in values)])
     if not finite.size:

@@ -1,4 +1,4 @@
-"""A socket between this process and a worker on the same machine, for workers that are called often.
+"""A connection between this process and a worker on the same machine, for workers that are called often.
 
 A call through Ray costs the sender half a millisecond, and the answer takes more than one. A socket between two
 processes of one machine costs a tenth of that, and the answer takes a fifth. Ray still starts the worker, ends it,
@@ -10,16 +10,21 @@ from __future__ import annotations
 import collections
 import contextlib
 import os
-import select
 import socket
-import struct
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener
 
-HEADER = struct.Struct("!Q")  # how many bytes follow
-ROOM = 2**22  # bytes on their way; the system may allow less
 BROKEN = (EOFError, OSError)
+NOT_HERE = (
+    *BROKEN,
+    AuthenticationError,
+    ValueError,
+)  # a ValueError where there are no such sockets
+BUFFER = 2**22  # bytes that the system is asked to take before they are read; it may allow less
+EXTRA = 2**11  # bytes that the system needs for a message besides its own
 
 
 @contextlib.contextmanager
@@ -30,86 +35,67 @@ def address(place: str | None = None) -> Iterator[str]:
         yield os.path.join(folder, "channel")
 
 
-def listen(path: str, answer: Callable[[bytearray], bytes]) -> bool:
-    """Serve requests at this socket in a thread. False if it cannot be opened here: the path belongs to another
-    machine, or there are no Unix sockets."""
-    listener = _socket(lambda new: new.bind(path))
-    if listener is None:
+def listen(path: str, key: bytes, answer: Callable[[bytes], bytes]) -> bool:
+    """Serve requests at this path in a thread, to one who knows the key. False if that is not possible here: the
+    path belongs to another machine, or there are no Unix sockets."""
+    try:
+        listener = Listener(path, authkey=key)
+    except NOT_HERE:
         return False
-    listener.listen(1)
     threading.Thread(target=_serve, args=(listener, answer), daemon=True).start()
     return True
 
 
-def connect(path: str) -> Channel | None:
-    """The channel to the process that listens at this path. None if no process does."""
-    caller = _socket(lambda new: new.connect(path))
-    if caller is None:
-        return None
-    caller.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
-    return Channel(caller)
-
-
-def _socket(attach: Callable[[socket.socket], None]) -> socket.socket | None:
-    if not hasattr(socket, "AF_UNIX"):
-        return None
-    new = socket.socket(socket.AF_UNIX)
+def connect(path: str, key: bytes) -> Channel | None:
+    """The channel to the process that listens at this path. None if no process does, or if it has another key."""
     try:
-        attach(new)
-    except OSError:
-        new.close()
+        return Channel(Client(path, authkey=key))
+    except NOT_HERE:
         return None
-    return new
 
 
-def _serve(listener: socket.socket, answer: Callable[[bytearray], bytes]) -> None:
+def _serve(listener: Listener, answer: Callable[[bytes], bytes]) -> None:
     """Answer requests in their order until the other end is closed.
 
     One thread receives, calls and sends: a second thread would sometimes have to wait until another worker pauses.
     """
-    with listener:
-        caller, _ = listener.accept()
-    with caller, contextlib.suppress(*BROKEN):
+    with contextlib.suppress(*NOT_HERE), _accepted(listener) as caller:
         while True:
-            caller.sendall(_framed(answer(_received(caller))))
+            caller.send_bytes(answer(caller.recv_bytes()))
 
 
-def _framed(message: bytes) -> bytes:
-    return HEADER.pack(len(message)) + message
-
-
-def _received(peer: socket.socket) -> bytearray:
-    """The next message."""
-    (size,) = HEADER.unpack(_exactly(peer, HEADER.size))
-    return _exactly(peer, size)
-
-
-def _exactly(peer: socket.socket, size: int) -> bytearray:
-    message = bytearray(size)
-    rest = memoryview(message)
-    while rest:
-        count = peer.recv_into(rest)
-        if not count:
-            raise EOFError
-        rest = rest[count:]
-    return message
+def _accepted(listener: Listener) -> Connection:
+    """The first connection, after which nobody else can connect."""
+    try:
+        return listener.accept()
+    finally:
+        with contextlib.suppress(FileNotFoundError):  # the other end may have removed the path
+            listener.close()
 
 
 class Channel:
-    """One end of the socket. Requests go out, and their answers come back in the same order."""
+    """One end of a connection. Requests go out, and their answers come back in the same order."""
 
-    def __init__(self, peer: socket.socket):
+    def __init__(self, peer: Connection):
         self.peer = peer
         self.waiting: collections.deque[Reply] = collections.deque()
+        self.under_way = 0  # bytes of requests without an answer
+        with socket.socket(fileno=os.dup(peer.fileno())) as same:
+            same.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
+            self.room = same.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) // 2
 
     def close(self) -> None:
         self.peer.close()
 
     def send(self, request: bytes) -> Reply:
-        reply = Reply(self)
+        reply = Reply(self, len(request) + EXTRA)
+        # Else both ends might wait, each until the other one takes what it sends.
+        while self.waiting and self.under_way + reply.size > self.room:
+            self.receive()
         self.waiting.append(reply)
+        self.under_way += reply.size
         with self._unbroken():  # on a broken channel the reply will be None
-            self._send(memoryview(_framed(request)))
+            self.peer.send_bytes(request)
         return reply
 
     @contextlib.contextmanager
@@ -123,41 +109,28 @@ class Channel:
             self.close()
             raise
 
-    def _send(self, rest: memoryview) -> None:
-        while rest:
-            try:
-                rest = rest[self.peer.send(rest, socket.MSG_DONTWAIT) :]
-            except BlockingIOError:
-                # The other end may be waiting too, until this end takes an answer.
-                if self._next(select.POLLIN | select.POLLOUT, None) & select.POLLIN:
-                    self.receive()
-
-    def _next(self, events: int, patience: int | None) -> int:
-        """Which of these events have happened, after so many milliseconds at most."""
-        poll = select.poll()
-        poll.register(self.peer, events)
-        return sum(event for _, event in poll.poll(patience))
-
     def receive(self) -> None:
         """Give the next answer to its reply. The answer is None once the other end is gone."""
         answer = None
         with self._unbroken():
-            answer = _received(self.peer)
-        self.waiting.popleft().come(answer)
+            answer = self.peer.recv_bytes()
+        reply = self.waiting.popleft()
+        self.under_way -= reply.size
+        reply.come(answer)
 
     def ready(self) -> bool:
         """Whether `receive` would find something."""
-        return self.peer.fileno() < 0 or bool(self._next(select.POLLIN, 0))
+        return self.peer.closed or self.peer.poll()
 
 
 class Reply:
     """The answer to one request, now or later."""
 
-    def __init__(self, channel: Channel):
-        self.channel, self.done = channel, False
-        self.answer: bytearray | None = None
+    def __init__(self, channel: Channel, size: int):
+        self.channel, self.size, self.done = channel, size, False
+        self.answer: bytes | None = None
 
-    def come(self, answer: bytearray | None) -> None:
+    def come(self, answer: bytes | None) -> None:
         self.answer, self.done = answer, True
 
     def ready(self) -> bool:
@@ -165,7 +138,7 @@ class Reply:
             self.channel.receive()
         return self.done
 
-    def wait(self) -> bytearray | None:
+    def wait(self) -> bytes | None:
         """The answer. None if the other end is gone."""
         while not self.done:
             self.channel.receive()

@@ -6,18 +6,28 @@ import contextlib
 import os
 import secrets
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from typing import Any
-
-from .watch import watch
 
 # Bytes of memory that the processes of a new cluster share. Ray spills the rest to disk.
 SHARED_MEMORY = 512 * 2**20
 # Arguments up to so many bytes are sent directly: by shared memory they take 2 ms more.
 DIRECT = 2**20
 TOKEN = secrets.token_hex(32)  # a new cluster refuses processes that do not know it
+# Waits until the program that holds the other end of its input has ended, and removes a folder. It goes on for some
+# seconds, as processes of Ray write into the folder until they have noticed. It ends none of them.
+REMOVER = """
+import os, shutil, sys, time
+sys.stdin.buffer.read()
+for _ in range(25):
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
+    if not os.path.isdir(sys.argv[1]):
+        break
+    time.sleep(0.2)
+"""
 
 
 def imported() -> Any:
@@ -52,11 +62,15 @@ def environment() -> Iterator[None]:
 
 
 class _Cluster:
-    """The cluster that this process has started, and how many backends use it."""
+    """The cluster that this process has started, and how many backends use it.
+
+    If this process is killed, Ray ends the processes that it has started: most within three seconds, two of them
+    after a minute, in which they try to report what happened.
+    """
 
     users = 0
     folder = ""
-    watcher: Any = None  # clears up if this process is killed
+    remover: Any = None  # removes the folder if this process is killed
 
 
 def join(ray: Any, workers: int) -> Any:
@@ -83,7 +97,7 @@ def _start(ray: Any, workers: int) -> None:
     # The path of a socket is limited in length, so its folder must have a short name.
     place = "/tmp" if sys.platform == "darwin" else None
     _Cluster.folder = tempfile.mkdtemp(prefix="rb-", dir=place)
-    _Cluster.watcher = watch(_Cluster.folder)
+    _Cluster.remover = _remover(_Cluster.folder)
     try:
         with environment(), contained():
             ray.init(
@@ -152,10 +166,21 @@ def _stop(ray: Any) -> None:
     _clear_up()
 
 
+def _remover(folder: str) -> subprocess.Popen[bytes]:
+    """A process that removes the folder at the end of this one, in whatever way it ends."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", REMOVER, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
 def _clear_up() -> None:
-    """What a cluster has left: its folder, and who waits for the end of this process."""
+    """What a cluster has left: its folder, and the process that waits for the end of this one."""
     shutil.rmtree(_Cluster.folder, ignore_errors=True)
-    if _Cluster.watcher is not None:
-        _Cluster.watcher.terminate()
-        _Cluster.watcher.communicate()
-        _Cluster.watcher = None
+    if _Cluster.remover is not None:
+        _Cluster.remover.terminate()
+        _Cluster.remover.communicate()
+        _Cluster.remover = None

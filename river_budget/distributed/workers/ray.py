@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import pickle
+import secrets
 import traceback
 import weakref
 from collections.abc import Sequence
@@ -44,11 +45,11 @@ class RayHost(Host):
             error.add_note("in a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
         return value, error
 
-    def listen(self, path: str) -> bool:
+    def listen(self, path: str, key: bytes) -> bool:
         """Serve calls over a channel at this path too. False if that is not possible here."""
-        return channel.listen(path, self._answer)
+        return channel.listen(path, key, self._answer)
 
-    def _answer(self, request: bytearray) -> bytes:
+    def _answer(self, request: bytes) -> bytes:
         try:
             method, arguments = pickle.loads(request)
             return dumps(self.call(method, *arguments))
@@ -118,12 +119,13 @@ class ChannelWorker(RayWorker):
 
     def _connect(self) -> None:
         """Wait for the worker, and open a channel to it if possible. If the worker is lost, the next call raises."""
+        key = secrets.token_bytes()
         with (
             channel.address(cluster.folder()) as path,
             contextlib.suppress(self.ray.exceptions.RayError),
         ):
-            if self.ray.get(self.actor.listen.remote(path)):
-                self.channel = channel.connect(path)
+            if self.ray.get(self.actor.listen.remote(path, key)):
+                self.channel = channel.connect(path, key)
 
     def fate(self) -> WorkerLost:
         """Why the worker does not answer."""
