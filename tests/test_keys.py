@@ -147,8 +147,8 @@ def test_compiled_code_has_the_same_keys_and_ties(bits):
 
 
 def test_both_are_made_of_the_same_numbers():
-    assert int(dicts.MODULUS) == lists.MODULUS
-    assert dicts.NUMBERS_TIE == lists.NUMBERS_TIE
+    assert int(dicts.TEXT_MODULUS) == lists.TEXT_MODULUS
+    assert dicts.NUMBER_MODULUS == lists.NUMBER_MODULUS
     assert [int(dicts.OF_TEXT), int(dicts.OF_TUPLE)] == [lists.TEXT[0], lists.TUPLE[0]]
 
 

@@ -23,6 +23,7 @@ from .cpython import (
     dict_size,
     error_set,
     float_value,
+    hash_of,
     hold,
     int_value,
     release,
@@ -43,9 +44,8 @@ STRANGE = np.int64(-2)  # the place of a name that is out of the ordinary
 ALL_BITS = 2**32 - 1
 
 # How the tie of a name is made (model/lists.py)
-MODULUS = np.uint64(29493594393656593)
+TEXT_MODULUS, NUMBER_MODULUS = np.uint64(1973272913), 2**31 - 1
 OF_TEXT, OF_TUPLE = np.uint64(1), np.uint64(2)
-NUMBERS_TIE = -(2**54)
 
 octets, u32 = carver(np.uint8), carver(np.uint32)
 
@@ -216,7 +216,7 @@ def tie_of(entry, at, name):
     if kind == entry.text:
         return tie_of_text(entry, at, name, OF_TEXT)
     if kind == entry.whole:
-        return np.int64(whole_number(name)) + NUMBERS_TIE
+        return -1 - hash_of(name) % NUMBER_MODULUS
     text = repr_new(name)
     if text == 0:
         return NONE
@@ -233,7 +233,7 @@ def tie_of_text(entry, at, name, kind):
         return NONE
     text, rest = octets(text, entry.size), kind
     for i in range(text.shape[0]):
-        rest = ((rest << np.uint64(8)) | np.uint64(text[i])) % MODULUS
+        rest = ((rest << np.uint64(8)) | np.uint64(text[i])) % TEXT_MODULUS
     return np.int64(rest)
 
 

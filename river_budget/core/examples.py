@@ -298,7 +298,7 @@ def has_tie(keys, places, n):
 @compiled(always_inlined=True)
 def tie_of(place, known_ties, given_ties):
     if place >= 0:
-        return known_ties[place]
+        return np.int64(known_ties[place])
     return i64(given_ties + 8 * ~place, 1)[0] if given_ties != NO_TIES else NONE
 
 

@@ -24,6 +24,7 @@ from .numba_types import (
     f64_matrix,
     give_attributes,
     give_constructor,
+    i32,
     i64,
     i64_matrix,
     intp,
@@ -100,7 +101,7 @@ BLOCK_TABLES: dict[str, Any] = {
     "per_vector": (f64_matrix, lambda h: (h.per_vector, h.capacity)),  # the algorithm's own rows
     "factor": (f64_matrix, lambda h: (h.factored * h.capacity, h.capacity)),  # of K^-1
     "keys": (f64, lambda h: (h.width,)),  # the order in which features are summed up
-    "ties": (i64, lambda h: (h.width,)),  # and that of features whose keys are equal
+    "ties": (i32, lambda h: (h.width,)),  # and that of features whose keys are equal
     "columns": (columns_at, lambda h: (h.linked,)),  # the nodes of every feature
     "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
     "pieces": (i64_matrix, lambda h: (2, h.pieces)),  # of nodes, that nobody has

@@ -140,7 +140,8 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
     return carver
 
 
-f64, i64, f32 = carver(np.float64), carver(np.int64), carver(np.float32)
+f64, i64 = carver(np.float64), carver(np.int64)
+f32, i32 = carver(np.float32), carver(np.int32)
 f64_matrix, f32_matrix = carver(np.float64, 2), carver(np.float32, 2)
 i64_matrix = carver(np.int64, 2)
 intp = types.intp

@@ -7,6 +7,7 @@ nothing has happened either. Only passes over large models let other threads go 
 
 from __future__ import annotations
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 
@@ -44,7 +45,7 @@ from .entries import entry_at
 from .examples import NONE
 from .jit import compiled
 from .layout import model_at
-from .numba_types import FLAG, WHOLE, carve, compiled_as, f64, i64
+from .numba_types import FLAG, WHOLE, carve, compiled_as, f64, i32, i64
 from .shared import shared
 
 MOST_SPARE = 64  # floats for which memory is put aside
@@ -221,7 +222,7 @@ def offer_places(entry, at, call, model):
     vacant, offered = last_vacant(entry), 0
     for i in range(n):
         if places[i] < 0:
-            places[i] = vacant[offered]
+            places[i] = np.int64(vacant[offered])
             model.keys[places[i]] = keys[i]
             model.ties[places[i]] = tie_of(entry, at, strangers[offered])
             if error_set() != 0 or not register(entry, strangers[offered], places[i]):
@@ -235,7 +236,7 @@ def offer_places(entry, at, call, model):
 def last_vacant(entry):
     """The places of the new names."""
     left = i64(entry.left, 1)[0]
-    return i64(entry.vacant + 8 * (left - entry.new), entry.new)
+    return i32(entry.vacant + 4 * (left - entry.new), entry.new)
 
 
 @compiled
@@ -263,7 +264,7 @@ def keep_used(entry, model):
     vacant, names_at = last_vacant(entry), i64(entry.names_at, columns.shape[0])
     unused = 0
     for i in range(entry.new):
-        place = vacant[i]
+        place = np.int64(vacant[i])
         if columns[place].count == 0 and removed(entry, strangers[i]):
             vacant[unused] = place
             unused += 1
@@ -287,7 +288,7 @@ def give_up(entry, model):
     """Names that no vector uses any more lose their places."""
     emptied, columns, left = model.emptied, model.columns, i64(entry.left, 1)
     names_at = i64(entry.names_at, columns.shape[0])
-    vacant, before = i64(entry.vacant, columns.shape[0]), left[0]
+    vacant, before = i32(entry.vacant, columns.shape[0]), left[0]
     for i in range(model.n_emptied[0]):
         place = emptied[i]
         if columns[place].count == 0 and names_at[place] != 0:

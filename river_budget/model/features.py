@@ -76,7 +76,7 @@ class Vacant:
     __slots__ = ("left", "places")
 
     def __init__(self, width: int = 0) -> None:
-        self.places: Any = np.zeros(width, np.int64)
+        self.places: Any = np.zeros(width, np.int32)
         self.left: Any = np.zeros(1, np.int64)  # so many are vacant
 
     def __len__(self) -> int:

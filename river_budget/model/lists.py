@@ -16,14 +16,12 @@ FEW_NAMES = 32  # such are looked at one by one
 
 # Where a name stands in the order of summation: by its key, and among equal keys by its tie. Both follow from nothing but
 # the name. The key of a text is its CRC-32: of 100,000 words two have the same with a probability of 69 %. The tie is a
-# second number that knows nothing of the first: the text as one whole number, modulo a prime of 55 bits. Compiled code
-# computes the same (core/dicts.py).
+# second number of 32 bits that knows nothing of the first: the text as one whole number, modulo a prime; of a number its
+# hash, below 0. Compiled code computes the same (core/dicts.py). Names that agree in both are told apart by their places.
 ALL_BITS = 2**32 - 1
 key_mask = ALL_BITS  # tests keep fewer bits of all keys, so that many names, or all, have the same
-MODULUS = 29493594393656593
+TEXT_MODULUS, NUMBER_MODULUS = 1973272913, 2**31 - 1
 TEXT, TUPLE, OTHER = b"\1", b"\2", b"\3"  # before the octets of which a tie is made
-NUMBERS_TIE = -(2**54)  # added to whole numbers: below the ties of texts
-OTHER_NUMBERS_TIE, OBJECTS_TIE = -(2**60), -(2**61)
 
 
 def key_of(name: Any) -> float:
@@ -36,7 +34,7 @@ def key_and_tie(name: Any) -> tuple[float, int]:
     if type(name) is str:
         return _of_octets(_octets(name), TEXT)
     if type(name) is int and -WHOLE < name < WHOLE:  # as columns mostly are
-        return _number_key(float(name), name), name + NUMBERS_TIE
+        return _number_key(float(name), name), _hash_tie(name)
     try:
         value = as_float(name)  # 1, 1.0 and True are one key of a dict
     except (
@@ -44,14 +42,14 @@ def key_and_tie(name: Any) -> tuple[float, int]:
     ):  # a whole number of more digits than Python writes down, or an object of the user's
         value = None
     if value is not None:
-        return _number_key(value, name), _tie_of_number(name, value)
+        return _number_key(value, name), _hash_tie(name)
     try:
         if isinstance(name, str):
             return _of_octets(_octets(name), TEXT)
         kind = TUPLE if type(name) is tuple else OTHER + type(name).__name__.encode()
         return _of_octets(_octets(repr(name)), kind)
     except Exception:  # what cannot be printed
-        return 0.0, OBJECTS_TIE - hash(name) % 2**59
+        return 0.0, _hash_tie(name)
 
 
 def _octets(text: str) -> bytes:
@@ -62,18 +60,16 @@ def _octets(text: str) -> bytes:
 
 
 def _of_octets(octets: bytes, kind: bytes) -> tuple[float, int]:
-    return float(zlib.crc32(octets) & key_mask), int.from_bytes(kind + octets) % MODULUS
+    return float(zlib.crc32(octets) & key_mask), int.from_bytes(kind + octets) % TEXT_MODULUS
 
 
 def _number_key(value: float, name: Any) -> float:
     return value if key_mask == ALL_BITS else float(hash(name) & key_mask)
 
 
-def _tie_of_number(name: Any, value: float) -> int:
+def _hash_tie(name: Any) -> int:
     """Tells numbers apart that are one float, as 2**53 and 2**53 + 1, or 1/3 and Fraction(1, 3)."""
-    if abs(value) < WHOLE and value.is_integer() and hash(name) == hash(value):
-        return int(value) + NUMBERS_TIE
-    return OTHER_NUMBERS_TIE - hash(name) % 2**59
+    return -1 - hash(name) % NUMBER_MODULUS
 
 
 def write_order(keys: Any, ties: Any, places: Iterable[int], names: Collection[Any]) -> None:
@@ -93,11 +89,12 @@ def order_of(names: Collection[Any]) -> tuple[Any, Any]:
         if kinds == {int} and key_mask == ALL_BITS:  # the numbers of columns
             keys = np.fromiter(names, np.float64, n)
             if (np.abs(keys) < WHOLE).all():
-                return keys, np.fromiter(names, np.int64, n) + NUMBERS_TIE
+                hashes = np.fromiter(map(hash, names), np.int64, n)
+                return keys, -1 - hashes % NUMBER_MODULUS
         if kinds == {str}:
             octets = list(map(str.encode, names))
             keys = np.fromiter(map(zlib.crc32, octets), np.int64, n) & key_mask
-            ties = (int.from_bytes(TEXT + text) % MODULUS for text in octets)
+            ties = (int.from_bytes(TEXT + text) % TEXT_MODULUS for text in octets)
             return keys.astype(float), np.fromiter(ties, np.int64, n)
     except (UnicodeEncodeError, OverflowError):
         pass  # half of a character, or a number beyond all floats
