@@ -291,11 +291,11 @@ def give_up(entry, model):
     vacant, before = i32(entry.vacant, columns.shape[0]), left[0]
     for i in range(model.n_emptied[0]):
         place = emptied[i]
-        if columns[place].count == 0 and names_at[place] != 0:
-            if removed(entry, names_at[place]):
-                names_at[place] = 0
-                vacant[left[0]] = place
-                left[0] += 1
+        unused = columns[place].count == 0 and names_at[place] != 0
+        if unused and removed(entry, names_at[place]):
+            names_at[place] = 0
+            vacant[left[0]] = place
+            left[0] += 1
     if left[0] != before:
         version = i64(entry.given_back, 1)
         version[0] += 1
