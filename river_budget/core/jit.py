@@ -16,18 +16,27 @@ from typing import Any
 import numba
 
 from .disk_cache import CacheFile, warn_once
+from .plain import PLAIN
 
+Cached: Any
+Compiler: Any
+LinkableCompiler: Any
 try:
+    if PLAIN:
+        raise ImportError("RIVER_BUDGET_PLAIN is set")
     from .linkable import Cached
     from .pipeline import Compiler, LinkableCompiler
 except (ImportError, AttributeError):  # this version of numba has no such parts
-    Cached = Compiler = LinkableCompiler = None  # type: ignore[assignment, misc]
+    Cached = Compiler = LinkableCompiler = None
 
 # Sums may be reordered and products fused, so that loops vectorise. NaN and infinity keep their
 # meaning: the checks that keep them out of a model depend on it.
 REORDERED = frozenset({"reassoc", "contract", "arcp", "nsz"})
 # Only fused multiply-add: for code that relies on the order of its additions.
 FUSED = frozenset({"contract"})
+
+# of every compiled function. error_model: a division that may raise ZeroDivisionError keeps its loop scalar
+IN_ALL: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 _FOLDER = pathlib.Path(__file__).parent
 _STAMP = hashlib.sha256(
@@ -68,8 +77,9 @@ def compiled(
             "inline": "always" if inlined else "never",
             "forceinline": always_inlined,
         }
-        # error_model: a division that may raise ZeroDivisionError keeps its loop scalar
-        options |= {"nogil": True, "error_model": "numpy"}
+        options |= IN_ALL
+        if PLAIN:
+            return numba.njit(**options)(function)
         try:
             return _dispatcher(function, options | {"cache": True}, apart)
         except (RuntimeError, AttributeError) as error:
