@@ -11,7 +11,9 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))  # the package beside the tests
+sys.path.insert(
+    0, str(pathlib.Path(__file__).resolve().parent.parent)
+)  # the package beside the tests
 from models import MODELS, TRANSFORMERS, list_of, stream_for, variant
 from river import base
 
