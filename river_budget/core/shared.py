@@ -25,7 +25,7 @@ from .numba_types import compiled_as
 from .plain import PLAIN
 
 _functions: dict[Need, list[Any]] = {}  # (function, its signature, cell)
-_callbacks: list[Any] = []  # numba frees the machine code of those that nobody refers to
+_callbacks: dict[Any, Any] = {}  # by function, with PLAIN: numba frees those that nobody refers to
 ready = 0  # the needs whose functions are compiled
 
 
@@ -113,9 +113,9 @@ def make_ready(needs: int) -> None:
 def _compiled(function: Any, signature: Any) -> int:
     """The address of the machine code of a function."""
     if PLAIN:
-        callback = numba.cfunc(signature, **IN_ALL)(function.py_func)
-        _callbacks.append(callback)
-        return int(callback.address or 0)
+        if function not in _callbacks:
+            _callbacks[function] = numba.cfunc(signature, **IN_ALL)(function.py_func)
+        return int(_callbacks[function].address)
     function.compile(signature.args)  # from here on, names that are private to numba
     found = function.overloads[signature.args]
     return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
