@@ -14,9 +14,9 @@ Switched off are:
 - the reader of dicts, two functions of C that know how CPython calls such functions (model/at_once.py): examples go the
   long way, through Python.
 
-What remains is what numba offers to authors of extensions: `numba.extending` with the types, models, cgutils and contexts
-that go with it, and llvmlite's builder. Four names among those are documented by example only: `AttributeTemplate`,
-`make_array` and `populate_array` of numba.np.arrayobj, and `numba.config.DISABLE_JIT`.
+What remains is what numba offers to authors of extensions, `numba.extending` with the types, models, cgutils and contexts
+that go with it, and llvmlite's builder. Some of it numba shows by example only: `AttributeTemplate`, `make_array` and
+`populate_array` of numba.np.arrayobj, and the options `no_cpython_wrapper`, `no_cfunc_wrapper` and `forceinline`.
 """
 
 from __future__ import annotations
