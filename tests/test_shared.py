@@ -15,7 +15,7 @@ from optional import needs_compiler
 from river import base
 
 import river_budget as rb
-from river_budget.core import blocks, shared
+from river_budget.core import blocks, plain, shared
 from river_budget.core.codes import Need
 from river_budget.core.scoring import score_together
 from river_budget.kernels import RBF, Laplacian, Linear
@@ -188,17 +188,29 @@ def test_no_pass_calls_what_is_not_ready(model, called_too_early):
     assert called_too_early == []
 
 
+@pytest.mark.skipif(plain.PLAIN, reason="a numba.cfunc has one signature")
 def test_every_shared_function_is_compiled_for_its_types_only():
     shared.make_ready(sum(Need))
     for function, arguments in shared.functions(sum(Need)):
         assert list(function.overloads) == [arguments], function.py_func.__name__
 
 
+def test_a_shared_function_stays_where_it_is_when_it_is_made_ready_again(monkeypatch):
+    """It is not compiled anew, in either way of compiling."""
+    shared.make_ready(Need.EXAMPLES)
+    cells = [cell for _, _, cell in shared._functions[Need.EXAMPLES]]
+    before = [cell.value for cell in cells]
+    monkeypatch.setattr(shared, "ready", 0)
+    shared.make_ready(Need.EXAMPLES)
+    assert [cell.value for cell in cells] == before
+    assert all(before)
+
+
 def test_an_interrupted_compilation_is_taken_up_again(monkeypatch):
     ready, compiled = shared.ready, shared._compiled
     monkeypatch.setattr(shared, "ready", 0)
 
-    def interrupted(function, arguments):
+    def interrupted(function, signature):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(shared, "_compiled", interrupted)

@@ -12,6 +12,8 @@ import sys
 import pytest
 from optional import needs_compiler
 
+from river_budget.core.plain import VARIABLE
+
 pytestmark = pytest.mark.slow  # each compiles something
 
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "river_budget"
@@ -26,7 +28,10 @@ print(model.decision_function_one({"a": 0.5}))
 
 def start(folder=PACKAGE.parent, program=PROGRAM, **variables):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "XDG_"))}
-    environment |= {"PYTHONPATH": str(folder)} | variables
+    environment |= {
+        "PYTHONPATH": str(folder),
+        VARIABLE: "0",
+    } | variables  # plain, nothing is cached
     return subprocess.Popen(
         [sys.executable, "-c", program],
         env=environment,
@@ -80,7 +85,8 @@ def test_a_cache_that_is_full_is_left_alone(cache, tmp_path):
     program += "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n" + PROGRAM
     result = subprocess.run(
         [sys.executable, "-B", "-c", program],
-        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path)},
+        env=os.environ
+        | {"PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path), VARIABLE: "0"},
         capture_output=True,
         text=True,
         check=True,
@@ -110,6 +116,11 @@ def test_without_a_home_and_without_a_cache_it_says_what_to_do(cache, tmp_path):
 
 def test_without_compilation_it_works(cache):
     assert answer(start(NUMBA_DISABLE_JIT="1"))[0] == cache[1]
+
+
+@needs_compiler
+def test_with_public_parts_only_it_works(cache):
+    assert answer(start(**{VARIABLE: "1"})) == (cache[1], "")
 
 
 @needs_compiler

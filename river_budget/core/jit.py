@@ -4,7 +4,7 @@ numba's disk cache looks at the file of the function it compiles, so a caller co
 an old copy of a callee that lives in another file. Here the name of every cache entry carries a hash
 of the whole folder: edit one file of core and all of core is compiled again. (The name, not only the
 stamp inside: numba unpickles an entry before it compares stamps, and an old one may name types that are
-gone.)
+gone.) With RIVER_BUDGET_PLAIN nothing is kept on disk (core/plain.py).
 """
 
 from __future__ import annotations
@@ -15,19 +15,28 @@ from typing import Any
 
 import numba
 
-from .disk_cache import CacheFile, warn_once
+from .plain import PLAIN
 
-try:
-    from .linkable import Cached
-    from .pipeline import Compiler, LinkableCompiler
-except (ImportError, AttributeError):  # this version of numba has no such parts
-    Cached = Compiler = LinkableCompiler = None  # type: ignore[assignment, misc]
+Cached: Any = None
+Compiler: Any = None
+LinkableCompiler: Any = None
+if not PLAIN:
+    from .disk_cache import CacheFile, warn_once
+
+    try:
+        from .linkable import Cached
+        from .pipeline import Compiler, LinkableCompiler
+    except (ImportError, AttributeError):  # this version of numba has no such parts
+        Cached = Compiler = LinkableCompiler = None
 
 # Sums may be reordered and products fused, so that loops vectorise. NaN and infinity keep their
 # meaning: the checks that keep them out of a model depend on it.
 REORDERED = frozenset({"reassoc", "contract", "arcp", "nsz"})
 # Only fused multiply-add: for code that relies on the order of its additions.
 FUSED = frozenset({"contract"})
+
+# of every compiled function. error_model: a division that may raise ZeroDivisionError keeps its loop scalar
+IN_ALL: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 _FOLDER = pathlib.Path(__file__).parent
 _STAMP = hashlib.sha256(
@@ -49,7 +58,7 @@ def compiled(
     always_inlined: bool = False,
     apart: bool = False,
 ) -> Any:
-    """Compile a function on its first call, keep the result on disk, release the GIL inside.
+    """Compile a function on its first call, keep the result on disk (unless PLAIN), release the GIL inside.
 
     fastmath: which liberties floating point may take, REORDERED or FUSED.
     called_from_python: the others have no Python wrapper.
@@ -68,8 +77,9 @@ def compiled(
             "inline": "always" if inlined else "never",
             "forceinline": always_inlined,
         }
-        # error_model: a division that may raise ZeroDivisionError keeps its loop scalar
-        options |= {"nogil": True, "error_model": "numpy"}
+        options |= IN_ALL
+        if PLAIN:
+            return numba.njit(**options)(function)
         try:
             return _dispatcher(function, options | {"cache": True}, apart)
         except (RuntimeError, AttributeError) as error:

@@ -13,9 +13,15 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import cgutils, types
-from numba.core.imputils import lower_getattr
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, lower_builtin, models, register_model, type_callable
+from numba.extending import (
+    infer_getattr,
+    lower_builtin,
+    lower_getattr,
+    models,
+    register_model,
+    type_callable,
+)
 from numba.np import arrayobj
 
 

@@ -17,14 +17,15 @@ from typing import Any
 import numba
 from llvmlite import binding, ir
 from numba.core import types
-from numba.core.typing import templates
 from numba.extending import lower_builtin, type_callable
 
 from .codes import Need
-from .jit import compiled
+from .jit import IN_ALL, compiled
 from .numba_types import compiled_as
+from .plain import PLAIN
 
-_functions: dict[Need, list[Any]] = {}  # (function, types of its arguments, cell)
+_functions: dict[Need, list[Any]] = {}  # (function, its signature, cell)
+_callbacks: dict[Any, Any] = {}  # by function, with PLAIN: numba frees those that nobody refers to
 ready = 0  # the needs whose functions are compiled
 
 
@@ -36,8 +37,9 @@ def shared(need: Need, result: Any, *arguments: Any) -> Callable[[Any], Any]:
             return function
         name, cell = _name_of(function), ctypes.c_size_t()
         binding.add_symbol(name, ctypes.addressof(cell))
-        _functions.setdefault(need, []).append((compiled(function, apart=True), arguments, cell))
-        _give_call(function, name, templates.signature(result, *arguments))
+        signature = result(*arguments)
+        _functions.setdefault(need, []).append((compiled(function, apart=True), signature, cell))
+        _give_call(function, name, signature)
         return function
 
     return decorate
@@ -69,8 +71,12 @@ def _give_call(function: Any, name: str, signature: Any) -> None:
 
     @lower_builtin(function, *arguments)
     def generate(context, builder, given, args):
-        kind = context.call_conv.get_function_type(result, arguments)
         address = builder.load(_cell(context, builder, name))
+        if PLAIN:
+            taken = [context.get_value_type(kind) for kind in arguments]
+            kind = ir.FunctionType(context.get_value_type(result), taken)
+            return builder.call(builder.inttoptr(address, kind.as_pointer()), args)
+        kind = context.call_conv.get_function_type(result, arguments)
         address = builder.inttoptr(address, kind.as_pointer())
         _, found = context.call_conv.call_function(builder, address, result, arguments, args)
         return found
@@ -91,7 +97,7 @@ def _is_ready(context, builder, signature, args):
 def functions(needs: int) -> list[tuple[Any, Any]]:
     """The functions for these needs, each with the types of its arguments."""
     found = [_functions.get(need, ()) for need in Need if need & needs]
-    return [(function, arguments) for some in found for function, arguments, _ in some]
+    return [(function, signature.args) for some in found for function, signature, _ in some]
 
 
 def make_ready(needs: int) -> None:
@@ -99,13 +105,17 @@ def make_ready(needs: int) -> None:
     global ready
     for need in Need:
         if need & needs & ~ready:
-            for function, arguments, cell in _functions.get(need, ()):
-                cell.value = _compiled(function, arguments)
+            for function, signature, cell in _functions.get(need, ()):
+                cell.value = _compiled(function, signature)
             ready |= int(need)
 
 
-def _compiled(function: Any, arguments: Any) -> int:
-    """Where the function is. (These parts of numba are private.)"""
-    function.compile(arguments)
-    found = function.overloads[arguments]
+def _compiled(function: Any, signature: Any) -> int:
+    """The address of the machine code of a function."""
+    if PLAIN:
+        if function not in _callbacks:
+            _callbacks[function] = numba.cfunc(signature, **IN_ALL)(function.py_func)
+        return int(_callbacks[function].address)
+    function.compile(signature.args)  # from here on, names that are private to numba
+    found = function.overloads[signature.args]
     return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
