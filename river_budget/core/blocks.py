@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .codes import OF_BLOCKS, Kernel, Maintenance, Need, Objective, Task
+from .codes import OF_BLOCKS, Kernel, Need, Objective, Task
 from .layout import (
     BLOCK_TABLES,
     COLUMN,
-    CROWD,
     DERIVED,
     HEADER,
     NODE,
@@ -87,7 +86,7 @@ def columns_for(vectors: int, narrow: bool = False) -> int:
 _AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
 _OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
 _CLASSES, _LISTS, _HEAVY = int(Need.CLASSES), int(Need.LISTS), int(Need.HEAVY)
-_CROWD, _NARROW = int(Need.CROWD), int(Need.NARROW)
+_NARROW = int(Need.NARROW)
 _NOTHING = dict.fromkeys(HEADER.names or (), 0)
 
 
@@ -119,9 +118,7 @@ def _needs(fields: Mapping[str, Any], listed: bool) -> int:
         needs |= _OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
         needs |= _LITERAL * (fields.get("objective", 0) == Objective.EQ21)
         needs |= _LISTS * listed | _HEAVY * (fields.get("heavy", 0) > 0)
-        merges = fields.get("maintenance", 0) == Maintenance.MERGE
         needs |= _NARROW * (fields.get("narrow", 0) > 0)
-        needs |= _CROWD * (merges and fields.get("capacity", 0) >= CROWD)
     return int(needs)
 
 

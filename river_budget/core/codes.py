@@ -80,22 +80,13 @@ class Need(enum.IntFlag):
     LISTED_EXAMPLES = enum.auto()
     NAMES = enum.auto()  # dicts with some of the names, or new ones
     TOGETHER = enum.auto()  # examples that are scored together
-    CROWD = enum.auto()  # many vectors to merge with
     NARROW = enum.auto()  # vectors in float32
 
 
 # What follows from the fields of a block, and what streams may call for, whatever the parameters
-OF_BLOCKS = (
-    Need.OTHER_KERNELS
-    | Need.CLASSES
-    | Need.LITERAL
-    | Need.LISTS
-    | Need.HEAVY
-    | Need.CROWD
-    | Need.NARROW
-)
+OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY | Need.NARROW
 OF_EXAMPLES = Need.LISTED_EXAMPLES | Need.NAMES
-OF_STREAMS = Need.TOGETHER | Need.LISTS | Need.HEAVY | Need.CROWD
+OF_STREAMS = Need.TOGETHER | Need.LISTS | Need.HEAVY
 
 
 def with_streams(needs: Need) -> Need:

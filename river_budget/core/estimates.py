@@ -12,12 +12,8 @@ from .numba_types import address_of, f32, f64_matrix
 
 LANES = 16
 REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
-SMALL, MOST = 1e-300, 1e30  # keep a division by zero finite, and numbers within float32
+SMALL = 1e-300  # keeps a division by zero finite
 ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(1.0), F(2.0)
-THIRD, EIGHTH, TWENTYFOURTH, THIRTIETH, EIGHT = F(1 / 3), F(1 / 8), F(1 / 24), F(1 / 30), F(8.0)
-NEAREST, TIGHT = F(2.0), 1.23  # of a rough bound, below
-SHORT = F(0.2)  # a series is exact enough below it
-FAR = F(20.0)  # exp(-x) of a larger x counts as 0: its fourth power could be a denormal number
 SPARE = 8  # how many more partners than wanted may be looked at closely
 SAFE = F(1.5)  # times the predicted gain of a Newton step bounds what is still to be gained
 NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)  # NEAR: as in core/merging.py
@@ -54,36 +50,6 @@ def _rows(search, n):
     at += 16 * n
     q, h, k, loss = f32(at, n), f32(at + 4 * n, n), f32(at + 8 * n, n), f32(at + 12 * n, n)
     return s, weight, inner, p, q, h, k, loss
-
-
-@compiled(fastmath=REORDERED, always_inlined=True)
-def rough_bound(search, mm, n):
-    """search[LOSS, j]: what the degradation is not below, where coefficients are numbers. In units of mm, with
-    c = a_j / a_m, it is
-
-        w B + (1 - w) (4 D - B) / 3     w = (c / (1 + c))^2     B = 1 - exp(-2 s) (1 + 2 s)     D = 2 (1 - exp(-s / 2))^2
-
-    for c > 0 and s < NEAREST. B (heavy) is the degradation of a heavy partner, D (2 gap^2) that of an equal one: so it is
-    exact for both. (By comparison on a grid: between them the degradation is at most TIGHT times as much.) Farther away
-    w B is a bound, and for c < 0 B.
-    """
-    s, _, inner, _, _, _, _, loss = _rows(search, search.shape[1])
-    unit = 1.0 / max(mm, SMALL)
-    for j in range(n):
-        s[j], inner[j] = F(search[S, j]), F(min(search[MN, j] * unit, MOST))
-    for j in range(n):
-        half, y = HALF * s[j], TWO * s[j]
-        root = rough_exp_of(-half if half < FAR else -FAR)
-        gap = half * (ONE - half * (HALF - half * (SIXTH - half * TWENTYFOURTH)))
-        gap = gap if half < SHORT else ONE - root
-        heavy = y * y * (HALF - y * (THIRD - y * (EIGHTH - y * THIRTIETH)))
-        heavy = heavy if y < SHORT else ONE - root * root * root * root * (ONE + y)
-        share = inner[j] / (ONE + inner[j])
-        w = share * share if inner[j] > ZERO else ONE
-        equal = (EIGHT * gap * gap - heavy) * THIRD if s[j] < NEAREST else ZERO
-        loss[j] = w * heavy + (ONE - w) * equal
-    for j in range(n):
-        search[LOSS, j] = mm * max(loss[j], ZERO)
 
 
 @compiled(fastmath=REORDERED, always_inlined=True, apart=True)

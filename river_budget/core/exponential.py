@@ -106,6 +106,16 @@ def exp_of_eight(builder, x):
 eight_by_eight(exponentials, exp_of_eight)
 
 
+@compiled(always_inlined=True)
+def gaussians(products, row, logs, norms, norm, gamma, n):
+    """row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2, from the products <vector j, x>, which may be in the row,
+    for j < n, a multiple of LANES. A rounding error below 0 counts as 0, and what has overflowed is infinitely far."""
+    for j in range(n):
+        distance = norms[j] + norm - 2.0 * products[j]
+        logs[j] = -gamma * (0.0 if distance < 0.0 else distance)
+    exponentials(logs, row, n)
+
+
 @compiled(fastmath=FUSED)
 def rough_exp_of(x):
     """exp(x) for a float32 x <= 0, and 4e-18 below -40: products of smaller ones would be denormal, which takes some

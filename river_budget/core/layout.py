@@ -63,7 +63,6 @@ UNLIMITED = 2**62  # the budget of a model without one
 
 TOGETHER = 4  # examples whose products with a vector are computed when it is loaded
 CHANGES = 16  # of vectors, that are noted for examples to come
-CROWD = 128  # vectors from which on it pays to rule out partners (core/candidates.py)
 SEARCH_ROWS = 9  # rows of heap that a search for merge partners needs; nothing else needs as many
 
 header_at = carver(HEADER, 0)

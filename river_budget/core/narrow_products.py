@@ -14,8 +14,7 @@ from numba.core import cgutils, types
 
 from .codes import Maintenance, Need
 from .examples import NONE, places_of, values_of
-from .exponential import LOG2E, ROUGH_MAGIC, F
-from .gaussian import gaussians
+from .exponential import LOG2E, ROUGH_MAGIC, F, gaussians
 from .jit import compiled
 from .lanes import array_of
 from .layout import TOGETHER
@@ -203,7 +202,7 @@ def narrow_values_alone(model, products, row, norm):
 
 
 def _narrow_gaussians(keeps_logs: bool) -> Any:
-    """As core/gaussian.py, from products in float32; with the logarithms or without."""
+    """As `gaussians` of core/exponential.py, from products in float32; with the logarithms or without."""
 
     def narrow_gaussians(
         products: Any, row: Any, logs: Any, norms: Any, norm: float, gamma: float, n: int

@@ -23,10 +23,9 @@ from .jit import compiled
 from .losses import clamp_step, loss_and_direction
 from .maintenance import FACTOR, MANY, NO, PAIRS, REMOVE, YES, add_within_budget
 from .numba_types import carver
-from .removal import settle
 from .rounds import look_at, observe
 from .scoring import decide
-from .support import add_to, announce, rescale
+from .support import rescale
 
 REGRESSION = int(Task.REGRESSION)
 STATE = np.dtype(
@@ -52,8 +51,7 @@ def learn(call):
         active = loss > 0.0 if regression else y * f[0] < state.level
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if active:
-            add_to(model, announce(model, norm), plus, minus, step * sign)
-            settle(model, x)
+            add_within_budget(model, x, norm, plus, minus, step * sign, REMOVE, NO)
         # after a loss the tube widens (regression) or the margin shrinks (classification)
         change = step * (1.0 - state.nu) if active else -step * state.nu
         state.level += change if regression else -change

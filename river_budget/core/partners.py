@@ -4,15 +4,12 @@ It takes m = the lightest vector and ranks all partners n at once: a step of the
 that is from the partner, where p = k needs no exponential, and a Newton step. This gives each partner a lower bound of
 its degradation (core/estimates.py). Partners are evaluated exactly in the order of their bounds, until the next bound
 exceeds the best value found; the winner is then solved to full precision.
-
-Where there are many, most of them are ruled out before (core/candidates.py).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .candidates import best_of_crowd, is_crowded
 from .codes import Objective
 from .estimates import BEND, LOSS, MN, NN, PLACE, REACHED, SLOPE, SPARE, K, S, estimate
 from .examples import NOBODY
@@ -21,7 +18,6 @@ from .limits import observed_distance, padded_count
 from .linked import vector
 from .merging import eq21_partners, evaluate_partner, solve_from
 from .rows import distances_into
-from .shared import is_ready
 from .support import least_tagged, tag_with_index
 
 EQ21 = int(Objective.EQ21)
@@ -74,10 +70,6 @@ def best_partners(model, m, observed, unwritten, search, members):
     measure_partners(model, m, observed, unwritten, search)
     members[0] = m
     literal = model.head.objective == EQ21
-    if members.shape[0] == 2 and not literal and is_crowded(model) and is_ready(best_of_crowd):
-        members[1] = best_of_crowd(model, m, search)
-        if members[1] != NOBODY:
-            return
     best_of_all(model, literal, search, members)
 
 

@@ -20,11 +20,9 @@ from .calibration import calibrate
 from .examples import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
-from .maintenance import FACTOR, MANY, NO, PAIRS, YES, add_within_budget
+from .maintenance import FACTOR, MANY, NO, PAIRS, REMOVE, YES, add_within_budget
 from .numba_types import carver
-from .removal import settle
 from .rounds import look_at
-from .support import add_to, announce
 
 STATE = np.dtype(
     (np.record, [(name, "f8") for name in ("learning_rate", "epsilon", "average", "averaged")])
@@ -34,25 +32,8 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
-    model, stream, n = unpack(call)
-    state = state_at(model.state)
-    for t in range(n):
-        x, f, y, w, norm = look_at(model, stream, t)
-        if norm < 0.0:
-            return t
-        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        wrong = mistaken(model, f, loss, sign, plus, minus)
-        score_mean(model, state.average, f)
-        calibrate(model, f, y, w)
-        if w > 0.0 and wrong:
-            j = announce(model, norm)
-            add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
-            settle(model, x)
-        if w > 0.0:
-            state.averaged += 1.0
-            update_mean(model, state.average, state.averaged)
-    return n
+    """The pass for models that remove vectors."""
+    return learn_maintained(call, REMOVE, NO)
 
 
 @compiled(called_from_python=True)
@@ -75,7 +56,10 @@ def learn_projecting(call):
 
 @compiled(inlined=True)
 def learn_maintained(call, strategy, follows):
-    """As `learn`. `strategy` and `follows`: as in core/maintenance.py."""
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done.
+
+    `strategy` and `follows`: as in core/maintenance.py.
+    """
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from .calls import model_of
 from .codes import Maintenance
 from .jit import compiled
-from .linked import set_vector
 from .randoms import below
-from .support import lightest, oldest, remove, take_place
+from .support import lightest, oldest, remove
 
 REMOVE_OLDEST, REMOVE_RANDOM = int(Maintenance.REMOVE_OLDEST), int(Maintenance.REMOVE_RANDOM)
 REMOVE_SMALLEST = int(Maintenance.REMOVE_SMALLEST)
@@ -30,16 +29,6 @@ def remove_to_budget(model):
     """Remove vectors until the budget is kept. A newcomer takes the place of the last one removed."""
     while model.head.count > model.head.budget:
         remove(model, chosen_for_removal(model))
-
-
-@compiled
-def settle(model, x):
-    """The newcomer, which was announced, is written where it stays: in its place or in that of the vector that the
-    budget asks for."""
-    if model.head.count > model.head.budget:
-        take_place(model, x, chosen_for_removal(model))
-    else:
-        set_vector(model, model.head.count - 1, x)
 
 
 @compiled(called_from_python=True)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from .codes import Need
 from .differences import distances_by_differences
 from .examples import all_of
-from .exponential import exp_of, exponentials
-from .gaussian import gaussians
+from .exponential import exp_of, exponentials, gaussians
 from .jit import REORDERED, compiled
 from .lanes import dot
 from .limits import (
