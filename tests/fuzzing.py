@@ -62,6 +62,7 @@ MORE = [
     rb.AutoKernelRegressor(9, seed=1),
 ]
 MODELS = [entry.values[0] for entry in ALL] + MORE
+LARGEST = 2**22  # bytes of a block: with more, as without a budget, operations take seconds
 LIFE = 60  # operations, on average, before another model comes
 
 CROWD = [f"of many {i}" for i in range(700)]
@@ -550,7 +551,8 @@ class Fuzzer:
 
     def step(self):
         """One operation. Returns its name."""
-        if self.rng.random() < 1.0 / LIFE:
+        block = self.model.block
+        if self.rng.random() < 1.0 / LIFE or (block is not None and len(block) > LARGEST):
             self.new_model()
         operations = self.OPERATIONS
         name = self.rng.choice(operations)
