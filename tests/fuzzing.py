@@ -1,6 +1,7 @@
 """Any operation of the public surface in any order, with untouchable pages beside all that compiled code is given.
 
-    python tests/fuzzing.py --operations 1000000 --seed 0        (nice, in one process; prints what was done)
+    python tests/fuzzing.py --operations 4000 --rounds 250 --fence behind        (a million, in one process)
+    python tests/fuzzing.py --operations 4000 --rounds 250 --fence before --names collide
 
 `NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=... python tests/fuzzing.py` checks every index in compiled code as well.
 A fault ends the process; with `--log file` the last line of the file says what was going on.
@@ -22,9 +23,10 @@ import traceback
 import warnings
 
 import numpy as np
-from guarded import guarded
+from guarded import check_padding, guarded
 from inside import check_nodes
 from models import list_of, may_be_unlimited, two_classes_only
+from odd_examples import COLLIDING, GROUP, TroubledOperations
 from river import base, preprocessing
 from test_saving import ALL, file_of, is_supervised
 
@@ -34,7 +36,7 @@ from river_budget.core.heavy import FAINT, STRAINED
 from river_budget.core.limits import FARTHEST
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
-from river_budget.model import storage
+from river_budget.model import lists, storage
 from river_budget.saving import opened
 
 MORE = [
@@ -60,6 +62,7 @@ MORE = [
     rb.AutoKernelRegressor(9, seed=1),
 ]
 MODELS = [entry.values[0] for entry in ALL] + MORE
+LARGEST = 2**22  # bytes of a block: with more, as without a budget, operations take seconds
 LIFE = 60  # operations, on average, before another model comes
 
 CROWD = [f"of many {i}" for i in range(700)]
@@ -84,7 +87,7 @@ def any_example(rng, seen, names=NAMES):
         return {}
     if kind <= 2 and seen:
         return rng.choice(seen)
-    most = 6 if names is NAMES else rng.choice([2, 9, 9, 9, 50])
+    most = 6 if len(names) < 9 else rng.choice([2, 9, 9, 9, 50])
     names = rng.sample(names, rng.randrange(1, most))
     if kind == 3:
         return dict.fromkeys(names, 0.0)
@@ -196,7 +199,7 @@ def bad_sparse(rng, n, width, kind):
 
 def any_frame(rng, n, width, names=NAMES):
     """The same as a frame, where pandas is at hand; columns have the names of features."""
-    if names is not NAMES and rng.random() < 0.5:
+    if len(names) > len(NAMES) and rng.random() < 0.5:
         return any_sparse(rng, n, names)
     X = any_array(rng, n, width)
     try:
@@ -247,6 +250,8 @@ def set_limits(thin, thin_large, roomy):
 class Fuzzer:
     """A model and what has been done to it."""
 
+    NAMES = NAMES
+
     def __init__(self, seed, threads=False):
         self.rng = random.Random(seed)
         self.counts = collections.Counter()
@@ -275,10 +280,13 @@ class Fuzzer:
         if self.crowded:
             return CROWD
         if not self.wordy:
-            return NAMES
+            return self.NAMES
         self.words += 1
-        first = self.words // 2
-        return [*NAMES, *(f"word {i}" for i in range(first, first + 60))]
+        return [*self.NAMES, *self.fresh_names(self.words // 2)]
+
+    def fresh_names(self, first):
+        """Words of which the oldest gives way to a new one each time."""
+        return [f"word {i}" for i in range(first, first + 60)]
 
     def any_example(self):
         return any_example(self.rng, self.seen, self.names)
@@ -543,7 +551,8 @@ class Fuzzer:
 
     def step(self):
         """One operation. Returns its name."""
-        if self.rng.random() < 1.0 / LIFE:
+        block = self.model.block
+        if self.rng.random() < 1.0 / LIFE or (block is not None and len(block) > LARGEST):
             self.new_model()
         operations = self.OPERATIONS
         name = self.rng.choice(operations)
@@ -568,6 +577,7 @@ class Fuzzer:
                 assert all(0.0 <= share <= 1.0 for share in shares.values()), shares
         if model.block is None:
             return
+        check_padding(model.block)
         block = views(model.block)
         n = int(block.head.count)
         limit = getattr(model, "budget", None) or getattr(model, "window", None)
@@ -590,21 +600,34 @@ class Fuzzer:
             assert 0 <= arrivals.min() <= arrivals.max() < block.head.arrived
 
 
-def run(seed, operations, behind=True, threads=False, log=None, seconds=math.inf, go_on=False):
-    """So many operations. Returns the fuzzer. `go_on`: print what goes wrong, and take another model."""
+def fenced(where):
+    """Untouchable pages "behind" all arrays, or "before" them, or none."""
+    return contextlib.nullcontext() if where == "none" else guarded(where == "behind")
+
+
+def run(
+    seed, operations, fence_at="behind", names="plain", threads=False, log=None,
+    seconds=math.inf, go_on=False, every=math.inf,
+):  # fmt: skip
+    """So many operations. Returns the fuzzer. `go_on`: print what goes wrong, and take another model.
+
+    `names="collide"`: names whose keys collide, and examples that act (odd_examples.py). `every`: print how far it is.
+    """
     limits = storage.THIN, storage.THIN_LARGE, storage.ROOMY
     with (
-        guarded(behind) as fence,
+        fenced(fence_at) as fence,
         warnings.catch_warnings(),
         np.errstate(all="ignore"),
         contextlib.ExitStack() as at_the_end,
     ):
         at_the_end.callback(set_limits, *limits)
         warnings.simplefilter("ignore")
-        fuzzer, end = Fuzzer(seed, threads), time.time() + seconds
+        fuzzer, end = FUZZERS[names](seed, threads), time.time() + seconds
         for done in range(operations):
             if time.time() > end:
                 break
+            if done and done % every == 0:
+                print(f"seed {seed}: {done} operations", flush=True)
             try:
                 if log is not None:
                     log.seek(0)
@@ -614,38 +637,71 @@ def run(seed, operations, behind=True, threads=False, log=None, seconds=math.inf
                     log.flush()
                 fuzzer.step()
                 fuzzer.check()
+                if fence is not None:
+                    fence.check()
             except Exception as error:
                 error.add_note(f"seed {seed}, operation {done}: {fuzzer.last} of {fuzzer.model!r}")
                 if not go_on:
                     raise
                 traceback.print_exc()
                 fuzzer.new_model()
-        fuzzer.made = fence.made
+        fuzzer.made = fence.made if fence else 0
     return fuzzer
 
 
-if __name__ == "__main__":
+class Colliding(TroubledOperations, Fuzzer):
+    """The same with names whose keys collide, and examples that act while they are read."""
+
+    NAMES = COLLIDING
+    OPERATIONS = Fuzzer.OPERATIONS + TroubledOperations.OPERATIONS
+
+    def target(self):
+        return any_target(self.rng, self.model)
+
+    def fresh_names(self, first):
+        return [f"{word} {i}" for i in range(first // 8, first // 8 + 8) for word in GROUP]
+
+
+FUZZERS = {"plain": Fuzzer, "collide": Colliding}
+
+
+def arguments_given():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--operations", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--operations", type=int, default=10_000, help="of each round")
+    parser.add_argument("--rounds", type=int, default=1, help="each has the next seed")
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--fence", choices=["behind", "before", "none"], help="by seeds in turns")
+    parser.add_argument("--names", choices=list(FUZZERS), default="plain")
+    parser.add_argument("--key-bits", type=int, help="that are left of the keys of names")
+    parser.add_argument("--every", type=int, default=10_000, help="operations, say how far it is")
     parser.add_argument("--threads", action="store_true")
     parser.add_argument("--go-on", action="store_true")
     parser.add_argument("--log")
-    arguments = parser.parse_args()
-    faulthandler.enable()
-    log = open(arguments.log, "w") if arguments.log else None  # noqa: SIM115
-    started, total = time.time(), collections.Counter()
-    for seed in range(arguments.seed, arguments.seed + arguments.rounds):
-        left = arguments.seconds - (time.time() - started)
+    return parser.parse_args()
+
+
+def main(given):
+    log = open(given.log, "w") if given.log else None  # noqa: SIM115
+    if given.key_bits is not None:
+        lists.key_mask = 2**given.key_bits - 1
+    started, total, refused = time.time(), collections.Counter(), collections.Counter()
+    for seed in range(given.seed, given.seed + given.rounds):
+        left = given.seconds - (time.time() - started)
         if left <= 0:
             break
-        behind = seed % 2 == 0
+        where = given.fence or ("before" if seed % 2 else "behind")
         found = run(
-            seed, arguments.operations, behind, arguments.threads, log, left, arguments.go_on
+            *(seed, given.operations, where, given.names),
+            *(given.threads, log, left, given.go_on, given.every),
         )
-        total += found.counts
-        print(f"seed {seed}, pages {'behind' if behind else 'before'}: {sum(total.values())} operations, "
-              f"{found.made} arrays, {time.time() - started:.0f} s", flush=True)  # fmt: skip
-    print(dict(total))
+        total, refused, took = total + found.counts, refused + found.refused, time.time() - started
+        done = sum(total.values())
+        print(f"seed {seed}, pages {where}, names {given.names}: {done} operations, "
+              f"{found.made} arrays, {took:.0f} s, {done / took:.0f} a second", flush=True)  # fmt: skip
+    print(f"operations: {dict(total)}\nrefused: {dict(refused)}")
+
+
+if __name__ == "__main__":
+    faulthandler.enable()
+    main(arguments_given())

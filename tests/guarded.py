@@ -1,8 +1,19 @@
 """Memory with an untouchable page beside it: whoever reads or writes outside an array ends the process.
 
-With `guarded(behind=True)` all that compiled passes are given (block, scratch space, rows, targets, weights, scores)
-ends where a page begins that may not be touched; with `behind=False` it begins where one ends. What is freed is
-given back to the system at once, so a stale address is as fatal.
+With `guarded(behind=True)` all that compiled code is given ends where a page begins that may not be touched; with
+`behind=False` it begins where one ends. That is: blocks, their nodes and the room that is kept free behind them, scratch
+space, desks, rows, targets, weights, scores, and what the short way keeps (places of names, vacant places, its entry).
+What is freed is given back to the system at once, so a stale address is as fatal.
+
+Next to an array, where there is no such page, 64 bytes hold canaries. `Fence.check` looks at them, and they are looked at
+when an array is freed: writes are noticed on both sides, whichever side the page is on. What stays unseen:
+
+* reads on the side without a page: run both;
+* with pages behind, reads of at most 56 bytes behind scratch space whose heap is no multiple of 64 bytes, and of what is
+  left of a page behind a block that has grown into its reserved room (as numbers these canaries are NaN, or too large for
+  any index);
+* between the tables of one block, or the rows of one scratch space (`NUMBA_BOUNDSCHECK=1` sees those); but padding
+  between tables is watched for writes by `check_padding`.
 """
 
 from __future__ import annotations
@@ -10,19 +21,44 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import mmap
+import weakref
 
 import numpy as np
 
-from river_budget.core import blocks
-from river_budget.model import calls
+from river_budget.core import blocks, layout
+from river_budget.model import at_once, calls, features
 from river_budget.model.lists import Lists
 
 PAGE = mmap.PAGESIZE
 LINE = 64
-CANARY = 0xA5
+SHOWN = 5  # of what was wrong
+CANARY = bytes.fromhex(
+    "a5a5a5a5a5a5f47f"
+)  # NaN in float64 and float32; as a whole number, no index
+CANARIES = CANARY * (PAGE // len(CANARY) + 2)
+NODES_IN_LINES = 8  # so many nodes fill whole lines
+PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # a process that is forked off has its own
+NOTHING, READ_AND_WRITE = 0, 3  # PROT_NONE, PROT_READ | PROT_WRITE
 _protect = ctypes.CDLL(None, use_errno=True).mprotect
 _protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-NOTHING = 0  # PROT_NONE
+
+MODULES = (features, at_once, calls)  # whose arrays compiled code is given
+MAKERS = [
+    "zeros",
+    "empty",
+    "ones",
+    "full",
+    "array",
+    "arange",
+    "fromiter",
+    "concatenate",
+    "flatnonzero",
+]
+TABLES = ("_DICTS", "_NUMBERS", "_REMAINDERS")  # constants of at_once
+
+
+class Overrun(AssertionError):
+    """Somebody has written beside an array."""
 
 
 def no_idle_workspaces(monkeypatch):
@@ -31,52 +67,159 @@ def no_idle_workspaces(monkeypatch):
     monkeypatch.setattr(calls, "MOST_IDLE", 0)
 
 
+def protect(address, nbytes, how):
+    """Whether pages may be touched from now on."""
+    if nbytes and _protect(address, nbytes, how):
+        raise OSError(ctypes.get_errno(), "mprotect")
+
+
+def canaries(first, last):
+    """What stands at these offsets of a mapping: the pattern depends on the offset alone."""
+    shift = first % len(CANARY)
+    return CANARIES[shift : shift + last - first]
+
+
+class Region:
+    """Pages of which an array takes a part; one before them, and one behind, may not be touched.
+
+    `room`: bytes behind the array into which it may grow, untouchable until then as far as whole pages go.
+    """
+
+    __slots__ = ("__weakref__", "address", "end", "kept", "memory", "name", "start", "stop")
+
+    def __init__(self, nbytes, aligned, behind, room=0):
+        pages, spare = -(-nbytes // PAGE) * PAGE, -(-room // PAGE) * PAGE
+        self.memory = mmap.mmap(-1, pages + spare + 2 * PAGE, PRIVATE)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        self.stop = PAGE + pages  # from here on no touching
+        self.end = self.stop + spare
+        self.start = PAGE + (pages - nbytes) // aligned * aligned * behind
+        protect(self.address, PAGE, NOTHING)
+        protect(self.address + self.stop, spare + PAGE, NOTHING)
+        self.kept = []
+        self.name = f"an array of {nbytes} bytes"
+        self.watch(nbytes)
+
+    def watch(self, nbytes):
+        """Canaries on both sides of this many bytes."""
+        before = max(PAGE, self.start - LINE), self.start
+        last = self.start + nbytes
+        behind = last, min(self.stop, max(last + LINE, -(-last // LINE) * LINE))
+        self.kept = [place for place in (before, behind) if place[0] < place[1]]
+        for first, end in self.kept:
+            self.memory[first:end] = canaries(first, end)
+
+    def faults(self):
+        """What has become of them."""
+        for first, last in self.kept:
+            found = self.memory[first:last]
+            if found != canaries(first, last):
+                changed = [
+                    first + i - self.start
+                    for i, (a, b) in enumerate(zip(found, canaries(first, last), strict=True))
+                    if a != b
+                ]
+                yield f"{self.name}: byte {changed[0]} of it was written, and {len(changed) - 1} more"
+
+    def grow(self, nbytes):
+        """So many bytes are the array from now on. What is new holds zeros."""
+        for first, last in self.kept[-1:]:
+            if first >= self.start:  # not those in front
+                self.memory[first:last] = bytes(last - first)
+        self.name = f"an array that has grown to {nbytes} bytes"
+        stop = min(-(-(self.start + nbytes) // PAGE) * PAGE, self.end)
+        protect(self.address + self.stop, max(stop - self.stop, 0), READ_AND_WRITE)
+        self.stop = max(stop, self.stop)
+        self.watch(nbytes)
+
+
 class Fence:
-    """Arrays with such a page beside them."""
+    """Arrays with such pages beside them."""
 
     def __init__(self, behind):
         self.behind = behind
         self.made = 0
+        self.found = []  # what was wrong with arrays that are gone
+        self.lengthenings = 0
+        self.others = None  # a fence whose arrays are looked at as well
+        # by addresses; each lives as long as its array
+        self.regions, self.growing = weakref.WeakValueDictionary(), weakref.WeakValueDictionary()
 
-    def octets(self, nbytes, aligned):
-        """So many zero bytes, which begin at a multiple of `aligned`."""
+    # looking
+
+    def check(self):
+        """Raise if somebody has written beside an array."""
+        for region in [
+            *self.regions.values(),
+            *(self.others.regions if self.others else {}).values(),
+        ]:
+            self.found += region.faults()
+        if self.found:
+            found, self.found = self.found, []
+            raise Overrun("; ".join(found[:SHOWN]))
+
+    def _last_look(self, region):
+        self.found += region.faults()
+
+    # making
+
+    def octets(self, nbytes, aligned, room=0):
+        """So many zero bytes, which begin at a multiple of `aligned`; with room behind them."""
         self.made += 1
-        pages = -(-nbytes // PAGE) * PAGE
-        memory = mmap.mmap(-1, pages + 2 * PAGE)
-        address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-        for page in (address, address + PAGE + pages):
-            if _protect(page, PAGE, NOTHING):
-                raise OSError(ctypes.get_errno(), "mprotect")
-        start = PAGE
-        if self.behind:
-            start += (pages - nbytes) // aligned * aligned
-        return np.frombuffer(memory, np.uint8, nbytes, start)
+        region = Region(nbytes, aligned, self.behind, room)
+        array = np.frombuffer(region.memory, np.uint8, nbytes + room, region.start)
+        weakref.finalize(array, self._last_look, region).atexit = False
+        self.regions[region.address] = region
+        if room:
+            region.name += f" with {room} bytes of room"
+        return (array, region) if room else array
 
     def zeros(self, nbytes):
         """For `blocks.zeros`: blocks and scratch space."""
         return self.octets(int(nbytes), LINE)
 
-    def numbers(self, *shape):
-        """Zeros of this shape."""
-        size = int(np.prod(shape))
-        return self.octets(8 * size, 8).view(np.float64).reshape(shape)
+    def room_for(self, nbytes, slots):
+        """For `blocks._room_for`: `growing` knows what belongs to a block that may grow."""
+        if not (slots and nbytes >= blocks.RESERVED_FROM and blocks._PRIVATE):
+            return self.zeros(nbytes)
+        whole, region = self.octets(nbytes, LINE, (blocks.RESERVED - 1) * nbytes)
+        self.growing[whole.ctypes.data] = region
+        return whole[:nbytes]
+
+    def lengthened(self, original, block, slots):
+        """For `blocks.lengthened`: a part of the room belongs to the block then.
+
+        Every second time there is none, and the model gets a new block, which ends where a page begins.
+        """
+        self.lengthenings += 1
+        found = original(block, slots) if self.lengthenings % 2 else None
+        region = None if found is None else self.growing.get(found.ctypes.data)
+        if region is not None:
+            region.grow(found.nbytes)
+        return found
+
+    def like(self, array):
+        """A copy, of any type and shape."""
+        array = np.ascontiguousarray(array)
+        octets = self.octets(array.nbytes, max(min(array.itemsize & -array.itemsize, 8), 1))
+        copy = octets.view(array.dtype).reshape(array.shape)
+        copy[...] = array
+        return copy
 
     def twin(self, array):
         """A copy of an array that passes are given, or the array itself if it is no such."""
         if isinstance(array, Lists):
-            given = (array.starts, array.places, array.values)
-            parts = [self.whole_numbers(part) for part in given[:2]] + [self.twin(given[2])]
-            return Lists(*parts, None if array.keys is array.values else self.twin(array.keys))
-        if array.dtype != np.float64:
-            return array
-        copy = self.numbers(*array.shape)
-        copy[...] = array
-        return copy
+            return self.lists_like(array)
+        return self.like(array) if array.dtype == np.float64 else array
 
-    def whole_numbers(self, array):
-        """A copy of an array of int64."""
-        copy = self.octets(array.nbytes, 8).view(np.int64)
-        copy[...] = array
+    def lists_like(self, lists):
+        """The same for all parts of lists; what is one array stays one."""
+        copy, copies = object.__new__(Lists), {}
+        for name in Lists.__slots__:
+            part = getattr(lists, name)
+            if id(part) not in copies:
+                copies[id(part)] = self.like(part)
+            setattr(copy, name, copies[id(part)])
         return copy
 
     def memory(self, n):
@@ -85,30 +228,68 @@ class Fence:
 
     def one(self, *shape):
         """For `calls._one`."""
-        array = self.numbers(*shape)
+        array = self.like(np.zeros(shape))
         return array, memoryview(array.reshape(-1))
 
 
-@contextlib.contextmanager
-def guarded(behind=True):
-    """All that passes are given has an untouchable page behind it, or before it."""
-    fence = Fence(behind)
-    kind, old = (
-        calls.Call,
-        (
-            blocks.zeros,
-            calls._one,
-            calls.Call.__init__,
-            calls.Call.run,
-            calls._whole_numbers,
-            calls._idle,
-            calls.MOST_IDLE,
-        ),
+class Numpy:
+    """The module numpy, whose new arrays have pages beside them."""
+
+    def __init__(self, fence):
+        self._fence = fence
+
+    def __getattr__(self, name):
+        found = getattr(np, name)
+        if name not in MAKERS:
+            return found
+
+        def made(*arguments, **named):
+            array = found(*arguments, **named)
+            return array if array.dtype.hasobject else self._fence.like(array)
+
+        return made
+
+
+def slots_in_lines(original, **fields):
+    """For `blocks.allocate`: nodes that end with the block, so that nothing is between them and the page."""
+    slots = int(fields.get("slots", 0))
+    return original(
+        **fields | ({"slots": -(-slots // NODES_IN_LINES) * NODES_IN_LINES} if slots else {})
     )
+
+
+def check_padding(block):
+    """Raise if somebody has written between two tables of a block, or behind the last one."""
+    h = layout.read_header(block.ctypes.data)
+    places, end, _ = blocks._layout_of(h)
+    firsts = sorted([*places.values(), end])
+    for name, (kind, shape) in layout.BLOCK_TABLES.items():
+        last = places[name] + kind.size * int(np.prod(shape(h)))
+        following = next(first for first in firsts if first >= last)
+        if following - last < LINE and block[last:following].any():
+            raise Overrun(f"behind the table of {name}: byte {last} of a block was written")
+
+
+# Constants live for ever, as models keep their addresses.
+_lasting = {}
+
+
+def _lasting_for(behind):
+    """A fence, and what stands between its pages as long as the process lives."""
+    if behind not in _lasting:
+        fence = Fence(behind)
+        changes = {(at_once, name): fence.like(getattr(at_once, name)) for name in TABLES}
+        _lasting[behind] = fence, changes
+    return _lasting[behind]
+
+
+def _twins_of(fence):
+    """`Call.__init__` and `Call.run`, of calls whose arrays are copies between pages."""
+    begin_plainly, run_plainly = calls.Call.__init__, calls.Call.run
 
     def begin(self, block, *arrays, workspace=None, **named):
         if isinstance(self, calls.PreparedRow | calls.PreparedList):  # its arrays come from `one`
-            old[2](self, block, *arrays, workspace=workspace, **named)
+            begin_plainly(self, block, *arrays, workspace=workspace, **named)
             return
         defaults = {
             "rows": calls.NO_ROWS,
@@ -118,22 +299,52 @@ def guarded(behind=True):
         }
         given = defaults | dict(zip(defaults, arrays, strict=False)) | named
         twins = {name: fence.twin(array) for name, array in given.items()}
-        old[2](self, block, **twins, workspace=workspace)
+        begin_plainly(self, block, **twins, workspace=workspace)
         self.arrays += (list(given.values()),)
 
     def run(self, compiled):
-        result = old[3](self, compiled)
+        result = run_plainly(self, compiled)
         if not isinstance(self, calls.PreparedRow | calls.PreparedList):
             for original, twin in zip(self.arrays[6], self.arrays[2:6], strict=True):
                 if not (original is twin or isinstance(twin, Lists)) and original.flags.writeable:
                     original[...] = twin  # some passes write what the targets were for
         return result
 
-    blocks.zeros, calls._one, kind.__init__, kind.run = fence.zeros, fence.one, begin, run
-    calls._whole_numbers = fence.memory
-    calls._idle, calls.MOST_IDLE = [], 0
+    return begin, run
+
+
+@contextlib.contextmanager
+def guarded(behind=True, reserved_from=2**13):
+    """All that passes are given has an untouchable page behind it, or before it.
+
+    Blocks with nodes have room behind them from `reserved_from` bytes on, as large ones have elsewhere.
+    """
+    fence, (lasting, for_ever) = Fence(behind), _lasting_for(behind)
+    fence.others = lasting
+    begin, run = _twins_of(fence)
+    allocate, lengthened = blocks.allocate, blocks.lengthened
+    changes = {
+        (blocks, "zeros"): fence.zeros,
+        (blocks, "_room_for"): fence.room_for,
+        (blocks, "RESERVED_FROM"): reserved_from,
+        (blocks, "allocate"): lambda **fields: slots_in_lines(allocate, **fields),
+        (blocks, "lengthened"): lambda block, slots: fence.lengthened(lengthened, block, slots),
+        (calls, "_one"): fence.one,
+        (calls, "_whole_numbers"): fence.memory,
+        (calls, "_idle"): [],
+        (calls, "MOST_IDLE"): 0,
+        (calls.Call, "__init__"): begin,
+        (calls.Call, "run"): run,
+        **for_ever,
+        **{(module, "np"): Numpy(fence) for module in MODULES},
+    }
+    before = {place: getattr(*place) for place in changes}
     try:
+        for place, change in changes.items():
+            setattr(*place, change)
         yield fence
+        fence.check()
     finally:
-        blocks.zeros, calls._one, kind.__init__, kind.run = old[:4]
-        calls._whole_numbers, calls._idle, calls.MOST_IDLE = old[4:]
+        lasting.regions.update(fence.regions)
+        for place, old in before.items():
+            setattr(*place, old)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import os
 import subprocess
 import sys
+import zlib
 
 import numpy as np
 import pytest
 from fuzzing import run
 from guarded import PAGE, guarded, no_idle_workspaces
 from models import learned
+from odd_examples import COLLIDING, GROUP, PAIRS
 from test_saving import ALL, TESTS, file_of, stream_of, taught, teach
 
 import river_budget as rb
@@ -22,26 +25,7 @@ from river_budget.saving import opened
 
 LONG = int(os.environ.get("RIVER_BUDGET_FUZZ", "40000"))
 
-TOUCH = """
-import ctypes
-from guarded import guarded
-from river_budget.core import blocks, layout
-with guarded({behind}):
-    block = blocks.zeros(640)
-    ctypes.c_char.from_address(block.ctypes.data + {place}).value
-print("survived")
-"""
-
-
-@pytest.mark.parametrize(("behind", "place"), [(True, 640), (False, -1)])
-def test_a_byte_beside_an_array_is_fatal(behind, place):
-    """Else the fuzzer would find nothing."""
-    code = TOUCH.format(behind=behind, place=place)
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    result = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=False
-    )
-    assert result.returncode < 0
+WHERE = "behind", "before"
 
 
 def test_between_pages_a_model_is_what_it_is_elsewhere():
@@ -61,30 +45,58 @@ def test_between_pages_a_model_is_what_it_is_elsewhere():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_short_run(seed):
     """Pages behind for even seeds, before for odd ones."""
-    assert run(seed, 150, behind=seed % 2 == 0).made > 500
+    assert run(seed, 150, WHERE[seed % 2]).made > 500
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_short_run_with_names_that_collide(seed):
+    """And with names, values and examples that act. In a process of its own, as it may end by a signal."""
+    done = fuzzing_process("--seed", seed, "--operations", 500, "--names", "collide")
+    assert done.returncode == 0, f"exit code {done.returncode}:\n{done.stderr[-3000:]}"
+
+
+def test_keys_do_collide():
+    keys = collections.Counter(zlib.crc32(name.encode()) for name in COLLIDING if type(name) is str)
+    assert min(keys[zlib.crc32(word.encode())] for pair in PAIRS for word in pair) >= 2
+    assert len({zlib.crc32(word.encode()) for word in GROUP}) == 1
+    assert len(set(COLLIDING)) == len(COLLIDING) > 300
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", WHERE)
+def test_a_long_run_with_names_that_collide(where):
+    rounds = LONG // 4000
+    done = fuzzing_process(
+        *("--seed", 5000, "--operations", 4000, "--rounds", rounds),
+        *("--names", "collide", "--fence", where),
+    )
+    assert done.returncode == 0, f"exit code {done.returncode}:\n{done.stderr[-3000:]}"
+
+
+def fuzzing_process(*arguments, **variables):
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    return subprocess.run(
+        [sys.executable, str(TESTS / "fuzzing.py"), *map(str, arguments)],
+        env=os.environ | {"PYTHONPATH": path} | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", [False, True])
 def test_a_long_run(threads):
     for seed in range(LONG // 4000):
-        run(1000 + seed, 4000, behind=seed % 2 == 0, threads=threads)
+        run(1000 + seed, 4000, WHERE[seed % 2], threads=threads)
 
 
 @pytest.mark.slow
 def test_a_run_with_every_index_checked(tmp_path):
     """By numba, in all arrays that compiled code carves from a block or from scratch space."""
     variables = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    result = subprocess.run(
-        [sys.executable, str(TESTS / "fuzzing.py"), "--operations", "4000", "--seed", "2000"],
-        env=os.environ
-        | variables
-        | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    done = fuzzing_process("--operations", 4000, "--seed", 2000, **variables)
+    assert done.returncode == 0, done.stderr
 
 
 # What it has found
