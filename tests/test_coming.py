@@ -11,9 +11,9 @@ from test_heavy import crowd, in_lists, is_heavy, run, stored_as
 import river_budget as rb
 from river_budget.core import shared
 from river_budget.core.changes import FIRST, LISTED_UNTIL, N_CHANGES, NOT_BEFORE, UNTIL
-from river_budget.core.codes import Need
 from river_budget.core.coming import FEW, PAUSE
 from river_budget.core.layout import TOGETHER
+from river_budget.core.needs import Need
 from river_budget.maintenance import Merge, RemoveOldest, RemoveSmallest
 from river_budget.model.calls import Call
 

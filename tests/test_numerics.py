@@ -19,8 +19,8 @@ import river_budget as rb
 from river_budget.core.calls import model_of
 from river_budget.core.examples import example_and_scores, unpack
 from river_budget.core.exponential import exp_of, rough_exp_of
+from river_budget.core.finite import first_bad_row
 from river_budget.core.lanes import write_up_to
-from river_budget.core.limits import first_bad_row
 from river_budget.core.logarithm import logarithms
 from river_budget.core.numba_types import f64
 from river_budget.core.randoms import below, uniform

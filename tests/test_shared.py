@@ -16,7 +16,7 @@ from river import base
 
 import river_budget as rb
 from river_budget.core import blocks, plain, shared
-from river_budget.core.codes import Need
+from river_budget.core.needs import Need
 from river_budget.core.scoring import score_together
 from river_budget.kernels import RBF, Laplacian, Linear
 

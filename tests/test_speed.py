@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 
 import river_budget as rb
-from river_budget.experiments.speed import (
-    first_calls,
-    limits,
-    machine,
-    speed,
-    speed_cases,
-    timing,
-)
+from river_budget.experiments.speed import first_calls, limits, machine, speed, speed_cases, timing
 from river_budget.experiments.speed.limits import Limit
 from river_budget.experiments.speed.speed_streams import STREAMS, missing, streams
 from river_budget.experiments.speed.timing import Comparison, Line

@@ -10,7 +10,8 @@ from ..core import auto as classes_core
 from ..core import auto_regression as numbers_core
 from ..core import auto_tables as core
 from ..core import blocks
-from ..core.codes import Need, Task
+from ..core.codes import Task
+from ..core.needs import Need
 from ..model.shells import Classifier, Regressor
 from .auto_inspection import Inspected
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import blocks, layout
-from ..core.codes import Need
+from ..core.needs import Need
 from ..model.base import StreamModel
 from ..model.batches import Batch
 from ..model.calls import Call

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import blocks
 from ..core import sketch as core
-from ..core.codes import Need
+from ..core.needs import Need
 from ..core.randoms import uniforms
 from ..kernels import Kernel, Polynomial
 from ..parameters import positive, whole

@@ -6,30 +6,13 @@ that learns of the next place only from the one before waits for each.
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba.core import types
-
 from .jit import compiled
 from .layout import COLUMN_SIZE, NODE_SIZE
-from .numba_types import address_of, compiled_as
+from .numba_types import address_of
+from .prefetch import ask_for
 
 LINE = 64  # bytes of a cache line
 SOME = 32  # nodes of a column, after which the processor itself fetches what follows
-
-
-def ask_for(address):
-    """Prefetch the cache line at this address."""
-
-
-@compiled_as(ask_for, types.none, types.Integer)
-def _ask_for(context, builder, signature, args):
-    octets, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-    kind = ir.FunctionType(ir.VoidType(), [octets, number, number, number])
-    prefetch = builder.module.declare_intrinsic("llvm.prefetch", [octets], kind)
-    to_be_read, often, data = number(0), number(3), number(1)
-    place = builder.inttoptr(args[0], octets)
-    builder.call(prefetch, [place, to_be_read, often, data])
-    return context.get_dummy_value()
 
 
 @compiled(always_inlined=True)

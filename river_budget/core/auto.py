@@ -60,22 +60,15 @@ from .auto_tables import (
     noted,
     state_at,
 )
-from .auto_votes import (
-    NEAREST,
-    OUTSIDE,
-    SHARPEST,
-    SOFTEST,
-    nearest,
-    neighbour_slopes,
-    share_out,
-)
+from .auto_votes import NEAREST, OUTSIDE, SHARPEST, SOFTEST, nearest, neighbour_slopes, share_out
 from .calls import row_of, scores_of, unpack_rows, whole_row
-from .codes import Need
+from .finite import is_finite
 from .jit import compiled
 from .lanes import dot
-from .limits import is_finite
 from .logarithm import logarithms
-from .numba_types import MODEL, NOTHING, NUMBERS, as_u64
+from .model_type import MODEL, NOTHING, NUMBERS
+from .needs import Need
+from .numba_types import as_u64
 from .registers import LANES
 from .shared import shared
 

@@ -30,15 +30,14 @@ from .auto_tables import (
     noted,
     state_at,
 )
-from .codes import Need
 from .examples import NONE, places_of, present, values_of
 from .exponential import exp_of
 from .jit import compiled
 from .lanes import fused
-from .limits import padded_count
-from .numba_types import MODEL, NOTHING, NUMBERS
+from .limits import padded_count, within
+from .model_type import MODEL, NOTHING, NUMBERS
+from .needs import Need
 from .shared import shared
-from .support import within
 from .sweeps import compiled_sweep
 
 STEP = 0.02

@@ -62,12 +62,13 @@ from .auto_tables import (
 from .auto_tails import LARGEST_VALUE
 from .auto_votes import NEAREST, SHARPEST, SOFTEST, nearest, neighbour_slopes, share_out
 from .calls import row_of, scores_of, unpack_rows, whole_row
-from .codes import Need
+from .finite import is_finite
 from .jit import compiled
-from .limits import is_finite
-from .numba_types import MODEL, NOTHING, NUMBERS, as_u64
+from .limits import within
+from .model_type import MODEL, NOTHING, NUMBERS
+from .needs import Need
+from .numba_types import as_u64
 from .shared import shared
-from .support import within
 
 FAST_EXPERT, LAST_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 2, 3
 VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = 5, 7, 10

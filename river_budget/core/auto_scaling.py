@@ -32,7 +32,7 @@ from .auto_tables import (
 from .auto_tails import CLIP, LARGEST_VALUE, bend_row, follow_tails
 from .calls import model_of
 from .jit import compiled
-from .support import within
+from .limits import within
 
 SLOWEST = 1e-4  # rate
 ROUNDING = 1e-12  # a standard deviation below this share of the mean is none

@@ -41,7 +41,7 @@ from .auto_tables import (
 from .calls import row_of
 from .examples import NONE
 from .jit import compiled
-from .support import within
+from .limits import within
 
 CLIP = 4.0  # standard deviations
 LARGEST_VALUE = 1e150  # its square is still finite

@@ -15,9 +15,10 @@ state.average: 0 none, 1 all of the past, otherwise the horizon; state.averaged:
 from __future__ import annotations
 
 from .examples import example_and_scores, unpack
+from .finite import usable
 from .jit import REORDERED, compiled
 from .lanes import dot
-from .limits import padded_count, usable
+from .limits import padded_count
 from .rows import kernel_row, norm_of
 
 LATER = 3.0

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .codes import OF_BLOCKS, Kernel, Need, Objective, Task
+from .codes import Kernel, Objective, Task
 from .layout import (
     BLOCK_TABLES,
     COLUMN,
@@ -35,6 +35,7 @@ from .layout import (
     place_of,
     read_header,
 )
+from .needs import OF_BLOCKS, Need
 
 # Behind a large block with nodes memory is kept free for more. Where nobody has touched it, it takes no room.
 RESERVED_FROM, RESERVED = 2**20, 8  # bytes of the block; how many times as much there is then

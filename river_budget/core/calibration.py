@@ -16,12 +16,13 @@ slope_curvature, lead_curvature, cross_curvature. Predictions do not depend on a
 from __future__ import annotations
 
 from .alarms import watch
-from .codes import Need, Task
+from .codes import Task
 from .exponential import exp_of
 from .jit import compiled
-from .numba_types import MODEL, NOTHING, NUMBERS, REAL, WHOLE
+from .limits import within
+from .model_type import MODEL, NOTHING, NUMBERS, REAL, WHOLE
+from .needs import Need
 from .shared import shared
-from .support import within
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
 KEEP = 0.99  # of what is known, at every example used: about 100 of them count

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from .calls import GATHERED
 from .changes import FIRST, LISTED_UNTIL, N_CHANGES, NOT_BEFORE, UNTIL
-from .codes import Need
 from .examples import NOBODY, NONE, noted
+from .finite import usable
 from .jit import compiled
 from .layout import CHANGES, TOGETHER
-from .limits import RBF, cancels, padded_count, usable
-from .numba_types import EXAMPLE, MODEL, WHOLE
+from .limits import RBF, cancels, padded_count
+from .model_type import EXAMPLE, MODEL, WHOLE
+from .needs import Need
 from .products import products_of_eight, products_together
 from .registers import LANES
 from .rows import from_products, has_products, kernel_row, norm_of

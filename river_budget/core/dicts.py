@@ -15,7 +15,6 @@ import math
 import numpy as np
 
 from .calls import KEYS, LONGEST, N_WORDS, PLACES, ROWS, STARTS
-from .codes import Need
 from .cpython import (
     clear_error,
     dict_get,
@@ -36,7 +35,9 @@ from .cpython import (
 from .entries import KEY, LENGTH, N_DICTS, N_NUMBERS, POSITION, VALUE, entry_at
 from .examples import NOBODY, NONE
 from .jit import compiled
-from .numba_types import FLAG, WHOLE, carver, f64, i64
+from .model_type import FLAG, WHOLE
+from .needs import Need
+from .numba_types import carver, f64, i64
 from .shared import shared
 
 EXACT = 2.0**53  # up to which whole numbers are floats as they are

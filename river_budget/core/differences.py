@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 
-from .codes import Kernel, Need
+from .codes import Kernel
 from .examples import all_of, places_of, values_of
 from .jit import compiled
+from .model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
 from .narrow import round_off
 from .narrow_products import wide_distances
-from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
+from .needs import Need
 from .shared import shared
 
 LAPLACIAN = int(Kernel.LAPLACIAN)

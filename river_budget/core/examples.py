@@ -38,10 +38,12 @@ from .calls import (
     words_of,
 )
 from .changes import begin
-from .codes import Kernel, Need
+from .codes import Kernel
 from .jit import compiled
 from .lanes import write_others
-from .numba_types import CALL, EXAMPLE, MODEL, WHOLE, WHOLES, address_of, as_u64, f64, i64
+from .model_type import CALL, EXAMPLE, MODEL, WHOLE, WHOLES
+from .needs import Need
+from .numba_types import address_of, as_u64, f64, i64
 from .registers import LANES
 from .shared import shared
 

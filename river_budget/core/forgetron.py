@@ -22,12 +22,13 @@ from .calls import model_of
 from .codes import Task
 from .examples import unpack
 from .jit import compiled
+from .limits import within
 from .linked import vector
 from .losses import clamp_step, loss_and_direction, mistaken
 from .numba_types import carver, f64
 from .rounds import observe
 from .rows import score
-from .support import add_to, insert, oldest, remove, rescale, within
+from .support import add_to, insert, oldest, remove, rescale
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
 STATE = np.dtype(

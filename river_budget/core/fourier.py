@@ -20,9 +20,10 @@ import numpy as np
 from .averaging import move_towards, share_of
 from .calibration import calibrate
 from .examples import all_of, example, example_and_scores, unpack
+from .finite import is_finite
 from .jit import REORDERED, compiled
 from .lanes import dot
-from .limits import is_finite, padded_count
+from .limits import padded_count
 from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
 from .products import dot_products

@@ -27,7 +27,6 @@ chunks examples come.
 
 from __future__ import annotations
 
-from .codes import Need
 from .examples import NOBODY, NONE, places_of, present, values_of
 from .exponential import exp_of
 from .jit import compiled
@@ -35,20 +34,11 @@ from .lanes import dot
 from .limits import FARTHEST, observed_distance, padded_count
 from .linked import set_vector, vector
 from .members import UNFELT, combination, first_of, merge_own_rows, sort, write_out
+from .model_type import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, REAL, WHOLE, WHOLES
 from .multimerge import inner_term
+from .needs import Need
 from .nodes import add_to_list, hand_over, other_than_zero, sort_list, unlink
-from .numba_types import (
-    EXAMPLE,
-    MATRIX,
-    MODEL,
-    NOTHING,
-    NUMBERS,
-    REAL,
-    WHOLE,
-    WHOLES,
-    address_of,
-    i64,
-)
+from .numba_types import address_of, i64
 from .rows import along_row, distances_into, norm_of
 from .shared import shared
 from .support import leave_empty, move, move_numbers, stamp

@@ -17,18 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from .numba_types import (
-    carver,
-    f32_matrix,
-    f64,
-    f64_matrix,
-    give_attributes,
-    give_constructor,
-    i32,
-    i64,
-    i64_matrix,
-    intp,
-)
+from .model_type import give_attributes, give_constructor
+from .numba_types import carver, f32_matrix, f64, f64_matrix, i32, i64, i64_matrix, intp
 from .registers import LANES
 
 _SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"  # of tables

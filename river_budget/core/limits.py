@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from .calls import row_of
 from .codes import Kernel
-from .examples import all_of
 from .jit import REORDERED, compiled
-from .numba_types import address_of, f64_matrix
 
 RBF, LAPLACIAN = int(Kernel.RBF), int(Kernel.LAPLACIAN)
 POLYNOMIAL, LINEAR, CUSTOM = int(Kernel.POLYNOMIAL), int(Kernel.LINEAR), int(Kernel.CUSTOM)
@@ -35,33 +32,6 @@ def padded_count(model):
     return (model.head.count + 7) & ~7
 
 
-@compiled(fastmath=REORDERED)
-def is_finite(x):
-    """Whether no value of x is NaN or infinite."""
-    total = 0.0
-    for i in range(x.shape[0]):
-        total += x[i] * 0.0
-    return total == 0.0
-
-
-@compiled(called_from_python=True)
-def first_bad_row(rows):
-    """The number of the first row with a NaN or an infinity, or -1."""
-    matrix = f64_matrix(
-        address_of(rows), rows.shape[0], rows.shape[1]
-    )  # whatever kind of array comes
-    for t in range(rows.shape[0]):
-        if not is_finite(row_of(matrix, t)):
-            return t
-    return -1
-
-
-@compiled(always_inlined=True)
-def usable(x, norm):
-    """Whether x is finite. A norm that is not huge is proof enough."""
-    return norm < HUGE or is_finite(all_of(x))
-
-
 @compiled(always_inlined=True)
 def cancels(model, norm):
     """Whether the distance of x from vectors of such norms must come from differences."""
@@ -82,3 +52,9 @@ def log_of_distance(distance, gamma):
 def observed_distance(log):
     """The distance, times gamma, of which the logarithm of a kernel value speaks."""
     return -log if log > -FARTHEST else FARTHEST
+
+
+@compiled(always_inlined=True)
+def within(value, limit):
+    """The value, or the nearest limit."""
+    return limit if value > limit else -limit if value < -limit else value

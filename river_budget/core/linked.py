@@ -12,20 +12,8 @@ from __future__ import annotations
 from .changes import note_change
 from .examples import NONE, places_of, present, values_of, write_places, write_whole
 from .jit import compiled
-from .listed import (
-    forget_list,
-    has_nodes,
-    listed_vector,
-    lists_side_by_side,
-    move_list,
-    set_list,
-)
-from .narrow import (
-    copy_narrow_vector,
-    narrow_points,
-    narrow_vector,
-    set_narrow_vector,
-)
+from .listed import forget_list, has_nodes, listed_vector, lists_side_by_side, move_list, set_list
+from .narrow import copy_narrow_vector, narrow_points, narrow_vector, set_narrow_vector
 from .numba_types import address_of, f64
 
 

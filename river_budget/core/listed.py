@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from .ahead import ask_for_nodes
-from .codes import Need
 from .examples import NONE, places_of, present, values_of
 from .jit import FUSED, compiled
+from .model_type import EXAMPLE, FLAG, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
+from .needs import Need
 from .nodes import column_of, precedes, rewrite, unlink, wanted_for
-from .numba_types import EXAMPLE, FLAG, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
 from .shared import shared
 
 

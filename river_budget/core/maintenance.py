@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from .calls import model_of
-from .codes import Choice, Maintenance, Need, Strategy
+from .codes import Choice, Maintenance, Strategy
 from .differences import distances_by_differences
 from .estimates import NN, S, new_search, search_width
 from .examples import NOBODY, NONE, nobody, present
@@ -27,6 +27,7 @@ from .layout import SEARCH_ROWS
 from .limits import cancels, padded_count
 from .linked import set_vector
 from .members import combination, first_of, leave, merge_own_rows, replace, write_out
+from .model_type import MATRIX, NUMBERS, REAL
 from .multimerge import (
     CASCADE,
     ascend,
@@ -37,7 +38,8 @@ from .multimerge import (
     member_distances,
     merge_pair,
 )
-from .numba_types import MATRIX, NUMBERS, REAL, address_of, f64, f64_matrix, i64
+from .needs import Need
+from .numba_types import address_of, f64, f64_matrix, i64
 from .partners import EQ21, best_partners, place_of_pair
 from .products import dot_products
 from .projection import cheapest, join, project_out

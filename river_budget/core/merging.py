@@ -15,22 +15,10 @@ from __future__ import annotations
 
 import math
 
-from .codes import Need
-from .estimates import (
-    BEND,
-    LOSS,
-    MN,
-    NN,
-    PLACE,
-    REACH_ABOVE,
-    REACH_BELOW,
-    REACHED,
-    SLOPE,
-    K,
-    S,
-)
+from .estimates import BEND, LOSS, MN, NN, PLACE, REACH_ABOVE, REACH_BELOW, REACHED, SLOPE, K, S
 from .jit import compiled
-from .numba_types import MATRIX, MODEL, NOTHING, WHOLE
+from .model_type import MATRIX, MODEL, NOTHING, WHOLE
+from .needs import Need
 from .shared import shared
 
 # The search for h ends with a step below FLAT, or when the next would be below TO_COME if they go on to shrink as they do

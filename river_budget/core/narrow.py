@@ -9,12 +9,12 @@ table, and are never heavy.
 from __future__ import annotations
 
 from .changes import note_change
-from .codes import Need
 from .examples import NONE, places_of, present, values_of, write_whole
 from .exponential import F
 from .jit import compiled
 from .lanes import dot
-from .numba_types import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
+from .model_type import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
+from .needs import Need
 from .shared import shared
 
 # Smaller numbers count as 0, since products of them would be denormal, which takes some processors a hundred times as

@@ -12,29 +12,17 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from .codes import Maintenance, Need
+from .codes import Maintenance
 from .examples import NONE, places_of, values_of
 from .exponential import LOG2E, ROUGH_MAGIC, F, gaussians
 from .jit import compiled
 from .lanes import array_of
 from .layout import TOGETHER
 from .limits import CANCELS, padded_count
+from .model_type import EXAMPLE, FLAG, MATRIX, MODEL, NOTHING, NUMBERS, REAL, WHOLE
 from .narrow import narrowed, round_into
-from .numba_types import (
-    EXAMPLE,
-    FLAG,
-    MATRIX,
-    MODEL,
-    NOTHING,
-    NUMBERS,
-    REAL,
-    WHOLE,
-    address_of,
-    compiled_as,
-    f32,
-    f32_matrix,
-    f64,
-)
+from .needs import Need
+from .numba_types import address_of, compiled_as, f32, f32_matrix, f64
 from .registers import DOUBLES, FLOATS, WORD, Kind
 from .shared import shared
 from .sweeps import compiled_group, compiled_sweep, product_of

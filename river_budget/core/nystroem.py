@@ -27,15 +27,16 @@ import numpy as np
 from .averaging import score_mean, update_mean
 from .calibration import calibrate
 from .examples import example_and_scores, unpack
+from .finite import usable
 from .jit import REORDERED, compiled
 from .lanes import dot
-from .limits import padded_count, usable
+from .limits import padded_count, within
 from .linked import has_slots
 from .losses import clamp_step, clipped, loss_and_direction, step_length
 from .numba_types import carver
 from .rounds import look_at
 from .rows import kernel_row, norm_of, self_kernel
-from .support import add_to, insert, largest, within
+from .support import add_to, insert, largest
 
 GATHERING, PREPARED, LINEAR, FRESH = range(4)
 STATE = np.dtype(

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 
-from .codes import Need
 from .custom import call_function
 from .examples import all_of, places_of, values_of
 from .exponential import exp_of
+from .finite import is_finite
 from .jit import FUSED, REORDERED, compiled
-from .limits import BOUND, CUSTOM, LEAST, POLYNOMIAL, is_finite, log_of_distance, padded_count
+from .limits import BOUND, CUSTOM, LEAST, POLYNOMIAL, log_of_distance, padded_count
+from .model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, REAL
+from .needs import Need
 from .nodes import column_of
-from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, REAL, address_of
+from .numba_types import address_of
 from .shared import shared
 
 

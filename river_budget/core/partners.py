@@ -14,11 +14,11 @@ from .codes import Objective
 from .estimates import BEND, LOSS, MN, NN, PLACE, REACHED, SLOPE, SPARE, K, S, estimate
 from .examples import NOBODY
 from .jit import REORDERED, compiled
+from .least import least_tagged, tag_with_index
 from .limits import observed_distance, padded_count
 from .linked import vector
 from .merging import eq21_partners, evaluate_partner, solve_from
 from .rows import distances_into
-from .support import least_tagged, tag_with_index
 
 EQ21 = int(Objective.EQ21)
 

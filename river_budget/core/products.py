@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from .codes import Need
 from .examples import places_of, values_of
 from .jit import compiled
 from .layout import TOGETHER
 from .listed import add_listed_products
+from .model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
 from .narrow_products import (
     narrow_products,
     narrow_products_of_some,
     narrow_products_together,
     widen,
 )
-from .numba_types import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE, f64_matrix
+from .needs import Need
+from .numba_types import f64_matrix
 from .registers import DOUBLES, LANES
 from .shared import shared
 from .sweeps import compiled_group, compiled_sweep, product_of

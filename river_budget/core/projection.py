@@ -26,6 +26,7 @@ import numpy as np
 
 from .jit import compiled
 from .lanes import dot
+from .limits import within
 from .numba_types import f64
 from .rows import row_of_vector, self_kernel
 from .support import (
@@ -37,7 +38,6 @@ from .support import (
     remove_in_order,
     weight_of,
     weights_into,
-    within,
 )
 
 TINY = 1e-10  # relative to k(x, x)

@@ -24,15 +24,7 @@ from .examples import unpack
 from .jit import compiled
 from .losses import clamp_step, loss_and_direction, mistaken
 from .numba_types import carver, f64
-from .projection import (
-    TINY,
-    add_projected,
-    check_factor,
-    extend,
-    keep_apart,
-    project,
-    project_out,
-)
+from .projection import TINY, add_projected, check_factor, extend, keep_apart, project, project_out
 from .rounds import observe
 from .rows import self_kernel
 from .support import add_to, insert, lightest

@@ -6,8 +6,8 @@ from .alarms import far_from_all
 from .calibration import calibrate
 from .coming import row_in_turn
 from .examples import example
+from .finite import usable
 from .jit import compiled
-from .limits import usable
 from .rows import norm_of, score_row
 from .support import has_room
 

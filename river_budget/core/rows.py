@@ -6,24 +6,16 @@ present in an example, whatever else the model knows (core/examples.py).
 
 from __future__ import annotations
 
-from .codes import Need
 from .differences import distances_by_differences
 from .examples import all_of
 from .exponential import exp_of, exponentials, gaussians
 from .jit import REORDERED, compiled
 from .lanes import dot
-from .limits import (
-    CUSTOM,
-    FARTHEST,
-    LAPLACIAN,
-    RBF,
-    cancels,
-    log_of_distance,
-    padded_count,
-)
+from .limits import CUSTOM, FARTHEST, LAPLACIAN, RBF, cancels, log_of_distance, padded_count
 from .linked import vector
+from .model_type import EXAMPLE, MODEL, NOTHING, REAL
 from .narrow_products import narrow_kernel_values, narrow_products, wide_kernel_values
-from .numba_types import EXAMPLE, MODEL, NOTHING, REAL
+from .needs import Need
 from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
 from .products import dot_products
 from .shared import shared

@@ -28,9 +28,10 @@ from .alarms import far_from_all
 from .calibration import STEEPEST, calibrate
 from .calls import model_of, scores_of, unpack_rows
 from .examples import example, unpack
+from .finite import usable
 from .jit import REORDERED, compiled
 from .lanes import dot
-from .limits import padded_count, usable
+from .limits import padded_count
 from .losses import clamp_step
 from .numba_types import carver
 from .randoms import below

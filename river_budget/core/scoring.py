@@ -7,14 +7,15 @@ order, so that the scores are those of one example after the other to the last b
 from __future__ import annotations
 
 from .calls import GATHERED, scores_of, unpack_rows
-from .codes import Need
 from .coming import are_alike, are_in_a_table, may_be_alike
 from .examples import NONE, example_and_scores, unpack
+from .finite import usable
 from .jit import compiled
 from .layout import TOGETHER
-from .limits import padded_count, usable
+from .limits import padded_count
+from .model_type import CALL, WHOLE
 from .narrow_products import narrow_values_alone
-from .numba_types import CALL, WHOLE
+from .needs import Need
 from .products import products_together
 from .rows import from_products, kernel_row, norm_of, score, score_row
 from .shared import is_ready, shared

@@ -19,8 +19,8 @@ from llvmlite import binding, ir
 from numba.core import types
 from numba.extending import lower_builtin, type_callable
 
-from .codes import Need
 from .jit import IN_ALL, compiled
+from .needs import Need
 from .numba_types import compiled_as
 from .plain import PLAIN
 

@@ -11,19 +11,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import types
 
-from .calls import (
-    BLOCK,
-    KEYS,
-    N_WORDS,
-    OUTPUTS,
-    PLACES,
-    SCORES,
-    SCRATCH,
-    STARTS,
-    TARGETS,
-    WEIGHTS,
-)
-from .codes import Need
+from .calls import BLOCK, KEYS, N_WORDS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS
 from .cpython import (
     address_value,
     clear_error,
@@ -45,7 +33,9 @@ from .entries import entry_at
 from .examples import NONE
 from .jit import compiled
 from .layout import model_at
-from .numba_types import FLAG, WHOLE, carve, compiled_as, f64, i32, i64
+from .model_type import FLAG, WHOLE
+from .needs import Need
+from .numba_types import carve, compiled_as, f64, i32, i64
 from .shared import shared
 
 MOST_SPARE = 64  # floats for which memory is put aside

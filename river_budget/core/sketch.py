@@ -20,8 +20,9 @@ import math
 import numpy as np
 
 from .examples import all_of, example_and_scores, places_of, unpack, values_of
+from .finite import is_finite
 from .jit import REORDERED, compiled
-from .limits import BOUND, is_finite
+from .limits import BOUND
 from .numba_types import carver, f64
 from .randoms import numbered
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .jit import REORDERED, compiled
-from .least import LAST, oldest_of, oldest_of_least
-from .limits import padded_count
+from .least import oldest_of, oldest_of_least
+from .limits import padded_count, within
 from .linked import forget_vector, has_slots, move_vector, set_vector
-from .numba_types import as_i64
 from .rows import self_kernel
 
 TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
@@ -147,12 +144,6 @@ def largest(model):
 
 
 @compiled(always_inlined=True)
-def within(value, limit):
-    """The value, or the nearest limit."""
-    return limit if value > limit else -limit if value < -limit else value
-
-
-@compiled(always_inlined=True)
 def rescale(model, factor):
     """Multiply the model by a factor >= 0."""
     head = model.head
@@ -210,30 +201,3 @@ def lightest(model, weights):
 def oldest_of_lightest(model, weights):
     """The oldest of the vectors whose weights, all >= 0, are the least up to rounding."""
     return oldest_of_least(weights, model.head.count, TIE, model.arrivals)
-
-
-@compiled
-def tag_with_index(losses, n):
-    """Replace the lowest bits of n numbers >= 0 by their indexes, so that the least integer also says where
-    it is. Costs log2(n) of 52 bits (`python tests/tricks.py tags`)."""
-    bits, places = as_i64(losses), places_of(n)
-    for j in range(n):
-        bits[j] = (bits[j] & ~places) | j
-
-
-@compiled
-def least_tagged(losses, n):
-    """Where the least of n tagged numbers stands."""
-    bits, least = as_i64(losses), LAST
-    for j in range(n):
-        least = min(least, bits[j])
-    return least & places_of(n)
-
-
-@compiled(always_inlined=True)
-def places_of(n):
-    """The bits that a place among n takes."""
-    places = np.int64(1)
-    while places < n:
-        places *= 2
-    return places - 1

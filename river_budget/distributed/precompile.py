@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ..core.codes import with_streams
+from ..core.needs import with_streams
 from ..core.shared import make_ready
 from ..model.batches import Batch
 from ..model.inspection import all_ours

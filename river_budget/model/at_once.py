@@ -17,8 +17,8 @@ import numba
 import numpy as np
 
 from ..core import shared, single
-from ..core.codes import Need
 from ..core.entries import ENTRY
+from ..core.needs import Need
 from ..core.plain import PLAIN
 from . import lists
 from .calls import PreparedList, PreparedRow, address_of, lasting_address_of

@@ -19,8 +19,8 @@ import numpy as np
 from river import base
 
 from ..core import blocks
-from ..core.codes import Need
 from ..core.limits import KERNELS
+from ..core.needs import Need
 from ..kernels import RBF, Custom, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
 from .at_once import AtOnce

@@ -31,8 +31,8 @@ from ..core.calls import (
     TIES,
     WEIGHTS,
 )
-from ..core.codes import Need
 from ..core.custom import address_for
+from ..core.needs import Need
 from .lists import Lists, key_and_tie
 
 NONE: Any = np.empty(0)

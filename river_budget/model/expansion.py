@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core import blocks, layout
-from ..core.codes import Maintenance, Need
+from ..core.codes import Maintenance
 from ..core.codes import Strategy as Kind
 from ..core.maintenance import STRATEGIES
+from ..core.needs import Need
 from ..core.scoring import decide, kernel_rows
 from ..core.union import project_cheapest, remove_lightest
 from ..kernels import RBF

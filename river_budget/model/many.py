@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core import shared
-from ..core.codes import Need
+from ..core.needs import Need
 from .advice import say
 from .batches import Batch, refuse_if_not_finite
 from .calls import AT_A_TIME, Call, idle_workspace

@@ -17,8 +17,8 @@ from numba.core.dispatcher import Dispatcher
 import river_budget as rb
 
 from ... import core
-from ...core.codes import OF_BLOCKS, Need, with_streams
-from ...core.limits import first_bad_row
+from ...core.finite import first_bad_row
+from ...core.needs import OF_BLOCKS, Need, with_streams
 from ...core.randoms import fill_uniforms
 from ...core.shared import functions
 from ...core.single import learn, score
