@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .core import codes
+from .core.block import codes
 from .parameters import Value, one_of, whole
 
 __all__ = ["Merge", "Project", "RemoveOldest", "RemoveRandom", "RemoveSmallest"]

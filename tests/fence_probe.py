@@ -17,8 +17,8 @@ import numpy as np
 from guarded import LINE, Overrun, check_padding, guarded
 
 import river_budget as rb
-from river_budget.core import blocks
-from river_budget.core.blocks import views
+from river_budget.core.block import blocks
+from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian
 from river_budget.model.calls import Call, Workspace
 from river_budget.model.lists import Lists

@@ -31,9 +31,9 @@ from river import base, preprocessing
 from test_saving import ALL, file_of, is_supervised
 
 import river_budget as rb
-from river_budget.core.blocks import table_of, views
-from river_budget.core.heavy import FAINT, STRAINED
-from river_budget.core.limits import FARTHEST
+from river_budget.core.block.blocks import table_of, views
+from river_budget.core.block.limits import FARTHEST
+from river_budget.core.budget.long_vectors import FAINT, STRAINED
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.model import lists, storage

@@ -25,7 +25,7 @@ import weakref
 
 import numpy as np
 
-from river_budget.core import blocks, layout
+from river_budget.core.block import blocks, layout
 from river_budget.model import at_once, calls, features
 from river_budget.model.lists import Lists
 

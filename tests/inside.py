@@ -9,7 +9,7 @@ import numpy as np
 from oracles import kernels as plain_kernels
 
 import river_budget as rb
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
 from river_budget.model.lists import vectors_of
 
 

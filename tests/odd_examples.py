@@ -15,7 +15,7 @@ import zlib
 
 from test_saving import file_of, is_supervised
 
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
 
 PAIRS = [
     ("lolucebe", "befehoro"),

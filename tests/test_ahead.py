@@ -12,7 +12,7 @@ from inside import check_nodes
 from test_saving import file_of
 
 import river_budget as rb
-from river_budget.core import blocks, layout
+from river_budget.core.block import blocks, layout
 from river_budget.model.lists import vectors_of
 
 K = rb.kernels.RBF(0.05)

@@ -18,7 +18,7 @@ from optional import needs_compiler
 from test_saving import file_of
 
 import river_budget as rb
-from river_budget.core import entries
+from river_budget.core.examples.present_features import dict_reader_state
 from river_budget.model import at_once, single
 from river_budget.model.at_once import nothing
 
@@ -134,7 +134,10 @@ def test_a_frozen_model_learns_nothing_in_one_go_either(tmp_path):
 
 
 def test_compiled_code_knows_how_many_types_there_are():
-    assert (len(at_once._DICTS), len(at_once._NUMBERS)) == (entries.N_DICTS, entries.N_NUMBERS)
+    assert (len(at_once._DICTS), len(at_once._NUMBERS)) == (
+        dict_reader_state.N_DICTS,
+        dict_reader_state.N_NUMBERS,
+    )
 
 
 @needs_compiler

@@ -15,8 +15,8 @@ from river.datasets import synth
 from streams import emerging, smooth
 
 import river_budget as rb
-from river_budget.core import auto_tables as core
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
+from river_budget.core.passes.auto import tables as core
 
 
 def blobs(n, seed=0, d=4, classes=2):

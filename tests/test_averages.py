@@ -16,7 +16,7 @@ from test_replay import CLOSE, assert_close, assert_same, run, run_reference, so
 from test_replay import run_regression as reference_of_regression
 
 import river_budget as rb
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project, RemoveOldest
 

@@ -15,7 +15,7 @@ from streams import LABELS
 from test_saving import ALL, file_of
 
 import river_budget as rb
-from river_budget.core import blocks, layout
+from river_budget.core.block import blocks, layout
 from river_budget.distributed import KeyedModels
 from river_budget.kernels import RBF
 from river_budget.model import calls

@@ -15,7 +15,7 @@ from river import datasets, metrics, multiclass, preprocessing
 from test_saving import file_of
 
 import river_budget as rb
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project
 from river_budget.saving import opened

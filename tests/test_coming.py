@@ -9,11 +9,17 @@ from river import base
 from test_heavy import crowd, in_lists, is_heavy, run, stored_as
 
 import river_budget as rb
-from river_budget.core import shared
-from river_budget.core.changes import FIRST, LISTED_UNTIL, N_CHANGES, NOT_BEFORE, UNTIL
-from river_budget.core.coming import FEW, PAUSE
-from river_budget.core.layout import TOGETHER
-from river_budget.core.needs import Need
+from river_budget.core.block.layout import TOGETHER
+from river_budget.core.block.written_vectors import (
+    FIRST,
+    LISTED_UNTIL,
+    N_CHANGES,
+    NOT_BEFORE,
+    UNTIL,
+)
+from river_budget.core.compiling import by_address
+from river_budget.core.compiling.needs import Need
+from river_budget.core.expansion.products_ahead import FEW, PAUSE
 from river_budget.maintenance import Merge, RemoveOldest, RemoveSmallest
 from river_budget.model.calls import Call
 
@@ -73,7 +79,7 @@ def pass_over(model, X, y):
 
 
 def full(model, d=D):
-    shared.make_ready(Need.TOGETHER)
+    by_address.make_ready(Need.TOGETHER)
     X, y = stream_for(model, 3 * BUDGET, d, zeros=0.0)
     model.learn_many(X, y > 0)
     return model

@@ -18,7 +18,7 @@ from test_replay_family import CASES, REGRESSION
 from test_saving import ALL, file_of, taught
 
 import river_budget as rb
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Kernel
 from river_budget.maintenance import Maintenance, Merge, RemoveOldest
 from river_budget.model.base import StreamModel

@@ -11,7 +11,7 @@ from river import base, datasets, evaluate, linear_model, metrics, preprocessing
 from streams import emerging
 
 import river_budget as rb
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
 from river_budget.experiments import command
 from river_budget.experiments.race import defaults
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial

@@ -18,7 +18,7 @@ from river import evaluate, metrics, preprocessing
 from streams import matrix
 
 import river_budget as rb
-from river_budget.core import blocks
+from river_budget.core.block import blocks
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.model import copies

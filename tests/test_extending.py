@@ -185,18 +185,11 @@ def test_the_guide_lists_every_hook_that_algorithms_answer():
 
 
 def test_the_guide_names_functions_that_exist():
-    from river_budget.core import (
-        limits,
-        maintenance,
-        merging,
-        projection,
-        removal,
-        rounds,
-        rows,
-        support,
-    )
+    from river_budget.core.block import limits
+    from river_budget.core.budget import projection, removal
+    from river_budget.core.expansion import support
 
-    modules = (limits, maintenance, merging, projection, removal, rounds, rows, support)
+    modules = (limits, keep, degradation, projection, removal, observe, kernel_rows, support)
     for name in names_in_table("Who overwrites what"):
         assert name in {"row", "nonzero", "logs", "buffer", "x"} or any(
             hasattr(module, name) for module in modules

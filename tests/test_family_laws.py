@@ -11,7 +11,7 @@ from inside import plain, support
 from streams import examples
 
 import river_budget as rb
-from river_budget.core import forgetron as core
+from river_budget.core.passes.perceptrons import forgetron as core
 from river_budget.kernels import RBF, Polynomial
 
 KERNEL = RBF(0.5)

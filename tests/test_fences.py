@@ -15,7 +15,7 @@ from guarded import Overrun, guarded
 from test_saving import TESTS
 
 import river_budget as rb
-from river_budget.core import blocks
+from river_budget.core.block import blocks
 
 GAPS = ("scratch space", "block that has grown into its room")  # between their ends and the page
 MEMORY = (

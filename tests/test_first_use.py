@@ -15,7 +15,8 @@ from optional import needs_compiler
 
 import river_budget as rb
 from river_budget import first_use
-from river_budget.core import limits, randoms, single
+from river_budget.core.block import limits, random_numbers
+from river_budget.core.examples.present_features import one_example
 from river_budget.experiments import command
 from river_budget.experiments.speed import compiling
 from river_budget.progress import Progress
@@ -37,7 +38,9 @@ def function_of(module):
     return types.SimpleNamespace(__module__=module)
 
 
-OURS, THEIRS = (compiling_of(function_of(name)) for name in ("river_budget.core.bsgd", "numpy"))
+OURS, THEIRS = (
+    compiling_of(function_of(name)) for name in ("river_budget.core.passes.gradient.bsgd", "numpy")
+)
 
 
 def watched(monkeypatch, terminal=True):
@@ -150,9 +153,9 @@ def test_what_a_class_runs_is_among_its_passes(model):
 def test_all_passes_take_a_call_but_a_few():
     others = {
         limits.first_bad_row: ("rows",),
-        randoms.fill_uniforms: ("keys", "drawn"),
-        single.score: ("this", "x"),
-        single.learn: ("this", "given", "count"),
+        random_numbers.fill_uniforms: ("keys", "drawn"),
+        one_example.score: ("this", "x"),
+        one_example.learn: ("this", "given", "count"),
     }
     for function in compiling.all_passes():
         code = function.py_func.__code__

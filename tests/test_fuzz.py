@@ -18,8 +18,8 @@ from odd_examples import COLLIDING, GROUP, PAIRS
 from test_saving import ALL, TESTS, file_of, stream_of, taught, teach
 
 import river_budget as rb
-from river_budget.core import blocks, layout
-from river_budget.core.blocks import views
+from river_budget.core.block import blocks, layout
+from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian
 from river_budget.saving import opened
 

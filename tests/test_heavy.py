@@ -15,8 +15,8 @@ from test_merging import assert_best_pairs, maintenances, members_and_result
 from test_sparse import check_lists
 
 import river_budget as rb
-from river_budget.core.blocks import views
-from river_budget.core.heavy import FAINT, LONG, STRAINED
+from river_budget.core.block.blocks import views
+from river_budget.core.budget.long_vectors import FAINT, LONG, STRAINED
 from river_budget.model import storage
 from river_budget.saving import states, trust
 

@@ -40,7 +40,7 @@ from river import (
 )
 
 import river_budget as rb
-from river_budget.core.blocks import reals
+from river_budget.core.block.blocks import reals
 from river_budget.kernels import RBF, Laplacian, Linear
 from river_budget.maintenance import RemoveSmallest
 

@@ -17,8 +17,8 @@ from models import learn, overlap, same, scores
 from streams import emerging, smooth
 
 import river_budget as rb
-from river_budget.core import custom
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
+from river_budget.core.expansion import custom_kernels
 from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Linear, Normalised, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest
 
@@ -157,7 +157,7 @@ def test_two_functions_do_not_share_a_name():
     for _ in range(2):  # a cell of a notebook that runs twice
         Custom(again, name="cell")
         again = eval(compile("lambda x, z: x[0] * z[0]", "cell", "eval"))
-    assert Custom(again, name="cell") == Custom(custom.function_of("cell"), name="cell")
+    assert Custom(again, name="cell") == Custom(custom_kernels.function_of("cell"), name="cell")
 
 
 def test_copies_are_the_same_kernel():

@@ -16,7 +16,8 @@ from optional import needs_compiler
 from test_saving import file_of
 
 import river_budget as rb
-from river_budget.core import blocks, dicts
+from river_budget.core.block import blocks
+from river_budget.core.examples.present_features import dict_reader
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import Merge
 from river_budget.model import lists
@@ -147,9 +148,9 @@ def test_compiled_code_has_the_same_keys_and_ties(bits):
 
 
 def test_both_are_made_of_the_same_numbers():
-    assert int(dicts.TEXT_MODULUS) == lists.TEXT_MODULUS
-    assert dicts.NUMBER_MODULUS == lists.NUMBER_MODULUS
-    assert [int(dicts.OF_TEXT), int(dicts.OF_TUPLE)] == [lists.TEXT[0], lists.TUPLE[0]]
+    assert int(dict_reader.TEXT_MODULUS) == lists.TEXT_MODULUS
+    assert dict_reader.NUMBER_MODULUS == lists.NUMBER_MODULUS
+    assert [int(dict_reader.OF_TEXT), int(dict_reader.OF_TUPLE)] == [lists.TEXT[0], lists.TUPLE[0]]
 
 
 SUITES = [

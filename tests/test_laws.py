@@ -100,8 +100,10 @@ def test_what_takes_long_to_load_is_loaded_when_it_is_needed():
 
 
 def test_imports_are_resolved():
-    assert "river_budget.core.scoring" in set(imports_of(PACKAGE / "model" / "expansion.py"))
-    assert "river_budget.core.jit" in set(imports_of(PACKAGE / "core" / "rows.py"))
+    assert "river_budget.core.expansion.scoring" in set(
+        imports_of(PACKAGE / "model" / "expansion.py")
+    )
+    assert "river_budget.core.compiling.jit" in set(imports_of(PACKAGE / "core" / "rows.py"))
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -241,7 +243,7 @@ import json, pickle, sys
 model, x = pickle.load(sys.stdin.buffer)
 score = model.predict_one(x)
 import river_budget
-from river_budget.core.scoring import decide
+from river_budget.core.expansion.scoring import decide
 hits, misses = (sum(c.values()) for c in (decide.stats.cache_hits, decide.stats.cache_misses))
 print(json.dumps([score, hits, misses, river_budget.__file__]))
 """

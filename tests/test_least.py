@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from optional import given, settings, st
 
-from river_budget.core.least import oldest_of, oldest_of_least
+from river_budget.core.simd.argmin import oldest_of, oldest_of_least
 
 TIE = 1.0 + 1e-9
 NUMBERS = st.one_of(st.floats(0.0, 10.0), st.sampled_from([0.0, 1.0, 5e-324, math.inf, math.nan]))

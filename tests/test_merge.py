@@ -16,8 +16,8 @@ from river import base, compose, linear_model, optim, preprocessing
 from streams import LABELS
 
 import river_budget as rb
-from river_budget.core import sbp
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
+from river_budget.core.passes.window import sbp
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 from river_budget.model.batches import Batch

@@ -24,10 +24,10 @@ from test_replay import (
 from test_replay_family import CASES, REGRESSION, pair
 
 import river_budget as rb
-from river_budget.core import blocks
-from river_budget.core.limits import CANCELS_NARROW
-from river_budget.core.narrow import LARGEST, SMALLEST
-from river_budget.core.scoring import kernel_rows
+from river_budget.core.block import blocks
+from river_budget.core.block.limits import CANCELS_NARROW
+from river_budget.core.expansion.scoring import kernel_rows
+from river_budget.core.vectors.table32 import LARGEST, SMALLEST
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest
 from river_budget.model.calls import Call

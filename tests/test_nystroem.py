@@ -14,7 +14,7 @@ from streams import emerging, smooth
 from test_fourier import accuracy
 
 import river_budget as rb
-from river_budget.core.nystroem import GATHERING, LINEAR
+from river_budget.core.passes.features.nystroem import GATHERING, LINEAR
 from river_budget.kernels import RBF, Linear
 
 

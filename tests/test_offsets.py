@@ -7,8 +7,8 @@ import pytest
 from river import preprocessing
 
 import river_budget as rb
-from river_budget.core.blocks import views
-from river_budget.core.limits import CANCELS
+from river_budget.core.block.blocks import views
+from river_budget.core.block.limits import CANCELS
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import Merge, Project, RemoveOldest
 

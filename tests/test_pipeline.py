@@ -1,4 +1,4 @@
-"""How functions are compiled: core/pipeline.py. That it gives what numba's own way gives, tests/test_start.py says."""
+"""How functions are compiled: core/compiling/numba_pipeline.py. That it gives what numba's own way gives, tests/test_start.py says."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from optional import needs_compiler
 
-from river_budget.core.jit import compiled
-from river_budget.core.plain import PLAIN
+from river_budget.core.compiling.jit import compiled
+from river_budget.core.compiling.plain import PLAIN
 
 if PLAIN:
     pytest.skip("RIVER_BUDGET_PLAIN is set: numba compiles its own way", allow_module_level=True)
 
-from river_budget.core import pipeline
+from river_budget.core.compiling import numba_pipeline
 
 pytestmark = needs_compiler  # with NUMBA_DISABLE_JIT there is no pipeline
 
@@ -61,7 +61,7 @@ def test_compiling_leaves_the_garbage_collector_and_the_lock_of_the_process_alon
 
 def in_the_package(function):
     """As if it were one of the package, where steps are left out."""
-    function.__module__ = pipeline.__name__
+    function.__module__ = numba_pipeline.__name__
     return function
 
 
@@ -135,7 +135,7 @@ def test_what_is_remembered_of_an_operation_is_for_its_types():
 
 def test_loops_are_as_wide_as_the_registers():
     plain = numba.njit(lambda x: x + 1.0)
-    ours = numba.njit(lambda x: x + 1.0, pipeline_class=pipeline.Compiler)
+    ours = numba.njit(lambda x: x + 1.0, pipeline_class=numba_pipeline.Compiler)
     for function, expected in ((plain, False), (ours, True)):
         assert function(1.0) == 2.0
         (code,) = function.inspect_llvm().values()
@@ -146,6 +146,6 @@ def test_steps_are_left_out_of_functions_of_the_package_only():
     def of_somebody_else(x):
         return (lambda z: z + 1.0)(x)
 
-    assert numba.njit(of_somebody_else, pipeline_class=pipeline.Compiler)(2.0) == 3.0
+    assert numba.njit(of_somebody_else, pipeline_class=numba_pipeline.Compiler)(2.0) == 3.0
     with pytest.raises(numba.core.errors.NumbaError):
-        numba.njit(in_the_package(of_somebody_else), pipeline_class=pipeline.Compiler)(2.0)
+        numba.njit(in_the_package(of_somebody_else), pipeline_class=numba_pipeline.Compiler)(2.0)

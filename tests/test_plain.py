@@ -1,4 +1,4 @@
-"""RIVER_BUDGET_PLAIN=1 (core/plain.py): public parts of numba and CPython only, and the same results to the bit."""
+"""RIVER_BUDGET_PLAIN=1 (core/compiling/plain.py): public parts of numba and CPython only, and the same results to the bit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from bits import TABLE
 from optional import needs_compiler
 
-from river_budget.core.plain import VARIABLE
+from river_budget.core.compiling.plain import VARIABLE
 
 TESTS = pathlib.Path(__file__).resolve().parent
 PACKAGE = TESTS.parent / "river_budget"
@@ -65,7 +65,7 @@ def test_the_switch_keeps_out_the_files_that_need_private_parts(value, plain):
     assert PRIVATE & set(loaded.split()) == (set() if plain else PRIVATE)
 
 
-OFFERED = {  # by numba to authors of extensions and to those who listen: what core/plain.py says remains
+OFFERED = {  # by numba to authors of extensions and to those who listen: what core/compiling/plain.py says remains
     "numba": None,
     "numba.extending": None,
     "numba.core": {"cgutils", "config", "errors", "event", "types"},

@@ -13,8 +13,8 @@ from conftest import DATA
 from optional import given, settings, st
 
 import river_budget as rb
-from river_budget.core.jit import compiled
-from river_budget.core.lanes import dot
+from river_budget.core.compiling.jit import compiled
+from river_budget.core.simd.vector_ops import dot
 
 NARROW = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+bmi,+bmi2"}
 LEARN = """

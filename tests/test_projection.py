@@ -10,8 +10,8 @@ from oracles.budgeted_sgd import BudgetedSGD
 from streams import PEGASOS
 
 import river_budget as rb
-from river_budget.core.blocks import views
-from river_budget.core.projection import TINY
+from river_budget.core.block.blocks import views
+from river_budget.core.budget.projection import TINY
 from river_budget.kernels import RBF, Linear
 from river_budget.maintenance import Project
 

@@ -14,7 +14,7 @@ from river import base
 from streams import LABELS
 
 import river_budget as rb
-from river_budget.core.blocks import table_of, views
+from river_budget.core.block.blocks import table_of, views
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge, Project, RemoveSmallest
 

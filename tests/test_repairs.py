@@ -9,9 +9,10 @@ from models import having, learned
 from test_saving import file_of
 
 import river_budget as rb
-from river_budget.core import bsgd, sbp
-from river_budget.core.blocks import views
-from river_budget.core.projection import EVERY
+from river_budget.core.block.blocks import views
+from river_budget.core.budget.projection import EVERY
+from river_budget.core.passes.gradient import bsgd
+from river_budget.core.passes.window import sbp
 from river_budget.kernels import RBF, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveRandom
 from river_budget.saving import opened

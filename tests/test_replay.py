@@ -12,7 +12,7 @@ from oracles.randoms import SplitMix
 from streams import PEGASOS, emerging, examples, matrix, smooth
 
 import river_budget as rb
-from river_budget.core.projection import TINY
+from river_budget.core.budget.projection import TINY
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge
 

@@ -6,10 +6,10 @@ import numba
 import numpy as np
 import pytest
 
-from river_budget.core.lanes import combine
-from river_budget.core.numba_types import address_of, f64, f64_matrix
-from river_budget.core.row_sums import add_rows, add_to_rows, all_dots
-from river_budget.core.softmax import softmax
+from river_budget.core.compiling.array_views import address_of, f64, f64_matrix
+from river_budget.core.simd.softmax import softmax
+from river_budget.core.simd.table_sums import add_rows, add_to_rows, all_dots
+from river_budget.core.simd.vector_ops import combine
 
 WIDTHS = (1, 2, 7, 8, 9, 16, 26, 33)
 GUARD = -7.0  # what stands around results and must stay

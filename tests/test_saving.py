@@ -25,7 +25,7 @@ from river import base, compose, linear_model, preprocessing
 from streams import smooth
 
 import river_budget as rb
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveRandom
 from river_budget.saving import container, nodes, opened

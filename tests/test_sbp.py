@@ -17,10 +17,10 @@ from streams import LABELS, emerging, examples, matrix
 from test_fourier import accuracy
 
 import river_budget as rb
-from river_budget.core import sbp as core
-from river_budget.core import waterlevel
-from river_budget.core.blocks import views
-from river_budget.core.numba_types import f64
+from river_budget.core.block.blocks import views
+from river_budget.core.compiling.array_views import f64
+from river_budget.core.passes.window import sbp as core
+from river_budget.core.passes.window import water_levels
 from river_budget.kernels import RBF
 
 SEED = 7
@@ -32,13 +32,13 @@ CLOSE = 1e-9
 
 @numba.njit
 def level_at(call, n, volume):
-    return waterlevel.water_level(f64(call[0], n), n, volume, f64(call[1], n))
+    return water_levels.water_level(f64(call[0], n), n, volume, f64(call[1], n))
 
 
 @numba.njit
 def levels_at(call, n_u, n_v, volume):
     u, v, rest = f64(call[0], n_u), f64(call[1], n_v), f64(call[2], n_u + n_v)
-    return waterlevel.water_levels(u, n_u, v, n_v, volume, rest)
+    return water_levels.water_levels(u, n_u, v, n_v, volume, rest)
 
 
 def level(heights, volume):

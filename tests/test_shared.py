@@ -1,4 +1,4 @@
-"""Functions that passes share (core/shared.py): compiled when a model comes that needs them, and not before."""
+"""Functions that passes share (core/compiling/by_address.py): compiled when a model comes that needs them, and not before."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from optional import needs_compiler
 from river import base
 
 import river_budget as rb
-from river_budget.core import blocks, plain, shared
-from river_budget.core.needs import Need
-from river_budget.core.scoring import score_together
+from river_budget.core.block import blocks
+from river_budget.core.compiling import by_address, plain
+from river_budget.core.compiling.needs import Need
+from river_budget.core.expansion.scoring import score_together
 from river_budget.kernels import RBF, Laplacian, Linear
 
 pytestmark = needs_compiler  # else nothing is compiled, and all is at hand
@@ -28,7 +29,7 @@ import json
 import river_budget as rb
 from river_budget.core import shared
 {code}
-print(json.dumps(int(shared.ready)))
+print(json.dumps(int(by_address.ready)))
 """
 
 
@@ -43,9 +44,9 @@ def ready_after(code):
 def made_ready(code, monkeypatch):
     """The same as if this process had begun just now."""
     with monkeypatch.context() as patch:
-        patch.setattr(shared, "ready", 0)
+        patch.setattr(by_address, "ready", 0)
         exec(code, {"rb": rb, "np": np})
-        return Need(shared.ready)
+        return Need(by_address.ready)
 
 
 @pytest.mark.parametrize(
@@ -102,8 +103,8 @@ def test_together_or_one_by_one_examples_get_the_same_scores(monkeypatch):
     model = learned(rb.BSGDClassifier(5), 40)
     (block, rows, n), found = (model.block, np.random.default_rng(0).normal(size=(102, 3)), 1), []
     rows = np.ascontiguousarray(rows[:, : len(model.features)])
-    shared.make_ready(Need.TOGETHER)
-    (cell,) = (c for f, _, c in shared._functions[Need.TOGETHER] if f.py_func is score_together)
+    by_address.make_ready(Need.TOGETHER)
+    (cell,) = (c for f, _, c in by_address._functions[Need.TOGETHER] if f.py_func is score_together)
     for address in (cell.value, 0):  # as if it were not compiled
         monkeypatch.setattr(cell, "value", address)
         found.append(model._scores_by(block, rows, n)[0])
@@ -125,7 +126,7 @@ def test_the_needs_of_a_block_follow_from_its_header(model):
     assert bool(needs & Need.HEAVY) == (head.heavy > 0)
     x, _ = stream_for(model, 1)[0]
     model.predict_one(x)
-    assert shared.ready & needs == needs
+    assert by_address.ready & needs == needs
 
 
 def test_lists_and_what_no_longer_is_one_are_needs_of_the_moment():
@@ -148,7 +149,7 @@ def called_too_early(monkeypatch):
     """The names of shared functions that are called in this test and are not ready: here it is as if this process had
     begun just now, and instead of a crash there is a note."""
     found, traps = [], []
-    for need, some in shared._functions.items():
+    for need, some in by_address._functions.items():
         for function, _, cell in some:
             if need == Need.TOGETHER:  # passes ask for these before they call them
                 monkeypatch.setattr(cell, "value", 0)
@@ -157,7 +158,7 @@ def called_too_early(monkeypatch):
             trap = ctypes.CFUNCTYPE(ctypes.c_int)(lambda name=name: found.append(name) or 0)
             traps.append(trap)  # alive as long as somebody may call it
             monkeypatch.setattr(cell, "value", ctypes.cast(trap, ctypes.c_void_p).value)
-    monkeypatch.setattr(shared, "ready", 0)
+    monkeypatch.setattr(by_address, "ready", 0)
     return found
 
 
@@ -190,34 +191,34 @@ def test_no_pass_calls_what_is_not_ready(model, called_too_early):
 
 @pytest.mark.skipif(plain.PLAIN, reason="a numba.cfunc has one signature")
 def test_every_shared_function_is_compiled_for_its_types_only():
-    shared.make_ready(sum(Need))
-    for function, arguments in shared.functions(sum(Need)):
+    by_address.make_ready(sum(Need))
+    for function, arguments in by_address.functions(sum(Need)):
         assert list(function.overloads) == [arguments], function.py_func.__name__
 
 
 def test_a_shared_function_stays_where_it_is_when_it_is_made_ready_again(monkeypatch):
     """It is not compiled anew, in either way of compiling."""
-    shared.make_ready(Need.EXAMPLES)
-    cells = [cell for _, _, cell in shared._functions[Need.EXAMPLES]]
+    by_address.make_ready(Need.EXAMPLES)
+    cells = [cell for _, _, cell in by_address._functions[Need.EXAMPLES]]
     before = [cell.value for cell in cells]
-    monkeypatch.setattr(shared, "ready", 0)
-    shared.make_ready(Need.EXAMPLES)
+    monkeypatch.setattr(by_address, "ready", 0)
+    by_address.make_ready(Need.EXAMPLES)
     assert [cell.value for cell in cells] == before
     assert all(before)
 
 
 def test_an_interrupted_compilation_is_taken_up_again(monkeypatch):
-    ready, compiled = shared.ready, shared._compiled
-    monkeypatch.setattr(shared, "ready", 0)
+    ready, compiled = by_address.ready, by_address._compiled
+    monkeypatch.setattr(by_address, "ready", 0)
 
     def interrupted(function, signature):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(shared, "_compiled", interrupted)
+    monkeypatch.setattr(by_address, "_compiled", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        shared.make_ready(Need.EXAMPLES)
-    assert shared.ready == 0
-    monkeypatch.setattr(shared, "_compiled", compiled)
-    shared.make_ready(Need.EXAMPLES)
-    assert shared.ready == Need.EXAMPLES
-    monkeypatch.setattr(shared, "ready", ready)
+        by_address.make_ready(Need.EXAMPLES)
+    assert by_address.ready == 0
+    monkeypatch.setattr(by_address, "_compiled", compiled)
+    by_address.make_ready(Need.EXAMPLES)
+    assert by_address.ready == Need.EXAMPLES
+    monkeypatch.setattr(by_address, "ready", ready)

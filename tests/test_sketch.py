@@ -10,8 +10,8 @@ from oracles.sketch import sketch
 from river import evaluate, linear_model, metrics
 
 import river_budget as rb
-from river_budget.core.blocks import views
-from river_budget.core.randoms import uniforms
+from river_budget.core.block.blocks import views
+from river_budget.core.block.random_numbers import uniforms
 from river_budget.kernels import RBF, Linear, Polynomial
 from river_budget.saving import container, opened
 

@@ -13,8 +13,8 @@ import pytest
 from inside import check_nodes
 
 import river_budget as rb
-from river_budget.core import blocks
-from river_budget.core.blocks import views
+from river_budget.core.block import blocks
+from river_budget.core.block.blocks import views
 from river_budget.model import storage
 from river_budget.model.lists import key_and_tie, vectors_of, write_order
 

@@ -12,7 +12,7 @@ import sys
 import pytest
 from optional import needs_compiler
 
-from river_budget.core.plain import VARIABLE
+from river_budget.core.compiling.plain import VARIABLE
 
 pytestmark = pytest.mark.slow  # each compiles something
 
@@ -153,6 +153,6 @@ def test_passes_are_linked_with_what_another_program_has_left_in_the_cache(cache
 
 @needs_compiler
 def test_where_numba_has_not_the_parts_that_link_functions_are_compiled_by_themselves(cache, tmp_path):  # fmt: skip
-    without = "import sys; sys.modules['river_budget.core.linkable'] = None\n" + PROGRAM
+    without = "import sys; sys.modules['river_budget.core.compiling.linking'] = None\n" + PROGRAM
     for _ in range(2):
         assert answer(start(program=without, NUMBA_CACHE_DIR=str(tmp_path))) == (cache[1], "")

@@ -12,7 +12,7 @@ from models import MODELS, learn, learned, stream_for
 from river import compose, linear_model, preprocessing
 
 import river_budget as rb
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF
 from river_budget.model import storage
 from river_budget.model.describing import best_features

@@ -15,7 +15,7 @@ from models import MODELS, stream_for
 from test_saving import ALL, answers, file_of, is_supervised, stream_of, taught, teach
 
 import river_budget as rb
-from river_budget.core.blocks import views
+from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF
 from river_budget.model import shells, turns
 from river_budget.model.calls import AT_A_TIME

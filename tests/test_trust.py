@@ -42,8 +42,8 @@ from test_saving import (
 )
 
 import river_budget as rb
-from river_budget.core import sbp
-from river_budget.core.blocks import table_of, views
+from river_budget.core.block.blocks import table_of, views
+from river_budget.core.passes.window import sbp
 from river_budget.kernels import RBF, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.saving import opened

@@ -35,14 +35,14 @@ class Trick(NamedTuple):
 
 TRICKS = {
     "views": Trick(
-        "core/numba_types.py",
+        "core/compiling/array_views.py",
         'View(element, ndim, "C") if ndim',
         'types.Array(element, ndim, "C") if ndim',
         "BSGDClassifier(50)",
         2,
     ),
     "tags": Trick(
-        "core/support.py",
+        "core/expansion/support.py",
         "        bits[j] = (bits[j] & ~places) | j\n",
         "        bits[j] = bits[j]\n",
         "BSGDClassifier(50)",
@@ -55,7 +55,7 @@ TRICKS = {
         ),
     ),
     "least-in-eights": Trick(
-        "core/support.py",
+        "core/expansion/support.py",
         "    return oldest_of_least(weights, model.head.count, TIE, model.arrivals)\n",
         "    least, place, first = np.inf, 0, LAST\n    for j in range(model.head.count):\n"
         "        least = min(least, weights[j])\n    for j in range(model.head.count):\n"
@@ -64,7 +64,7 @@ TRICKS = {
         "BSGDClassifier(100, None, rb.maintenance.RemoveSmallest())",
     ),
     "exponential": Trick(
-        "core/rows.py",
+        "core/expansion/kernel_rows.py",
         "        gaussians(products, row, model.logs, model.norms, norm, head.gamma, n)\n",
         "        for j in range(n):\n            distance = model.norms[j] + norm - 2.0 * products[j]\n"
         "            model.logs[j] = -head.gamma * (0.0 if distance < 0.0 else distance)\n"
@@ -74,23 +74,23 @@ TRICKS = {
         ("from .codes import Need\n", "import math\n\nfrom .codes import Need\n"),
     ),
     "products-ahead": Trick(
-        "core/coming.py", "FEW = 2**11  #", "FEW = 2**62  #", "RBPClassifier(500)"
+        "core/expansion/products_ahead.py", "FEW = 2**11  #", "FEW = 2**62  #", "RBPClassifier(500)"
     ),
     "sums-in-registers": Trick(
-        "core/sweeps.py",
+        "core/simd/vector_sums.py",
         "MOST = 8 if WIDE else 4  #",
         "MOST = 1  #",
         "RBPClassifier(100)",
     ),
     "odd-columns": Trick(
-        "core/blocks.py",
+        "core/block/blocks.py",
         "    return in_a_line * (-(-vectors // in_a_line) | 1)\n",
         "    return -(-vectors // 512) * 512\n",
         "RBPClassifier(500)",
         64,
     ),
     "estimate-in-float32": Trick(
-        "core/exponential.py", "F = np.float32\n", "F = np.float64\n", "BSGDClassifier(500)"
+        "core/simd/exponential.py", "F = np.float32\n", "F = np.float64\n", "BSGDClassifier(500)"
     ),
 }
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core import auto as classes_core
-from ..core import auto_regression as numbers_core
-from ..core import auto_tables as core
-from ..core import blocks
-from ..core.codes import Task
-from ..core.needs import Need
+from ..core.block import blocks
+from ..core.block.codes import Task
+from ..core.compiling.needs import Need
+from ..core.passes.auto import classify as classes_core
+from ..core.passes.auto import regress as numbers_core
+from ..core.passes.auto import tables as core
 from ..model.shells import Classifier, Regressor
 from .auto_inspection import Inspected
 

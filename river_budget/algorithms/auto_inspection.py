@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core import auto_tables as core
-from ..core import blocks
-from ..core.auto_sharing import NEIGHBOURS_FOUND
-from ..core.auto_tails import raw_of_score
-from ..core.numba_types import f64_matrix
+from ..core.block import blocks
+from ..core.compiling.array_views import f64_matrix
+from ..core.passes.auto import tables as core
+from ..core.passes.auto.heavy_tails import raw_of_score
+from ..core.passes.auto.sharing import NEIGHBOURS_FOUND
 from ..model.calls import Call
 from ..model.turns import looks_at_the_model
 from .auto_tables import AutoTables

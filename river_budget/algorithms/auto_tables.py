@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core import auto_tables as core
-from ..core import blocks, layout
-from ..core.auto_binning import COARSENESS, SUM
-from ..core.auto_mixer import RIDGE
-from ..core.auto_regression import LONGEST_STRETCH
-from ..core.auto_scaling import rejoin_bins
-from ..core.auto_tails import CLIP, LARGEST_VALUE
-from ..core.randoms import uniforms
+from ..core.block import blocks, layout
+from ..core.block.random_numbers import uniforms
+from ..core.passes.auto import tables as core
+from ..core.passes.auto.binning import COARSENESS, SUM
+from ..core.passes.auto.heavy_tails import CLIP, LARGEST_VALUE
+from ..core.passes.auto.mixer import RIDGE
+from ..core.passes.auto.regress import LONGEST_STRETCH
+from ..core.passes.auto.scaling import rejoin_bins
 from ..model.base import StreamModel
 from ..model.calls import Call
 from ..model.features import FeatureIndex

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import bogd as core
-from ..core.codes import Maintenance
+from ..core.block.codes import Maintenance
+from ..core.passes.gradient import bogd as core
 from ..kernels import Kernel
 from ..model.expansion import BudgetModel
 from ..model.shells import BudgetClassifier, BudgetRegressor

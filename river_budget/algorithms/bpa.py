@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
-from ..core import bpa as core
+from ..core.block import blocks
+from ..core.passes.perceptrons import bpa as core
 from ..kernels import RBF, Kernel
 from ..model.shells import BudgetClassifier
 from ..parameters import Mutable, one_of, positive, whole

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..core import bsgd as core
-from ..core.codes import Strategy
+from ..core.block.codes import Strategy
+from ..core.passes.gradient import bsgd as core
 from ..kernels import Kernel
 from ..maintenance import Maintenance
 from ..model.averaging import AveragingExpansion

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import blocks
-from ..core import budget_perceptron as core
+from ..core.block import blocks
+from ..core.passes.perceptrons import budget_perceptron as core
 from ..kernels import Kernel
 from ..model.shells import BudgetClassifier
 from ..parameters import Mutable, finite, whole

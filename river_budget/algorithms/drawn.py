@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks, layout
-from ..core.needs import Need
+from ..core.block import blocks, layout
+from ..core.compiling.needs import Need
 from ..model.base import StreamModel
 from ..model.batches import Batch
 from ..model.calls import Call

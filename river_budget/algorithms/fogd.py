@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
-from ..core import fourier as core
+from ..core.block import blocks
+from ..core.passes.features import fourier as core
 from ..kernels import RBF, Kernel
 from ..model.averaging import Averaging, split
 from ..model.calls import Call

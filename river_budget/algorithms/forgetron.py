@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import forgetron as core
+from ..core.passes.perceptrons import forgetron as core
 from ..kernels import Kernel
 from ..model.expansion import BudgetModel
 from ..model.shells import BudgetClassifier, BudgetRegressor

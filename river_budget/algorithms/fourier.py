@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
-from ..core import fourier as core
-from ..core.codes import Kernel as Code
-from ..core.randoms import uniforms
+from ..core.block import blocks
+from ..core.block.codes import Kernel as Code
+from ..core.block.random_numbers import uniforms
+from ..core.passes.features import fourier as core
 from ..kernels import RBF, Kernel
 from ..parameters import Mutable, positive, whole
 from .drawn import Drawn, DrawnMap, keys_of

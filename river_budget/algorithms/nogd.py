@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import nystroem as core
+from ..core.passes.features import nystroem as core
 from ..kernels import RBF, Kernel
 from ..model.averaging import AveragingExpansion
 from ..model.shells import BudgetClassifier, BudgetRegressor

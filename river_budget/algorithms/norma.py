@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import norma as core
-from ..core import removal
-from ..core.codes import Maintenance
+from ..core.block.codes import Maintenance
+from ..core.budget import removal
+from ..core.passes.gradient import norma as core
 from ..kernels import Kernel
 from ..model.expansion import BudgetModel
 from ..model.shells import BudgetClassifier, BudgetRegressor

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
-from ..core import nystroem as core
+from ..core.block import blocks
+from ..core.passes.features import nystroem as core
 from ..kernels import Kernel
 from ..model.batches import Batch
 from ..model.contract import Rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import ogd as core
+from ..core.passes.gradient import ogd as core
 from ..kernels import Kernel
 from ..model.averaging import AveragingExpansion
 from ..model.shells import BudgetClassifier, BudgetRegressor

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from ..core import blocks
-from ..core import norma as core
-from ..core.codes import Strategy, Task
-from ..core.maintenance import shrink_to_budget
+from ..core.block import blocks
+from ..core.block.codes import Strategy, Task
+from ..core.budget.keep import shrink_to_budget
+from ..core.passes.gradient import norma as core
 from ..kernels import Kernel
 from ..maintenance import Maintenance
 from ..model.batches import Batch

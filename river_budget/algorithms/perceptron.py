@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..core import perceptron as core
-from ..core.codes import Strategy
-from ..core.maintenance import shrink_to_budget
+from ..core.block.codes import Strategy
+from ..core.budget.keep import shrink_to_budget
+from ..core.passes.perceptrons import perceptron as core
 from ..kernels import Kernel
 from ..maintenance import Maintenance, RemoveOldest
 from ..model.averaging import AveragingExpansion

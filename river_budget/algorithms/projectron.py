@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import projectron as core
+from ..core.passes.perceptrons import projectron as core
 from ..kernels import RBF, Kernel
 from ..model.expansion import BudgetModel
 from ..model.shells import BudgetClassifier, BudgetRegressor

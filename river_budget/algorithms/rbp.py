@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import removal
-from ..core.codes import Maintenance
+from ..core.block.codes import Maintenance
+from ..core.budget import removal
 from ..kernels import Kernel
 from ..model.expansion import BudgetModel
 from ..parameters import Mutable, whole

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
-from ..core import sbp as core
-from ..core import sbp_choice as choice
-from ..core.calibration import STEEPEST
-from ..core.limits import BOUND
-from ..core.losses import LONGEST
+from ..core.block import blocks
+from ..core.block.limits import BOUND
+from ..core.passes.window import sbp as core
+from ..core.passes.window import window_choice as choice
+from ..core.rounds.calibration import STEEPEST
+from ..core.rounds.losses import LONGEST
 from ..kernels import Kernel
 from ..model.calls import Call
 from ..model.contract import Rows

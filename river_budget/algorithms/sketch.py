@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
-from ..core import sketch as core
-from ..core.needs import Need
-from ..core.randoms import uniforms
+from ..core.block import blocks
+from ..core.block.random_numbers import uniforms
+from ..core.compiling.needs import Need
+from ..core.passes.features import sketch as core
 from ..kernels import Kernel, Polynomial
 from ..parameters import positive, whole
 from .drawn import DrawnMap, keys_of
@@ -132,6 +132,6 @@ class PolynomialCountSketch(DrawnMap):
 
 
 def constant_columns(model: PolynomialCountSketch, random: int) -> Any:
-    """The places and signs of what stands for coef0, from the `random` of its header (core/sketch.py)."""
+    """The places and signs of what stands for coef0, from the `random` of its header (core/passes/features/sketch.py)."""
     uniform: Any = uniforms(random, model.n_columns)  # type: ignore[no-untyped-call]
     return _columns(uniform, model.n_components)

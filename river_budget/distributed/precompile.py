@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ..core.needs import with_streams
-from ..core.shared import make_ready
+from ..core.compiling.by_address import make_ready
+from ..core.compiling.needs import with_streams
 from ..model.batches import Batch
 from ..model.inspection import all_ours
 from ..model.shells import Classifier

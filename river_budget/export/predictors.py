@@ -11,7 +11,7 @@ from river import compose
 from ..algorithms.fogd import _FOGD
 from ..algorithms.one_class import KernelOneClassSVM
 from ..algorithms.sbp import SBPClassifier
-from ..core import blocks
+from ..core.block import blocks
 from ..model.averaging import AveragingExpansion
 from ..model.expansion import BudgetModel
 from ..model.targets import Labels

@@ -12,7 +12,7 @@ from river import compose
 from ..algorithms.fourier import RandomFourier
 from ..algorithms.nystroem import Nystroem
 from ..algorithms.sketch import PolynomialCountSketch
-from ..core import blocks
+from ..core.block import blocks
 from ..guard import BadRows, Guard
 from ..model.base import StreamModel
 from .errors import not_exported

@@ -7,8 +7,8 @@ from typing import Any
 
 from numba.core.errors import NumbaError
 
-from ..core import custom
-from ..core.codes import Kernel as Code
+from ..core.block.codes import Kernel as Code
+from ..core.expansion import custom_kernels
 from ..parameters import optional
 from .base import Kernel
 
@@ -64,14 +64,14 @@ class Custom(Kernel):
             raise ValueError(f"function must be a function of two rows, not {function!r}")
         self.function = function
         self.name = name
-        known = custom.function_of(self.known_as)
+        known = custom_kernels.function_of(self.known_as)
         if known is not None and not _same_code(known, function):
             raise ValueError(
                 f"another kernel function is known as {self.known_as!r}: give this one a name of its own, "
                 "Custom(function, name=...)"
             )
         try:
-            custom.make_known(self.known_as, function)
+            custom_kernels.make_known(self.known_as, function)
         except NumbaError as error:
             raise ValueError(f"function {function!r} cannot be compiled: {error}") from None
 
@@ -95,7 +95,11 @@ class Custom(Kernel):
         return Custom, (self.function, self.name)  # so that it is known in the other process
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
-        return {"kernel": Code.CUSTOM, "custom": 1, "function": custom.number_of(self.known_as)}
+        return {
+            "kernel": Code.CUSTOM,
+            "custom": 1,
+            "function": custom_kernels.number_of(self.known_as),
+        }
 
 
 def _text(name: str, value: Any) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.codes import Kernel as Code
+from ..core.block.codes import Kernel as Code
 from ..parameters import finite, positive, whole
 from .base import Kernel, check_width, checked_scales, width
 

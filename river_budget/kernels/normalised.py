@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.codes import Kernel as Code
+from ..core.block.codes import Kernel as Code
 from ..parameters import instance_of
 from .base import Kernel
 

@@ -7,8 +7,8 @@ import sys
 import warnings
 from typing import Any
 
-from ..core import blocks
-from ..core.alarms import (
+from ..core.block import blocks
+from ..core.rounds.stream_warnings import (
     DIVERGED,
     FAR_FROM_ALL,
     FAR_TARGETS,

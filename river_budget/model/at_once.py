@@ -1,4 +1,4 @@
-"""What a model does with an ordinary example: two functions of C, made for the model as it is (core/single.py).
+"""What a model does with an ordinary example: two functions of C, made for the model as it is (core/examples/one_example.py).
 
 Any change of its block, its features or its labels makes them obsolete.
 """
@@ -16,10 +16,11 @@ from typing import Any
 import numba
 import numpy as np
 
-from ..core import shared, single
-from ..core.entries import ENTRY
-from ..core.needs import Need
-from ..core.plain import PLAIN
+from ..core.compiling import by_address
+from ..core.compiling.needs import Need
+from ..core.compiling.plain import PLAIN
+from ..core.examples import one_example
+from ..core.examples.dict_reader_state import ENTRY
 from . import lists
 from .calls import PreparedList, PreparedRow, address_of, lasting_address_of
 from .features import FeatureIndex
@@ -102,13 +103,13 @@ def definitions() -> list[Any]:
 
 def _may_read_dicts() -> bool:
     """Not where numba is switched off, where Python has no lock, or where only public functions shall be used."""
-    compiles = hasattr(single.score, "compile")
+    compiles = hasattr(one_example.score, "compile")
     return compiles and getattr(sys, "_is_gil_enabled", lambda: True)() and not PLAIN
 
 
 def _definition(name: str) -> Any:
     """One of the two functions; None if it is not compiled."""
-    function = getattr(single, name)
+    function = getattr(one_example, name)
     kinds = (numba.intp,) * ARGUMENTS[name]
     function.compile(kinds)
     address, flags = _address_in_memory(function, kinds), ONE if name == "score" else SEVERAL
@@ -248,7 +249,7 @@ class AtOnce:
         return True
 
     def _use_list(self, made: PreparedList) -> bool:
-        shared.make_ready(Need.NAMES)
+        by_address.make_ready(Need.NAMES)
         made.use_keys(ties=False)
         strangers = np.zeros(made.room, np.int64)
         self.kept += [made, strangers]

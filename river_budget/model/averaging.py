@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
-from ..core.averaging import decide_mean
-from ..core.scoring import decide
+from ..core.block import blocks
+from ..core.expansion.mean_iterate import decide_mean
+from ..core.expansion.scoring import decide
 from ..parameters import positive
 from .base import StreamModel
 from .calls import Call

@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from ..core import blocks
-from ..core.limits import KERNELS
-from ..core.needs import Need
+from ..core.block import blocks
+from ..core.block.limits import KERNELS
+from ..core.compiling.needs import Need
 from ..kernels import RBF, Custom, Kernel
 from ..parameters import Mutable, instance_of, optional, whole
 from .at_once import AtOnce

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.finite import first_bad_row
+from ..core.examples.finite import first_bad_row
 from .features import FeatureIndex, is_missing, number
 from .frames import NUMBERS, Frame
 from .lists import Lists

@@ -1,7 +1,7 @@
 """Calls of compiled passes.
 
 Each array that numba receives from Python costs as much as forty support vectors. So a pass receives one array:
-the addresses and sizes of all the others (core/calls.py). The caller keeps those arrays alive.
+the addresses and sizes of all the others (core/examples/call.py). The caller keeps those arrays alive.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks, layout, shared
-from ..core.calls import (
+from ..core.block import blocks, layout
+from ..core.compiling import by_address
+from ..core.compiling.needs import Need
+from ..core.examples.call import (
     BLOCK,
     DONE,
     KEYS,
@@ -31,8 +33,7 @@ from ..core.calls import (
     TIES,
     WEIGHTS,
 )
-from ..core.custom import address_for
-from ..core.needs import Need
+from ..core.expansion.custom_kernels import address_for
 from .lists import Lists, key_and_tie
 
 NONE: Any = np.empty(0)
@@ -80,7 +81,7 @@ def scratch_and_function(block: Any) -> tuple[int, int]:
 
 
 class Desk:
-    """Where passes write down what is present in the examples of a call (core/examples.py)."""
+    """Where passes write down what is present in the examples of a call (core/examples/present_features.py)."""
 
     __slots__ = ("addresses", "at_once", "longest", "space")
 
@@ -113,8 +114,8 @@ class Workspace:
     def scratch_for(self, block: Any) -> int:
         """Where the scratch space for a pass over this block is."""
         needed, function, needs = _three_at(block, _SCRATCH_AT)
-        if needs & ~shared.ready:
-            shared.make_ready(needs)
+        if needs & ~by_address.ready:
+            by_address.make_ready(needs)
         if needed > self.size:
             self.space = blocks.scratch_for(block)
             self.address, self.size = address_of(self.space), needed
@@ -157,7 +158,7 @@ _write_addresses = struct.Struct(f"={N_WORDS}q").pack_into
 
 
 def addresses_of_call(*words: int) -> Any:
-    """What a pass is given, in the order of core/calls.py."""
+    """What a pass is given, in the order of core/examples/call.py."""
     addresses = _whole_numbers(N_WORDS)
     _write_addresses(addresses, 0, *words)
     return addresses
@@ -185,8 +186,8 @@ class Call:
         self.arrays = (block, workspace, rows, targets, weights, scores)
         n, outputs = len(rows), scores.shape[1]
         if type(rows) is Lists:
-            if not shared.ready & LISTED_EXAMPLES:
-                shared.make_ready(LISTED_EXAMPLES)
+            if not by_address.ready & LISTED_EXAMPLES:
+                by_address.make_ready(LISTED_EXAMPLES)
             parts = (rows.starts, rows.places, rows.keys, rows.ties)
             lists = tuple(map(address_of, parts))
             first, width, longest = address_of(rows.values), 0, rows.longest

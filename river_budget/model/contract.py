@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..kernels import Kernel
 from .features import FeatureIndex
 
-Block = NDArray[np.uint8]  # the memory of a model, see core/layout.py
+Block = NDArray[np.uint8]  # the memory of a model, see core/block/layout.py
 Rows = NDArray[np.float64]  # two-dimensional: examples, scores, support vectors, coefficients
 Numbers = NDArray[np.float64]  # one-dimensional: targets, weights
 

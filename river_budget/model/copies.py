@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..core import blocks
+from ..core.block import blocks
 from .at_once import AtOnce
 from .batches import LARGE, Batch, NotFinite
 from .calls import FreeRows

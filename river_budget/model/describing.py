@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core import blocks
+from ..core.block import blocks
 from .calls import Call
 from .lists import vectors_of
 from .turns import looks_at_the_model

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core import blocks, layout
-from ..core.codes import Maintenance
-from ..core.codes import Strategy as Kind
-from ..core.maintenance import STRATEGIES
-from ..core.needs import Need
-from ..core.scoring import decide, kernel_rows
-from ..core.union import project_cheapest, remove_lightest
+from ..core.block import blocks, layout
+from ..core.block.codes import Maintenance
+from ..core.block.codes import Strategy as Kind
+from ..core.budget.keep import STRATEGIES
+from ..core.budget.united import project_cheapest, remove_lightest
+from ..core.compiling.needs import Need
+from ..core.expansion.scoring import decide, kernel_rows
 from ..kernels import RBF
 from ..maintenance import Maintenance as Strategy
 from ..maintenance import Merge, Project

@@ -57,7 +57,7 @@ def in_order(names: Iterable[Any]) -> list[Any]:
 
 def are_plain(names: Iterable[Any]) -> bool:
     """Whether all names are exactly texts, whole numbers or tuples of these: no code of Python runs when such are compared,
-    and compiled code reads them by itself (core/dicts.py)."""
+    and compiled code reads them by itself (core/examples/dict_reader.py)."""
     return all(
         type(name) in PLAIN_KINDS
         or (type(name) is tuple and all(type(part) in PLAIN_KINDS for part in name))
@@ -71,7 +71,7 @@ def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
 
 
 class Vacant:
-    """Vacant places, of which the last are given away first. Compiled code takes some too (core/single.py)."""
+    """Vacant places, of which the last are given away first. Compiled code takes some too (core/examples/one_example.py)."""
 
     __slots__ = ("left", "places")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks, layout
+from ..core.block import blocks, layout
 from ..parameters import as_float
 
 WHOLE = 2**53  # up to which whole numbers are floats as they are
@@ -17,7 +17,7 @@ FEW_NAMES = 32  # such are looked at one by one
 # Where a name stands in the order of summation: by its key, and among equal keys by its tie. Both follow from nothing but
 # the name. The key of a text is its CRC-32: of 100,000 words two have the same with a probability of 69 %. The tie is a
 # second number of 32 bits that knows nothing of the first: the text as one whole number, modulo a prime; of a number its
-# hash, below 0. Compiled code computes the same (core/dicts.py). Names that agree in both are told apart by their places.
+# hash, below 0. Compiled code computes the same (core/examples/dict_reader.py). Names that agree in both are told apart by their places.
 ALL_BITS = 2**32 - 1
 key_mask = ALL_BITS  # tests keep fewer bits of all keys, so that many names, or all, have the same
 TEXT_MODULUS, NUMBER_MODULUS = 1973272913, 2**31 - 1
@@ -202,7 +202,7 @@ def vectors_of(block: Any) -> Lists:
 
 
 def stored_in(block: Any) -> Lists:
-    """The same without what each vector is multiplied by (core/heavy.py)."""
+    """The same without what each vector is multiplied by (core/budget/long_vectors.py)."""
     model = blocks.views(block)
     head = model.head
     count = int(head.count)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core import shared
-from ..core.needs import Need
+from ..core.compiling import by_address
+from ..core.compiling.needs import Need
 from .advice import say
 from .batches import Batch, refuse_if_not_finite
 from .calls import AT_A_TIME, Call, idle_workspace
@@ -53,8 +53,8 @@ class ManyAtOnce:
 
     def _make_ready_for(self, rows: Any) -> None:
         """Compile what lets many rows share work."""
-        if len(rows) >= MANY and self.needs & Need.KERNEL and not shared.ready & Need.TOGETHER:
-            shared.make_ready(Need.TOGETHER)
+        if len(rows) >= MANY and self.needs & Need.KERNEL and not by_address.ready & Need.TOGETHER:
+            by_address.make_ready(Need.TOGETHER)
 
     def add_slots(self) -> bool:
         """Room for the numbers of an example, where a pass has stopped because there is none."""

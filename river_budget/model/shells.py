@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from river import base
 
-from ..core import blocks
-from ..core.codes import Task
+from ..core.block import blocks
+from ..core.block.codes import Task
 from ..kernels import RBF, Kernel
 from .averaging import split
 from .base import StreamModel

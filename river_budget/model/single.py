@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..core.layout import UNLIMITED
+from ..core.block.layout import UNLIMITED
 from .at_once import AtOnce, definitions, nothing
 from .calls import FreeRows, PreparedList, PreparedRow
 from .features import FeatureIndex

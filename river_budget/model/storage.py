@@ -1,7 +1,7 @@
 """How a model stores its vectors, and which names it keeps.
 
 A table of all known features by all vectors is the fastest where much in it is not 0. Where names come without end, it
-would be mostly zeros, or be laid out anew all the time: then the model keeps lists of what is there (core/linked.py),
+would be mostly zeros, or be laid out anew all the time: then the model keeps lists of what is there (core/vectors/stored.py),
 and gives up the names that no vector uses. Neither changes any score, not even in the last bit: sums go in the order of
 keys, which depend on names only.
 """
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks, layout
-from ..core.alarms import MANY_NAMES
+from ..core.block import blocks, layout
+from ..core.rounds.stream_warnings import MANY_NAMES
 from .at_once import AtOnce
 from .base import StreamModel
 from .batches import Batch

@@ -165,7 +165,7 @@ class Labels:
     def probabilities(self, scores: Any, slope: float = 1.0, lead: float = 0.0) -> dict[Any, Any]:
         """{label: probability}: a number each, or an array of many rows.
 
-        `slope` and `lead` say what the scores are worth (core/calibration.py).
+        `slope` and `lead` say what the scores are worth (core/rounds/calibration.py).
         """
         with np.errstate(over="ignore"):
             return self._probabilities(scores, slope, lead)

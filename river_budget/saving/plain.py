@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels, maintenance
-from ..core import custom
+from ..core.expansion import custom_kernels
 from ..parameters import Value
 from .errors import SavedModelError
 
@@ -86,7 +86,7 @@ def _dict(pairs: list[Any], depth: int) -> dict[Any, Any]:
 
 def _kernel_function(name: Any) -> kernels.Custom:
     """The kernel of a function that is known here by its name: none is ever taken from a file."""
-    function = custom.function_of(name) if isinstance(name, str) else None
+    function = custom_kernels.function_of(name) if isinstance(name, str) else None
     if function is None:
         raise SavedModelError(
             f"the model has the kernel function {short(name)}, which this process does not know: files hold the "

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
-from ..core.calibration import LONGEST_LEAD, STEEPEST
-from ..core.narrow import LARGEST
-from ..core.support import HUGE_SCALE, TINY_SCALE
+from ..core.block import blocks
+from ..core.expansion.support import HUGE_SCALE, TINY_SCALE
+from ..core.rounds.calibration import LONGEST_LEAD, STEEPEST
+from ..core.vectors.table32 import LARGEST
 from ..model.expansion import BudgetModel
 from ..model.lists import Lists, by_key, set_vectors, slots_of, vectors_of
 from ..model.turns import looks_at_the_model

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
-from ..core.codes import Kernel
-from ..core.heavy import FAINT
-from ..core.limits import BOUND
+from ..core.block import blocks
+from ..core.block.codes import Kernel
+from ..core.block.limits import BOUND
+from ..core.budget.long_vectors import FAINT
 from ..model.expansion import BudgetModel
 from ..model.lists import vectors_of
 from .errors import SavedModelError

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
+from ..core.block import blocks
 from ..kernels import Kernel
 from ..model.contract import Expansion
 from ..model.expansion import BudgetModel

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import blocks
-from ..core import union as core
-from ..core.calibration import STEEPEST
-from ..core.support import LARGEST
+from ..core.block import blocks
+from ..core.budget import united as core
+from ..core.expansion.support import LARGEST
+from ..core.rounds.calibration import STEEPEST
 from ..model.calls import Call
 from ..model.contract import Expansion, Rows
 from ..model.expansion import BudgetModel

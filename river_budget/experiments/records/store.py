@@ -6,7 +6,7 @@ import json
 import pathlib
 from typing import Any
 
-from ...core.jit import stamp
+from ...core.compiling.jit import stamp
 
 Measurement = dict[str, Any]  # "at", "values" and "seconds": lists of equal length
 

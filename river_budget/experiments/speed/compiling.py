@@ -17,11 +17,11 @@ from numba.core.dispatcher import Dispatcher
 import river_budget as rb
 
 from ... import core
-from ...core.finite import first_bad_row
-from ...core.needs import OF_BLOCKS, Need, with_streams
-from ...core.randoms import fill_uniforms
-from ...core.shared import functions
-from ...core.single import learn, score
+from ...core.block.random_numbers import fill_uniforms
+from ...core.compiling.by_address import functions
+from ...core.compiling.needs import OF_BLOCKS, Need, with_streams
+from ...core.examples.finite import first_bad_row
+from ...core.examples.one_example import learn, score
 from ...model.at_once import ARGUMENTS, CALL
 from ...model.base import StreamModel
 from ...progress import Progress

@@ -20,18 +20,21 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from ...core.blocks import columns_for, zeros
-from ...core.examples import write_places
-from ...core.jit import compiled
-from ...core.lanes import VECTOR, dot, eight, fused, in_all, same
-from ...core.numba_types import address_of, f64, i64
-from ...core.registers import LANES, WORD
-from ...core.sweeps import MOST
+from ...core.block.blocks import columns_for, zeros
+from ...core.compiling.array_views import address_of, f64, i64
+from ...core.compiling.jit import compiled
+from ...core.examples.present_features import write_places
+from ...core.simd.registers import LANES, WORD
+from ...core.simd.vector_ops import VECTOR, dot, eight, fused, in_all, same
+from ...core.simd.vector_sums import MOST
 from ...model.calls import AT_A_TIME
 
 TAYLOR_TERMS = [1.0 / math.factorial(n) for n in range(11, -1, -1)]
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-ROUNDING_SHIFT, SMALLEST_EXPONENT = 6755399441055744.0 + 1023.0, -708.0  # as in core/exponential.py
+ROUNDING_SHIFT, SMALLEST_EXPONENT = (
+    6755399441055744.0 + 1023.0,
+    -708.0,
+)  # as in core/simd/exponential.py
 _WORDS = ir.VectorType(WORD, LANES)
 
 

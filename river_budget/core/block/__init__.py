@@ -1,0 +1,1 @@
+"""The memory of a model: tables, sizes, codes, random numbers."""

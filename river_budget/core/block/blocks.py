@@ -1,0 +1,266 @@
+"""Blocks for Python: made, grown and looked into (core/block/layout.py says what is in them)."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import mmap
+import operator
+import struct
+from collections import namedtuple
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..compiling.needs import OF_BLOCKS, Need
+from .codes import Kernel, Objective, Task
+from .layout import (
+    BLOCK_TABLES,
+    COLUMN,
+    DERIVED,
+    HEADER,
+    NODE,
+    PIECES,
+    SIZES,
+    STATE_AT,
+    STATE_SIZE,
+    TABLES_AT,
+    TOGETHER,
+    Header,
+    PlainModel,
+    attribute,
+    header_format,
+    heap_numbers,
+    place_of,
+    read_header,
+)
+
+# Behind a large block with nodes memory is kept free for more. Where nobody has touched it, it takes no room.
+RESERVED_FROM, RESERVED = 2**20, 8  # bytes of the block; how many times as much there is then
+_PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)  # 0: not here
+
+
+def views(block: Any) -> Any:
+    """The model of a block, without scratch space. It holds the block, and so does each of its tables: another thread may
+    give the model a new one meanwhile."""
+    return PlainModel(block.ctypes.data, 0, block)
+
+
+def table_of(model: Any) -> Any:
+    """The table of vectors, whose numbers are those of float32 in a narrow model."""
+    return model.narrow_vectors if model.head.narrow else model.vectors
+
+
+def state_of(block: Any, record: Any) -> Any:
+    """The algorithm's own record, of this type: alive as long as the block."""
+    return block[STATE_AT : STATE_AT + record.itemsize].view(record)[0]
+
+
+def zeros(nbytes: int) -> Any:
+    """So many zero bytes that start at a multiple of 64: vector code that reads across two cache lines
+    takes longer."""
+    raw = np.zeros(nbytes + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + nbytes]
+
+
+def _room_for(nbytes: int, slots: int) -> Any:
+    """The same for a block, with memory behind it if it has many nodes."""
+    if slots and nbytes >= RESERVED_FROM and _PRIVATE:
+        try:
+            return np.frombuffer(mmap.mmap(-1, RESERVED * nbytes, _PRIVATE), np.uint8)[:nbytes]
+        except (OSError, MemoryError):  # so much is not allowed
+            pass
+    return zeros(nbytes)
+
+
+def columns_for(vectors: int, narrow: bool = False) -> int:
+    """The capacity for so many vectors: an odd number of cache lines, as strides of a power of two
+    make the rows of a matrix compete for the same places in the cache."""
+    in_a_line = 16 if narrow else 8
+    return in_a_line * (-(-vectors // in_a_line) | 1)
+
+
+# As numbers of Python: an enumeration takes ten times as long to add up
+_AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
+_OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
+_CLASSES, _LISTS, _HEAVY = int(Need.CLASSES), int(Need.LISTS), int(Need.HEAVY)
+_NARROW = int(Need.NARROW)
+_NOTHING = dict.fromkeys(HEADER.names or (), 0)
+
+
+def _header(fields: Mapping[str, Any]) -> Any:
+    """The header of a block with these fields; others are 0."""
+    return Header(**{**_NOTHING, **fields, **_derived(fields)})
+
+
+def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes that follow from the others: a block with slots keeps no table of vectors, but lists."""
+    width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
+    listed = int(fields.get("slots", 0)) > 0
+    return {
+        "needs": _needs(fields, listed),
+        "dense": 0 if listed or fields.get("narrow", 0) else width,
+        "linked": width if listed else 0,
+        "heads": capacity if listed else 0,
+        "pieces": PIECES if listed else 0,
+        "jotted": TOGETHER // 2 * (width + 2) if fields.get("narrow", 0) else 0,
+    }
+
+
+def _needs(fields: Mapping[str, Any], listed: bool) -> int:
+    """What passes over such a block may need (core/compiling/by_address.py)."""
+    needs = int(fields.get("needs", 0)) & ~_OF_BLOCKS
+    if not needs & _AUTO:  # which knows classes by itself
+        needs |= _CLASSES * (fields.get("task", 0) == Task.MULTICLASS)
+    if needs & _KERNEL:
+        needs |= _OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
+        needs |= _LITERAL * (fields.get("objective", 0) == Objective.EQ21)
+        needs |= _LISTS * listed | _HEAVY * (fields.get("heavy", 0) > 0)
+        needs |= _NARROW * (fields.get("narrow", 0) > 0)
+    return int(needs)
+
+
+_SIZE_FIELDS = (*SIZES, *DERIVED, "custom", "arity")  # what a layout follows from
+_Sizes: Any = namedtuple("_Sizes", _SIZE_FIELDS)  # type: ignore[misc]
+_sizes_in: Any = operator.attrgetter(*_SIZE_FIELDS)
+
+
+def _layout_of(h: Any) -> tuple[dict[str, int], int, int]:
+    """Where the tables of a block with this header begin, where it ends, and the bytes of scratch space that a pass over
+    it may need."""
+    return _layout_for(
+        _Sizes(*map(int, _sizes_in(h)))
+    )  # int: what is kept serves all that are equal
+
+
+@functools.lru_cache(256)  # many models have the same sizes
+def _layout_for(h: Any) -> tuple[dict[str, int], int, int]:
+    end, places = TABLES_AT, {}
+    for name, (kind, shape) in BLOCK_TABLES.items():
+        places[name] = end
+        end += -(-kind.size * math.prod(shape(h)) // 64) * 64
+    rows = place_of("heap", 0, 0, h)[0]
+    return places, end, int(rows + 8 * heap_numbers(h))
+
+
+def block_size(fields: Mapping[str, Any]) -> int:
+    """Bytes of a block with these header fields."""
+    return _layout_of(_header(fields))[1]
+
+
+def scratch_size(fields: Mapping[str, Any]) -> int:
+    """Bytes of the scratch space that a pass over such a block may need."""
+    return _layout_of(_header(fields))[2]
+
+
+@functools.cache
+def stamp_of(record: Any) -> int:
+    """A number for this layout of a block whose algorithm keeps such a record."""
+    if np.dtype(record).itemsize > STATE_SIZE:  # it would reach into the tables
+        raise TypeError(
+            f"the state of an algorithm may take {STATE_SIZE} bytes, not {np.dtype(record).itemsize}"
+        )
+    sizes = _header({size: 101 + place for place, size in enumerate(SIZES)})
+    shapes = [(name, shape(sizes)) for name, (_, shape) in BLOCK_TABLES.items()]
+    records = [kind.descr for kind in (NODE, COLUMN, np.dtype(record))]
+    described = repr((HEADER.descr, STATE_AT, STATE_SIZE, shapes, records))
+    return int.from_bytes(hashlib.sha256(described.encode()).digest()[:7], "little")
+
+
+def allocate(**fields: Any) -> Any:
+    """A new block with these header fields, of which SIZES set its size."""
+    h = _header(fields)
+    places, end, scratch = _layout_of(h)
+    found = {f"at_{name}": place for name, place in places.items() if name != "vectors"}
+    block = _room_for(end, h.slots)
+    header_format.pack_into(block, 0, *h._replace(scratch=scratch, **found))
+    return block
+
+
+def resized(block: Any, **sizes: int) -> Any:
+    """A copy with other SIZES, or other fields; what is new holds zeros, and so does the room: its algorithm fills it anew."""
+    old_at = block.ctypes.data
+    old = read_header(old_at)
+    new_block = allocate(**old._asdict() | sizes)
+    new_at = new_block.ctypes.data
+    new = read_header(new_at)
+    new_block[STATE_AT:TABLES_AT] = block[STATE_AT:TABLES_AT]
+    for name, (kind, shape) in BLOCK_TABLES.items():
+        corner = tuple(map(min, shape(old), shape(new)))
+        if name == "room" or not all(corner):
+            continue
+        if len(corner) == 1:  # as bytes: records are copied number by number
+            source, target = getattr(old, f"at_{name}"), getattr(new, f"at_{name}")
+            nbytes = kind.size * corner[0]
+            new_block[target : target + nbytes] = block[source : source + nbytes]
+        else:
+            part = tuple(map(slice, corner))
+            attribute(name, new_at, 0, new)[part] = attribute(name, old_at, 0, old)[part]
+    return new_block
+
+
+def lengthened(block: Any, slots: int) -> Any:
+    """The same block with the memory behind it, if enough for so many slots was kept free: its header says later that
+    it has them. Else None."""
+    end = block_size(read_header(block.ctypes.data)._asdict() | {"slots": slots})
+    whole = block.base
+    kept = getattr(whole, "base", None)
+    if type(getattr(kept, "obj", kept)) is not mmap.mmap or end > len(whole):
+        return None
+    return whole[:end]
+
+
+def aligned(block: Any) -> Any:
+    """A copy of a block that starts at a multiple of 64 bytes."""
+    copy = _room_for(len(block), _whole(block, "slots"))
+    copy[:] = block
+    return copy
+
+
+_whole_at, _real_at = struct.Struct("=q").unpack_from, struct.Struct("=d").unpack_from
+_AT = {name: place[1] for name, place in (HEADER.fields or {}).items()}
+
+
+def _whole(block: Any, field: str) -> int:
+    """A field of the header, read at once: this is done at every call."""
+    found: int = _whole_at(block, _AT[field])[0]
+    return found
+
+
+def reals(block: Any, *fields: str) -> list[float]:
+    """Numbers of the header in the same way."""
+    return [_real_at(block, _AT[field])[0] for field in fields]
+
+
+def real_of_state(block: Any, kind: Any, field: str) -> float:
+    """A number of the algorithm's own record."""
+    found: float = _real_at(block, STATE_AT + kind.fields[field][1])[0]
+    return found
+
+
+def field_of(block: Any, field: str) -> Any:
+    """A whole number of the header as an array."""
+    return block[_AT[field] : _AT[field] + 8].view(np.int64)
+
+
+def stamp_in(block: Any) -> int:
+    """The number of the layout in which a block was made."""
+    return _whole(block, "stamp") if len(block) >= TABLES_AT else 0
+
+
+def width_in(block: Any) -> int:
+    """Features that a block has room for."""
+    return _whole(block, "width")
+
+
+def scratch_in(block: Any) -> int:
+    """Bytes of scratch space that a pass over this block may need."""
+    return _whole(block, "scratch")
+
+
+def scratch_for(block: Any) -> Any:
+    """Scratch space of that size."""
+    return zeros(scratch_in(block))

@@ -1,0 +1,60 @@
+"""Random numbers whose whole state is one word of the block: they travel with the model.
+
+SplitMix64 (G. L. Steele, D. Lea, C. H. Flood. Fast splittable pseudorandom number generators.
+OOPSLA 2014). One draw per random decision, so the stream depends on the examples alone, not on how
+they were cut into calls.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compiling.jit import compiled
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+S11, S27, S30, S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
+
+
+@compiled
+def uniform(model):
+    """A number in [0, 1), 53 bits."""
+    head = model.head
+    head.random = head.random + GOLDEN
+    z = head.random
+    z = (z ^ (z >> S30)) * MIX_1
+    z = (z ^ (z >> S27)) * MIX_2
+    z = z ^ (z >> S31)
+    return np.float64(z >> S11) * 2.0**-53
+
+
+@compiled
+def below(model, n):
+    """One of 0 .. n - 1."""
+    return np.int64(uniform(model) * n)
+
+
+@compiled
+def numbered(key, i):
+    """Number i of those that `uniforms` gives for this key."""
+    z = key + GOLDEN * np.uint64(i + 1)
+    z = (z ^ (z >> S30)) * MIX_1
+    z = (z ^ (z >> S27)) * MIX_2
+    z = z ^ (z >> S31)
+    return (np.float64(z >> S11) + 0.5) * 2.0**-53
+
+
+def uniforms(key, n):
+    """n numbers inside (0, 1) that depend on the key alone; more of them begin with the same ones. Of a column of
+    keys a row for each."""
+    keys = np.array(key, np.uint64)
+    drawn = np.empty((keys.size, n))
+    fill_uniforms(keys.reshape(-1), drawn)
+    return drawn if keys.ndim else drawn[0]
+
+
+@compiled(called_from_python=True)
+def fill_uniforms(keys, drawn):
+    for i in range(keys.shape[0]):
+        for j in range(drawn.shape[1]):
+            drawn[i, j] = numbered(keys[i], j)

@@ -1,0 +1,1 @@
+"""What a full model gives up: removal, projection, merging."""

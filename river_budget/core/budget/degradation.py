@@ -1,0 +1,199 @@
+"""Merging two support vectors into one (Gaussian kernel).
+
+Z. Wang, K. Crammer, S. Vucetic. Multi-class Pegasos on a budget. ICML 2010, section 4.
+
+Vectors m and n with coefficient rows a_m, a_n, squared distance s in units of 1/gamma, k = exp(-s):
+    z = h x_m + (1 - h) x_n      a_z = p a_m + q a_n      p = exp(-s (1 - h)^2)     q = exp(-s h^2)
+    degradation = |a_m|^2 + |a_n|^2 + 2 k a_m.a_n - |a_z|^2
+Only three products matter: mm = |a_m|^2, nn = |a_n|^2, mn = a_m.a_n. The best h is a root of
+    slope(h) = (1 - h) A - h B       A = p (mm p + mn q)      B = q (nn q + mn p)
+the derivative of |a_z|^2 up to the factor 4 s. It holds for every sign: with coefficients of opposite
+direction A or B is negative and z lies beyond the heavier vector.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compiling.by_address import shared
+from ..compiling.jit import compiled
+from ..compiling.model_type import MATRIX, MODEL, NOTHING, WHOLE
+from ..compiling.needs import Need
+from .float32_estimates import (
+    BEND,
+    LOSS,
+    MN,
+    NN,
+    PLACE,
+    REACH_ABOVE,
+    REACH_BELOW,
+    REACHED,
+    SLOPE,
+    K,
+    S,
+)
+
+# The search for h ends with a step below FLAT, or when the next would be below TO_COME if they go on to shrink as they do
+FLAT, TO_COME = 1e-8, 1e-11
+ROUNDED = 1.0 + 1e-12  # a degradation is equal to another one that is so many times as much
+ALMOST = 1e-3  # of the degradation: what a last step may gain
+NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
+NEWTON, STEPS = 12, 60
+
+
+@compiled
+def lost(y, exp_y):
+    """1 - exp(-y), given exp(-y); by its series where the difference would cancel"""
+    return y * (1.0 - y * (0.5 - y * (1.0 - 0.25 * y) / 6.0)) if abs(y) < NEAR else 1.0 - exp_y
+
+
+@compiled
+def degradation_at(h, s, k, mm, nn, mn):
+    """(degradation, slope, derivative of the slope) at h.
+
+    degradation = |a_m k(m, .) + a_n k(n, .) - a_z k(z, .)|^2 without cancellation: the weights of two vectors
+    often differ by ten orders of magnitude, and the loss is of the order of the smaller.
+    """
+    g = 1.0 - h
+    p, q, shared = math.exp(-s * g * g), math.exp(-s * h * h), 2.0 * s * h * g
+    lost_both = k * lost(-shared, 1.0) if abs(shared) < NEAR else k - p * q
+    loss = mm * lost(2.0 * s * g * g, p * p) + nn * lost(2.0 * s * h * h, q * q)
+    pp, qq, pq = mm * p * p, nn * q * q, mn * p * q
+    a, b = pp + pq, qq + pq
+    # since p' = 2 s g p and q' = -2 s h q
+    bend = 2.0 * s * (2.0 * (g * g * pp + h * h * qq) + (g - h) * (g - h) * pq) - a - b
+    return loss + 2.0 * mn * lost_both, g * a - h * b, bend
+
+
+@compiled
+def short(step, h):
+    """A step that does not jump into another valley."""
+    longest = 0.25 + 0.5 * abs(h)
+    return min(max(step, -longest), longest)
+
+
+@compiled
+def solve(h, s, mm, nn, mn):
+    """(h, degradation) of the best place near h."""
+    k = math.exp(-s)
+    return solve_from(h, degradation_at(h, s, k, mm, nn, mn), s, k, mm, nn, mn)
+
+
+@compiled
+def solve_from(h, known, s, k, mm, nn, mn):
+    """The same, where it is known what `degradation_at` says of h.
+
+    Plain Newton steps first: mostly two of them arrive, since each is about as long as the square of the one before, or
+    shorter. Where they do not arrive, or end higher than they began, the steps are halved until they gain.
+    """
+    start, (before, up, bend) = h, known
+    reached, last = before, 0.0
+    for _ in range(NEWTON):
+        if not bend < 0.0:
+            break
+        step = short(-up / bend, h)
+        h = min(max(h + step, REACH_BELOW), REACH_ABOVE)
+        if abs(step) < FLAT or abs(step) ** 3 < TO_COME * last * last:
+            if reached <= ROUNDED * before:
+                return h, reached
+            break
+        reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
+        last = step
+    return _descend(start, s, k, mm, nn, mn)
+
+
+@compiled
+def _descend(h, s, k, mm, nn, mn):
+    """Newton steps that are halved until they gain."""
+    least, up, bend = degradation_at(h, s, k, mm, nn, mn)
+    for _ in range(STEPS):
+        step = short(-up / bend if bend < 0.0 else math.copysign(0.25, up), h)
+        candidate, loss = h, least
+        while abs(step) > FLAT:
+            candidate = min(max(h + step, REACH_BELOW), REACH_ABOVE)
+            loss, up, bend = degradation_at(candidate, s, k, mm, nn, mn)
+            if loss < least:
+                break
+            step *= 0.5
+        if not loss < least:
+            break
+        h, least = candidate, loss
+    return h, least
+
+
+@compiled
+def evaluate_partner(search, mm, j):
+    """The degradation with partner j, and a place that is closer to the best than that of the estimate.
+
+    What a Newton step gains is mostly next to nothing, and what would be left after it is the square of that.
+    So little remains of the roughness of float32 that partners can be compared.
+    """
+    h, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
+    k = math.exp(-s)
+    for _ in range(2):
+        loss, up, bend = degradation_at(h, s, k, mm, nn, mn)
+        if not bend < 0.0:
+            break
+        gain = 2.0 * s * up * up / -bend
+        if gain < ALMOST * loss:
+            keep_evaluation(search, j, h, k, loss, up, bend)
+            return loss - gain
+        h = min(max(h + short(-up / bend, h), REACH_BELOW), REACH_ABOVE)
+    h, loss = solve(search[PLACE, j], s, mm, nn, mn)
+    reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
+    keep_evaluation(search, j, h, k, reached, up, bend)
+    return loss
+
+
+@compiled(always_inlined=True)
+def keep_evaluation(search, j, place, k, reached, up, bend):
+    """What is known of partner j, for `place_of_pair`."""
+    search[PLACE, j], search[K, j], search[REACHED, j] = place, k, reached
+    search[SLOPE, j], search[BEND, j] = up, bend
+
+
+@shared(Need.LITERAL, NOTHING, MODEL, WHOLE, MATRIX)
+def eq21_partners(model, m, search):
+    """Places by equation (21) of the paper as printed, degradations at these places.
+
+    It maximises the sum over classes of (a_m p + a_n q) / (a_m + a_n), which for more than one output
+    is not the degradation; the paper's figures for many classes come from it.
+    """
+    for j in range(model.head.count):
+        alpha, beta = 0.0, 0.0
+        for r in range(model.coefficients.shape[0]):
+            a_m, a_n = model.coefficients[r, m], model.coefficients[r, j]
+            total = a_m + a_n if a_m + a_n != 0.0 else 1e-4
+            alpha += a_m / total
+            beta += a_n / total
+        h = _eq21_place(search[S, j], alpha, beta)
+        search[PLACE, j] = h
+        s, nn, mn = search[S, j], search[NN, j], search[MN, j]
+        loss, _, _ = degradation_at(h, s, math.exp(-s), search[NN, m], nn, mn)
+        search[LOSS, j] = max(loss, 0.0)
+
+
+@compiled
+def _eq21_place(s, alpha, beta):
+    """argmax of alpha p + beta q on the bracket of the paper, by golden section"""
+    low, high = 0.0, 1.0
+    if alpha * beta < 0.0:
+        low, high = (1.0, REACH_ABOVE) if alpha > 0.0 else (REACH_BELOW, 0.0)
+    ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = _eq21_gain(left, s, alpha, beta), _eq21_gain(right, s, alpha, beta)
+    while high - low > 2e-4:
+        if at_left >= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = _eq21_gain(left, s, alpha, beta)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = _eq21_gain(right, s, alpha, beta)
+    return 0.5 * (low + high)
+
+
+@compiled
+def _eq21_gain(h, s, alpha, beta):
+    return alpha * math.exp(-s * (1.0 - h) * (1.0 - h)) + beta * math.exp(-s * h * h)

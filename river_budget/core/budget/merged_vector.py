@@ -1,0 +1,101 @@
+"""What becomes of vectors that are merged: side by side, their combination, and its place."""
+
+from __future__ import annotations
+
+import math
+
+from ..block.limits import HUGE
+from ..compiling.jit import FUSED, compiled
+from ..examples.present_features import NOBODY, present
+from ..expansion.kernel_rows import norm_of
+from ..expansion.support import overwrite, remove, take_place
+from ..vectors.stored import set_vector, vectors_side_by_side
+from .several import distance_to
+
+UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance
+
+
+@compiled
+def write_out(model, members, unwritten, x, cursors, places, points):
+    """The members side by side. Returns of how many features, and which vector is still unwritten."""
+    if model.head.slots:
+        for i in range(members.shape[0]):
+            if members[i] == unwritten:
+                set_vector(model, unwritten, x)
+                unwritten = NOBODY
+    u = vectors_side_by_side(model, members, unwritten, x, cursors, places, points)
+    return u, unwritten
+
+
+@compiled(fastmath=FUSED)
+def combination(model, places, points, shares):
+    """z = sum_i share_i x_i and its norm, without what no distance can feel any more."""
+    kept, z, n = model.nonzero, model.x, places.shape[0]
+    for f in range(n):
+        z[f] = shares[0] * points[0, f]
+    for i in range(1, shares.shape[0]):
+        for f in range(n):
+            z[f] += shares[i] * points[i, f]
+    norm, unfelt = norm_of(model, present(places, z, n)), 0
+    least = UNFELT * norm if norm < HUGE else 0.0
+    for f in range(n):
+        unfelt += z[f] * z[f] <= least
+    if unfelt == 0:
+        return present(places, z, n), norm
+    i = 0
+    for f in range(n):
+        kept[i], z[i] = places[f], z[f]
+        i += z[f] * z[f] > least
+    felt = present(kept, z, n - unfelt)
+    return felt, norm_of(model, felt)
+
+
+@compiled
+def merge_own_rows(model, members, shares, s, place):
+    """What a model that merges keeps per vector are the coefficients of another function, a mean: they become
+    those of its projection on the new vector, sum_i k(x_i, z) c_i, in the place where that will be."""
+    for e in range(model.per_vector.shape[0]):
+        total = 0.0
+        for i in range(members.shape[0]):
+            total += math.exp(-distance_to(shares, s, i)) * model.per_vector[e, members[i]]
+        model.per_vector[e, place] = total
+
+
+@compiled
+def replace(model, members, z, norm, a_z, unwritten, x):
+    """z takes the place of one of the members; the others leave."""
+    sort(members)
+    place = members[0]
+    for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
+        leave(model, members[i], unwritten, x)
+    overwrite(model, place, z, norm)
+    for r in range(a_z.shape[0]):
+        model.coefficients[r, place] = a_z[r]
+
+
+@compiled(always_inlined=True)
+def leave(model, p, unwritten, x):
+    """Vector p leaves its place to the last one."""
+    if unwritten != NOBODY:
+        take_place(model, x, p)
+    else:
+        remove(model, p)
+
+
+@compiled(always_inlined=True)
+def first_of(members):
+    """The member whose place z takes."""
+    place = members[0]
+    for i in range(1, members.shape[0]):
+        place = min(place, members[i])
+    return place
+
+
+@compiled
+def sort(places):
+    for i in range(1, places.shape[0]):
+        place, j = places[i], i
+        while j > 0 and places[j - 1] > place:
+            places[j] = places[j - 1]
+            j -= 1
+        places[j] = place

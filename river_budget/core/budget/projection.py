@@ -1,0 +1,276 @@
+"""Projecting a vector on the span of the support, by a maintained factor of the inverse Gram matrix.
+
+W = `factor` is the inverse of the Cholesky factor of K = [k(x_i, x_j)]: lower triangular, K^-1 = W'W.
+In terms of W, with k the kernel row of x and k_xx = k(x, x):
+    residual^2 = k_xx - |W k|^2           squared distance of k(x, .) to the span of the support
+    d = W' (W k)                          coefficients of the projection
+    new row of W = (-d, 1) / residual     when x joins the support
+    K^-1 of a column p = W' W[:, p]       and 1 / (K^-1)_pp = squared distance of p to the others
+An error in W grows with the root of K's condition number, in a maintained inverse with the number
+itself. So no vector may lie within TINY of the span of the others (squared, in units of its own length).
+A newcomer that close is not stored. If a newcomer brings an *old* vector that close to the span of the others,
+the old one is projected out; |w| hardly changes. This keeps the root of the condition number near 1e5.
+
+The factor is in the order of the support, so vectors leave by `remove_in_order`.
+
+Rounding errors add up over a long life. So at every EVERY-th arrival one vector, each in its turn, is
+projected on the support that it belongs to: |W k|^2 must be its own length, with nothing in the rows behind
+its state. If that is wrong by more than DRIFT, the factor is computed anew and the repair is counted.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..block.limits import within
+from ..compiling.array_views import f64
+from ..compiling.jit import compiled
+from ..expansion.kernel_rows import row_of_vector, self_kernel
+from ..expansion.support import (
+    LARGEST,
+    add_to,
+    bounded,
+    insert,
+    oldest_of_lightest,
+    remove_in_order,
+    weight_of,
+    weights_into,
+)
+from ..simd.vector_ops import dot
+
+TINY = 1e-10  # relative to k(x, x)
+EVERY = 64  # arrivals: a check costs as much as an arrival
+CURED = 10.0  # a factor that had drifted is so much better when it is computed anew
+DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11
+
+
+@compiled
+def project(model, row, coefficients):
+    """d = K^-1 row into coefficients; returns |W row|^2, the squared length of the projection."""
+    factor, n = model.factor, model.head.count
+    for j in range(n):
+        coefficients[j] = 0.0
+    length = 0.0
+    for i in range(n):
+        w = factor[i]
+        total = dot(w, row, i + 1)
+        length += total * total
+        for j in range(i + 1):
+            coefficients[j] += total * w[j]
+    return length
+
+
+@compiled
+def extend(model, coefficients, residual, last):
+    """The vector just inserted, the last one, joins the factor."""
+    w, scale = model.factor[last], 1.0 / math.sqrt(residual)
+    for j in range(last):
+        w[j] = -coefficients[j] * scale
+    w[last] = scale
+
+
+@compiled
+def inverse_column(model, p, column):
+    """column = K^-1 e_p"""
+    factor, n = model.factor, model.head.count
+    for j in range(n):
+        column[j] = 0.0
+    for i in range(p, n):
+        w = factor[i]
+        for j in range(i + 1):
+            column[j] += w[p] * w[j]
+
+
+@compiled
+def remove_with_factor(model, p):
+    """Vector p leaves support and factor.
+
+    Rotations of neighbouring rows leave W'W as it is. They collect column p in the last row; without
+    this row and column, the rest is the factor of the others.
+    """
+    factor, n = model.factor, model.head.count
+    for i in range(p, n - 1):
+        upper, lower = factor[i], factor[i + 1]
+        length = math.hypot(upper[p], lower[p])
+        c, s = lower[p] / length, upper[p] / length
+        for j in range(i + 2):
+            above = upper[j] if j <= i else 0.0
+            upper[j], lower[j] = c * above - s * lower[j], s * above + c * lower[j]
+    for i in range(p, n - 1):
+        w = factor[i]
+        for j in range(p, i + 1):
+            w[j] = w[j + 1]
+    remove_in_order(model, p)
+
+
+@compiled
+def project_out(model, p):
+    """Replace vector p by its projection on the others. Returns its squared distance to them."""
+    n = model.head.count
+    column = f64(model.heap, n)
+    inverse_column(model, p, column)
+    distance = 1.0 / column[p]
+    for r in range(model.coefficients.shape[0]):
+        coefficients = model.coefficients[r]
+        share = coefficients[p] * distance
+        for j in range(n):
+            coefficients[j] = bounded(model, coefficients[j] - share * column[j])
+    for e in range(model.per_vector.shape[0]):  # coefficients of a mean
+        mean = model.per_vector[e]
+        share = mean[p] * distance
+        for j in range(n):
+            mean[j] = within(mean[j] - share * column[j], LARGEST)
+    remove_with_factor(model, p)
+    return distance
+
+
+@compiled
+def inverse_diagonal(model, diagonal):
+    """diagonal = that of K^-1"""
+    factor, n = model.factor, model.head.count
+    for j in range(n):
+        diagonal[j] = 0.0
+    for i in range(n):
+        w = factor[i]
+        for j in range(i + 1):
+            diagonal[j] += w[j] * w[j]
+
+
+@compiled
+def cheapest(model, n):
+    """Which of the first n vectors loses least when it is projected on all others: |a_r|^2 / (K^-1)_rr."""
+    loss, inverse = model.buffer, f64(model.heap, model.head.count)
+    weights_into(model, loss)
+    inverse_diagonal(model, inverse)
+    for r in range(n):
+        loss[r] /= inverse[r]
+    for r in range(n, model.head.count):
+        loss[r] = np.inf
+    return oldest_of_lightest(model, loss)
+
+
+@compiled
+def most_dependent(model):
+    """(vector, its squared distance to the span of the others, in units of its own length)"""
+    n, inverse = model.head.count, model.buffer
+    inverse_diagonal(model, inverse)
+    worst, least = 0, np.inf
+    for j in range(n):
+        distance = 1.0 / (inverse[j] * self_kernel(model, model.norms[j]))
+        if distance < least:
+            worst, least = j, distance
+    return worst, least
+
+
+@compiled
+def keep_apart(model):
+    """Project vectors that the newcomer has made combinations of the others. Returns what |w|^2 loses."""
+    lost = 0.0
+    while model.head.count > 1:
+        p, distance = most_dependent(model)
+        if distance > TINY:
+            break
+        weight = weight_of(model, p)
+        lost += weight * project_out(model, p)
+    return model.head.scale**2 * lost
+
+
+@compiled
+def join(model, x, norm, plus, minus, amount):
+    """Add amount (e_plus - e_minus) k(x, .), whose kernel row is at hand: with x as a new support vector, or
+    spread over the support where x lies in its span.
+
+    Returns (squared length of what was added, what |w|^2 loses as vectors are kept apart, whether x was stored).
+    """
+    length, d = self_kernel(model, norm), f64(model.heap, model.head.count)
+    inside = project(model, model.row, d)
+    if length - inside <= TINY * length:
+        add_projected(model, d, plus, minus, amount)
+        return inside, 0.0, False
+    j = insert(model, x, norm)
+    extend(model, d, length - inside, j)
+    add_to(model, j, plus, minus, amount)
+    lost = keep_apart(model)
+    check_factor(model)
+    return length, lost, True
+
+
+@compiled
+def add_projected(model, d, plus, minus, amount):
+    """Add amount (e_plus - e_minus) times the projection with coefficients d; the support stays."""
+    amount /= model.head.scale
+    spread(model, plus, amount, d)
+    if minus >= 0:
+        spread(model, minus, -amount, d)
+
+
+@compiled
+def spread(model, r, amount, d):
+    """Add amount times d to the coefficients of output r."""
+    coefficients = model.coefficients[r]
+    for j in range(model.head.count):
+        coefficients[j] = bounded(model, coefficients[j] + amount * d[j])
+
+
+@compiled
+def spread_mean(model, e, amount, d):
+    """The same for the coefficients of a mean."""
+    mean = model.per_vector[e]
+    for j in range(model.head.count):
+        mean[j] = within(mean[j] + amount * d[j], LARGEST)
+
+
+@compiled
+def check_factor(model):
+    """Every EVERY-th arrival: check the factor at one vector, and repair it if it has drifted."""
+    head = model.head
+    if head.arrived % EVERY != 0:
+        return
+    p = (head.arrived // EVERY) % head.count
+    error = error_at(model, p)
+    if error > DRIFT:
+        renew_factor(model)
+        # near vectors that hardly differ, no factor is better: then it had not drifted
+        if p >= head.count or error > CURED * error_at(model, p):
+            head.repairs += 1
+
+
+@compiled
+def error_at(model, p):
+    """How far the factor is wrong about vector p, in units of the vector's length."""
+    factor, row, length, behind = model.factor, model.row, 0.0, 0.0
+    row_of_vector(model, p)
+    for i in range(model.head.count):
+        total = dot(factor[i], row, i + 1)
+        length += total * total
+        if i > p:
+            behind += total * total
+    k_pp = self_kernel(model, model.norms[p])
+    error = max(abs(length - k_pp) / k_pp, math.sqrt(behind / k_pp))
+    return error if error == error else np.inf
+
+
+@compiled
+def renew_factor(model):
+    """The factor from scratch; a vector that is a combination of those before it is projected on them."""
+    head, i, n = model.head, np.int64(0), model.head.count
+    d = f64(model.heap, n)
+    while i < n:
+        head.count = i
+        row_of_vector(model, i)
+        k_ii = self_kernel(model, model.norms[i])
+        residual = k_ii - project(model, model.row, d)
+        if residual > TINY * k_ii:
+            extend(model, d, residual, i)
+            i += 1
+            continue
+        for r in range(model.coefficients.shape[0]):
+            spread(model, r, model.coefficients[r, i], d)
+        for e in range(model.per_vector.shape[0]):
+            spread_mean(model, e, model.per_vector[e, i], d)
+        head.count = n
+        remove_in_order(model, i)
+        n -= 1
+    head.count = n

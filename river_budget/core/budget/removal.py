@@ -1,0 +1,37 @@
+"""Removing vectors: which one goes."""
+
+from __future__ import annotations
+
+from ..block.codes import Maintenance
+from ..block.random_numbers import below
+from ..compiling.jit import compiled
+from ..examples.call import model_of
+from ..expansion.support import lightest, oldest, remove
+
+REMOVE_OLDEST, REMOVE_RANDOM = int(Maintenance.REMOVE_OLDEST), int(Maintenance.REMOVE_RANDOM)
+REMOVE_SMALLEST = int(Maintenance.REMOVE_SMALLEST)
+REMOVALS = (REMOVE_OLDEST, REMOVE_RANDOM, REMOVE_SMALLEST)  # those that chosen_for_removal knows
+
+
+@compiled
+def chosen_for_removal(model):
+    """The vector to remove. A random one is never the newcomer, which is the last."""
+    code = model.head.maintenance
+    if code == REMOVE_OLDEST:
+        return oldest(model)
+    if code == REMOVE_RANDOM:
+        return below(model, model.head.count - 1)
+    return lightest(model, model.buffer)  # REMOVE_SMALLEST
+
+
+@compiled
+def remove_to_budget(model):
+    """Remove vectors until the budget is kept. A newcomer takes the place of the last one removed."""
+    while model.head.count > model.head.budget:
+        remove(model, chosen_for_removal(model))
+
+
+@compiled(called_from_python=True)
+def shrink_to_budget(call):
+    """Remove vectors until a budget that has been made smaller is kept."""
+    remove_to_budget(model_of(call))

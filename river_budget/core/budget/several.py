@@ -1,0 +1,183 @@
+"""Merging several support vectors into one at once (Gaussian kernel).
+
+S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for stochastic gradient descent SVM training.
+2018. A model that is full by one merges `arity` vectors, and then has room for arity - 1 examples: the
+search for partners is paid once for all of them.
+
+Every merged vector is a combination z = sum_i share_i x_i of the members with shares that sum to 1. So
+all distances follow from those between the members, and z is computed once, when its shares are known:
+    s(z, x) = sum_i share_i s(x_i, x) - 1/2 sum_ij share_i share_j s(x_i, x_j)
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..block.codes import Method
+from ..block.limits import FARTHEST
+from ..compiling.array_views import f64
+from ..compiling.jit import compiled
+from ..simd.vector_ops import dot
+from .degradation import solve
+
+CASCADE = int(Method.CASCADE)
+STEPS = 100  # of gradient ascent
+GAIN = 1e-8  # relative gain below which the ascent ends
+
+
+@compiled(always_inlined=True)
+def member_distances(model, points, features, members, first, s):
+    """s[i, j] = gamma |x_i - x_j|^2 between members; `first`: those from members[0] to all vectors"""
+    for i in range(members.shape[0]):
+        s[i, i] = 0.0
+        for j in range(i):
+            if j == 0:
+                s[i, j] = first[members[i]]
+            else:
+                total = 0.0
+                for f in range(features):
+                    difference = points[i, f] - points[j, f]
+                    total += difference * difference
+                total *= model.head.gamma
+                s[i, j] = total if total < FARTHEST else FARTHEST  # also where it overflows
+            s[j, i] = s[i, j]
+
+
+@compiled
+def inner_term(shares, s):
+    """1/2 sum_ij share_i share_j s_ij"""
+    total = 0.0
+    for i in range(shares.shape[0]):
+        for j in range(i):
+            total += shares[i] * shares[j] * s[i, j]
+    return total
+
+
+@compiled
+def distance_to(shares, s, i):
+    """s(z, x_i)"""
+    total = -inner_term(shares, s)
+    for j in range(shares.shape[0]):
+        total += shares[j] * s[i, j]
+    return max(total, 0.0)
+
+
+@compiled
+def best_coefficients(a, shares, s, a_z):
+    """a_z = sum_i a_i k(x_i, z), the best coefficients at z. Returns their squared length."""
+    for r in range(a_z.shape[0]):
+        a_z[r] = 0.0
+    for i in range(shares.shape[0]):
+        k = math.exp(-distance_to(shares, s, i))
+        for r in range(a_z.shape[0]):
+            a_z[r] += k * a[i, r]
+    return inner(a_z, a_z)
+
+
+@compiled
+def corner(shares, i):
+    """The combination that is member i."""
+    for j in range(shares.shape[0]):
+        shares[j] = 0.0
+    shares[i] = 1.0
+
+
+@compiled
+def copy(source, target):
+    for i in range(target.shape[0]):
+        target[i] = source[i]
+
+
+@compiled
+def merge_pair(a, s, h, shares, a_z):
+    """The first two at a place h, which the search has found."""
+    for i in range(2, shares.shape[0]):
+        shares[i] = 0.0
+    shares[0], shares[1] = h, 1.0 - h
+    combine(h, s[0, 1], a[0], a[1], a_z)
+
+
+@compiled
+def combine(h, s, a_m, a_n, a_z):
+    """The coefficients of m and n, s apart, for a vector at h; a_z may be a_m."""
+    p, q = math.exp(-s * (1.0 - h) ** 2), math.exp(-s * h * h)
+    for r in range(a_z.shape[0]):
+        a_z[r] = p * a_m[r] + q * a_n[r]
+
+
+@compiled
+def cascade(a, s, shares, a_z):
+    """MM-BSGD: merge the first two, which is done, the result with the third, and so on."""
+    for j in range(2, shares.shape[0]):
+        distance = distance_to(shares, s, j)
+        mm, nn, mn = inner(a_z, a_z), inner(a[j], a[j]), inner(a_z, a[j])
+        if mm <= nn:
+            h, _ = solve(0.0, distance, mm, nn, mn)
+        else:
+            h, _ = solve(0.0, distance, nn, mm, mn)
+            h = 1.0 - h
+        for i in range(shares.shape[0]):
+            shares[i] *= h
+        shares[j] += 1.0 - h
+        combine(h, distance, a_z, a[j], a_z)
+
+
+@compiled
+def ascend(a, s, shares, a_z, room):
+    """MM-GD: gradient ascent on |a_z(z)|^2 over all members at once, steps halved until they gain."""
+    m = shares.shape[0]
+    pull, trial = f64(room, m), f64(room + 8 * m, m)
+    a_trial = f64(room + 16 * m, a_z.shape[0])
+    best = start_of_ascent(a, s, shares, a_z, trial, a_trial)
+    for _ in range(STEPS):
+        # gradient = 4 gamma sum_i (a_i . a_z) k(x_i, z) (x_i - z); a step of 1 / (4 gamma |a_z|^2)
+        # along it is a mean shift, here in shares
+        whole = 0.0
+        for i in range(m):
+            pull[i] = inner(a[i], a_z) * math.exp(-distance_to(shares, s, i)) / best
+            whole += pull[i]
+        step, reached = 1.0, best
+        while step > GAIN:
+            for i in range(m):
+                trial[i] = shares[i] + step * (pull[i] - whole * shares[i])
+            reached = best_coefficients(a, trial, s, a_trial)
+            if reached > best:
+                break
+            step *= 0.5
+        if not reached > best:
+            break
+        gain = reached - best
+        copy(trial, shares)
+        copy(a_trial, a_z)
+        best = reached
+        if gain <= GAIN * best:
+            break
+
+
+@compiled
+def start_of_ascent(a, s, shares, a_z, trial, a_trial):
+    """The better of the weighted mean of the members and the best member."""
+    m = shares.shape[0]
+    whole, size = 0.0, 0.0
+    for i in range(m):
+        shares[i] = a[i, 0] if a.shape[1] == 1 else math.sqrt(inner(a[i], a[i]))
+        whole += shares[i]
+        size += abs(shares[i])
+    best = -1.0
+    if abs(whole) > 1e-9 * size:
+        for i in range(m):
+            shares[i] /= whole
+        best = best_coefficients(a, shares, s, a_z)
+    for i in range(m):
+        corner(trial, i)
+        reached = best_coefficients(a, trial, s, a_trial)
+        if reached > best:
+            best = reached
+            copy(trial, shares)
+            copy(a_trial, a_z)
+    return max(best, 1e-300)
+
+
+@compiled(always_inlined=True)
+def inner(a, b):
+    return dot(a, b, a.shape[0])

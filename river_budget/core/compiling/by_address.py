@@ -1,0 +1,121 @@
+"""Functions that passes share: machine code of their own, called by its address.
+
+Of all other functions a pass contains a copy. A shared one is compiled once for all passes, when the first model comes
+that needs it: so a first call does not wait for what only other models need.
+
+The address of such a function stands in a cell of memory, which generated code knows by the name of the function. Who
+makes a call of a pass has seen to it that what the pass may need is there (model/calls.py).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from llvmlite import binding, ir
+from numba.core import types
+from numba.extending import lower_builtin, type_callable
+
+from .array_views import compiled_as
+from .jit import IN_ALL, compiled
+from .needs import Need
+from .plain import PLAIN
+
+_functions: dict[Need, list[Any]] = {}  # (function, its signature, cell)
+_callbacks: dict[Any, Any] = {}  # by function, with PLAIN: numba frees those that nobody refers to
+ready = 0  # the needs whose functions are compiled
+
+
+def shared(need: Need, result: Any, *arguments: Any) -> Callable[[Any], Any]:
+    """Share a function of these types among passes over models that have this need."""
+
+    def decorate(function: Any) -> Any:
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return function
+        name, cell = _name_of(function), ctypes.c_size_t()
+        binding.add_symbol(name, ctypes.addressof(cell))
+        signature = result(*arguments)
+        _functions.setdefault(need, []).append((compiled(function, apart=True), signature, cell))
+        _give_call(function, name, signature)
+        return function
+
+    return decorate
+
+
+def _name_of(function: Any) -> str:
+    return f"{function.__module__}.{function.__name__}"
+
+
+def _cell(context: Any, builder: Any, name: str) -> Any:
+    """Where the address of a shared function stands, in generated code."""
+    known = builder.module.globals
+    if name not in known:
+        ir.GlobalVariable(builder.module, context.get_value_type(types.intp), name)
+    return known[name]
+
+
+def _give_call(function: Any, name: str, signature: Any) -> None:
+    """Say what compiled code does to call a shared function."""
+    result, arguments = signature.return_type, signature.args
+
+    @type_callable(function)
+    def find_type(context):
+        def find(*given):
+            return signature
+
+        find.__signature__ = inspect.signature(function)
+        return find
+
+    @lower_builtin(function, *arguments)
+    def generate(context, builder, given, args):
+        address = builder.load(_cell(context, builder, name))
+        if PLAIN:
+            taken = [context.get_value_type(kind) for kind in arguments]
+            kind = ir.FunctionType(context.get_value_type(result), taken)
+            return builder.call(builder.inttoptr(address, kind.as_pointer()), args)
+        kind = context.call_conv.get_function_type(result, arguments)
+        address = builder.inttoptr(address, kind.as_pointer())
+        _, found = context.call_conv.call_function(builder, address, result, arguments, args)
+        return found
+
+
+def is_ready(function: Any) -> bool:
+    """Whether a shared function can be called: for passes that can do without."""
+    return True
+
+
+@compiled_as(is_ready, types.boolean, types.Any)
+def _is_ready(context, builder, signature, args):
+    name = _name_of(signature.args[0].typing_key)
+    address = builder.load(_cell(context, builder, name))
+    return builder.icmp_unsigned("!=", address, address.type(0))
+
+
+def functions(needs: int) -> list[tuple[Any, Any]]:
+    """The functions for these needs, each with the types of its arguments."""
+    found = [_functions.get(need, ()) for need in Need if need & needs]
+    return [(function, signature.args) for some in found for function, signature, _ in some]
+
+
+def make_ready(needs: int) -> None:
+    """Compile, or load, what models with these needs call."""
+    global ready
+    for need in Need:
+        if need & needs & ~ready:
+            for function, signature, cell in _functions.get(need, ()):
+                cell.value = _compiled(function, signature)
+            ready |= int(need)
+
+
+def _compiled(function: Any, signature: Any) -> int:
+    """The address of the machine code of a function."""
+    if PLAIN:
+        if function not in _callbacks:
+            _callbacks[function] = numba.cfunc(signature, **IN_ALL)(function.py_func)
+        return int(_callbacks[function].address)
+    function.compile(signature.args)  # from here on, names that are private to numba
+    found = function.overloads[signature.args]
+    return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))

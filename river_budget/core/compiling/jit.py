@@ -1,0 +1,109 @@
+"""The one decorator of the compiled layer.
+
+numba's disk cache looks at the file of the function it compiles, so a caller compiled earlier keeps
+an old copy of a callee that lives in another file. Here the name of every cache entry carries a hash
+of the whole folder: edit one file of core and all of core is compiled again. (The name, not only the
+stamp inside: numba unpickles an entry before it compares stamps, and an old one may name types that are
+gone.) With RIVER_BUDGET_PLAIN nothing is kept on disk (core/compiling/plain.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pathlib
+from typing import Any
+
+import numba
+
+from .plain import PLAIN
+
+Cached: Any = None
+Compiler: Any = None
+LinkableCompiler: Any = None
+if not PLAIN:
+    from .cache import CacheFile, warn_once
+
+    try:
+        from .linking import Cached
+        from .numba_pipeline import Compiler, LinkableCompiler
+    except (ImportError, AttributeError):  # this version of numba has no such parts
+        Cached = Compiler = LinkableCompiler = None
+
+# Sums may be reordered and products fused, so that loops vectorise. NaN and infinity keep their
+# meaning: the checks that keep them out of a model depend on it.
+REORDERED = frozenset({"reassoc", "contract", "arcp", "nsz"})
+# Only fused multiply-add: for code that relies on the order of its additions.
+FUSED = frozenset({"contract"})
+
+# of every compiled function. error_model: a division that may raise ZeroDivisionError keeps its loop scalar
+IN_ALL: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
+_FOLDER = pathlib.Path(__file__).parents[1]
+_STAMP = hashlib.sha256(
+    b"".join(path.read_bytes() for path in sorted(_FOLDER.rglob("*.py")))
+).hexdigest()[:16]
+
+
+def stamp() -> str:
+    """A name for this version of the core."""
+    return _STAMP
+
+
+def compiled(
+    function: Any = None,
+    *,
+    fastmath: Any = False,
+    called_from_python: bool = False,
+    inlined: bool = False,
+    always_inlined: bool = False,
+    apart: bool = False,
+) -> Any:
+    """Compile a function on its first call, keep the result on disk (unless PLAIN), release the GIL inside.
+
+    fastmath: which liberties floating point may take, REORDERED or FUSED.
+    called_from_python: the others have no Python wrapper.
+    inlined: into its caller before type inference, which drops branches that a constant argument rules out. Call it
+        from one place per pass, or it is compiled twice.
+    always_inlined: by LLVM at every call: for short functions that are called for every example.
+    apart: optimised by itself, whatever is around it. For long sums of products with liberties: which of two products is
+        fused could depend on the processor otherwise.
+    """
+
+    def decorate(function: Any) -> Any:
+        options: dict[str, Any] = {
+            "fastmath": set(fastmath) if fastmath else False,
+            "no_cpython_wrapper": not called_from_python,
+            "no_cfunc_wrapper": not called_from_python,
+            "inline": "always" if inlined else "never",
+            "forceinline": always_inlined,
+        }
+        options |= IN_ALL
+        if PLAIN:
+            return numba.njit(**options)(function)
+        try:
+            return _dispatcher(function, options | {"cache": True}, apart)
+        except (RuntimeError, AttributeError) as error:
+            warn_once(isinstance(error, RuntimeError), str(error))
+            return _dispatcher(function, options, apart)
+
+    return decorate if function is None else decorate(function)
+
+
+def _dispatcher(function: Any, options: dict[str, Any], apart: bool) -> Any:
+    linked = options["no_cpython_wrapper"] and not apart and Compiler is not None
+    if Compiler is not None:
+        options = options | {"pipeline_class": LinkableCompiler if linked else Compiler}
+    dispatcher: Any = numba.njit(**options)(function)
+    if "cache" in options and hasattr(dispatcher, "_cache"):  # not when compilation is switched off
+        _mark(dispatcher._cache)
+        if linked:
+            dispatcher._cache._impl = Cached(function)
+    return dispatcher
+
+
+def _mark(cache: Any) -> None:
+    """Name the entries of a function after the whole folder. (These parts of numba are private.)"""
+    name = cache._cache_file._index_name.removesuffix(".nbi")
+    cache._cache_file = CacheFile(
+        cache_path=cache._cache_path, filename_base=f"{name}-{_STAMP}", source_stamp=_STAMP
+    )

@@ -1,0 +1,111 @@
+"""What numba must be told of models: two addresses, with arrays as attributes (core/block/layout.py says where)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import cgutils, types
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, lower_getattr, models, register_model
+
+from .array_views import carve, compiled_as, f64, f64_matrix, i64
+
+
+class ModelType(types.Type):
+    """numba's type of a model."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Model")
+
+
+MODEL = ModelType()
+
+
+# What functions may take and give (core/compiling/by_address.py)
+NOTHING, FLAG, WHOLE, REAL = types.none, types.boolean, types.int64, types.float64
+WHOLES, NUMBERS, MATRIX = i64.kind, f64.kind, f64_matrix.kind
+EXAMPLE = types.UniTuple(WHOLE, 5)  # core/examples/present_features.py
+CALL = types.Array(WHOLE, 1, "C")  # core/examples/call.py
+
+
+@register_model(ModelType)
+class _Layout(models.StructModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, [("block", types.intp), ("memory", types.intp)])
+
+
+class _Word:
+    """A machine word in generated code, with the arithmetic that places need."""
+
+    def __init__(self, builder: Any, value: Any):
+        self.builder, self.value = builder, value
+
+    def _value(self, other: Any) -> Any:
+        return other.value if isinstance(other, _Word) else self.value.type(other)
+
+    def __add__(self, other: Any) -> _Word:
+        return _Word(self.builder, self.builder.add(self.value, self._value(other)))
+
+    def __mul__(self, other: Any) -> _Word:
+        return _Word(self.builder, self.builder.mul(self.value, self._value(other)))
+
+    def __and__(self, other: Any) -> _Word:
+        return _Word(self.builder, self.builder.and_(self.value, self._value(other)))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+class _Header:
+    """The fields of a block's header as words, loaded where they are asked for."""
+
+    def __init__(self, builder: Any, dtype: Any, block: _Word):
+        self.builder, self.dtype, self.block = builder, dtype, block
+
+    def __getattr__(self, name: str) -> _Word:
+        word = self.block.value.type
+        place = self.block + int(self.dtype.fields[name][1])
+        return _Word(
+            self.builder, self.builder.load(self.builder.inttoptr(place.value, word.as_pointer()))
+        )
+
+
+def give_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
+    """Let compiled code read `model.name` for these names.
+
+    `place_of(name, block, memory, header)` is (address, *shape). Python calls it with numbers. Here it is
+    called with words instead, so that the same arithmetic emits the instructions.
+    """
+
+    @infer_getattr
+    class Attributes(AttributeTemplate):  # type: ignore[misc]
+        key = ModelType
+
+        def generic_resolve(self, model, name):
+            return kinds.get(name)
+
+    def give(name: str, kind: Any) -> None:
+        @lower_getattr(ModelType, name)
+        def generate(context, builder, model_type, value):
+            model = cgutils.create_struct_proxy(MODEL)(context, builder, value=value)
+            block, memory = _Word(builder, model.block), _Word(builder, model.memory)
+            found = place_of(name, block, memory, _Header(builder, header, block))
+            address, *shape = (
+                w.value if isinstance(w, _Word) else context.get_constant(types.intp, w)
+                for w in found
+            )
+            if kind == types.intp:
+                return address
+            return carve(context, builder, kind, address, shape)
+
+    for name, kind in kinds.items():
+        give(name, kind)
+
+
+def give_constructor(function: Any) -> None:
+    """Let compiled code call function(block, memory) and get the model at these addresses."""
+
+    @compiled_as(function, MODEL, types.Integer, types.Integer)
+    def generate(context, builder, signature, args):
+        model = cgutils.create_struct_proxy(MODEL)(context, builder)
+        model.block, model.memory = args
+        return model._getvalue()

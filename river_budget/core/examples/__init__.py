@@ -1,0 +1,1 @@
+"""From what the caller has (rows, lists, dicts) to what a pass sees."""

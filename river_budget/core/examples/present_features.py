@@ -1,0 +1,337 @@
+"""Examples as passes see them: what is present in them, in an order that depends on names only.
+
+x stands for the features that are not 0 and that the model knows, in the order of their keys: `places_of(x)`, and
+`values_of(x)`. Those that it does not know count for the length of x alone: `all_of(x)`. (With the Laplacian kernel
+they stand among the others, with a place below 0.) Sums over features go in this
+order, one product after the other. So it makes no difference, to the last bit, in which order features have become
+known, whether an example comes as a row or as a list, and whether a model keeps names that no vector uses.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..block.codes import Kernel
+from ..block.table_prefetch import ask_for_columns
+from ..block.written_vectors import begin
+from ..compiling.array_views import address_of, as_u64, f64, i64
+from ..compiling.by_address import shared
+from ..compiling.jit import compiled
+from ..compiling.model_type import CALL, EXAMPLE, MODEL, WHOLE, WHOLES
+from ..compiling.needs import Need
+from ..simd.registers import LANES
+from ..simd.vector_ops import write_others
+from .call import (
+    AT_ONCE,
+    DESK,
+    DESK_END,
+    DONE,
+    EVERY_PLACE,
+    GATHERED,
+    KEYS,
+    LISTED,
+    LONGEST,
+    PARTS,
+    PLACES,
+    ROWS,
+    SIZE,
+    SORTED,
+    STARTS,
+    TIES,
+    WIDTH,
+    row_of,
+    scores_of,
+    unpack_rows,
+    words_of,
+)
+
+LAPLACIAN = int(Kernel.LAPLACIAN)
+EXACT = 2**16  # squares of so many numbers below it have a sum without rounding
+NONE, NOBODY = (
+    np.int64(0),
+    np.int64(-1),
+)  # (literals are types of their own: callees would be compiled twice)
+NO_TIES = NONE  # instead of the address of ties
+BLOCK = 32  # rows that are looked at together
+
+
+@compiled(always_inlined=True)
+def places_of(x):
+    return i64(x[0], x[2])
+
+
+@compiled(always_inlined=True)
+def values_of(x):
+    return f64(x[1], x[2])
+
+
+@compiled(always_inlined=True)
+def all_of(x):
+    return f64(x[3], x[4])
+
+
+@compiled(always_inlined=True)
+def present(places, values, n):
+    """The first n places and values as an example."""
+    at = address_of(values)
+    return address_of(places), at, n, at, n
+
+
+@compiled(always_inlined=True)
+def write_whole(x, whole):
+    """x with its zeros."""
+    places, values = places_of(x), values_of(x)
+    for f in range(whole.shape[0]):
+        whole[f] = 0.0
+    for i in range(places.shape[0]):
+        whole[places[i]] = values[i]
+
+
+@compiled(always_inlined=True)
+def nobody(model):
+    """No example, where there is none."""
+    return present(model.nonzero, model.x, NONE)
+
+
+@compiled(always_inlined=True)
+def unpack(call):
+    """(model, stream, n): what a pass works on. It may be told of some of the examples only, and is called again."""
+    model, stream, _ = unpack_rows(call)
+    return model, stream, gather(call)
+
+
+@compiled(always_inlined=True)
+def example(model, stream, t):
+    """(x, f, y, w): what is present in example t, the place of its scores, its target and its weight"""
+    x, f = example_and_scores(model, stream, t)
+    return x, f, stream[1][t], stream[2][t]
+
+
+@compiled(always_inlined=True)
+def example_and_scores(model, stream, t):
+    """(x, f)"""
+    return noted(stream[GATHERED], t), scores_of(stream, t)
+
+
+@compiled(always_inlined=True)
+def noted(gathered, t):
+    """What was noted as present in example t."""
+    x = i64(gathered + 8 * PARTS * t, PARTS)
+    return x[0], x[1], x[2], x[3], x[4]
+
+
+@shared(Need.EXAMPLES, WHOLE, CALL)
+def gather(call):
+    """Write down what is present in the examples of a call; returns how many there was room for.
+
+    Before the first is learned: looked at one by one, between a row of kernel values and the next, they would cost
+    100 vectors a tenth more time, as the compiler then reads all that it knows of the model anew for every example.
+    """
+    model, stream, _ = unpack_rows(call)
+    words, n, room = words_of(call), min(call[SIZE], call[AT_ONCE]), call[DESK]
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        if call[STARTS] == 0 and all_whole(model, stream, words, first, last):
+            for t in range(first, last):
+                note(stream, t, whole_example(words, row_of(stream[0], t)))
+        else:
+            last, room = gather_some(model, stream, words, first, last, room)
+            if last < first + BLOCK:
+                n = min(last, n)
+                break
+    call[DONE] = n
+    begin(model, n)
+    return n
+
+
+@compiled(always_inlined=True)
+def all_whole(model, stream, call, first, last):
+    """Whether nothing is left out in any of these rows."""
+    if model.head.custom == 0 and not is_whole(model, row_of(stream[0], first)):
+        return False
+    width, zeros = call[WIDTH], 0
+    numbers = f64(call[ROWS] + 8 * width * first, width * (last - first))
+    for i in range(numbers.shape[0]):
+        zeros += numbers[i] == 0.0
+    return zeros == 0 or model.head.custom != 0
+
+
+@compiled(always_inlined=True)
+def is_whole(model, row):
+    """Whether nothing is left out in a row, and the order of the places is that of the keys. For a kernel function
+    all stands where it stood."""
+    n = row.shape[0] if model.head.custom else 0
+    while n < row.shape[0] and row[n] != 0.0:
+        n += 1
+    return n == row.shape[0] and (model.head.shuffled == 0 or model.head.custom != 0)
+
+
+@compiled(always_inlined=True)
+def whole_example(call, row):
+    return present(i64(call[EVERY_PLACE], row.shape[0]), row, row.shape[0])
+
+
+@compiled(always_inlined=True)
+def note(stream, t, x):
+    """x is what is present in example t."""
+    parts = i64(stream[GATHERED] + 8 * PARTS * t, PARTS)
+    parts[0], parts[1], parts[2], parts[3], parts[4] = x
+
+
+@compiled
+def gather_some(model, stream, call, first, last, room):
+    """The same where something is left out. Returns also where there is room for more."""
+    needed = 8 * LISTED * call[LONGEST]
+    for t in range(first, last):
+        if room + needed > call[DESK_END]:
+            return t, room
+        if call[STARTS] != 0:
+            note(stream, t, from_list(model, call, t, room))
+            room += 8 * LISTED * length_of_list(call, t)
+            continue
+        x = from_row(model, row_of(stream[0], t), call, room)
+        note(stream, t, x)
+        if x[0] == room:
+            room += 16 * x[2]
+    return last, room
+
+
+@compiled
+def from_row(model, row, call, room):
+    """What is not 0 in a row."""
+    longest = call[LONGEST]
+    places = i64(room, longest)
+    n, found = write_places(row, places), as_u64(places)
+    if n == row.shape[0] and model.head.shuffled == 0:
+        return whole_example(call, row)
+    values = f64(room + 8 * n, n)
+    for i in range(n):
+        values[i] = row[found[i]]
+    if model.head.shuffled:
+        keys = f64(call[SORTED], longest)
+        for i in range(n):
+            keys[i] = model.keys[places[i]]
+        sort_by_key(keys, places, values, n, model.ties, NO_TIES)
+    return present(places, values, n)
+
+
+@compiled(always_inlined=True)
+def write_places(numbers, places):
+    """The places of all numbers but 0, perhaps in the room of the numbers. Returns how many there are."""
+    n, whole = NONE, numbers.shape[0] // LANES * LANES
+    for i in range(0, whole, LANES):
+        n = write_others(numbers, i, places, n)
+    for i in range(whole, numbers.shape[0]):
+        found = numbers[i] != 0.0
+        places[n] = i
+        n += found
+    return n
+
+
+@compiled(always_inlined=True)
+def length_of_list(call, t):
+    ends = i64(call[STARTS] + 8 * t, 2)
+    return ends[1] - ends[0]
+
+
+@shared(Need.LISTED_EXAMPLES, EXAMPLE, MODEL, WHOLES, WHOLE, WHOLE)
+def from_list(model, call, t, room):
+    """What is not 0 in a list."""
+    first, length = i64(call[STARTS] + 8 * t, 1)[0], length_of_list(call, t)
+    given_places, given = i64(call[PLACES] + 8 * first, length), f64(call[ROWS] + 8 * first, length)
+    keyed = call[KEYS] != 0
+    given_keys = f64(call[KEYS] + 8 * first, length)
+    places, values = i64(room, length), f64(room + 8 * length, length)
+    keys, known_keys = f64(call[SORTED], length), model.keys
+    if model.head.slots:
+        ask_for_columns(model, given_places)
+    n, strangers, ordered, last = NONE, 0, True, -math.inf
+    for i in range(length):
+        if given[i] != 0.0:
+            place = given_places[i]
+            strange_key = given_keys[i] if keyed else math.inf
+            key = known_keys[place] if place >= 0 else strange_key
+            # a negative place says where the stranger stood: that is where its tie stands
+            places[n], values[n], keys[n] = place if place >= 0 else ~i, given[i], key
+            strangers += place < 0
+            ordered &= key > last
+            last = key
+            n += 1
+    if not ordered:
+        sort_by_key(keys, places, values, n, model.ties, call[TIES])
+        if keyed and strangers > 0 and call[TIES] == 0 and has_tie(keys, places, n):
+            values[0] = math.nan  # the caller tries again, with ties
+    if strangers == 0:
+        return present(places, values, n)
+    if model.head.kernel == LAPLACIAN:  # which adds them to every distance, in their turn
+        if not keyed:
+            values[0] = math.nan
+        return present(places, values, n)
+    everything, known = f64(room + 16 * length, length), 0
+    for i in range(n):
+        everything[i] = values[i]
+        places[known], values[known] = places[i], values[i]
+        known += places[i] >= 0
+    if not (keyed or added_exactly(everything, n)):
+        everything[0] = math.nan  # the caller tries again, with keys
+    return address_of(places), address_of(values), known, address_of(everything), n
+
+
+@compiled
+def added_exactly(values, n):
+    """Whether the sum of the squares is the same in any order: those of small whole numbers are."""
+    whole = n < EXACT
+    for i in range(n):
+        whole &= abs(values[i]) < EXACT and values[i] == math.floor(values[i])
+    return whole
+
+
+@compiled
+def has_tie(keys, places, n):
+    """Whether a feature that the model does not know has the key of another one: sorted, they are neighbours."""
+    tied = False
+    for i in range(1, n):
+        tied |= keys[i] == keys[i - 1] and min(places[i], places[i - 1]) < 0
+    return tied
+
+
+@compiled(always_inlined=True)
+def tie_of(place, known_ties, given_ties):
+    if place >= 0:
+        return np.int64(known_ties[place])
+    return i64(given_ties + 8 * ~place, 1)[0] if given_ties != NO_TIES else NONE
+
+
+@compiled
+def comes_later(place, other, known_ties, given_ties):
+    """Whether a feature comes behind another one with the same key. Places decide where the ties are equal too, as in
+    `precedes` of core/vectors/sparse_nodes.py."""
+    own, others = tie_of(place, known_ties, given_ties), tie_of(other, known_ties, given_ties)
+    return own > others or (own == others and place > other)
+
+
+@compiled
+def sort_by_key(keys, places, values, n, known_ties, given_ties):
+    """Shell's method: short lists are what mostly comes, and long ones are mostly in order.
+
+    given_ties: the address of those of features that the model does not know, or 0.
+    """
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            key, place, value, j = keys[i], places[i], values[i], i
+            while j >= gap and (
+                keys[j - gap] > key
+                or (
+                    keys[j - gap] == key
+                    and comes_later(places[j - gap], place, known_ties, given_ties)
+                )
+            ):
+                keys[j], places[j], values[j] = keys[j - gap], places[j - gap], values[j - gap]
+                j -= gap
+            keys[j], places[j], values[j] = key, place, value
+        gap //= 3

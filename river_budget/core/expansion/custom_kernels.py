@@ -1,0 +1,87 @@
+"""Kernel functions of users: compiled apart, and called by their address.
+
+A block knows its function by a number that follows from the name of the function, and the address is looked up
+in every process anew. So blocks can travel, and compiled passes stay as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba.core import config, types
+
+from ..compiling.array_views import compiled_as, f64
+
+SIGNATURE = types.float64(types.CPointer(types.float64), types.CPointer(types.float64), types.intp)
+_functions: dict[int, Any] = {}  # by number: the function as the user has written it
+_addresses: dict[int, int] = {}  # by number
+_kept: list[
+    Any
+] = []  # everything that was compiled: a pass may be in it when its name gets another function
+_lock = threading.Lock()
+_plain: dict[int, Any] = {}  # by address, where nothing is compiled
+
+
+def number_of(name: str) -> int:
+    """The number that stands for a name: 63 bits, and not 0."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % (2**63 - 1) + 1
+
+
+def function_of(name: str) -> Any:
+    """The function that is known by this name, or None."""
+    return _functions.get(number_of(name))
+
+
+def make_known(name: str, function: Any) -> None:
+    """Compile a function and know it by this name from now on."""
+    number = number_of(name)
+    with _lock:
+        if _functions.get(number) is not function:
+            _addresses[number], machine_code = _compiled(number, function)
+            _kept.append(machine_code)
+            _functions[number] = function
+
+
+def address_for(number: int) -> int:
+    """Where the function of this number is."""
+    try:
+        return _addresses[number]
+    except KeyError:
+        raise RuntimeError(
+            "this model has a kernel function that this process does not know: make "
+            "rb.kernels.Custom(function) of it first"
+        ) from None
+
+
+def _compiled(number: int, function: Any) -> tuple[int, Any]:
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        _plain[number] = function
+        return number, function
+    inner = function if hasattr(function, "py_func") else numba.njit(function)
+
+    @numba.cfunc(SIGNATURE)
+    def kernel(x, z, n):
+        return inner(numba.carray(x, n), numba.carray(z, n))
+
+    return int(kernel.address or 0), kernel
+
+
+def call_function(address, x, z, n):
+    """The function at an address, of the n numbers at x and the n numbers at z."""
+    return float(_plain[address](f64(x, n).copy(), f64(z, n).copy()))
+
+
+@compiled_as(call_function, types.float64, *[types.Integer] * 4)
+def _call_function(context, builder, signature, args):
+    word = context.get_value_type(types.intp)
+    kind = ir.FunctionType(ir.DoubleType(), [word] * 3)
+    words = [
+        context.cast(builder, value, given, types.intp)
+        for value, given in zip(args, signature.args, strict=True)
+    ]
+    return builder.call(builder.inttoptr(words[0], kind.as_pointer()), words[1:])

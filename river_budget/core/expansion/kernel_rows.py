@@ -1,0 +1,155 @@
+"""Rows of kernel values between one example and all support vectors, and the scores they give.
+
+The inner loops run over support vectors, which lie side by side in memory, and over the features that are
+present in an example, whatever else the model knows (core/examples/present_features.py).
+"""
+
+from __future__ import annotations
+
+from ..block.limits import CUSTOM, FARTHEST, LAPLACIAN, RBF, cancels, log_of_distance, padded_count
+from ..compiling.by_address import shared
+from ..compiling.jit import REORDERED, compiled
+from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, REAL
+from ..compiling.needs import Need
+from ..examples.present_features import all_of
+from ..simd.exponential import exp_of, exponentials, gaussians
+from ..simd.vector_ops import dot
+from ..vectors.products import dot_products
+from ..vectors.stored import vector
+from ..vectors.table32_products import narrow_kernel_values, narrow_products, wide_kernel_values
+from .distances import distances_by_differences
+from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def _exponentials(row, logs, gamma, n):
+    """From distances to exp(-gamma distance) and its logarithm."""
+    for j in range(n):
+        logs[j] = log_of_distance(row[j], gamma)
+    exponentials(logs, row, n)
+
+
+@shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, REAL)
+def kernel_row(model, x, norm):
+    """row[j] = k(vector j, x)"""
+    head, row, n = model.head, model.row, padded_count(model)
+    if (head.kernel == RBF or head.kernel == LAPLACIAN) and cancels(model, norm):
+        if head.narrow and wide_kernel_values(model, x):
+            return
+        distances_by_differences(model, x, row, n)
+        _exponentials(row, model.logs, head.gamma, n)
+    elif has_products(model):
+        if head.narrow:
+            narrow_products(model, x, row, n)
+        else:
+            dot_products(model, x, row, n)
+        from_products(model, row, norm)
+    else:
+        row_without_products(model, x, norm)
+
+
+@compiled(always_inlined=True)
+def has_products(model):
+    """Whether kernel values follow from inner products."""
+    return model.head.kernel != LAPLACIAN and model.head.kernel != CUSTOM
+
+
+@compiled(always_inlined=True)
+def from_products(model, products, norm):
+    """row[j] = k(vector j, x) from inner products. Of the Gaussian kernel logarithms are kept for who merges x next."""
+    head, row, n = model.head, model.row, padded_count(model)
+    if head.narrow:
+        narrow_kernel_values(model, products, row, norm)
+    elif head.kernel == RBF:
+        gaussians(products, row, model.logs, model.norms, norm, head.gamma, n)
+    else:
+        for j in range(n):
+            row[j] = products[j]
+        powers(model, row, norm)
+
+
+@compiled(always_inlined=True)
+def norm_of(model, x):
+    """|x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a kernel function: what `norms` keeps of
+    every vector."""
+    if not has_products(model):
+        return other_norm(model, x)
+    values = all_of(x)
+    return dot(values, values, values.shape[0])
+
+
+@compiled(always_inlined=True)
+def self_kernel(model, norm):
+    """k(x, x) from the norm of x: 1 for a kernel that is bounded so."""
+    return 1.0 if model.head.bounded else other_self_kernel(model, norm)
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def distances_into(model, x, norm, s):
+    """s[j] = gamma |vector j - x|^2, at most FARTHEST"""
+    n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
+    if cancels(model, norm):
+        distances_by_differences(model, x, row, n)
+        for j in range(n):
+            distance = -log_of_distance(row[j], gamma)
+            s[j] = distance if distance < FARTHEST else FARTHEST
+        return
+    dot_products(model, x, row, n)
+    for j in range(n):
+        distance = -log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+        s[j] = distance if distance < FARTHEST else FARTHEST
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def rbf_into(row, norms, norm, gamma, share, logs, n):
+    """row: from inner products to exp(-gamma |vector j - x|^2); share times its logarithm is added to logs."""
+    for j in range(n):
+        log = log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
+        log = log if log > -FARTHEST else -FARTHEST
+        logs[j] += share * log
+        row[j] = exp_of(log)
+
+
+@compiled(fastmath=REORDERED)
+def rbf_from_distances_into(row, gamma, share, logs, n):
+    """The same where the distances are at hand."""
+    for j in range(n):
+        log = log_of_distance(row[j], gamma)
+        log = log if log > -FARTHEST else -FARTHEST
+        logs[j] += share * log
+        row[j] = exp_of(log)
+
+
+@compiled(always_inlined=True)
+def score_row(model, row, scores):
+    """scores[r] = f_r(x), from the kernel row of x."""
+    n, scale = padded_count(model), model.head.scale
+    for r in range(scores.shape[0]):
+        scores[r] = scale * dot(row, model.coefficients[r], n)
+
+
+@compiled(always_inlined=True)
+def score(model, x, norm, scores):
+    """The kernel row of x, and f(x)."""
+    kernel_row(model, x, norm)
+    score_row(model, model.row, scores)
+
+
+@compiled
+def along_row(model, row, p):
+    """a_p . f(x), with the kernel row of x"""
+    total = 0.0
+    for r in range(model.coefficients.shape[0]):
+        if model.coefficients[r, p] != 0.0:
+            total += model.coefficients[r, p] * dot(row, model.coefficients[r], padded_count(model))
+    return total
+
+
+@compiled
+def row_of_vector(model, j):
+    """The kernel row of vector j into model.row."""
+    if model.head.noted:  # distances (core/budget/long_vectors.py)
+        for i in range(padded_count(model)):
+            model.row[i] = exp_of(-model.distances[j, i])
+        return
+    kernel_row(model, vector(model, j), model.norms[j])

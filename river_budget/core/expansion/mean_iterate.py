@@ -1,0 +1,82 @@
+"""The mean of the iterates, kept beside the last one: rows of `per_vector` on the same support.
+
+Constant steps leave a noise in the last iterate that a mean takes away. The loss is that of the last iterate,
+which learns as if there were no mean; predictions are those of the mean. Whoever removes, merges or projects
+vectors does the same to both.
+
+The mean of all iterates w_1 .. w_t gives late ones more weight, as the first ones know nothing:
+    m_t = m_(t-1) + share (w_t - m_(t-1)),    share = (1 + LATER) / (t + LATER)
+O. Shamir, T. Zhang. Stochastic gradient descent for non-smooth optimization. ICML 2013, section 4.
+With a horizon h the share stays at 1 / h, so that the mean forgets at this rate.
+
+state.average: 0 none, 1 all of the past, otherwise the horizon; state.averaged: t.
+"""
+
+from __future__ import annotations
+
+from ..block.limits import padded_count
+from ..compiling.jit import REORDERED, compiled
+from ..examples.finite import usable
+from ..examples.present_features import example_and_scores, unpack
+from ..simd.vector_ops import dot
+from .kernel_rows import kernel_row, norm_of
+
+LATER = 3.0
+
+
+@compiled(always_inlined=True)
+def share_of(average, averaged):
+    """The weight of the last of so many iterates."""
+    share = (1.0 + LATER) / (averaged + LATER)
+    return max(share, 1.0 / average) if average > 1.0 else share
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def move_towards(mean, row, scale, share, n):
+    """mean += share (scale row - mean)"""
+    for j in range(n):
+        mean[j] += share * (scale * row[j] - mean[j])
+
+
+@compiled(always_inlined=True)
+def first_mean(model):
+    """The first row of means: they are the last rows of per_vector, one for each output."""
+    return model.per_vector.shape[0] - model.coefficients.shape[0]
+
+
+@compiled(always_inlined=True)
+def update_mean(model, average, averaged):
+    """The end of a round that has been learned: the iterate counts, as the last of so many."""
+    if average != 0.0:
+        share, first, n = share_of(average, averaged), first_mean(model), padded_count(model)
+        for r in range(model.coefficients.shape[0]):
+            mean = model.per_vector[first + r]
+            move_towards(mean, model.coefficients[r], model.head.scale, share, n)
+
+
+@compiled(always_inlined=True)
+def score_mean(model, average, scores):
+    """The scores by the mean instead of those by the last iterate, with the kernel row at hand."""
+    if average != 0.0:
+        mean_scores(model, scores)
+
+
+@compiled(always_inlined=True)
+def mean_scores(model, scores):
+    first, n = first_mean(model), padded_count(model)
+    for r in range(scores.shape[0]):
+        scores[r] = dot(model.row, model.per_vector[first + r], n)
+
+
+@compiled(called_from_python=True)
+def decide_mean(call):
+    """Scores of all rows by the mean. Returns how many were done: it stops at a row that is not finite."""
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, f = example_and_scores(model, stream, t)
+        norm = norm_of(model, x)
+        if not usable(x, norm):
+            return t
+        kernel_row(model, x, norm)
+        mean_scores(model, f)
+    return n

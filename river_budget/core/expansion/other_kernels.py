@@ -1,0 +1,157 @@
+"""Kernels other than the Gaussian one: kernel functions of users, sums of absolute differences, powers of products.
+
+These are compiled where a model has such a kernel.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..block.limits import BOUND, CUSTOM, LEAST, POLYNOMIAL, log_of_distance, padded_count
+from ..compiling.array_views import address_of
+from ..compiling.by_address import shared
+from ..compiling.jit import FUSED, REORDERED, compiled
+from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, REAL
+from ..compiling.needs import Need
+from ..examples.finite import is_finite
+from ..examples.present_features import all_of, places_of, values_of
+from ..simd.exponential import exp_of
+from ..vectors.sparse_nodes import column_of
+from .custom_kernels import call_function
+
+
+@shared(Need.OTHER_KERNELS, REAL, MODEL, EXAMPLE)
+def other_norm(model, x):
+    """|x|_1 for the Laplacian kernel, k(x, x) for a kernel function."""
+    values, total = all_of(x), 0.0
+    if model.head.kernel == CUSTOM:
+        return _value_of(model, values, values, values.shape[0]) if is_finite(values) else math.inf
+    for i in range(values.shape[0]):
+        total += abs(values[i])
+    return total
+
+
+@shared(Need.OTHER_KERNELS, REAL, MODEL, REAL)
+def other_self_kernel(model, norm):
+    """k(x, x) from the norm of x, for a kernel without a bound."""
+    length = _raw_self_kernel(model, norm)
+    if length < LEAST:
+        return min(length, 0.0)
+    return length if model.head.normalised == 0 else 1.0
+
+
+@shared(Need.OTHER_KERNELS, NOTHING, MODEL, EXAMPLE, REAL)
+def row_without_products(model, x, norm):
+    """row[j] = k(vector j, x) for a kernel that does not come from inner products."""
+    if model.head.kernel != CUSTOM:
+        _laplacian(model, x)
+        return
+    _custom(model, x)
+    if model.head.normalised:
+        _normalise(model, model.row, norm)
+
+
+@shared(Need.OTHER_KERNELS, NOTHING, MODEL, NUMBERS, REAL)
+def powers(model, row, norm):
+    """From inner products to kernel values."""
+    head, n = model.head, padded_count(model)
+    if head.kernel == POLYNOMIAL:
+        _polynomial(row, model.buffer, head.gamma, head.coef0, head.degree, n)
+    else:  # LINEAR
+        _bounded(row, n)
+    if head.normalised:
+        _normalise(model, row, norm)
+
+
+@compiled
+def _raw_self_kernel(model, norm):
+    """k(x, x) before it is normalised."""
+    head = model.head
+    if head.kernel == CUSTOM:
+        return norm
+    if head.kernel == POLYNOMIAL:
+        return min((head.gamma * norm + head.coef0) ** head.degree, BOUND)
+    return min(norm, BOUND)  # LINEAR
+
+
+@compiled
+def _value_of(model, x, other, n):
+    """The kernel function of two rows of n numbers, kept within bounds."""
+    value = call_function(model.function_at[0], address_of(x), address_of(other), n)
+    return min(max(value, -BOUND), BOUND) if value == value else 0.0
+
+
+@compiled
+def _custom(model, x):
+    """row[j] = what the kernel function says of x, in which zeros stand too, and vector j"""
+    other, values = model.other, all_of(x)
+    n = min(values.shape[0], other.shape[0])
+    for j in range(padded_count(model)):
+        model.row[j] = 0.0
+    for j in range(model.head.count):
+        for i in range(n):
+            other[i] = model.vectors[i, j]
+        model.row[j] = _value_of(model, values, other, n)
+
+
+@compiled(fastmath=FUSED, always_inlined=True)
+def _laplacian(model, x):
+    """row[j] = exp(-gamma |vector j - x|_1); where x is 0 it is |vector j|, which the norm has already"""
+    n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
+    places, values = places_of(x), values_of(x)
+    for j in range(n):
+        row[j] = norms[j]
+    for i in range(places.shape[0]):
+        x_i = values[i]
+        if places[i] < 0:  # the model does not know it
+            for j in range(n):
+                row[j] += abs(x_i)
+        elif model.head.slots:
+            _add_listed_differences(model, places[i], x_i, row)
+        else:
+            feature = model.vectors[places[i]]
+            for j in range(n):
+                row[j] += abs(feature[j] - x_i) - abs(feature[j])
+    for j in range(n):
+        row[j] = exp_of(log_of_distance(row[j], gamma))
+
+
+@compiled
+def _add_listed_differences(model, place, x_i, row):
+    """The same from lists: what a feature adds where a vector lacks it, except where it does not."""
+    n, column, before = padded_count(model), column_of(model, place), model.logs
+    for k in range(column.shape[0]):
+        j, value = column[k].vector, column[k].value
+        before[j] = row[j] + (abs(value - x_i) - abs(value))
+    for j in range(n):
+        row[j] += abs(x_i)
+    for k in range(column.shape[0]):
+        row[column[k].vector] = before[column[k].vector]
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def _polynomial(row, base, gamma, coef0, degree, n):
+    """From inner products to (gamma <vector j, x> + coef0)^degree"""
+    for j in range(n):
+        base[j] = gamma * row[j] + coef0
+        row[j] = base[j]
+    for _ in range(1, degree):
+        for j in range(n):
+            row[j] *= base[j]
+    _bounded(row, n)
+
+
+@compiled(fastmath=REORDERED)
+def _bounded(row, n):
+    for j in range(n):
+        value = row[j] if row[j] == row[j] else 0.0  # NaN: a sum of opposite overflows
+        row[j] = min(max(value, -BOUND), BOUND)
+
+
+@compiled
+def _normalise(model, row, norm):
+    """row[j] = k(vector j, x) / sqrt(k(vector j, vector j) k(x, x)), or 0 where that does not exist"""
+    norms, length = model.norms, max(_raw_self_kernel(model, norm), 0.0)
+    for j in range(model.head.count):
+        both = math.sqrt(length) * math.sqrt(max(_raw_self_kernel(model, norms[j]), 0.0))
+        row[j] = row[j] / both if both > 0.0 else 0.0

@@ -1,0 +1,117 @@
+"""Products with examples to come.
+
+A stream that comes in rows is known in advance, and what is learned of one example changes few vectors. So the products
+with TOGETHER examples are computed when vectors are loaded. Who writes a vector notes it (core/block/written_vectors.py), and the
+columns beside it are computed again when an example has its turn. It is the same arithmetic in the same order as for
+one example alone, so all is the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from ..block.layout import CHANGES, TOGETHER
+from ..block.limits import RBF, cancels, padded_count
+from ..block.written_vectors import FIRST, LISTED_UNTIL, N_CHANGES, NOT_BEFORE, UNTIL
+from ..compiling.by_address import is_ready, shared
+from ..compiling.jit import compiled
+from ..compiling.model_type import EXAMPLE, MODEL, WHOLE
+from ..compiling.needs import Need
+from ..examples.call import GATHERED
+from ..examples.finite import usable
+from ..examples.present_features import NOBODY, NONE, noted
+from ..simd.registers import LANES
+from ..vectors.products import products_of_eight, products_together
+from .kernel_rows import from_products, has_products, kernel_row, norm_of
+
+FEW = 2**11  # numbers in all vectors: with fewer there is nothing to gain
+PAUSE = 32  # examples until it is tried again
+
+
+@compiled(always_inlined=True)
+def row_in_turn(model, stream, t, x, norm):
+    """row[j] = k(vector j, x), where x is example t."""
+    k = products_known(model, x, stream[GATHERED], t) if may_be_known(model, t) else NOBODY
+    if k != NOBODY:
+        from_products(model, model.ahead[k], norm)
+    else:
+        kernel_row(model, x, norm)
+
+
+@compiled(always_inlined=True)
+def may_be_known(model, t):
+    """Whether it is worth to ask for the products with example t."""
+    coming = model.coming
+    if t < coming[UNTIL]:
+        return True
+    return (
+        t >= coming[NOT_BEFORE]
+        and t + TOGETHER <= coming[LISTED_UNTIL]
+        and is_ready(products_known)
+    )
+
+
+@shared(Need.TOGETHER, WHOLE, MODEL, EXAMPLE, WHOLE, WHOLE)
+def products_known(model, x, gathered, t):
+    """Which row of `ahead` holds the products of all vectors with x, example t; NOBODY if none does."""
+    coming = model.coming
+    k = t - coming[FIRST]
+    if t < coming[UNTIL] and bring_up_to_date(model, x, k):
+        return k
+    one_was_too_much = t < coming[UNTIL] and k == 1  # and the next one will be too
+    coming[UNTIL] = 0
+    if one_was_too_much or not multiply_ahead(model, gathered, t):
+        coming[NOT_BEFORE] = t + PAUSE
+        return NOBODY
+    return NONE  # the first
+
+
+@compiled
+def bring_up_to_date(model, x, k):
+    """Multiply vectors that were written with x, the k-th of the examples, if they are few."""
+    n, changes, changed = padded_count(model), model.changes, model.coming[N_CHANGES]
+    if changed > CHANGES or 2 * LANES * changed > n:
+        return False
+    for i in range(changed):
+        if LANES * changes[i] < n:
+            products_of_eight(model, x, model.ahead[k], LANES * changes[i])
+    return True
+
+
+@compiled
+def multiply_ahead(model, gathered, t):
+    """The products with the examples from t on, if there is something to gain."""
+    head, coming, n = model.head, model.coming, padded_count(model)
+    if not are_in_a_table(model) or n * head.width < FEW or t + TOGETHER > coming[LISTED_UNTIL]:
+        return False
+    if not are_alike(model, gathered, t):
+        return False
+    products_together(model, noted(gathered, t), model.ahead, n)
+    coming[FIRST], coming[UNTIL], coming[N_CHANGES] = t, t + TOGETHER, 0
+    return True
+
+
+@compiled(always_inlined=True)
+def are_in_a_table(model):
+    """Whether kernel values follow from products with a table of vectors, which hold what they are said to hold."""
+    return has_products(model) and model.head.slots == 0 and model.head.heavy == 0
+
+
+@compiled(always_inlined=True)
+def may_be_alike(gathered, t, n):
+    """Whether it is worth to ask: a list of what is not 0 has its places to itself."""
+    return t + TOGETHER <= n and noted(gathered, t)[0] == noted(gathered, t + 1)[0]
+
+
+@compiled
+def are_alike(model, gathered, t):
+    """Whether the next examples lack no feature, so that they lie one behind the other, and distances may come from
+    products. Their norms are kept."""
+    places, at, width, _, _ = noted(gathered, t)
+    for k in range(TOGETHER):
+        x = noted(gathered, t + k)
+        if x[0] != places or x[1] != at + 8 * k * width or x[2] != width or x[4] != width:
+            return False
+        norm = norm_of(model, x)
+        if not usable(x, norm) or (model.head.kernel == RBF and cancels(model, norm)):
+            return False
+        model.norms_ahead[k] = norm
+    return True

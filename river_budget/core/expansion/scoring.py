@@ -1,0 +1,68 @@
+"""Passes that score examples.
+
+Of a dense stream several examples at a time share what is loaded of the vectors. It is the same arithmetic in the same
+order, so that the scores are those of one example after the other to the last bit.
+"""
+
+from __future__ import annotations
+
+from ..block.layout import TOGETHER
+from ..block.limits import padded_count
+from ..compiling.by_address import is_ready, shared
+from ..compiling.jit import compiled
+from ..compiling.model_type import CALL, WHOLE
+from ..compiling.needs import Need
+from ..examples.call import GATHERED, scores_of, unpack_rows
+from ..examples.finite import usable
+from ..examples.present_features import NONE, example_and_scores, unpack
+from ..vectors.products import products_together
+from ..vectors.table32_products import narrow_values_alone
+from .kernel_rows import from_products, kernel_row, norm_of, score, score_row
+from .products_ahead import are_alike, are_in_a_table, may_be_alike
+
+
+@compiled(called_from_python=True)
+def decide(call):
+    """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
+    model, stream, n = unpack(call)
+    together, first = is_ready(score_together) and are_in_a_table(model), NONE
+    while first < n:
+        if together and may_be_alike(stream[GATHERED], first, n):
+            first = score_together(call, first, n)
+        for t in range(first, min(first + TOGETHER, n)):
+            x, f = example_and_scores(model, stream, t)
+            norm = norm_of(model, x)
+            if not usable(x, norm):
+                return t
+            score(model, x, norm, f)
+        first += TOGETHER
+    return n
+
+
+@shared(Need.TOGETHER, WHOLE, CALL, WHOLE, WHOLE)
+def score_together(call, t, n):
+    """Scores of examples from t on as long as each TOGETHER of them are alike. Returns where that ends."""
+    model, stream, _ = unpack_rows(call)
+    while t + TOGETHER <= n and are_alike(model, stream[GATHERED], t):
+        first, _ = example_and_scores(model, stream, t)
+        products_together(model, first, model.ahead, padded_count(model))
+        for k in range(TOGETHER):
+            if model.head.narrow:
+                narrow_values_alone(model, model.ahead[k], model.row, model.norms_ahead[k])
+            else:
+                from_products(model, model.ahead[k], model.norms_ahead[k])
+            score_row(model, model.row, scores_of(stream, t + k))
+        t += TOGETHER
+    return t
+
+
+@compiled(called_from_python=True)
+def kernel_rows(call):
+    """scores[t, j] = k(vector j, x_t)"""
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, values = example_and_scores(model, stream, t)
+        kernel_row(model, x, norm_of(model, x))
+        for j in range(values.shape[0]):
+            values[j] = model.row[j]
+    return n

@@ -1,0 +1,203 @@
+"""The support: putting vectors in, taking them out, shrinking them, finding the one to go."""
+
+from __future__ import annotations
+
+from ..block.limits import padded_count, within
+from ..compiling.jit import REORDERED, compiled
+from ..simd.argmin import oldest_of, oldest_of_least
+from ..vectors.stored import forget_vector, has_slots, move_vector, set_vector
+from .kernel_rows import self_kernel
+
+TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
+TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coefficients
+LARGEST = 1e140  # coefficient, scale included: a sum of such, times kernel values, is finite
+
+
+@compiled(always_inlined=True)
+def has_room(model, x):
+    """Whether one more vector, x, fits. A model is given more room outside."""
+    head = model.head
+    return head.count < head.capacity and head.outgrown == 0 and has_slots(model, x)
+
+
+@compiled
+def insert(model, x, norm):
+    """Put x behind the others, with coefficients 0, and return its place."""
+    j = announce(model, norm)
+    set_vector(model, j, x)
+    return j
+
+
+@compiled
+def announce(model, norm):
+    """A newcomer stands behind the others, with coefficients 0. Its vector is yet to be written: see take_place."""
+    j = model.head.count
+    model.head.count = j + 1
+    model.norms[j] = norm
+    stamp(model, j)
+    for r in range(model.coefficients.shape[0]):
+        model.coefficients[r, j] = 0.0
+    for e in range(model.per_vector.shape[0]):
+        model.per_vector[e, j] = 0.0
+    return j
+
+
+@compiled
+def place(model, j, x, norm):
+    """Put x in the place of vector j, with coefficients 0."""
+    overwrite(model, j, x, norm)
+    for r in range(model.coefficients.shape[0]):
+        model.coefficients[r, j] = 0.0
+
+
+@compiled
+def overwrite(model, j, x, norm):
+    """Overwrite vector j with x and keep j's coefficients."""
+    model.norms[j] = norm
+    set_vector(model, j, x)
+    stamp(model, j)
+
+
+@compiled
+def stamp(model, j):
+    """Make vector j the newest."""
+    head = model.head
+    model.arrivals[j] = head.arrived
+    head.arrived += 1
+
+
+@compiled
+def move(model, source, target):
+    """Vector `source` takes the place of vector `target`."""
+    move_vector(model, source, target)
+    move_numbers(model, source, target)
+
+
+@compiled
+def move_numbers(model, source, target):
+    for r in range(model.coefficients.shape[0]):
+        model.coefficients[r, target] = model.coefficients[r, source]
+    for e in range(model.per_vector.shape[0]):
+        model.per_vector[e, target] = model.per_vector[e, source]
+    model.norms[target] = model.norms[source]
+    model.arrivals[target] = model.arrivals[source]
+
+
+@compiled
+def remove(model, j):
+    """The last vector takes the place of vector j."""
+    last = model.head.count - 1
+    if j != last:
+        move(model, last, j)
+    leave_empty(model, last)
+
+
+@compiled
+def take_place(model, x, j):
+    """The same where the last one is x, which was announced and is written only now."""
+    last = model.head.count - 1
+    if j != last:
+        move_numbers(model, last, j)
+        set_vector(model, j, x)
+    leave_empty(model, last)
+
+
+@compiled
+def remove_in_order(model, j):
+    """Those behind vector j move up by one: for algorithms that keep a table in this order."""
+    last = model.head.count - 1
+    for source in range(j + 1, last + 1):
+        move(model, source, source - 1)
+    leave_empty(model, last)
+
+
+@compiled
+def leave_empty(model, last):
+    forget_vector(model, last)
+    for r in range(model.coefficients.shape[0]):
+        model.coefficients[r, last] = 0.0
+    for e in range(model.per_vector.shape[0]):
+        model.per_vector[e, last] = 0.0
+    model.head.count = last
+
+
+@compiled(always_inlined=True)
+def add_to(model, j, plus, minus, amount):
+    """Add amount (e_plus - e_minus) to the coefficients of vector j; minus < 0: no such part."""
+    amount /= model.head.scale
+    model.coefficients[plus, j] += amount
+    if minus >= 0:
+        model.coefficients[minus, j] -= amount
+
+
+@compiled(always_inlined=True)
+def bounded(model, coefficient):
+    """A coefficient that leaves all scores finite. Combinations of vectors whose lengths are hundreds of
+    orders of magnitude apart would not."""
+    return within(coefficient, largest(model))
+
+
+@compiled(always_inlined=True)
+def largest(model):
+    """The largest coefficient."""
+    return LARGEST / model.head.scale
+
+
+@compiled(always_inlined=True)
+def rescale(model, factor):
+    """Multiply the model by a factor >= 0."""
+    head = model.head
+    head.scale *= factor
+    if not TINY_SCALE <= head.scale <= HUGE_SCALE:
+        for r in range(model.coefficients.shape[0]):
+            for j in range(head.count):
+                model.coefficients[r, j] *= head.scale
+        head.scale = 1.0
+
+
+@compiled
+def oldest(model):
+    """The vector that came first."""
+    return oldest_of(model.arrivals, model.head.count)
+
+
+@compiled(fastmath=REORDERED)
+def weights_into(model, weights):
+    """weights[j] = |a_j|^2, up to the square of the scale."""
+    n, coefficients = padded_count(model), model.coefficients[0]
+    for j in range(n):
+        weights[j] = coefficients[j] * coefficients[j]
+    for r in range(1, model.coefficients.shape[0]):
+        coefficients = model.coefficients[r]
+        for j in range(n):
+            weights[j] += coefficients[j] * coefficients[j]
+
+
+@compiled
+def weight_of(model, j):
+    """|a_j|^2, up to the square of the scale"""
+    total = 0.0
+    for r in range(model.coefficients.shape[0]):
+        total += model.coefficients[r, j] ** 2
+    return total
+
+
+@compiled
+def lightest(model, weights):
+    """The vector that loses least when removed alone: argmin of |a_j|^2 k(x_j, x_j).
+
+    Without merging, all coefficients of budgeted SGD are equal in exact arithmetic. So all that are
+    equal up to rounding count as ties, and the oldest of them is taken.
+    """
+    weights_into(model, weights)
+    if not model.head.bounded:
+        for j in range(model.head.count):
+            length = self_kernel(model, model.norms[j])
+            weights[j] = weights[j] * length if length > 0.0 else 0.0  # also where it overflowed
+    return oldest_of_lightest(model, weights)
+
+
+@compiled(always_inlined=True)
+def oldest_of_lightest(model, weights):
+    """The oldest of the vectors whose weights, all >= 0, are the least up to rounding."""
+    return oldest_of_least(weights, model.head.count, TIE, model.arrivals)

@@ -1,0 +1,1 @@
+"""One compiled pass per algorithm of the papers."""

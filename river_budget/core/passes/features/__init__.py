@@ -1,0 +1,1 @@
+"""Linear models over features: Fourier, Nystroem, sketches."""

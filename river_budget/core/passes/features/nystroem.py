@@ -1,0 +1,193 @@
+"""Gradient descent on Nyström features.
+
+J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016, algorithms 2 and 4
+(NOGD, for two and for several classes); their lines have no numbers, so the pass names its steps.
+
+    paper    here
+    B        head.budget
+    K        the Gram matrix of the support, K = V diag(values) V' with the largest values only
+    M        basis: the first state.kept rows of per_vector, M = diag(values)^(-1/2) V'
+    values   the next row of per_vector; behind it are the means, if they are kept
+    z(x)     M k(x), with k(x) = model.row
+    W'z(x)   coefficients . k(x), as only coefficients = M'W are kept: a score costs no more than that of
+             any expansion, and only a step needs z(x)
+
+Until the support is full this is kernel gradient descent. The first example with a loss after that finds
+the pass waiting for its basis, which is computed in Python (algorithms/nystroem.py). The pass then judges this example by
+the old function, projects the function on the basis, and makes the step there. With a step of its own
+(eta_linear) the linear model starts at 0, as in the authors' program in C++.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...block.limits import padded_count, within
+from ...compiling.array_views import carver
+from ...compiling.jit import REORDERED, compiled
+from ...examples.finite import usable
+from ...examples.present_features import example_and_scores, unpack
+from ...expansion.kernel_rows import kernel_row, norm_of, self_kernel
+from ...expansion.mean_iterate import score_mean, update_mean
+from ...expansion.support import add_to, insert, largest
+from ...rounds.calibration import calibrate
+from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
+from ...rounds.observe import look_at
+from ...simd.vector_ops import dot
+from ...vectors.stored import has_slots
+
+GATHERING, PREPARED, LINEAR, FRESH = range(4)
+STATE = np.dtype(
+    (
+        np.record,
+        [
+            ("learning_rate", "f8"),
+            ("epsilon", "f8"),
+            ("max_error", "f8"),
+            ("scale", "f8"),
+            ("average", "f8"),
+            ("averaged", "f8"),
+            ("kept", "i8"),
+            ("stage", "i8"),
+            ("eta_linear", "f8"),  # the step from then on; NaN: the learning rate
+        ],
+    )
+)
+state_at = carver(STATE, 0)
+SAME = 1e-12  # squared distance in units of the lengths, below which two examples are one
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    model, stream, n = unpack(call)
+    state, head = state_at(model.state), model.head
+    for t in range(n):
+        x, f, y, w, norm = look_at(model, stream, t)
+        if norm < 0.0:
+            return t
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        active = w > 0.0 and loss > 0.0
+        if active and state.stage == GATHERING and head.count >= head.budget:
+            return t  # construct K from S, and its eigenvectors: in Python
+        score_mean(model, state.average, f)
+        calibrate(model, f, y, w)
+        if not active:
+            if w > 0.0:
+                state.averaged += 1.0
+                update_mean(model, state.average, state.averaged)
+            continue
+        step = w * clipped(step_length(model, loss, state.epsilon), state.max_error)
+        if state.stage == GATHERING:  # while |S| < B: regular gradient descent
+            amount = clamp_step(state.learning_rate * step) * sign
+            add_to(model, insert(model, x, norm), plus, minus, amount)
+            state.averaged += 1.0
+            update_mean(model, state.average, state.averaged)
+            continue
+        if state.stage == PREPARED:
+            project_function(model, state.kept)  # initialise w from alpha
+        elif state.stage == FRESH:
+            forget_function(model)
+        state.stage = LINEAR
+        rate = state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
+        amount = clamp_step(rate * step) * sign
+        linear_step(model, state.kept, plus, minus, amount)  # w <- w - eta times the gradient
+        state.averaged += 1.0
+        update_mean(model, state.average, state.averaged)
+    return n
+
+
+@compiled
+def forget_function(model):
+    for r in range(model.coefficients.shape[0]):
+        for j in range(padded_count(model)):
+            model.coefficients[r, j] = 0.0
+
+
+@compiled
+def project_function(model, rank):
+    """W_i = values_i <M_i, coefficients>, then coefficients = M'W: the part of f within the basis"""
+    basis, n = model.per_vector, padded_count(model)
+    values = basis[rank]
+    for r in range(model.coefficients.shape[0]):
+        inside = model.buffer
+        for j in range(n):
+            inside[j] = 0.0
+        for i in range(rank):
+            share = values[i] * dot(basis[i], model.coefficients[r], n)
+            add(inside, basis[i], share, n)
+        for j in range(n):
+            model.coefficients[r, j] = inside[j]
+
+
+@compiled
+def linear_step(model, rank, plus, minus, amount):
+    """W += amount z(x) in the direction of the loss, as coefficients += amount M'z(x)"""
+    basis, step, n = model.per_vector, model.buffer, padded_count(model)
+    for j in range(n):
+        step[j] = 0.0
+    for i in range(rank):
+        add(step, basis[i], dot(basis[i], model.row, n), n)
+    add_within_bounds(model, plus, step, amount, n)
+    if minus >= 0:
+        add_within_bounds(model, minus, step, -amount, n)
+
+
+@compiled(always_inlined=True)
+def add_within_bounds(model, output, step, amount, n):
+    coefficients, limit = model.coefficients[output], largest(model)
+    for j in range(n):
+        coefficients[j] = within(coefficients[j] + amount * step[j], limit)
+
+
+@compiled(fastmath=REORDERED, always_inlined=True)
+def add(total, row, factor, n):
+    for j in range(n):
+        total[j] += factor * row[j]
+
+
+@compiled(called_from_python=True)
+def gather(call):
+    """Store rows until the support is full, each example once. Returns how many rows were seen."""
+    model, stream, n = unpack(call)
+    for t in range(n):
+        x, _ = example_and_scores(model, stream, t)
+        norm = norm_of(model, x)
+        if not usable(x, norm):
+            return t
+        if model.head.count < model.head.budget:
+            if not has_slots(model, x):
+                return t
+            kernel_row(model, x, norm)
+            if is_new(model, norm):
+                insert(model, x, norm)
+    return n
+
+
+@compiled
+def is_new(model, norm):
+    """Whether x, whose kernel row is at hand, is unlike every vector."""
+    k_xx = self_kernel(model, norm)
+    for j in range(model.head.count):
+        both = self_kernel(model, model.norms[j]) + k_xx
+        if both - 2.0 * model.row[j] <= SAME * both:
+            return False
+    return True
+
+
+@compiled(called_from_python=True)
+def transform(call):
+    """scores[t] = scale z(x_t). Returns how many were done: it stops at a row that is not finite."""
+    model, stream, n = unpack(call)
+    scale = state_at(model.state).scale
+    for t in range(n):
+        x, z = example_and_scores(model, stream, t)
+        norm = norm_of(model, x)
+        if not usable(x, norm):
+            return t
+        kernel_row(model, x, norm)
+        for i in range(z.shape[0]):
+            z[i] = scale * dot(model.per_vector[i], model.row, padded_count(model))
+    return n

@@ -1,0 +1,133 @@
+"""Bounded online gradient descent (BOGD) and BOGD++.
+
+P. Zhao, J. Wang, P. Wu, R. Jin, S. Hoi. Fast bounded online gradient descent algorithms for scalable kernel-based
+online learning. ICML 2012; the forms compared by J. Lu et al. JMLR 17, 2016.
+
+paper    here                       paper   here
+eta      learning_rate              B       budget
+lambda   l2                         G       max_coefficient (NaN: none)
+p_i      probability that vector i is removed
+
+Gradient descent with decay. A full model removes a random vector and enlarges the others, so that the model
+stays the same on average: all by B / (B - 1), or with non-uniform sampling (BOGD++) each by 1 / (1 - p_i). With
+squared losses this grows without bound, so regression removes the oldest and enlarges nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...block.codes import Maintenance, Task
+from ...block.random_numbers import below, uniform
+from ...compiling.array_views import carver
+from ...compiling.jit import compiled
+from ...examples.call import model_of
+from ...examples.present_features import unpack
+from ...expansion.kernel_rows import self_kernel
+from ...expansion.support import add_to, insert, oldest, place, remove, rescale, weights_into
+from ...rounds.losses import clamp_step, loss_and_direction, step_length
+from ...rounds.observe import observe
+
+BINARY, REMOVE_OLDEST = int(Task.BINARY), int(Maintenance.REMOVE_OLDEST)
+MULTICLASS = int(Task.MULTICLASS)
+STATE = np.dtype(
+    (
+        np.record,
+        [
+            ("learning_rate", "f8"),
+            ("l2", "f8"),
+            ("max_coefficient", "f8"),
+            ("epsilon", "f8"),
+            ("nonuniform", "i8"),
+        ],
+    )
+)
+state_at = carver(STATE, 0)
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    model, stream, n = unpack(call)
+    state, head = state_at(model.state), model.head
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
+        if norm < 0.0:
+            return t
+        if w == 0.0:
+            continue
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        rescale(model, 1.0 - state.learning_rate * state.l2)
+        if not (loss > 0.0 or (loss == 0.0 and head.task == BINARY)):
+            continue
+        full = head.count == head.budget
+        if full:
+            j = choose_and_enlarge_others(model, state)
+            place(model, j, x, norm)
+        else:
+            j = insert(model, x, norm)
+        step = w * state.learning_rate * step_length(model, loss, state.epsilon)
+        add_to(model, j, plus, minus, clamp_step(step) * sign)
+        if full and state.max_coefficient > 0.0:
+            bound(model, state.learning_rate * state.max_coefficient)
+    return n
+
+
+@compiled(called_from_python=True)
+def shrink_to_budget(call):
+    """Remove by the same rule until a budget that has been made smaller is kept."""
+    model = model_of(call)
+    while model.head.count > model.head.budget:
+        remove(model, choose_and_enlarge_others(model, state_at(model.state)))
+
+
+@compiled
+def choose_and_enlarge_others(model, state):
+    """Choose the vector that goes, and enlarge the others."""
+    n = model.head.count
+    if model.head.maintenance == REMOVE_OLDEST:
+        return oldest(model)
+    if state.nonuniform:
+        return sample_light(model)
+    if n > 1:
+        rescale(model, n / (n - 1.0))
+    return below(model, n)
+
+
+@compiled
+def sample_light(model):
+    """Draw vector i with p_i = (1 - size_i / all sizes) / (B - 1), divide the others by 1 - p_i."""
+    n, size, coefficients = model.head.count, model.buffer, model.coefficients
+    weights_into(model, size)
+    whole = 0.0
+    for i in range(n):
+        size[i] = math.sqrt(size[i] * self_kernel(model, model.norms[i]))
+        whole += size[i]
+    draw, passed, victim = uniform(model), 0.0, n - 1
+    for i in range(n):
+        p = (1.0 - size[i] / whole) / (n - 1.0) if n > 1 and whole > 0.0 else 1.0 / n
+        if passed <= draw < passed + p:
+            victim = i
+        passed += p
+        if n > 1:
+            for r in range(coefficients.shape[0]):
+                coefficients[r, i] /= 1.0 - p
+    return victim
+
+
+@compiled
+def bound(model, largest):
+    """Keep coefficients within `largest`: by a common factor, or, as the authors' program for several
+    classes does, each positive one for itself."""
+    head, coefficients, highest = model.head, model.coefficients, 0.0
+    largest /= head.scale
+    one_sided = head.task == MULTICLASS and head.maintenance == REMOVE_OLDEST
+    for r in range(coefficients.shape[0]):
+        for j in range(head.count):
+            if one_sided:
+                coefficients[r, j] = min(coefficients[r, j], largest)
+            highest = max(highest, abs(coefficients[r, j]))
+    if highest > largest and not one_sided:
+        rescale(model, largest / highest)

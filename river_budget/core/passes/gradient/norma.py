@@ -1,0 +1,122 @@
+"""NORMA, and its form for novelty detection.
+
+J. Kivinen, A. Smola, R. Williamson. Online learning with kernels. IEEE Trans. Signal Processing 52, 2004.
+
+paper    here            paper     here
+eta      learning_rate   nu        nu, the share of examples that end up with a loss
+lambda   l2              rho, eps  level: the margin, the width of the tube, or the threshold of novelty
+
+Every round the model decays. An example with a loss becomes a support vector. The level moves so that a
+share nu of the examples has a loss. A budget keeps the newest vectors.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...block.codes import Task
+from ...budget.keep import FACTOR, MANY, NO, PAIRS, REMOVE, YES, add_within_budget
+from ...compiling.array_views import carver
+from ...compiling.jit import compiled
+from ...examples.call import scores_of, unpack_rows
+from ...examples.present_features import unpack
+from ...expansion.scoring import decide
+from ...expansion.support import rescale
+from ...rounds.losses import clamp_step, loss_and_direction
+from ...rounds.observe import look_at, observe
+
+REGRESSION = int(Task.REGRESSION)
+STATE = np.dtype(
+    (np.record, [("learning_rate", "f8"), ("l2", "f8"), ("nu", "f8"), ("level", "f8")])
+)
+state_at = carver(STATE, 0)
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
+        if norm < 0.0:
+            return t
+        if w == 0.0:
+            continue
+        step = clamp_step(w * state.learning_rate)
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.level)
+        regression = model.head.task == REGRESSION
+        active = loss > 0.0 if regression else y * f[0] < state.level
+        rescale(model, 1.0 - state.learning_rate * state.l2)
+        if active:
+            add_within_budget(model, x, norm, plus, minus, step * sign, REMOVE, NO)
+        # after a loss the tube widens (regression) or the margin shrinks (classification)
+        change = step * (1.0 - state.nu) if active else -step * state.nu
+        state.level += change if regression else -change
+    return n
+
+
+@compiled(called_from_python=True)
+def learn_novelty(call):
+    """The pass for models that merge pairs."""
+    return learn_strangers(call, PAIRS, YES)
+
+
+@compiled(called_from_python=True)
+def learn_novelty_removing(call):
+    """The pass for models that remove vectors."""
+    return learn_strangers(call, REMOVE, NO)
+
+
+@compiled(called_from_python=True)
+def learn_novelty_merging_many(call):
+    """The pass for models that merge more than two at once."""
+    return learn_strangers(call, MANY, YES)
+
+
+@compiled(called_from_python=True)
+def learn_novelty_projecting(call):
+    """The pass for models that keep a factor."""
+    return learn_strangers(call, FACTOR, NO)
+
+
+@compiled(inlined=True)
+def learn_strangers(call, strategy, follows):
+    """As `learn`, without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t), and
+    targets[t] becomes the rho of that time, or NaN while there is no vector.
+
+    `strategy` and `follows`: as in core/budget/keep.py.
+    """
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, _, w, norm = look_at(model, stream, t)
+        if norm < 0.0:
+            return t
+        _, _, plus, minus = loss_and_direction(model, f, 1.0, 0.0)
+        f[0] = state.level - f[0]
+        stream[1][t] = state.level if model.head.count > 0 else math.nan
+        if w == 0.0:
+            continue
+        model.head.judged += 1
+        step = clamp_step(w * state.learning_rate)
+        # at first nothing lies below rho = 0, but everything is new
+        strange = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
+        rescale(model, 1.0 - state.learning_rate * state.l2)
+        if strange:
+            add_within_budget(model, x, norm, plus, minus, step, strategy, follows)
+        state.level += -step * (1.0 - state.nu) if strange else step * state.nu
+    return n
+
+
+@compiled(called_from_python=True)
+def score_novelty(call):
+    """scores[t] = rho - f(x_t). Returns how many were done, as `decide` does."""
+    done = decide(call)
+    model, stream, _ = unpack_rows(call)
+    for t in range(done):
+        f = scores_of(stream, t)
+        f[0] = state_at(model.state).level - f[0]
+    return done

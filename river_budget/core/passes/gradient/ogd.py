@@ -1,0 +1,47 @@
+"""Online gradient descent with kernels, without a budget.
+
+J. Kivinen, A. Smola, R. Williamson. Online learning with kernels. IEEE Trans. Signal Processing 52, 2004,
+without weight decay, as the baseline of J. Lu et al. Large scale online kernel learning. JMLR 17, 2016.
+
+Every example with a loss becomes a support vector with coefficient eta (the learning rate) in the direction
+of the loss; in regression eta times the residual.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...compiling.array_views import carver
+from ...compiling.jit import compiled
+from ...examples.present_features import unpack
+from ...expansion.mean_iterate import score_mean, update_mean
+from ...expansion.support import add_to, insert
+from ...rounds.calibration import calibrate
+from ...rounds.losses import clamp_step, loss_and_direction, step_length
+from ...rounds.observe import look_at
+
+STATE = np.dtype(
+    (np.record, [(name, "f8") for name in ("learning_rate", "epsilon", "average", "averaged")])
+)
+state_at = carver(STATE, 0)
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = look_at(model, stream, t)
+        if norm < 0.0:
+            return t
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        score_mean(model, state.average, f)
+        calibrate(model, f, y, w)
+        if w > 0.0 and loss > 0.0:
+            step = w * state.learning_rate * step_length(model, loss, state.epsilon)
+            add_to(model, insert(model, x, norm), plus, minus, clamp_step(step) * sign)
+        if w > 0.0:
+            state.averaged += 1.0
+            update_mean(model, state.average, state.averaged)
+    return n

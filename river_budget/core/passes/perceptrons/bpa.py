@@ -1,0 +1,200 @@
+"""Budgeted passive-aggressive learning (BPA): one problem for the step and the removal.
+
+Z. Wang, S. Vucetic. Online passive-aggressive algorithms on a budget. AISTATS 2010.
+
+paper   here          An example with a loss gets the step tau = min(C, loss / |direction|^2 k(x, x)). A full
+B       budget        model replaces one vector r by it and spreads the contribution of r over V, by least
+C       C             squares. Whichever r is replaced, the loss on the new example is the same; so r is the
+V       heirs         one whose removal changes the model least:
+                        |a_r|^2 times the squared distance of k(x_r, .) to the span of V
+    simple      V = the newcomer
+    nearest     V = the newcomer and the nearest neighbour of r, which every vector remembers
+    projection  V = the newcomer and all others
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...budget.projection import TINY, cheapest, join, project_out
+from ...compiling.array_views import carver, f64
+from ...compiling.jit import compiled
+from ...examples.call import model_of
+from ...examples.present_features import unpack
+from ...expansion.kernel_rows import row_of_vector, self_kernel
+from ...expansion.support import (
+    add_to,
+    bounded,
+    insert,
+    lightest,
+    oldest_of_lightest,
+    overwrite,
+    remove,
+    weights_into,
+)
+from ...rounds.losses import clamp_step, loss_and_direction, squared_length
+from ...rounds.observe import observe
+
+SIMPLE, NEAREST, PROJECTION = range(3)
+NEIGHBOUR_ROWS = 2  # of per_vector: the nearest other vector, and the kernel value
+NEIGHBOUR, SIMILARITY = range(NEIGHBOUR_ROWS)
+STATE = np.dtype((np.record, [("C", "f8"), ("code", "i8")]))
+state_at = carver(STATE, 0)
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    model, stream, n = unpack(call)
+    state, head = state_at(model.state), model.head
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
+        if norm < 0.0:
+            return t
+        loss, sign, plus, minus = loss_and_direction(model, f, y, 0.0)
+        if not (loss > 0.0 and w > 0.0):
+            continue
+        cap, length = clamp_step(w * state.C), self_kernel(model, norm) * squared_length(minus)
+        step = sign * (min(cap, loss / length) if length > 0.0 else cap)
+        if state.code == PROJECTION:
+            exchange_by_projection(model, x, norm, plus, minus, step)
+            continue
+        if head.count < head.budget:
+            j = insert(model, x, norm)
+        elif state.code == SIMPLE:
+            j = exchange(model, x, norm)
+        else:
+            j = exchange_with_neighbour(model, x, norm)
+        add_to(model, j, plus, minus, step)
+        if state.code == NEAREST:
+            update_neighbours(model, j)
+    return n
+
+
+@compiled
+def exchange(model, x, norm):
+    """BPA-S: the newcomer takes the place of r, and k_rt / k_tt of its coefficients."""
+    n, loss, row, k_tt = model.head.count, model.buffer, model.row, self_kernel(model, norm)
+    weights_into(model, loss)
+    for r in range(n):
+        length = self_kernel(model, model.norms[r])
+        rest = length - (row[r] * row[r] / k_tt if k_tt > 0.0 else 0.0)
+        loss[r] = loss[r] * rest if rest > TINY * length else 0.0
+    r = oldest_of_lightest(model, loss)
+    give(model, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
+    overwrite(model, r, x, norm)
+    return r
+
+
+@compiled
+def exchange_with_neighbour(model, x, norm):
+    """BPA-NN: the newcomer and the nearest neighbour of r share its coefficients."""
+    n, loss, row, k_tt = model.head.count, model.buffer, model.row, self_kernel(model, norm)
+    weights_into(model, loss)
+    for r in range(n):
+        to_newcomer, to_neighbour = shares(model, r, row, k_tt)
+        length = self_kernel(model, model.norms[r])
+        rest = length - to_newcomer * row[r] - to_neighbour * model.per_vector[SIMILARITY, r]
+        loss[r] = loss[r] * rest if rest > TINY * length else 0.0
+    r = oldest_of_lightest(model, loss)
+    to_newcomer, to_neighbour = shares(model, r, row, k_tt)
+    neighbour = int(model.per_vector[NEIGHBOUR, r])
+    for c in range(model.coefficients.shape[0]):
+        amount = model.coefficients[c, r]
+        if neighbour >= 0:
+            heir = model.coefficients[c, neighbour]
+            model.coefficients[c, neighbour] = bounded(model, heir + to_neighbour * amount)
+        model.coefficients[c, r] = bounded(model, to_newcomer * amount)
+    overwrite(model, r, x, norm)
+    return r
+
+
+@compiled
+def give(model, r, heir, share):
+    """The heir gets a share of the coefficients of vector r, which keeps nothing."""
+    for c in range(model.coefficients.shape[0]):
+        amount = share * model.coefficients[c, r]
+        model.coefficients[c, r] = 0.0
+        model.coefficients[c, heir] = bounded(model, model.coefficients[c, heir] + amount)
+
+
+@compiled
+def shares(model, r, row, k_tt):
+    """The least-squares solution for k_r in terms of the newcomer t and the neighbour n of r."""
+    n = int(model.per_vector[NEIGHBOUR, r])
+    if n < 0:
+        return row[r] / k_tt if k_tt > 0.0 else 0.0, 0.0
+    k_rn, k_rt, k_nt, k_nn = (
+        model.per_vector[SIMILARITY, r],
+        row[r],
+        row[n],
+        self_kernel(model, model.norms[n]),
+    )
+    determinant = k_tt * k_nn - k_nt * k_nt
+    if determinant <= TINY * k_tt * k_nn:  # newcomer and neighbour are the same: half each
+        both = k_tt + k_nn
+        return (k_rt / both, k_rn / both) if both > 0.0 else (0.0, 0.0)
+    return (k_nn * k_rt - k_nt * k_rn) / determinant, (k_tt * k_rn - k_nt * k_rt) / determinant
+
+
+@compiled
+def update_neighbours(model, j):
+    """Vector j is new in its place: find its nearest neighbour, and be that of others."""
+    n, per_vector, row = model.head.count, model.per_vector, model.row
+    find_neighbour(model, j)
+    lost = f64(model.heap, n)
+    for i in range(n):
+        lost[i] = 0.0
+        if i != j and (row[i] > per_vector[SIMILARITY, i] or per_vector[NEIGHBOUR, i] < 0.0):
+            per_vector[NEIGHBOUR, i], per_vector[SIMILARITY, i] = j, row[i]
+        elif i != j and per_vector[NEIGHBOUR, i] == j:
+            lost[i] = 1.0
+    for i in range(n):  # those whose neighbour was in this place before
+        if lost[i] != 0.0:
+            find_neighbour(model, i)
+
+
+@compiled
+def find_neighbour(model, j):
+    """Find the nearest neighbour of vector j; of several, the oldest."""
+    row_of_vector(model, j)
+    row, best = model.row, -1
+    for i in range(model.head.count):
+        if i != j and (
+            best < 0
+            or row[i] > row[best]
+            or (row[i] == row[best] and model.arrivals[i] < model.arrivals[best])
+        ):
+            best = i
+    model.per_vector[NEIGHBOUR, j] = best
+    model.per_vector[SIMILARITY, j] = row[best] if best >= 0 else 0.0
+
+
+@compiled
+def exchange_by_projection(model, x, norm, plus, minus, step):
+    """BPA-P: all others inherit. A newcomer that adds no direction is projected itself."""
+    _, _, stored = join(model, x, norm, plus, minus, step)
+    if stored and model.head.count > model.head.budget:
+        project_out(model, cheapest(model, model.head.count - 1))
+
+
+@compiled(called_from_python=True)
+def shrink_to_budget(call):
+    """Remove vectors until a budget that has been made smaller is kept: there is no newcomer, and what
+    they leave is spread over the neighbour, over all others, or over none."""
+    model = model_of(call)
+    state, head = state_at(model.state), model.head
+    if state.code == PROJECTION:
+        while head.count > head.budget:
+            project_out(model, cheapest(model, head.count))
+    while head.count > head.budget:
+        r = lightest(model, model.buffer)
+        if state.code == NEAREST:
+            find_neighbour(model, r)
+            heir = int(model.per_vector[NEIGHBOUR, r])
+            k_nn = self_kernel(model, model.norms[heir])
+            if k_nn > 0.0:
+                give(model, r, heir, model.per_vector[SIMILARITY, r] / k_nn)
+        remove(model, r)
+    for j in range(head.count if state.code == NEAREST else 0):
+        find_neighbour(model, j)

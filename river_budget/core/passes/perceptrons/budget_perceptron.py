@@ -1,0 +1,77 @@
+"""The budget Perceptron of Crammer, Kandola and Singer (CKS).
+
+K. Crammer, J. Kandola, Y. Singer. Online classification on a budget. NIPS 2003.
+
+paper   here          Every example with y f(x) <= beta becomes a support vector with coefficient y. A full
+B       budget        model drops the vector that is classified best without itself: the largest
+beta    margin        y_i (f(x_i) - a_i k(x_i, x_i)). The scores f(x_i) of the support are kept up to date.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...compiling.array_views import carver
+from ...compiling.jit import compiled
+from ...examples.call import model_of
+from ...examples.present_features import unpack
+from ...expansion.kernel_rows import row_of_vector, self_kernel
+from ...expansion.support import add_to, insert, remove
+from ...rounds.losses import clamp_step, loss_and_direction
+from ...rounds.observe import observe
+
+TIE = (
+    1e-9  # margins that differ by less, relative to the margin and the vector's own part, are equal
+)
+STATE = np.dtype((np.record, [("margin", "f8")]))
+state_at = carver(STATE, 0)
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
+        if norm < 0.0:
+            return t
+        if y * f[0] > state.margin or w == 0.0:
+            continue
+        _, _, plus, minus = loss_and_direction(model, f, y, 0.0)
+        amount = clamp_step(w) * y
+        kept = model.per_vector[0]  # f(x_i) of every vector
+        for i in range(model.head.count):
+            kept[i] += amount * model.row[i]
+        j = insert(model, x, norm)
+        kept[j] = f[0] + amount * self_kernel(model, norm)
+        add_to(model, j, plus, minus, amount)
+        remove_easiest(model)
+    return n
+
+
+@compiled(called_from_python=True)
+def shrink_to_budget(call):
+    """Remove by the same rule until a budget that has been made smaller is kept."""
+    remove_easiest(model_of(call))
+
+
+@compiled
+def remove_easiest(model):
+    head, kept, coefficients = model.head, model.per_vector[0], model.coefficients[0]
+    while head.count > head.budget:
+        margins, easiest = model.buffer, np.int64(0)
+        for i in range(head.count):
+            without = kept[i] - coefficients[i] * self_kernel(model, model.norms[i])
+            margins[i] = without if coefficients[i] > 0.0 else -without
+            easiest = i if margins[i] > margins[easiest] else easiest
+        best = margins[easiest]
+        own = abs(coefficients[easiest]) * self_kernel(model, model.norms[easiest])
+        equal = best - TIE * max(abs(best), own)  # rounding must not decide: the oldest goes
+        for i in range(head.count):
+            if margins[i] >= equal and model.arrivals[i] < model.arrivals[easiest]:
+                easiest = i
+        row_of_vector(model, easiest)
+        for i in range(head.count):
+            kept[i] -= coefficients[easiest] * model.row[i]
+        remove(model, easiest)

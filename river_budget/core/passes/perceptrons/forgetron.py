@@ -1,0 +1,125 @@
+"""Forgetron: a kernel Perceptron that shrinks before it forgets.
+
+O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 2005.
+
+paper   here                paper   here
+B       budget              phi_t   factor        shrinking coefficient of a round
+f_t     f                   Q_t     damage        what removals have cost so far
+M_t     mistakes            lambda  weight        weight of the vector about to be removed
+r_t     oldest              mu_t    margin        its margin under the updated hypothesis
+
+The bound of the paper asks for k(x, x) <= 1, so other kernels are normalised. With several classes and in
+regression the same rule is a heuristic: the weight is that of the vector's own class, or its absolute value.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...block.codes import Task
+from ...block.limits import within
+from ...compiling.array_views import carver, f64
+from ...compiling.jit import compiled
+from ...examples.call import model_of
+from ...examples.present_features import unpack
+from ...expansion.kernel_rows import score
+from ...expansion.support import add_to, insert, oldest, remove, rescale
+from ...rounds.losses import clamp_step, loss_and_direction, mistaken
+from ...rounds.observe import observe
+from ...vectors.stored import vector
+
+BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
+STATE = np.dtype(
+    (
+        np.record,
+        [
+            ("learning_rate", "f8"),
+            ("epsilon", "f8"),
+            ("mistakes", "f8"),
+            ("damage", "f8"),
+            ("factor", "f8"),  # of the last removal
+        ],
+    )
+)
+state_at = carver(STATE, 0)
+LARGEST_FELT = 1e70  # weight or margin: with kernels that have no bound, sums of their products would be infinite
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
+        if norm < 0.0:
+            return t
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        if model.head.task == BINARY:
+            mistake = y * f[0] <= 0.0
+        else:
+            mistake = mistaken(model, f, loss, sign, plus, minus)
+        if mistake and w > 0.0:
+            state.mistakes += 1.0
+            j = insert(model, x, norm)  # (1) Perceptron step
+            add_to(model, j, plus, minus, clamp_step(w * state.learning_rate) * sign)
+            while model.head.count > model.head.budget:
+                shrink_and_remove_oldest(model, state)
+    return n
+
+
+@compiled(called_from_python=True)
+def shrink_to_budget(call):
+    """Remove by the same rule until a budget that has been made smaller is kept."""
+    model = model_of(call)
+    while model.head.count > model.head.budget:
+        shrink_and_remove_oldest(model, state_at(model.state))
+
+
+@compiled
+def shrink_and_remove_oldest(model, state):
+    r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
+    score(model, vector(model, r), model.norms[r], f)
+    weight, margin = speaks_for(model, r, f)
+    weight, margin = within(weight, LARGEST_FELT), within(margin, LARGEST_FELT)
+    factor = largest_factor(weight, margin, state.damage, state.mistakes)
+    rescale(model, factor)  # (2)
+    state.damage += damage(weight, factor, margin)
+    state.factor = factor
+    remove(model, r)  # (3)
+
+
+@compiled
+def speaks_for(model, r, f):
+    """(weight, margin) of vector r: its coefficient and its score, positive if they favour its target."""
+    head, coefficients = model.head, model.coefficients
+    if head.task == MULTICLASS:  # the class of a vector is the one with the positive coefficient
+        y = 0
+        for c in range(1, coefficients.shape[0]):
+            if coefficients[c, r] > coefficients[y, r]:
+                y = c
+        return head.scale * abs(coefficients[y, r]), f[y]
+    weight = head.scale * coefficients[0, r]
+    margin = math.copysign(1.0, weight) * f[0]
+    return abs(weight), margin if head.task == BINARY else abs(f[0])
+
+
+@compiled
+def damage(weight, factor, margin):
+    """Psi of section 3: what removing a vector of this weight adds to the mistake bound."""
+    return (weight * factor) ** 2 + 2.0 * weight * factor * (1.0 - factor * margin)
+
+
+@compiled
+def largest_factor(weight, margin, spent, mistakes):
+    """The largest phi in (0, 1] with damage(weight, phi, margin) + spent <= 15/32 mistakes.
+
+    A quadratic a phi^2 + b phi + c <= 0 with c < 0 <= b: either phi = 1 fits, or the smallest positive root does, here
+    in the form that neither cancels nor divides by a. (Where rounding has eaten up what was left, phi is 0.)
+    """
+    a, b, c = weight * (weight - 2.0 * margin), 2.0 * weight, spent - 15.0 / 32.0 * mistakes
+    if a + b + c <= 0.0:
+        return 1.0
+    return min(1.0, max(0.0, -2.0 * c / (b + math.sqrt(max(b * b - 4.0 * a * c, 0.0)))))

@@ -1,0 +1,79 @@
+"""The kernel Perceptron, and the randomised budget Perceptron (RBP).
+
+F. Rosenblatt. The Perceptron. Psychological Review 65, 1958; with kernels: Y. Freund, R. Schapire. Large
+margin classification using the Perceptron algorithm. Machine Learning 37, 1999.
+G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget Perceptron.
+Machine Learning 69, 2007.
+
+Every mistake becomes a support vector. RBP is the same with a budget: a newcomer is stored, and if there are
+too many vectors then, one of the old ones is removed, all equally likely. Other rules of removal have their place in
+the same pass; with the oldest it is the first algorithm of section 3 in O. Dekel, S. Shalev-Shwartz, Y. Singer. The
+Forgetron. NIPS 2005. In regression an error above epsilon is a mistake, and the step is the learning rate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...budget.keep import FACTOR, MANY, NO, PAIRS, REMOVE, YES, add_within_budget
+from ...compiling.array_views import carver
+from ...compiling.jit import compiled
+from ...examples.present_features import unpack
+from ...expansion.mean_iterate import score_mean, update_mean
+from ...rounds.calibration import calibrate
+from ...rounds.losses import clamp_step, loss_and_direction, mistaken
+from ...rounds.observe import look_at
+
+STATE = np.dtype(
+    (np.record, [(name, "f8") for name in ("learning_rate", "epsilon", "average", "averaged")])
+)
+state_at = carver(STATE, 0)
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """The pass for models that remove vectors."""
+    return learn_maintained(call, REMOVE, NO)
+
+
+@compiled(called_from_python=True)
+def learn_merging(call):
+    """The pass for models that merge pairs."""
+    return learn_maintained(call, PAIRS, YES)
+
+
+@compiled(called_from_python=True)
+def learn_merging_many(call):
+    """The pass for models that merge more than two at once."""
+    return learn_maintained(call, MANY, YES)
+
+
+@compiled(called_from_python=True)
+def learn_projecting(call):
+    """The pass for models that keep a factor."""
+    return learn_maintained(call, FACTOR, NO)
+
+
+@compiled(inlined=True)
+def learn_maintained(call, strategy, follows):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done.
+
+    `strategy` and `follows`: as in core/budget/keep.py.
+    """
+    model, stream, n = unpack(call)
+    state = state_at(model.state)
+    for t in range(n):
+        x, f, y, w, norm = look_at(model, stream, t)
+        if norm < 0.0:
+            return t
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        wrong = mistaken(model, f, loss, sign, plus, minus)
+        score_mean(model, state.average, f)
+        calibrate(model, f, y, w)
+        if w > 0.0 and wrong:
+            step = clamp_step(w * state.learning_rate) * sign
+            add_within_budget(model, x, norm, plus, minus, step, strategy, follows)
+        if w > 0.0:
+            state.averaged += 1.0
+            update_mean(model, state.average, state.averaged)
+    return n

@@ -1,0 +1,117 @@
+"""Projectron and Projectron++: a mistake is projected on the support rather than stored, where that will do.
+
+F. Orabona, J. Keshet, B. Caputo. Bounded kernel-based online learning. JMLR 10, 2009: project if the squared
+distance to the span of the support is at most eta (`threshold`).
+J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016: store everything
+until the budget is full, then project everything.
+
+A Projectron gives up no vector once it is stored: its authors count on that. So a newcomer joins the support
+without keep_apart, which would project an old one out; what rounding costs the factor is left to check_factor.
+
+paper          here             paper       here
+P k(x, .)      d                Delta^2     residual, squared distance to the span
+|P k(x, .)|^2  length           tau         share of the projection added on a margin error
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...budget.projection import (
+    TINY,
+    add_projected,
+    check_factor,
+    extend,
+    keep_apart,
+    project,
+    project_out,
+)
+from ...compiling.array_views import carver, f64
+from ...compiling.jit import compiled
+from ...examples.call import model_of
+from ...examples.present_features import unpack
+from ...expansion.kernel_rows import self_kernel
+from ...expansion.support import add_to, insert, lightest
+from ...rounds.losses import clamp_step, loss_and_direction, mistaken
+from ...rounds.observe import observe
+
+STATE = np.dtype(
+    (
+        np.record,
+        [
+            ("learning_rate", "f8"),
+            ("epsilon", "f8"),
+            ("threshold", "f8"),  # NaN: none, the rule of 2016
+            ("eager", "i8"),  # Projectron++: learn from margin errors too
+        ],
+    )
+)
+state_at = carver(STATE, 0)
+
+
+@compiled(called_from_python=True)
+def learn(call):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    model, stream, n = unpack(call)
+    state, head = state_at(model.state), model.head
+    for t in range(n):
+        x, f, y, w, norm = observe(model, stream, t)
+        if norm < 0.0:
+            return t
+        loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
+        if w == 0.0:
+            continue
+        mistake = mistaken(model, f, loss, sign, plus, minus)
+        # with two classes and f = 0 exactly there is no margin to be wrong
+        inside = loss > 0.0 and (loss < 1.0 or minus >= 0)
+        margin_error = state.eager != 0 and inside and head.count > 0
+        if not (mistake or margin_error):
+            continue
+        d, k_xx = f64(model.heap, head.count), self_kernel(model, norm)
+        length = project(model, model.row, d)
+        residual = max(k_xx - length, 0.0)
+        amount = clamp_step(w * state.learning_rate) * sign
+        if not mistake:
+            add_projected(
+                model,
+                d,
+                plus,
+                minus,
+                share_of_margin_error(model, state, loss, length, residual) * amount,
+            )
+        elif head.count >= head.budget or residual <= state.threshold or residual <= TINY * k_xx:
+            add_projected(model, d, plus, minus, amount)
+        else:
+            j = insert(model, x, norm)
+            extend(model, d, residual, j)
+            add_to(model, j, plus, minus, amount)
+            keep_apart(model)
+            check_factor(model)
+    return n
+
+
+@compiled
+def share_of_margin_error(model, state, loss, length, residual):
+    """tau of a margin error; 0 leaves the model alone."""
+    if length <= 0.0:
+        return 0.0
+    tau = min(loss / length, 1.0)
+    if math.isnan(state.threshold):  # 2016
+        b = model.head.budget + 1.0
+        u = 0.25 * math.sqrt(b / math.log(b))
+        gain = tau * (2.0 * loss - tau * length - 2.0 * u * math.sqrt(residual))
+        return tau if gain >= 0.0 else 0.0
+    if residual > 0.0 and state.threshold == 0.0:
+        return 0.0
+    rest = loss - residual / state.threshold if residual > 0.0 else loss
+    return max(0.0, min(tau, 2.0 * rest / length))
+
+
+@compiled(called_from_python=True)
+def shrink_to_budget(call):
+    """Project the lightest vectors on the others until a budget that has been made smaller is kept."""
+    model = model_of(call)
+    while model.head.count > model.head.budget:
+        project_out(model, lightest(model, model.buffer))

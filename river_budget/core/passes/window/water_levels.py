@@ -1,0 +1,130 @@
+"""Water levels: how high a volume of water stands over columns of given heights.
+
+A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012, algorithms 2
+and 3. The level gamma solves sum_i max(0, gamma - c_i) = volume, which makes it the best margin that can be
+had for that much slack. With a bias there are two basins, of positives and of negatives, and the bias
+lowers one as it lifts the other: the same number of columns is under water in both.
+
+    paper    here
+    c        heights
+    n nu     volume
+    gamma    the level; with a bias the mean of both
+    k        covered
+
+Both take linear time on average: nothing is sorted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...compiling.jit import compiled
+
+
+@compiled
+def water_level(heights, n, volume, rest):
+    """The level over n columns. `rest` is room for n numbers.
+
+    With all columns covered the level is (volume + sum) / n. Those that stick out are left out, and the
+    level falls, until none does.
+    """
+    total = 0.0
+    for j in range(n):
+        total += heights[j]
+    level, count, wet = (volume + total) / n, n, heights
+    while True:
+        covered, total = 0, 0.0
+        for j in range(count):
+            height = wet[j]
+            rest[covered] = height
+            below = height < level
+            covered += below
+            total += height if below else 0.0
+        if covered == count or covered == 0:  # 0: all are level, up to rounding
+            return level
+        level, count, wet = (volume + total) / covered, covered, rest
+
+
+@compiled(always_inlined=True)
+def partition(values, low, high, pivot, rest):
+    """Rearrange values[low:high] so that those below the pivot come first; returns where they end.
+
+    Every value is written twice and no branch depends on it: a wrong guess costs more than a write.
+    """
+    below, above = low, np.int64(0)
+    for j in range(low, high):
+        value = values[j]
+        values[below] = value
+        rest[above] = value
+        smaller = value < pivot
+        below += smaller
+        above += not smaller
+    for j in range(above):
+        values[below + j] = rest[j]
+    return below
+
+
+@compiled
+def select(values, start, end, rank, rest):
+    """Rearrange values[start:end] so that the one of this rank stands in its place, with none larger before
+    it and none smaller behind it."""
+    low, high = start, end
+    while high - low > 1:
+        a, b, c = values[low], values[(low + high) // 2], values[high - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        middle = partition(values, low, high, pivot, rest)
+        if rank < middle:
+            high = middle
+            continue
+        low = partition(values, middle, high, np.nextafter(pivot, np.inf), rest)
+        if rank < low or low == middle:  # it is the pivot; or all that is left is infinite
+            return
+
+
+@compiled
+def total_of(values, low, high):
+    total = 0.0
+    for j in range(low, high):
+        total += values[j]
+    return total
+
+
+@compiled
+def room_above(values, n, covered, depth):
+    """How far the water may rise above the highest covered column without covering another."""
+    room = depth
+    for j in range(covered, n):
+        room = min(room, values[j] - values[covered - 1])
+    return room
+
+
+@compiled
+def water_levels(u, n_u, v, n_v, volume, rest):
+    """The levels over the columns u of positives and v of negatives, which get rearranged. `rest` is room
+    for as many numbers as the longer one has.
+
+    Covered is the largest number k of columns in each basin whose filling up to the highest one takes
+    less than the volume: it is found by halving, and of the columns only those stay in play that may be
+    the k-th. Among all biases that are equally good this takes the middle one.
+    """
+    first, last = 1, min(n_u, n_v)  # where k may lie
+    sorted_up_to, end_u, end_v = np.int64(0), n_u, n_v  # the columns in play
+    low_u, low_v = 0.0, 0.0  # sums of those below
+    covered, sum_u, sum_v = np.int64(0), 0.0, 0.0
+    while first <= last:
+        k = (first + last) // 2
+        select(u, sorted_up_to, end_u, k - 1, rest)
+        select(v, sorted_up_to, end_v, k - 1, rest)
+        all_u = low_u + total_of(u, sorted_up_to, k)
+        all_v = low_v + total_of(v, sorted_up_to, k)
+        needed = k * u[k - 1] - all_u + k * v[k - 1] - all_v
+        if needed < volume or k == 1:
+            covered, sum_u, sum_v = k, all_u, all_v
+            sorted_up_to, low_u, low_v, first = k, all_u, all_v, k + 1
+        else:
+            end_u, end_v, last = k - 1, k - 1, k - 1
+    top_u, top_v = u[covered - 1], v[covered - 1]
+    depth = (volume + sum_u + sum_v) / covered - top_u - top_v
+    room_u = room_above(u, n_u, covered, depth)
+    room_v = room_above(v, n_v, covered, depth)
+    return top_u + 0.5 * (depth + room_u - room_v), top_v + 0.5 * (depth - room_u + room_v)

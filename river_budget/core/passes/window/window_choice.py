@@ -1,0 +1,109 @@
+"""Which examples of a window lie under water: the choice of the batch Perceptron (lines 5 and 6), and its bias.
+
+Symbols as in sbp.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...block.random_numbers import below
+from ...compiling.array_views import f64
+from ...compiling.jit import compiled
+from .water_levels import water_level, water_levels
+
+LABELS, RESPONSES, PULLS, KEPT, SUMS = range(5)  # rows per vector
+TOLERANCE = 1e-12  # responses that are equal on paper differ in their last digits
+
+
+@compiled
+def tolerance(level):
+    return TOLERANCE * max(1.0, abs(level))
+
+
+@compiled
+def pick(model, state):
+    """Lines 5 and 6: a uniform one of the examples under water, counted in the order of the slots."""
+    n, c = model.head.count, model.per_vector[RESPONSES]
+    level = water_level(c, n, n * state.slack, model.buffer)
+    level += tolerance(level)
+    return find(model, 0.0, level, below(model, count_up_to(model, 0.0, level)))
+
+
+@compiled(always_inlined=True)
+def count_up_to(model, sign, level):
+    """How many examples of a class (sign 0: of both) do not stick out."""
+    c, labels, count = model.per_vector[RESPONSES], model.per_vector[LABELS], 0
+    for j in range(model.head.count):
+        count += (c[j] <= level) & (labels[j] * sign >= 0.0)
+    return count
+
+
+@compiled(always_inlined=True)
+def find(model, sign, level, rank):
+    """The place of the one of this rank among them."""
+    c, labels, left = model.per_vector[RESPONSES], model.per_vector[LABELS], rank
+    for j in range(model.head.count):
+        if c[j] <= level and labels[j] * sign >= 0.0:
+            if left == 0:
+                return j
+            left -= 1
+    return model.head.count - 1
+
+
+@compiled
+def levels_of(model, c, volume):
+    """The water levels of positives and negatives."""
+    n, labels = model.head.count, model.per_vector[LABELS]
+    room = 8 * model.head.capacity
+    u, v = f64(model.heap, n), f64(model.heap + room, n)
+    n_u = n_v = np.int64(0)
+    for j in range(n):
+        positive = labels[j] > 0.0
+        u[n_u] = c[j]
+        v[n_v] = c[j]
+        n_u += positive
+        n_v += not positive
+    return water_levels(u, n_u, v, n_v, volume, f64(model.heap + 2 * room, n))
+
+
+@compiled
+def pick_pair(model, state):
+    """A positive and a negative example, each a uniform one of the k lowest that do not stick out: those
+    under water in the order of the slots, then those at the surface."""
+    c, n = model.per_vector[RESPONSES], model.head.count
+    plus, minus = levels_of(model, c, n * state.slack)
+    high_plus, high_minus = plus + tolerance(plus), minus + tolerance(minus)
+    k = min(count_up_to(model, 1.0, high_plus), count_up_to(model, -1.0, high_minus))
+    positive = find_lowest_first(model, 1.0, plus, below(model, k))
+    return positive, find_lowest_first(model, -1.0, minus, below(model, k))
+
+
+@compiled
+def find_lowest_first(model, sign, level, rank):
+    """The one of this rank, where those at the surface come last."""
+    c, labels = model.per_vector[RESPONSES], model.per_vector[LABELS]
+    low, high = level - tolerance(level), level + tolerance(level)
+    left = rank
+    for j in range(model.head.count):
+        if c[j] < low and labels[j] * sign > 0.0:
+            if left == 0:
+                return j
+            left -= 1
+    for j in range(model.head.count):
+        if low <= c[j] <= high and labels[j] * sign > 0.0:
+            if left == 0:
+                return j
+            left -= 1
+    return model.head.count - 1
+
+
+@compiled
+def bias_of(model, state):
+    n = model.head.count
+    if state.norm2 == 0.0:  # all responses are 0, and the larger class wins
+        smaller = min(state.positives, n - state.positives)
+        surplus = np.sign(2 * state.positives - n)
+        return 0.5 * surplus * n * state.slack / smaller
+    plus, minus = levels_of(model, model.per_vector[RESPONSES], n * state.slack)
+    return 0.5 * (minus - plus)

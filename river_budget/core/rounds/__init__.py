@@ -1,0 +1,1 @@
+"""What every round begins and ends with: observe, losses, calibration, warnings."""

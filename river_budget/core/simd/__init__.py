@@ -1,0 +1,1 @@
+"""Numerical primitives with one order of summation, from LLVM instructions."""

@@ -1,0 +1,265 @@
+"""Sums whose order is the same on every processor.
+
+Left to itself a compiler adds in as many lanes as the processor has, and a stream that merges can turn on the last
+digit. Here the order is written down: lane l takes the products l, l + 8, l + 16 and so on, in four turns while
+there are 32 of them, each fused with its addition; then the turns are added, and the lanes in halves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.np import arrayobj
+
+from ..compiling.array_views import compiled_as
+from .registers import DOUBLES, LANES, WORD, declared
+
+TURNS = 4
+_FLAG = ir.IntType(1)
+VECTOR, _MASK = DOUBLES.vector, ir.VectorType(_FLAG, LANES)
+PLACES = ir.VectorType(WORD, LANES)
+_FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+_ZERO, ZEROS = ir.Constant(WORD, 0), DOUBLES.same(0.0)
+same, in_all, fused = DOUBLES.same, DOUBLES.in_all, DOUBLES.fused
+
+# for any eight flags, the places of those that are set, one behind the other
+_FLAGS, _BYTES = ir.IntType(LANES), ir.VectorType(ir.IntType(8), LANES)
+_SET = [[i for i in range(LANES) if flags >> i & 1] for flags in range(2**LANES)]
+_PLACES_OF_FLAGS = ir.Constant(
+    ir.ArrayType(_BYTES, 2**LANES),
+    [ir.Constant(_BYTES, (found + [0] * LANES)[:LANES]) for found in _SET],
+)
+
+
+def array_of(context: Any, builder: Any, signature: Any, args: Any, i: int) -> tuple[Any, Any]:
+    """(the numbers of an argument, how many there are along its last axis)"""
+    array = arrayobj.make_array(signature.args[i])(context, builder, args[i])
+    return array.data, cgutils.unpack_tuple(builder, array.shape)[-1]
+
+
+def dot(a, b, n):
+    """sum_j a[j] b[j] for j < n"""
+    return float(a[:n] @ b[:n])
+
+
+@compiled_as(dot, types.float64, types.Array, types.Array, types.Integer)
+def _dot(context, builder, signature, args):
+    (a, _), (b, _) = (array_of(context, builder, signature, args, i) for i in (0, 1))
+    n = context.cast(builder, args[2], signature.args[2], types.intp)
+    turns = [cgutils.alloca_once(builder, VECTOR) for _ in range(TURNS)]
+    for turn in turns:
+        builder.store(ZEROS, turn)
+    groups = builder.sdiv(n, ir.Constant(WORD, LANES))
+    in_turns(builder, groups, TURNS, lambda turn, start: _add(builder, turns[turn], a, b, start))
+    start = builder.mul(groups, ir.Constant(WORD, LANES))
+    with builder.if_then(builder.icmp_signed("<", start, n)):
+        _add(builder, turns[1], a, b, start, first_lanes(builder, builder.sub(n, start)))
+    first, second, third, fourth = (builder.load(turn) for turn in turns)
+    return sum_of(builder, builder.fadd(builder.fadd(first, second), builder.fadd(third, fourth)))
+
+
+def in_turns(builder: Any, groups: Any, turns: int, body: Callable[[int, Any], None]) -> None:
+    """body(turn, start) for groups of eight: turn after turn while there are so many of them, then in the first turn.
+    What waits for the sum, or the least, of another turn need not wait for that of its own."""
+    rounds = builder.sdiv(groups, ir.Constant(WORD, turns))
+    with cgutils.for_range(builder, rounds) as loop:
+        start = builder.mul(loop.index, ir.Constant(WORD, LANES * turns))
+        for turn in range(turns):
+            body(turn, builder.add(start, ir.Constant(WORD, LANES * turn)))
+    done = builder.mul(rounds, ir.Constant(WORD, turns))
+    with cgutils.for_range(builder, groups, start=done) as loop:
+        body(0, builder.mul(loop.index, ir.Constant(WORD, LANES)))
+
+
+def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
+    """turn += a b of eight places"""
+    x, y = (eight(builder, array, start, mask) for array in (a, b))
+    builder.store(fused(builder, x, y, builder.load(turn)), turn)
+
+
+def put_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = None) -> None:
+    """Write eight numbers, or the first ones of them."""
+    if mask is None:
+        DOUBLES.store(builder, numbers, array, start)
+        return
+    place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
+    alignment, kinds = ir.IntType(32), (VECTOR, VECTOR.as_pointer(), ir.IntType(32), _MASK)
+    store = declared(builder, "llvm.masked.store.v8f64.p0", ir.VoidType(), *kinds)
+    builder.call(store, [numbers, place, ir.Constant(alignment, 8), mask])
+
+
+def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
+    """Eight numbers, or the first ones of them with zeros behind; nothing else is read."""
+    if mask is None:
+        return DOUBLES.load(builder, array, start)
+    place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
+    load = declared(
+        builder,
+        "llvm.masked.load.v8f64.p0",
+        VECTOR,
+        VECTOR.as_pointer(),
+        ir.IntType(32),
+        _MASK,
+        VECTOR,
+    )
+    return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, ZEROS])
+
+
+def eight_whole(builder: Any, numbers: Any, start: Any) -> Any:
+    """Eight whole numbers."""
+    found = builder.load(builder.bitcast(builder.gep(numbers, [start]), PLACES.as_pointer()))
+    found.align = 8
+    return found
+
+
+def number_below(numbers: Any, n: int, limit: int) -> int:
+    """How many of the first n whole numbers are below the limit; n is a multiple of LANES."""
+    return int((numbers[:n] < limit).sum())
+
+
+@compiled_as(number_below, types.int64, types.Array, types.Integer, types.Integer)
+def _number_below(context, builder, signature, args):
+    found = cgutils.alloca_once_value(builder, _ZERO)
+    n = context.cast(builder, args[1], signature.args[1], types.intp)
+    groups = builder.sdiv(n, ir.Constant(WORD, LANES))
+    with cgutils.for_range(builder, groups) as loop:
+        start = builder.mul(loop.index, ir.Constant(WORD, LANES))
+        flags = _compared(context, builder, signature, (args[0], start, args[2]), "<")
+        some = builder.zext(builder.ctpop(flags), WORD)
+        builder.store(builder.add(builder.load(found), some), found)
+    return builder.load(found)
+
+
+def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: str) -> Any:
+    """(numbers, start, limit): a flag for each of eight whole numbers."""
+    numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
+    start, limit = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
+    found = eight_whole(builder, numbers, start)
+    flags = builder.icmp_signed(relation, found, in_all_whole(builder, limit))
+    return builder.bitcast(flags, _FLAGS)
+
+
+def write_others(numbers: Any, start: int, places: Any, n: int) -> int:
+    """Behind the first n places, write those of the eight numbers from `start` on that are not 0. Returns how many
+    places there are then; what stands behind them is changed too, up to eight of it."""
+    found = [start + i for i in range(LANES) if numbers[start + i] != 0.0]
+    places[n : n + len(found)] = found
+    return n + len(found)
+
+
+@compiled_as(write_others, types.int64, types.Array, types.Integer, types.Array, types.Integer)
+def _write_others(context, builder, signature, args):
+    numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
+    start = context.cast(builder, args[1], signature.args[1], types.intp)
+    flags = builder.fcmp_unordered("!=", eight(builder, numbers, start), ZEROS)
+    flags = builder.bitcast(flags, _FLAGS)
+    return _write_flagged(context, builder, flags, start, signature.args[-2:], args[-2:])
+
+
+def write_up_to(numbers: Any, start: int, limit: int, places: Any, n: int) -> int:
+    """The same for those of eight whole numbers that are at most the limit."""
+    found = [start + i for i in range(LANES) if numbers[start + i] <= limit]
+    places[n : n + len(found)] = found
+    return n + len(found)
+
+
+@compiled_as(
+    write_up_to,
+    types.int64,
+    types.Array,
+    types.Integer,
+    types.Integer,
+    types.Array,
+    types.Integer,
+)
+def _write_up_to(context, builder, signature, args):
+    flags = _compared(context, builder, signature, args[:3], "<=")
+    start = context.cast(builder, args[1], signature.args[1], types.intp)
+    return _write_flagged(context, builder, flags, start, signature.args[-2:], args[-2:])
+
+
+def _write_flagged(
+    context: Any, builder: Any, flags: Any, start: Any, kinds: Any, args: Any
+) -> Any:
+    """Behind the first n places, write those of eight from `start` on that are flagged; without a branch."""
+    places = arrayobj.make_array(kinds[0])(context, builder, args[0]).data
+    n = context.cast(builder, args[1], kinds[1], types.intp)
+    table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
+    chosen = builder.gep(table, [_ZERO, builder.zext(flags, WORD)])
+    found = builder.zext(builder.load(chosen), PLACES)
+    found = builder.add(found, in_all_whole(builder, start))
+    place = builder.bitcast(builder.gep(places, [n]), PLACES.as_pointer())
+    builder.store(found, place).align = 8
+    return builder.add(n, builder.zext(builder.ctpop(flags), WORD))
+
+
+def in_all_whole(builder: Any, number: Any) -> Any:
+    """A whole number in every lane."""
+    number = ir.Constant(WORD, number) if isinstance(number, int) else number
+    one = builder.insert_element(ir.Constant(PLACES, ir.Undefined), number, _ZERO)
+    return builder.shuffle_vector(one, ir.Constant(PLACES, ir.Undefined), _FIRST)
+
+
+def first_lanes(builder: Any, number: Any) -> Any:
+    """A mask of so many lanes."""
+    numbers = in_all_whole(builder, number)
+    return builder.icmp_signed("<", ir.Constant(PLACES, list(range(LANES))), numbers)
+
+
+def combine(a: Any, scale: float, factor: float, b: Any, n: int) -> None:
+    """a[j] = scale a[j] + factor b[j] for j < n, a multiple of LANES"""
+    a[:n] = scale * a[:n] + factor * b[:n]
+
+
+@compiled_as(combine, types.none, types.Array, types.Float, types.Float, types.Array, types.Integer)
+def _combine(context, builder, signature, args):
+    (a, _), (b, _) = (array_of(context, builder, signature, args, i) for i in (0, 3))
+    scale, factor = in_all(builder, args[1]), in_all(builder, args[2])
+    n = context.cast(builder, args[4], signature.args[4], types.intp)
+    with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
+        start = builder.mul(loop.index, ir.Constant(WORD, LANES))
+        before = builder.fmul(scale, eight(builder, a, start))
+        put_eight(builder, fused(builder, factor, eight(builder, b, start), before), a, start)
+    return context.get_dummy_value()
+
+
+def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
+    """body(start, mask) for the first n of an array: eight after the other, and the rest with a mask."""
+    groups = builder.sdiv(n, ir.Constant(WORD, LANES))
+    with cgutils.for_range(builder, groups) as loop:
+        body(builder.mul(loop.index, ir.Constant(WORD, LANES)), None)
+    start = builder.mul(groups, ir.Constant(WORD, LANES))
+    with builder.if_then(builder.icmp_signed("<", start, n)):
+        body(start, first_lanes(builder, builder.sub(n, start)))
+
+
+def eight_by_eight(function: Any, step: Any) -> None:
+    """Compile a function of (numbers, results, n), n a multiple of LANES: step(builder, eight numbers) -> eight
+    results."""
+
+    @compiled_as(function, types.none, types.Array, types.Array, types.Integer)
+    def generate(context, builder, signature, args):
+        (numbers, _), (results, _) = (
+            array_of(context, builder, signature, args, i) for i in (0, 1)
+        )
+        n = context.cast(builder, args[2], signature.args[2], types.intp)
+        with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
+            start = builder.mul(loop.index, ir.Constant(WORD, LANES))
+            put_eight(builder, step(builder, eight(builder, numbers, start)), results, start)
+        return context.get_dummy_value()
+
+
+def sum_of(builder: Any, vector: Any) -> Any:
+    """The sum of the lanes: those of the second half to those of the first, and so on."""
+    lanes = lanes_of(builder, vector)
+    while len(lanes) > 1:
+        half = len(lanes) // 2
+        lanes = [builder.fadd(lanes[i], lanes[half + i]) for i in range(half)]
+    return lanes[0]
+
+
+def lanes_of(builder: Any, vector: Any) -> list[Any]:
+    return [builder.extract_element(vector, ir.Constant(WORD, i)) for i in range(LANES)]

@@ -1,0 +1,150 @@
+"""Sums over the features of an example for all stored vectors: most of what kernels and distances cost.
+
+The vectors lie side by side in memory, a row per feature. Eight of them at a time, or sixteen in float32, are one
+instruction, and up to MOST such groups keep their sums in registers while the features of the example pass by: every
+number is loaded once, and the sums are written once. What is not there is no work. One term is added after the other,
+fused, in the order in which the features come; so the sums do not depend, to the last bit, on what processor this is.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import llvmlite.binding
+from numba.core import cgutils, types
+from numba.np import arrayobj
+
+from ..compiling.array_views import compiled_as
+from .registers import DOUBLES, WORD, Kind
+
+WIDE = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
+MOST = 8 if WIDE else 4  # groups whose sums find room in registers
+MOST_TOGETHER = 4 if WIDE else 1  # the same with those of several examples
+
+# (builder, numbers of the example in all lanes, the vectors' numbers, sums) -> sums
+Term = Callable[[Any, Sequence[Any], Any, Any], Any]
+
+
+def product_of(kind: Kind) -> Term:
+    """A feature adds the example's number times the vectors'."""
+
+    def product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
+        (value,) = numbers
+        return kind.fused(builder, value, vectors, total)
+
+    return product
+
+
+def compiled_sweep(
+    function: Any, term: Term, examples: int = 1, kind: Kind = DOUBLES, stored: Kind | None = None
+) -> None:
+    """Compile a function of (vectors, x, [further numbers of each feature that is present,] sums, n) for the first n
+    vectors, filled up to whole groups; `term` says what a feature adds. All numbers are of one kind, or the vectors'
+    of another, as many at a time, that become it.
+
+    More examples than one have the same features, and their values lie one behind the other. Each has a row of sums.
+    """
+    most = MOST if examples == 1 else MOST_TOGETHER
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        operands, n = _operands(context, builder, signature, args, kind)
+        groups = _rounded_up(builder, n, WORD(kind.lanes))
+        parts = _rounded_up(builder, groups, WORD(most))
+        left, column = (cgutils.alloca_once_value(builder, each) for each in (groups, WORD(0)))
+        with cgutils.for_range(builder, parts) as loop:  # of about the same size
+            remaining = builder.sub(parts, loop.index)
+            groups = _rounded_up(builder, builder.load(left), remaining)
+            end = builder.append_basic_block("swept")
+            sizes = builder.switch(groups, end)
+            for size in range(1, most + 1):
+                block = builder.append_basic_block(f"groups_{size}")
+                sizes.add_case(WORD(size), block)
+                builder.position_at_end(block)
+                first = builder.load(column)
+                _sweep(builder, operands, first, size, term, examples, kind, stored)
+                builder.branch(end)
+            builder.position_at_end(end)
+            builder.store(builder.sub(builder.load(left), groups), left)
+            done = builder.mul(groups, WORD(kind.lanes))
+            builder.store(builder.add(builder.load(column), done), column)
+        return context.get_dummy_value()
+
+    _compile(function, generate)
+
+
+def compiled_group(function: Any, term: Term, kind: Kind = DOUBLES) -> None:
+    """The same for the one group of vectors from a column on, which stands in the place of n."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        operands, column = _operands(context, builder, signature, args, kind)
+        _sweep(builder, operands, column, 1, term, 1, kind)
+        return context.get_dummy_value()
+
+    _compile(function, generate)
+
+
+def _compile(function: Any, generate: Any) -> None:
+    arrays = [types.Array] * (function.__code__.co_argcount - 3)
+    compiled_as(function, types.none, types.Array, types.UniTuple, *arrays, types.Integer)(generate)
+
+
+def _rounded_up(builder: Any, n: Any, divisor: Any) -> Any:
+    return builder.sdiv(builder.sub(builder.add(n, divisor), WORD(1)), divisor)
+
+
+def _operands(
+    context: Any, builder: Any, signature: Any, args: Any, kind: Kind
+) -> tuple[tuple[Any, ...], Any]:
+    """(vectors and the length of their rows, places, numbers, how many these are, sums and the length of their rows),
+    and the last argument."""
+    vectors, *further, sums = (
+        arrayobj.make_array(signature.args[i])(context, builder, args[i])
+        for i in range(len(args) - 1)
+        if i != 1
+    )
+    places, values, n, _, _ = cgutils.unpack_tuple(builder, args[1])
+    places = builder.inttoptr(places, WORD.as_pointer())
+    numbers = [builder.inttoptr(values, kind.number.as_pointer())]
+    numbers += [array.data for array in further]
+    width, room = (cgutils.unpack_tuple(builder, each.shape)[-1] for each in (vectors, sums))
+    last = context.cast(builder, args[-1], signature.args[-1], types.intp)
+    return (vectors.data, width, places, numbers, n, sums.data, room), last
+
+
+def _sweep(
+    builder: Any,
+    operands: Any,
+    column: Any,
+    groups: int,
+    term: Term,
+    examples: int,
+    kind: Kind,
+    stored: Kind | None = None,
+) -> None:
+    """The sums of so many groups of vectors from a column on."""
+    vectors, width, places, numbers, n, sums, room = operands
+    columns = [builder.add(column, WORD(kind.lanes * i)) for i in range(groups)]
+    totals = [[cgutils.alloca_once(builder, kind.vector) for _ in columns] for _ in range(examples)]
+    for total in itertools.chain(*totals):
+        builder.store(kind.same(0.0), total)
+    with cgutils.for_range(builder, n) as loop:
+        start = builder.mul(builder.load(builder.gep(places, [loop.index])), width)
+        own_kind = stored or kind
+        loaded = [own_kind.load(builder, vectors, builder.add(start, at)) for at in columns]
+        if stored is not None:
+            loaded = [builder.fpext(some, kind.vector) for some in loaded]
+        place = loop.index
+        for row in totals:
+            own = [
+                kind.in_all(builder, builder.load(builder.gep(each, [place]))) for each in numbers
+            ]
+            for total, some in zip(row, loaded, strict=True):
+                builder.store(term(builder, own, some, builder.load(total)), total)
+            place = builder.add(place, n)
+    first = WORD(0)
+    for row in totals:
+        for total, at in zip(row, columns, strict=True):
+            kind.store(builder, builder.load(total), sums, builder.add(first, at))
+        first = builder.add(first, room)
