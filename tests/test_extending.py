@@ -186,8 +186,9 @@ def test_the_guide_lists_every_hook_that_algorithms_answer():
 
 def test_the_guide_names_functions_that_exist():
     from river_budget.core.block import limits
-    from river_budget.core.budget import projection, removal
-    from river_budget.core.expansion import support
+    from river_budget.core.budget import degradation, keep, projection, removal
+    from river_budget.core.expansion import kernel_rows, support
+    from river_budget.core.rounds import observe
 
     modules = (limits, keep, degradation, projection, removal, observe, kernel_rows, support)
     for name in names_in_table("Who overwrites what"):
