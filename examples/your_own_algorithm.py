@@ -21,17 +21,17 @@ from typing import Any
 
 import numpy as np
 from river import datasets, evaluate, metrics, preprocessing
-from river_budget.core.examples.present_features.present_features import unpack
-from river_budget.core.rounds.observe.losses import clamp_step, loss_and_direction, mistaken
-from river_budget.core.rounds.observe.observe import observe
 
 import river_budget as rb
 from river_budget.core.block.codes import Maintenance
 from river_budget.core.budget.removal import remove_to_budget, shrink_to_budget
 from river_budget.core.compiling.array_views import carver
 from river_budget.core.compiling.jit import compiled
+from river_budget.core.examples.present_features import unpack
 from river_budget.core.expansion.support import add_to, insert, rescale
-from river_budget.model.shells import BudgetClassifier
+from river_budget.core.rounds.losses import clamp_step, loss_and_direction, mistaken
+from river_budget.core.rounds.observe import observe
+from river_budget.model.estimators.estimators import BudgetClassifier
 from river_budget.parameters import Mutable, positive, whole
 
 STATE = np.dtype((np.record, [("shift", "f8"), ("mistakes", "f8")]))

@@ -7,27 +7,31 @@ from typing import Any
 
 from . import first_use, kernels, maintenance
 from ._version import __version__ as __version__
-from .algorithms.auto import AutoKernelClassifier, AutoKernelRegressor
-from .algorithms.bogd import BOGDClassifier, BOGDRegressor
-from .algorithms.bpa import BPAClassifier
-from .algorithms.bsgd import BSGDClassifier, BSGDRegressor
-from .algorithms.budget_perceptron import BudgetPerceptronClassifier
-from .algorithms.fogd import FOGDClassifier, FOGDRegressor
-from .algorithms.forgetron import ForgetronClassifier, ForgetronRegressor
-from .algorithms.fourier import RandomFourier, RBFSampler
-from .algorithms.nogd import NOGDClassifier, NOGDRegressor
-from .algorithms.norma import NORMAClassifier, NORMARegressor
-from .algorithms.nystroem import Nystroem
-from .algorithms.ogd import KernelOGDClassifier, KernelOGDRegressor
-from .algorithms.one_class import KernelOneClassSVM
-from .algorithms.perceptron import KernelPerceptronClassifier, KernelPerceptronRegressor
-from .algorithms.projectron import ProjectronClassifier, ProjectronPPClassifier, ProjectronRegressor
-from .algorithms.rbp import RBPClassifier, RBPRegressor
-from .algorithms.sbp import SBPClassifier
-from .algorithms.sketch import PolynomialCountSketch
+from .algorithms.auto.estimators import AutoKernelClassifier, AutoKernelRegressor
+from .algorithms.features.fogd import FOGDClassifier, FOGDRegressor
+from .algorithms.features.fourier import RandomFourier, RBFSampler
+from .algorithms.features.nogd import NOGDClassifier, NOGDRegressor
+from .algorithms.features.nystroem import Nystroem
+from .algorithms.features.sketch import PolynomialCountSketch
+from .algorithms.gradient.bogd import BOGDClassifier, BOGDRegressor
+from .algorithms.gradient.bsgd import BSGDClassifier, BSGDRegressor
+from .algorithms.gradient.norma import NORMAClassifier, NORMARegressor
+from .algorithms.gradient.ogd import KernelOGDClassifier, KernelOGDRegressor
+from .algorithms.gradient.one_class import KernelOneClassSVM
+from .algorithms.perceptrons.bpa import BPAClassifier
+from .algorithms.perceptrons.budget_perceptron import BudgetPerceptronClassifier
+from .algorithms.perceptrons.forgetron import ForgetronClassifier, ForgetronRegressor
+from .algorithms.perceptrons.perceptron import KernelPerceptronClassifier, KernelPerceptronRegressor
+from .algorithms.perceptrons.projectron import (
+    ProjectronClassifier,
+    ProjectronPPClassifier,
+    ProjectronRegressor,
+)
+from .algorithms.perceptrons.rbp import RBPClassifier, RBPRegressor
+from .algorithms.window.sbp import SBPClassifier
 from .feature_budget import FeatureBudget
 from .guard import Guard
-from .model.advice import StreamWarning
+from .model.stream_warnings import StreamWarning
 from .pipelines import (
     decision_function_one,
     memory_usage,

@@ -8,7 +8,7 @@ from typing import Any
 
 from river import base
 
-from .model.features import in_order
+from .model.inputs.features import in_order
 from .parameters import optional, positive, whole
 
 __all__ = ["FeatureBudget"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from river import compose
 
-from .model.base import StreamModel
-from .model.batches import Batch
+from .model.base.base import StreamModel
+from .model.inputs.batches import Batch
 
 __all__ = [
     "decision_function_one",

@@ -13,7 +13,7 @@ import pytest
 
 from river_budget.datasets import reading
 from river_budget.distributed.workers import backends
-from river_budget.model import lists
+from river_budget.model.inputs import sparse_examples
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
@@ -22,7 +22,7 @@ if DATA.is_dir():  # the package and other processes look where the tests do
 
 
 if "RIVER_BUDGET_TEST_KEY_BITS" in os.environ:  # names have few keys: see test_keys.py
-    lists.key_mask = 2 ** int(os.environ["RIVER_BUDGET_TEST_KEY_BITS"]) - 1
+    sparse_examples.key_mask = 2 ** int(os.environ["RIVER_BUDGET_TEST_KEY_BITS"]) - 1
 
 
 @functools.cache

@@ -20,8 +20,8 @@ import river_budget as rb
 from river_budget.core.block import blocks
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian
-from river_budget.model.calls import Call, Workspace
-from river_budget.model.lists import Lists
+from river_budget.model.calls.calls import Call, Workspace
+from river_budget.model.inputs.sparse_examples import Lists
 
 UNSEEN, NOTICED = 0, 3
 INSIDE = ("nodes", "start")  # another table of the same block
@@ -71,7 +71,7 @@ def of_calls(block):
 
 
 def of_the_short_way(table, words):
-    """What model/at_once.py keeps, and the places of names."""
+    """What model/calls/fast_path.py keeps, and the places of names."""
     yield "entry", table.at_once.entry
     for kept in table.at_once.kept:
         if isinstance(kept, np.ndarray) and kept.dtype == np.int64 and len(kept) == 9:

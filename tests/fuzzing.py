@@ -36,7 +36,8 @@ from river_budget.core.block.limits import FARTHEST
 from river_budget.core.budget.long_vectors import FAINT, STRAINED
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
-from river_budget.model import lists, storage
+from river_budget.model.expansions import choose_storage
+from river_budget.model.inputs import sparse_examples
 from river_budget.saving import opened
 
 MORE = [
@@ -244,7 +245,7 @@ def check_heavy(block):
 
 def set_limits(thin, thin_large, roomy):
     """When models take lists, and for how many names."""
-    storage.THIN, storage.THIN_LARGE, storage.ROOMY = thin, thin_large, roomy
+    choose_storage.THIN, choose_storage.THIN_LARGE, choose_storage.ROOMY = thin, thin_large, roomy
 
 
 class Fuzzer:
@@ -613,7 +614,7 @@ def run(
 
     `names="collide"`: names whose keys collide, and examples that act (odd_examples.py). `every`: print how far it is.
     """
-    limits = storage.THIN, storage.THIN_LARGE, storage.ROOMY
+    limits = choose_storage.THIN, choose_storage.THIN_LARGE, choose_storage.ROOMY
     with (
         fenced(fence_at) as fence,
         warnings.catch_warnings(),
@@ -684,7 +685,7 @@ def arguments_given():
 def main(given):
     log = open(given.log, "w") if given.log else None  # noqa: SIM115
     if given.key_bits is not None:
-        lists.key_mask = 2**given.key_bits - 1
+        sparse_examples.key_mask = 2**given.key_bits - 1
     started, total, refused = time.time(), collections.Counter(), collections.Counter()
     for seed in range(given.seed, given.seed + given.rounds):
         left = given.seconds - (time.time() - started)

@@ -26,8 +26,9 @@ import weakref
 import numpy as np
 
 from river_budget.core.block import blocks, layout
-from river_budget.model import at_once, calls, features
-from river_budget.model.lists import Lists
+from river_budget.model.calls import calls, fast_path
+from river_budget.model.inputs import features
+from river_budget.model.inputs.sparse_examples import Lists
 
 PAGE = mmap.PAGESIZE
 LINE = 64
@@ -42,7 +43,7 @@ NOTHING, READ_AND_WRITE = 0, 3  # PROT_NONE, PROT_READ | PROT_WRITE
 _protect = ctypes.CDLL(None, use_errno=True).mprotect
 _protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
-MODULES = (features, at_once, calls)  # whose arrays compiled code is given
+MODULES = (features, fast_path, calls)  # whose arrays compiled code is given
 MAKERS = [
     "zeros",
     "empty",
@@ -278,7 +279,7 @@ def _lasting_for(behind):
     """A fence, and what stands between its pages as long as the process lives."""
     if behind not in _lasting:
         fence = Fence(behind)
-        changes = {(at_once, name): fence.like(getattr(at_once, name)) for name in TABLES}
+        changes = {(fast_path, name): fence.like(getattr(fast_path, name)) for name in TABLES}
         _lasting[behind] = fence, changes
     return _lasting[behind]
 

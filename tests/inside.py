@@ -10,7 +10,7 @@ from oracles import kernels as plain_kernels
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
-from river_budget.model.lists import vectors_of
+from river_budget.model.inputs.sparse_examples import vectors_of
 
 
 class Support(NamedTuple):

@@ -263,50 +263,52 @@ CORE = [
 ]
 SHELLS = [
     Mutant(
-        "algorithms/bogd.py",
+        "algorithms/gradient/bogd.py",
         'self.removal_in_use != "random"',
         'removal != "random"',
         "errors replay_family",
         "BOGD",
     ),
     Mutant(
-        "algorithms/bsgd.py",
+        "algorithms/gradient/bsgd.py",
         "state.norm2 = self.squared_length()",
         "state.norm2 = max(part.model.state_record().norm2 for part in parts)",
         "merge",
         "norm_is_that",
     ),
     Mutant(
-        "algorithms/fogd.py",
+        "algorithms/features/fogd.py",
         "            split(table[kind::rows])\n",
         "            pass\n",
         "fourier",
         "FOGD or fourier",
     ),
     Mutant(
-        "algorithms/drawn.py",
+        "algorithms/features/drawn.py",
         "self.draw(self.block, names, [features.places[name] for name in names])",
         "self.draw(self.block, names, range(len(names)))",
         "fourier",
         "emerging or order or regression_is_replayed",
     ),
     Mutant(
-        "algorithms/nystroem.py",
+        "algorithms/features/nystroem.py",
         "if self.rank is not None and self.rank > budget:",
         "if self.rank is not None and self.rank >= budget:",
         "nystroem errors",
         "rank or parameter",
     ),
-    Mutant("algorithms/sbp.py", "max(state.seen, n)", "state.seen", "merge", "merged_window"),
     Mutant(
-        "algorithms/sbp.py",
+        "algorithms/window/sbp.py", "max(state.seen, n)", "state.seen", "merge", "merged_window"
+    ),
+    Mutant(
+        "algorithms/window/sbp.py",
         "if state.positives > count or min(counters) < 0:",
         "if min(counters) < 0:",
         "saving",
         "forged",
     ),
     Mutant(
-        "algorithms/bpa.py",
+        "algorithms/perceptrons/bpa.py",
         "(neighbours >= -1.0) & (neighbours < count)",
         "(neighbours >= -1.0) & (neighbours <= count)",
         "saving",
@@ -334,49 +336,49 @@ SHELLS = [
         "number or finite",
     ),
     Mutant(
-        "model/base.py",
+        "model/base/base.py",
         "state[name] = math.nan if value is None else value",
         "state[name] = 0.0 if value is None else value",
         "replay_family",
         "Projectron",
     ),
     Mutant(
-        "model/expansion.py",
+        "model/expansions/expansion.py",
         "return self.columns_for(max(FIRST_CAPACITY, count + 1))",
         "return self.columns_for(FIRST_CAPACITY)",
         "merge saving",
         "without_a_budget or no-budget or other_budget or adds_up or add_up",
     ),
     Mutant(
-        "model/features.py",
+        "model/inputs/features.py",
         "[*self.places, *in_order(names)]",
         "[*self.places, *names]",
         "interface frames",
         "order or places or columns or frame",
     ),
     Mutant(
-        "model/shells.py",
+        "model/estimators/estimators.py",
         "        if not self.labels.known and targets.boolean:\n            self.add_label(True)\n",
         "",
         "frames",
         "boolean or batch or frame",
     ),
     Mutant(
-        "model/shells.py",
+        "model/estimators/estimators.py",
         "row = rows[start - first : start - first + 1]",
         "row = rows[:1]",
         "frames",
         "loop or label",
     ),
     Mutant(
-        "model/targets.py",
+        "model/inputs/targets.py",
         "if distinct < len(classes):",
         "if distinct < len(classes) - 1:",
         "errors interface",
         "classes",
     ),
     Mutant(
-        "model/targets.py",
+        "model/inputs/targets.py",
         "return self._table[(scores[:, 0] >= 0.0).astype(np.intp)]",
         "return self._table[(scores[:, 0] > 0.0).astype(np.intp)]",
         "frames interface",
@@ -465,13 +467,19 @@ SHELLS = [
 ]
 EARLIER = [
     Mutant(
-        "algorithms/norma.py",
+        "algorithms/gradient/norma.py",
         "        self.state_record().level = sum(\n            part.weight * part.model.state_record().level for part in parts\n        )\n",
         "",
         "merge",
         "level_of",
     ),
-    Mutant("algorithms/forgetron.py", '("mistakes", "damage")', '("mistakes",)', "merge", "damage"),
+    Mutant(
+        "algorithms/perceptrons/forgetron.py",
+        '("mistakes", "damage")',
+        '("mistakes",)',
+        "merge",
+        "damage",
+    ),
     Mutant(
         "uniting/expansions.py",
         "    if _explained(union, removed) > _explained(union, model):\n        model.block = removed.block\n",
@@ -480,7 +488,7 @@ EARLIER = [
         "steps_of_merging",
     ),
     Mutant(
-        "model/expansion.py",
+        "model/expansions/expansion.py",
         "arity, head.arity = int(head.arity), 2",
         "arity = int(head.arity)",
         "merge",
@@ -494,14 +502,14 @@ EARLIER = [
         "at_once",
     ),
     Mutant(
-        "algorithms/sbp.py",
+        "algorithms/window/sbp.py",
         "(pulls >= 0.0) & (pulls <= LONGEST)",
         "pulls >= 0.0",
         "saving",
         "forged_arrays",
     ),
     Mutant(
-        "model/frames.py",
+        "model/inputs/frames.py",
         " or not seen.is_null().any():",
         " or True:",
         "frames",
@@ -509,21 +517,21 @@ EARLIER = [
     ),
     # pandas' own frames and series without narwhals
     Mutant(
-        "model/frames.py",
+        "model/inputs/frames.py",
         " and not np.isnan(values).any())",
         ")",
         "frames",
         "targets_are_read",
     ),
     Mutant(
-        "model/frames.py",
+        "model/inputs/frames.py",
         "            if len(set(self.names)) == len(self.names):\n                return\n",
         "            return\n",
         "frames",
         "same_name",
     ),
     Mutant(
-        "model/frames.py",
+        "model/inputs/frames.py",
         ".Series(values, self.native.index, name=name)",
         ".Series(values, name=name)",
         "frames",
@@ -559,7 +567,7 @@ EARLIER = [
         "noted",
     ),
     Mutant(
-        "model/expansion.py",
+        "model/expansions/expansion.py",
         "            self.resize_block(capacity=self.capacity_for(blocks.views(self.block).head.count))\n\n    def fit_budget",
         "\n    def fit_budget",
         "lifecycle",
@@ -646,14 +654,14 @@ PROMISES = [
         "killed_saver",
     ),
     Mutant(
-        "model/turns.py",
+        "model/one_writer.py",
         "        if turn.taken:\n            turn.refuse()\n",
         "",
         "threads",
         "second_thread",
     ),
     Mutant(
-        "model/single.py",
+        "model/calls/one_by_one.py",
         '        """Learn one example, whose target is checked and known to these labels."""\n        turn = self.turn\n'
         "        if turn.taken:\n            turn.refuse()\n",
         "        turn = self.turn\n",
@@ -661,21 +669,21 @@ PROMISES = [
         "second_thread",
     ),
     Mutant(
-        "model/single.py",
+        "model/calls/one_by_one.py",
         "                self.run_pass(*prepared.arrays[2:])\n        finally:\n            turn.taken = False\n",
         "                self.run_pass(*prepared.arrays[2:])\n        finally:\n            pass\n",
         "threads",
         "gives_the_turn_back",
     ),
     Mutant(
-        "model/single.py",
+        "model/calls/one_by_one.py",
         "w)\n        finally:\n            turn.taken = False\n",
         "w)\n        finally:\n            pass\n",
         "at_once",
         "in_one_go",
     ),
     Mutant(
-        "model/copies.py",
+        "model/base/copying.py",
         '{"block": block, "at_once": AtOnce(), **own}',
         '{"block": block, **own}',
         "at_once",
@@ -704,21 +712,21 @@ PROMISES = [
         "whatever",
     ),
     Mutant(
-        "model/many.py",
+        "model/calls/batch_passes.py",
         "stop = min(done + AT_A_TIME, len(rows))",
         "stop = len(rows)",
         "threads",
         "ctrl_c",
     ),
     Mutant(
-        "model/shells.py",
+        "model/estimators/estimators.py",
         "twin, before = self.twin(), self.n_outputs",
         "twin, before = self, self.n_outputs",
         "threads",
         "third_class",
     ),
     Mutant(
-        "model/copies.py",
+        "model/base/copying.py",
         "return self.block is None or blocks.stamp_in(self.block) == self.stamp()",
         "return True",
         "pickles contracts",
@@ -759,7 +767,7 @@ PROMISES = [
         "auto_replay auto",
     ),
     Mutant(
-        "algorithms/auto_tables.py",
+        "algorithms/auto/tables.py",
         "target[..., SUM] = source[..., SUM]",
         "pass",
         "auto_replay",
@@ -782,21 +790,21 @@ PROMISES = [
         "one_class",
     ),
     Mutant(
-        "model/advice.py",
+        "model/stream_warnings.py",
         "head.alarm, head.said = 0, head.said | due",
         "head.alarm = 0",
         "advice",
         "once",
     ),
     Mutant(
-        "algorithms/nystroem.py",
+        "algorithms/features/nystroem.py",
         "                self._learn_basis()\n            self.resize_block()\n",
         "                pass\n            self.resize_block()\n",
         "fuzz",
         "smaller_rank",
     ),
     Mutant(
-        "model/targets.py",
+        "model/inputs/targets.py",
         "if isinstance(label, numbers.Number):",
         "if True:",
         "fuzz",
@@ -811,14 +819,14 @@ PROMISES = [
     ),
     # Many examples give exactly what a loop over single ones gives.
     Mutant(
-        "model/shells.py",
+        "model/estimators/estimators.py",
         "codes[:count], all_weights[start:stop]",
         "codes[:count], all_weights[:count]",
         "frames",
         "weights",
     ),
     Mutant(
-        "model/calls.py",
+        "model/calls/calls.py",
         "addresses[place] = first + start * step",
         "addresses[place] = first + (start and start - 1) * step",
         "threads",
@@ -826,28 +834,28 @@ PROMISES = [
     ),
     # Calls with few rows follow each other in workspaces
     Mutant(
-        "model/calls.py",
+        "model/calls/calls.py",
         "        if needed > self.size:",
         "        if self.size < 0:",
         "bounds",
         "one_workspace or too_small",
     ),
     Mutant(
-        "model/calls.py",
+        "model/calls/calls.py",
         "            self.space[: layout.WIPED] = 0\n",
         "            pass\n",
         "frames bounds",
         "AutoKernel or one_workspace",
     ),
     Mutant(
-        "model/calls.py",
+        "model/calls/calls.py",
         "kept.longest >= longest and kept.at_once",
         "kept.at_once",
         "bounds",
         "one_workspace",
     ),
     Mutant(
-        "model/calls.py",
+        "model/calls/calls.py",
         "            self.block = None\n            _idle",
         "            _idle",
         "bounds",
@@ -926,7 +934,7 @@ PROMISES = [
     Mutant("model/common_rows.py", "if function or ", "if ", "common_rows"),
     Mutant("model/common_rows.py", "len(block) >= LARGE", "False", "common_rows"),
     Mutant(
-        "model/targets.py",
+        "model/inputs/targets.py",
         "[False, True] if both else",
         "[label] if both else",
         "lifecycle",
@@ -952,7 +960,7 @@ PROMISES = [
         "coming",
     ),
     Mutant(
-        "model/many.py",
+        "model/calls/batch_passes.py",
         "len(rows) >= MANY",
         "len(rows) > 0",
         "shared",
@@ -974,14 +982,14 @@ PROMISES = [
     ),
     # predict_then_learn_many: the predictions made before each example was learned
     Mutant(
-        "model/many.py",
+        "model/calls/batch_passes.py",
         "            self.run_pass(rows, targets[some], weights[some], scores[some])\n",
         "            self.run_pass(rows, targets[some], weights[some], scores[some])\n            scores[some] = self._score_rows(rows)\n",
         "frames",
         "progressive",
     ),
     Mutant(
-        "model/shells.py",
+        "model/estimators/estimators.py",
         "predictions += [known] if guess is None else [guess, known[1:]]",
         "predictions += [known]",
         "frames",
@@ -1004,14 +1012,14 @@ PROMISES = [
     ),
     # Features may appear and vanish; an absent one counts as 0.
     Mutant(
-        "model/batches.py",
+        "model/inputs/batches.py",
         "        rows = np.zeros((len(self), len(places)))",
         "        rows = np.ones((len(self), len(places)))",
         "frames",
         "come_go",
     ),
     Mutant(
-        "model/features.py",
+        "model/inputs/features.py",
         "row = list(map(x.get, self.places, itertools.repeat(0.0)))",
         "row = list(map(x.get, self.places, itertools.repeat(1.0)))",
         "kernels interface",
@@ -1019,14 +1027,14 @@ PROMISES = [
     ),
     # Labels may be anything, but the two of a binary model are best given; the third makes it a multi-class one
     Mutant(
-        "model/targets.py",
+        "model/inputs/targets.py",
         "dict(zip(self.known, (-1.0, 1.0), strict=False))",
         "dict(zip(self.known, (1.0, -1.0), strict=False))",
         "interface",
         "positive",
     ),
     Mutant(
-        "model/shells.py",
+        "model/estimators/estimators.py",
         "        if before == 1:\n            split(model.coefficients)\n",
         "        if before == 1:\n",
         "interface",
@@ -1034,7 +1042,7 @@ PROMISES = [
     ),
     # Weights scale the step.
     Mutant(
-        "model/shells.py",
+        "model/estimators/estimators.py",
         "        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w))\n",
         "        self._learn_row(x, target, 1.0)\n",
         "interface",
@@ -1042,14 +1050,14 @@ PROMISES = [
     ),
     # mutate shrinks a model at once; all else refuses to change
     Mutant(
-        "model/expansion.py",
+        "model/expansions/expansion.py",
         "        Call(self.block).run(self.shrinking_pass)\n",
         "        pass\n",
         "lifecycle",
         "at_once",
     ),
     Mutant(
-        "model/base.py",
+        "model/base/base.py",
         "if known and name in kind.parameters()",
         "if False and name in kind.parameters()",
         "lifecycle",
@@ -1057,7 +1065,7 @@ PROMISES = [
     ),
     # Probabilities are calibrated; predictions do not depend on them
     Mutant(
-        "model/targets.py",
+        "model/inputs/targets.py",
         "logits = slope * behind",
         "logits = 1.0 * behind",
         "calibration",
@@ -1072,14 +1080,14 @@ PROMISES = [
     ),
     # pickle and deepcopy go on exactly where they were
     Mutant(
-        "model/copies.py",
+        "model/base/copying.py",
         'own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}',
         'own = {"turn": Turn()}',
         "lifecycle",
         "learn_apart or shallow",
     ),
     Mutant(
-        "model/features.py",
+        "model/inputs/features.py",
         "            return list(self.places), self._scales, places, self.width",
         "            return list(self.places), self._scales, places, self.width + 1",
         "sparse fuzz",
@@ -1191,51 +1199,57 @@ PROMISES = [
     ),
     # Bad input that is to be learned raises an error that names the feature; in prediction it counts as absent
     Mutant(
-        "model/features.py",
+        "model/inputs/features.py",
         "            good = math.isfinite(math.fsum(x.values()))",
         "            good = math.isfinite(sum(x.values()))",
         "fuzz",
         "no_name_behind",
     ),
     Mutant(
-        "model/features.py",
+        "model/inputs/features.py",
         "    if value is None or type(value).__name__ ==",
         "    if type(value).__name__ ==",
         "errors",
         "missing",
     ),
     Mutant(
-        "model/batches.py",
+        "model/inputs/batches.py",
         'raise ValueError("an array of examples must hold a number everywhere',
         'if False: raise ValueError("an array of examples must hold a number everywhere',
         "errors",
         "masked",
     ),
     Mutant(
-        "model/batches.py",
+        "model/inputs/batches.py",
         "        X.check_format(full_check=True)",
         "        pass",
         "fuzz",
         "places_are_wrong",
     ),
     Mutant(
-        "model/copies.py",
+        "model/base/copying.py",
         "            self.become(before)\n            batch.check()\n",
         "            batch.check()\n",
         "errors",
         "large_batch",
     ),
     Mutant(
-        "model/many.py",
+        "model/calls/batch_passes.py",
         "if done == len(rows) or batch.checked:",
         "if batch is not None:",
         "errors",
         "to_be_predicted",
     ),
-    Mutant("model/batches.py", "plain = np.asarray(values)", "plain = values", "fuzz", "subclass"),
+    Mutant(
+        "model/inputs/batches.py",
+        "plain = np.asarray(values)",
+        "plain = values",
+        "fuzz",
+        "subclass",
+    ),
     # A misspelt argument is an error too.
     Mutant(
-        "model/shells.py",
+        "model/estimators/estimators.py",
         "def predict_one(self, x: dict[Any, Any]) -> float:",
         "def predict_one(self, x: dict[Any, Any], **named: Any) -> float:",
         "errors",
@@ -1243,14 +1257,14 @@ PROMISES = [
     ),
     # model.summary() and rb.summary(pipeline) say in what state they are
     Mutant(
-        "model/describing.py",
+        "model/base/summary.py",
         'found["memory"] = _bytes(model.memory_usage)',
         'found["memory"] = ""',
         "summary",
         "",
     ),
     Mutant(
-        "model/describing.py",
+        "model/base/summary.py",
         "int(blocks.views(self.block).head.judged)",
         "int(blocks.views(self.block).head.count)",
         "summary",
@@ -1266,14 +1280,14 @@ PROMISES = [
     ),
     # One thread changes a model while others predict
     Mutant(
-        "model/shells.py",
+        "model/estimators/estimators.py",
         "self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), labels)",
         "self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), self.labels)",
         "threads",
         "old_code",
     ),
     Mutant(
-        "model/copies.py",
+        "model/base/copying.py",
         "        before = dict(self.__dict__)\n",
         "        before = None\n",
         "threads",
@@ -1281,14 +1295,14 @@ PROMISES = [
     ),
     # A table is not laid out anew for every name, and taken up again when no more names come
     Mutant(
-        "model/storage.py",
+        "model/expansions/choose_storage.py",
         "        few = n > THIN * len(beside)",
         "        few = False",
         "sparse",
         "laid_out_anew",
     ),
     Mutant(
-        "model/storage.py",
+        "model/expansions/choose_storage.py",
         "            if not met:",
         "            if True:",
         "sparse",
@@ -1374,7 +1388,7 @@ PROMISES = [
     ),
     # Words without end: what removes forgets the words of what leaves
     Mutant(
-        "model/features.py",
+        "model/inputs/features.py",
         "        used = ~unused[places]\n",
         "        used = unused[places] | True\n",
         "sparse",
@@ -1495,7 +1509,7 @@ PROMISES = [
         "same_bits or is_true",
     ),
     Mutant(
-        "model/storage.py",
+        "model/expansions/choose_storage.py",
         "model.multipliers[:], model.strains[:] = 1.0, 1.0",
         "model.strains[:] = 1.0",
         "heavy",
@@ -1560,7 +1574,7 @@ PROMISES = [
     ),
     # a detector: a threshold below which a share nu of the stream lies
     Mutant(
-        "algorithms/one_class.py",
+        "algorithms/gradient/one_class.py",
         "np.where(outside > 0.0, 1.0 - 0.5 * f / rho,",
         "np.where(outside > 0.0, 1.0 - f / rho,",
         "one_class",
@@ -1737,21 +1751,21 @@ PROMISES = [
         "strangers",
     ),
     Mutant(
-        "model/storage.py",
+        "model/expansions/choose_storage.py",
         "        if thin and self.narrow:\n",
         "        if thin and not thin:\n",
         "narrow",
         "without_end",
     ),
     Mutant(
-        "model/storage.py",
+        "model/expansions/choose_storage.py",
         "        if self.narrow:\n            return THIN, layout.UNLIMITED\n",
         "",
         "narrow",
         "thin",
     ),
     Mutant(
-        "model/storage.py",
+        "model/expansions/choose_storage.py",
         "if not thin or self.narrow:",
         "if not thin:",
         "narrow",
@@ -1772,14 +1786,14 @@ PROMISES = [
         "forged",
     ),
     Mutant(
-        "model/at_once.py",
+        "model/calls/fast_path.py",
         "            self.features.forget_packer()\n",
         "            pass\n",
         "common_rows",
         "little_memory",
     ),
     Mutant(
-        "model/calls.py",
+        "model/calls/calls.py",
         "    address: int = array.ctypes.data\n    return address\n\n\ndef scratch",
         "    return address_of(array)\n\n\ndef scratch",
         "common_rows",

@@ -13,7 +13,7 @@ from test_saving import file_of
 
 import river_budget as rb
 from river_budget.core.block import blocks, layout
-from river_budget.model.lists import vectors_of
+from river_budget.model.inputs.sparse_examples import vectors_of
 
 K = rb.kernels.RBF(0.05)
 

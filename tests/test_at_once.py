@@ -18,9 +18,9 @@ from optional import needs_compiler
 from test_saving import file_of
 
 import river_budget as rb
-from river_budget.core.examples.present_features import dict_reader_state
-from river_budget.model import at_once, single
-from river_budget.model.at_once import nothing
+from river_budget.core.examples import dict_reader_state
+from river_budget.model.calls import fast_path, one_by_one
+from river_budget.model.calls.fast_path import nothing
 
 K = rb.kernels.RBF(0.05)
 
@@ -134,7 +134,7 @@ def test_a_frozen_model_learns_nothing_in_one_go_either(tmp_path):
 
 
 def test_compiled_code_knows_how_many_types_there_are():
-    assert (len(at_once._DICTS), len(at_once._NUMBERS)) == (
+    assert (len(fast_path._DICTS), len(fast_path._NUMBERS)) == (
         dict_reader_state.N_DICTS,
         dict_reader_state.N_NUMBERS,
     )
@@ -238,7 +238,7 @@ def long_way(monkeypatch):
 
     def call(function, *given):
         with monkeypatch.context() as patch:
-            for module in (at_once, single):
+            for module in (fast_path, one_by_one):
                 patch.setattr(module, "definitions", list)
             return function(*given)
 
@@ -251,7 +251,7 @@ def long_way(monkeypatch):
 def test_whatever_an_example_holds_the_short_way_is_the_long_way(
     model, large, kinds, long_way, monkeypatch
 ):
-    monkeypatch.setattr(at_once, "LARGE", 0 if large else 2**62)
+    monkeypatch.setattr(fast_path, "LARGE", 0 if large else 2**62)
     short, long = model.clone(), model.clone()
     ways = []
     for x, y in odd(900, kinds=kinds):
@@ -327,7 +327,7 @@ def test_nothing_is_held_that_is_not_used():
 
 @needs_compiler
 def test_threads_may_predict_while_passes_run_without_the_lock(monkeypatch):
-    monkeypatch.setattr(at_once, "LARGE", 0)
+    monkeypatch.setattr(fast_path, "LARGE", 0)
     model, examples = loose(), [x for x, _ in odd(300, seed=5, kinds=PLAIN_NAMES)]
     expected = [model.decision_function_one(x) for x in examples]
     found = [[] for _ in range(3)]

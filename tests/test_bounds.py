@@ -18,9 +18,9 @@ import river_budget as rb
 from river_budget.core.block import blocks, layout
 from river_budget.distributed import KeyedModels
 from river_budget.kernels import RBF
-from river_budget.model import calls
-from river_budget.model.expansion import GROWTH
-from river_budget.model.targets import _ONES
+from river_budget.model.calls import calls
+from river_budget.model.expansions.expansion import GROWTH
+from river_budget.model.inputs.targets import _ONES
 
 GUARD = 4096  # bytes before and behind
 CANARY = 0xA5

@@ -21,7 +21,7 @@ from river_budget.core.compiling import by_address
 from river_budget.core.compiling.needs import Need
 from river_budget.core.expansion.products_ahead import FEW, PAUSE
 from river_budget.maintenance import Merge, RemoveOldest, RemoveSmallest
-from river_budget.model.calls import Call
+from river_budget.model.calls.calls import Call
 
 D, BUDGET, N = 130, 45, 330  # more examples than it takes to fill a table that is large enough
 NARROW = rb.kernels.RBF(0.5)

@@ -13,9 +13,9 @@ import pytest
 from river import checks, compose, preprocessing
 
 import river_budget as rb
-from river_budget.model.base import StreamModel
-from river_budget.model.expansion import BudgetModel
-from river_budget.model.shells import BudgetClassifier
+from river_budget.model.base.base import StreamModel
+from river_budget.model.estimators.estimators import BudgetClassifier
+from river_budget.model.expansions.expansion import BudgetModel
 from river_budget.saving import nodes
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"

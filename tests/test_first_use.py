@@ -16,7 +16,7 @@ from optional import needs_compiler
 import river_budget as rb
 from river_budget import first_use
 from river_budget.core.block import limits, random_numbers
-from river_budget.core.examples.present_features import one_example
+from river_budget.core.examples import one_example
 from river_budget.experiments import command
 from river_budget.experiments.speed import compiling
 from river_budget.progress import Progress

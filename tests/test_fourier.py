@@ -19,9 +19,9 @@ from streams import emerging, examples, names, smooth
 from test_replay import assert_close, assert_same, run, run_reference, run_regression, some_weights
 
 import river_budget as rb
-from river_budget.algorithms.fourier import frequencies
+from river_budget.algorithms.features.fourier import frequencies
 from river_budget.kernels import RBF, Laplacian
-from river_budget.model.batches import Batch
+from river_budget.model.inputs.batches import Batch
 
 SEED = 7
 CLOSE = 1e-9

@@ -18,8 +18,8 @@ from river import base
 import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.maintenance import RemoveRandom
-from river_budget.model.batches import Batch
-from river_budget.model.targets import Targets
+from river_budget.model.inputs.batches import Batch
+from river_budget.model.inputs.targets import Targets
 
 N, NAMES = 40, ["d", "b", "a", "c"]
 BACKENDS = ["pandas", "polars", "pyarrow"]

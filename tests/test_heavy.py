@@ -17,7 +17,7 @@ from test_sparse import check_lists
 import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.core.budget.long_vectors import FAINT, LONG, STRAINED
-from river_budget.model import storage
+from river_budget.model.expansions import choose_storage
 from river_budget.saving import states, trust
 
 K = rb.kernels.RBF(0.05)
@@ -104,22 +104,22 @@ def in_lists(model):
 @pytest.fixture
 def written_anew(monkeypatch):
     """Models get no tables for heavy vectors: every merge writes all numbers."""
-    give = storage.StoredVectors.add_slots
+    give = choose_storage.StoredVectors.add_slots
 
     def refuse(model):
         head = views(model.block).head
         outgrown, head.outgrown = bool(head.outgrown), 0
         return give(model) or outgrown
 
-    monkeypatch.setattr(storage.StoredVectors, "add_slots", refuse)
+    monkeypatch.setattr(choose_storage.StoredVectors, "add_slots", refuse)
 
 
 def stored_as(monkeypatch, lists):
     """Models keep lists, or tables."""
     for name in ("THIN", "THIN_LARGE"):
-        monkeypatch.setattr(storage, name, 1 if lists else 1e9)
+        monkeypatch.setattr(choose_storage, name, 1 if lists else 1e9)
     for name in ("THICK", "THICK_LARGE"):
-        monkeypatch.setattr(storage, name, 0 if lists else 1e9)
+        monkeypatch.setattr(choose_storage, name, 0 if lists else 1e9)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -16,7 +16,7 @@ from river_budget.core.block import blocks, layout
 from river_budget.core.block.blocks import views
 from river_budget.core.compiling import array_views
 from river_budget.kernels import RBF
-from river_budget.model import storage
+from river_budget.model.expansions import choose_storage
 from river_budget.saving import opened
 
 PACKAGE = str(pathlib.Path(rb.__file__).parent)
@@ -115,7 +115,7 @@ def at_every_moment(model, x, i, further):
             return moment
 
 
-WITH_LISTS = [model for model in MODELS if isinstance(model, storage.StoredVectors)]
+WITH_LISTS = [model for model in MODELS if isinstance(model, choose_storage.StoredVectors)]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_ctrl_c_while_names_are_added(model, early, monkeypatch):
     """To a table; and to lists, or on the way there."""
     if early:
         for name, value in (("THIN", 3), ("THIN_LARGE", 3), ("ROOMY", 2)):
-            monkeypatch.setattr(storage, name, value)
+            monkeypatch.setattr(choose_storage, name, value)
     model = begun(model)
     words = {f"word {i}": 0.5 for i in range(6)}
     further = {"a": 1.0, "word 3": -1.0, "later": 0.25}

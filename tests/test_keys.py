@@ -17,10 +17,10 @@ from test_saving import file_of
 
 import river_budget as rb
 from river_budget.core.block import blocks
-from river_budget.core.examples.present_features import dict_reader
+from river_budget.core.examples import dict_reader
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import Merge
-from river_budget.model import lists
+from river_budget.model.inputs import sparse_examples
 from river_budget.saving import opened
 
 K = RBF(0.05)
@@ -57,13 +57,13 @@ def scores_of(model, stream):
 
 
 def test_two_words_have_one_key_and_two_ties():
-    (key, tie), (other_key, other_tie) = map(lists.key_and_tie, TWINS)
+    (key, tie), (other_key, other_tie) = map(sparse_examples.key_and_tie, TWINS)
     assert key == other_key
     assert tie != other_tie
 
 
 def test_other_names_are_told_apart():
-    crc = int(lists.key_of("a"))
+    crc = int(sparse_examples.key_of("a"))
     names = [
         2**53,
         2**53 + 1,
@@ -76,9 +76,9 @@ def test_other_names_are_told_apart():
         -1,
         -2,
     ]
-    assert len({lists.key_and_tie(name) for name in names}) == len(names)
+    assert len({sparse_examples.key_and_tie(name) for name in names}) == len(names)
     for equal in ([1, 1.0, True, np.int64(1), fractions.Fraction(1)], ["a", np.str_("a")]):
-        assert len({lists.key_and_tie(name) for name in equal}) == 1
+        assert len({sparse_examples.key_and_tie(name) for name in equal}) == 1
 
 
 @each_model
@@ -91,7 +91,7 @@ def test_renaming_a_twin_changes_nothing_but_the_order_of_sums(model):
 @pytest.fixture(params=[32, 4, 2, 0], ids=lambda bits: f"{bits} bits")
 def bits(request, monkeypatch):
     """Fewer bits of keys: many names have the same, or all."""
-    monkeypatch.setattr(lists, "key_mask", 2**request.param - 1)
+    monkeypatch.setattr(sparse_examples, "key_mask", 2**request.param - 1)
     return request.param
 
 
@@ -144,13 +144,18 @@ def test_compiled_code_has_the_same_keys_and_ties(bits):
     assert model.at_once.block is model.block
     block = blocks.views(model.block)
     for name, place in model.features.places.items():
-        assert (block.keys[place], int(block.ties[place])) == lists.key_and_tie(name), name
+        assert (block.keys[place], int(block.ties[place])) == sparse_examples.key_and_tie(name), (
+            name
+        )
 
 
 def test_both_are_made_of_the_same_numbers():
-    assert int(dict_reader.TEXT_MODULUS) == lists.TEXT_MODULUS
-    assert dict_reader.NUMBER_MODULUS == lists.NUMBER_MODULUS
-    assert [int(dict_reader.OF_TEXT), int(dict_reader.OF_TUPLE)] == [lists.TEXT[0], lists.TUPLE[0]]
+    assert int(dict_reader.TEXT_MODULUS) == sparse_examples.TEXT_MODULUS
+    assert dict_reader.NUMBER_MODULUS == sparse_examples.NUMBER_MODULUS
+    assert [int(dict_reader.OF_TEXT), int(dict_reader.OF_TUPLE)] == [
+        sparse_examples.TEXT[0],
+        sparse_examples.TUPLE[0],
+    ]
 
 
 SUITES = [

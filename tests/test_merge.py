@@ -20,7 +20,7 @@ from river_budget.core.block.blocks import views
 from river_budget.core.passes.window import sbp
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
-from river_budget.model.batches import Batch
+from river_budget.model.inputs.batches import Batch
 
 EXACT = 1e-12  # of the size of scores
 ROOM = 1000  # a budget for all vectors

@@ -30,7 +30,7 @@ from river_budget.core.expansion.scoring import kernel_rows
 from river_budget.core.vectors.table32 import LARGEST, SMALLEST
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest
-from river_budget.model.calls import Call
+from river_budget.model.calls.calls import Call
 from river_budget.saving import states
 
 CLOSE = 3e-5  # of the largest score: kernel values are off by about 1e-6

@@ -14,13 +14,13 @@ import pytest
 from inside import holding, plain
 from models import KERNELS
 from oracles.randoms import SplitMix
-from river_budget.core.examples.present_features.call import model_of
-from river_budget.core.examples.present_features.finite import first_bad_row
-from river_budget.core.examples.present_features.present_features import example_and_scores, unpack
 
 import river_budget as rb
 from river_budget.core.block.random_numbers import below, uniform
 from river_budget.core.compiling.array_views import f64
+from river_budget.core.examples.call import model_of
+from river_budget.core.examples.finite import first_bad_row
+from river_budget.core.examples.present_features import example_and_scores, unpack
 from river_budget.core.expansion.kernel_rows import kernel_row, norm_of, self_kernel
 from river_budget.core.simd.exponential import exp_of, rough_exp_of
 from river_budget.core.simd.logarithm import logarithms
@@ -28,8 +28,8 @@ from river_budget.core.simd.trigonometry import FAR, PART_1, PART_2, sines_and_c
 from river_budget.core.simd.vector_ops import write_up_to
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveOldest
-from river_budget.model.calls import Call
-from river_budget.model.lists import Lists
+from river_budget.model.calls.calls import Call
+from river_budget.model.inputs.sparse_examples import Lists
 
 
 @numba.njit

@@ -182,7 +182,7 @@ def test_a_stream_is_replayed(eviction, fit_bias, steps):
 
 
 def test_a_large_window_without_a_table_is_replayed(monkeypatch):
-    monkeypatch.setattr("river_budget.algorithms.sbp.LARGEST_TABLE", 0)
+    monkeypatch.setattr("river_budget.algorithms.window.sbp.LARGEST_TABLE", 0)
     model = rb.SBPClassifier(25, RBF(0.5), 0.05, seed=SEED)
     reference = oracle.StreamingSBP(plain(RBF(0.5)), 25, choose=SplitMix(SEED).below)
     compare(two_labels(150), model, reference, refine_at=(70,))

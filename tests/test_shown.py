@@ -14,7 +14,7 @@ from river import anomaly, base, compose, datasets
 from test_first_hour import load
 
 import river_budget as rb
-from river_budget.model.inspection import all_ours
+from river_budget.model.estimators.checks import all_ours
 
 ROOT = pathlib.Path(__file__).parent.parent
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

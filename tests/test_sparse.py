@@ -15,8 +15,8 @@ from inside import check_nodes
 import river_budget as rb
 from river_budget.core.block import blocks
 from river_budget.core.block.blocks import views
-from river_budget.model import storage
-from river_budget.model.lists import key_and_tie, vectors_of, write_order
+from river_budget.model.expansions import choose_storage
+from river_budget.model.inputs.sparse_examples import key_and_tie, vectors_of, write_order
 
 K = rb.kernels.RBF(0.05)
 KINDS = {
@@ -66,8 +66,8 @@ def run(model, stream, shuffled=False):
 @pytest.fixture
 def keeps_all(monkeypatch):
     """Models keep every name, in tables."""
-    monkeypatch.setattr(storage, "THIN", 1e9)
-    monkeypatch.setattr(storage, "THIN_LARGE", 1e9)
+    monkeypatch.setattr(choose_storage, "THIN", 1e9)
+    monkeypatch.setattr(choose_storage, "THIN_LARGE", 1e9)
 
 
 def lists_of(model):
@@ -77,9 +77,9 @@ def lists_of(model):
 @pytest.fixture
 def thin(monkeypatch):
     """Models keep lists as soon as they may."""
-    monkeypatch.setattr(storage, "THIN", 3)
-    monkeypatch.setattr(storage, "THIN_LARGE", 3)
-    monkeypatch.setattr(storage, "ROOMY", 2)
+    monkeypatch.setattr(choose_storage, "THIN", 3)
+    monkeypatch.setattr(choose_storage, "THIN_LARGE", 3)
+    monkeypatch.setattr(choose_storage, "ROOMY", 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,7 +90,7 @@ def test_names_that_come_and_go_change_no_score(kind, whole, monkeypatch):
     model = KINDS[kind]()
     with monkeypatch.context() as patch:
         for name in ("THIN", "THIN_LARGE"):
-            patch.setattr(storage, name, 1e9)
+            patch.setattr(choose_storage, name, 1e9)
         expected = run(model, stream)
         assert not lists_of(model)
     for name, value in (
@@ -100,7 +100,7 @@ def test_names_that_come_and_go_change_no_score(kind, whole, monkeypatch):
         ("THICK", 2),
         ("ROOMY", 2),
     ):
-        monkeypatch.setattr(storage, name, value)
+        monkeypatch.setattr(choose_storage, name, value)
     other = KINDS[kind]()
     assert run(other, stream, shuffled=True) == expected
     assert lists_of(other)
@@ -202,7 +202,7 @@ def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(thin
             Watched.before()
             return rb.RBPClassifier.scoring_pass(addresses)
 
-    monkeypatch.setattr(storage, "ROOMY", 6)
+    monkeypatch.setattr(choose_storage, "ROOMY", 6)
     model = Watched(12, K, seed=1)
     run(model, documents(400, drift=9.0))
     index, further = model.features, iter(list(documents(400, seed=3, drift=9.0)))
@@ -278,13 +278,13 @@ SMALL = {
 @pytest.mark.parametrize("kind", SMALL)
 def test_a_table_is_not_laid_out_anew_for_every_name(kind, monkeypatch):
     """Vectors that hold all that was merged into them would fill one, but names go on coming."""
-    widths, rebuild = [], storage.StoredVectors._rebuild
+    widths, rebuild = [], choose_storage.StoredVectors._rebuild
 
     def counted(model, names, *given):
         widths.append(len(names))
         rebuild(model, names, *given)
 
-    monkeypatch.setattr(storage.StoredVectors, "_rebuild", counted)
+    monkeypatch.setattr(choose_storage.StoredVectors, "_rebuild", counted)
     model = SMALL[kind]()
     for x, y in documents(2000):
         model.learn_one(*((x,) if kind == "one class" else (x, y)))
@@ -343,7 +343,7 @@ def check_lists(model):
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_list_may_grow_where_it_is(kind, thin, monkeypatch):
     """With memory behind every block, and no more slots than are needed at once."""
-    monkeypatch.setattr(storage, "FEW_SLOTS", 4)
+    monkeypatch.setattr(choose_storage, "FEW_SLOTS", 4)
     copied = KINDS[kind]()
     expected, there, stayed = run(copied, STREAM), 0, 0
     monkeypatch.setattr(blocks, "RESERVED_FROM", 1)
@@ -381,8 +381,8 @@ def test_columns_that_grow_and_shrink_share_their_memory(thin):
 
 def test_what_merged_vectors_leave_is_enough_for_their_combination(monkeypatch):
     """Where no node is left, it takes parts of their pieces."""
-    monkeypatch.setattr(storage, "THIN", 0)
-    monkeypatch.setattr(storage, "THICK", 0)
+    monkeypatch.setattr(choose_storage, "THIN", 0)
+    monkeypatch.setattr(choose_storage, "THICK", 0)
     model = rb.BSGDClassifier(3, K, rb.maintenance.Merge(3), seed=1)
     for words in ("a", "pqr", "pqs"):
         model.learn_one(dict.fromkeys(words, 1.0), words == "a")
@@ -479,7 +479,7 @@ def test_frames_with_sparse_columns():
 
 
 def test_waves_of_names_without_end(monkeypatch, tmp_path):
-    from river_budget.algorithms import drawn
+    from river_budget.algorithms.features import drawn
 
     model, other = rb.FOGDClassifier(20, K, seed=1), rb.FOGDClassifier(20, K, seed=1)
     expected = run(model, STREAM)
@@ -498,7 +498,7 @@ def test_waves_of_names_without_end(monkeypatch, tmp_path):
 
 def test_room_for_names_of_waves_doubles_as_they_come(monkeypatch):
     """Nothing is laid out anew for each of them, and none is forgotten while there may be more room."""
-    from river_budget.algorithms import drawn
+    from river_budget.algorithms.features import drawn
 
     model, other = rb.FOGDClassifier(20, K, seed=1), rb.FOGDClassifier(20, K, seed=1)
     expected, widen, rooms = run(model, STREAM), drawn.Drawn._give_room, []

@@ -14,8 +14,8 @@ from river import compose, linear_model, preprocessing
 import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF
-from river_budget.model import storage
-from river_budget.model.describing import best_features
+from river_budget.model.base.summary import best_features
+from river_budget.model.expansions import choose_storage
 
 MAPS = [rb.RandomFourier(5), rb.Nystroem(5), rb.RBFSampler(5), rb.KernelOneClassSVM()]
 
@@ -49,11 +49,11 @@ def test_a_fresh_model_has_a_summary(model):
 
 def test_features_of_a_model_with_lists(monkeypatch):
     """They are those of the same model with a table."""
-    monkeypatch.setattr(storage, "THICK", 0)
+    monkeypatch.setattr(choose_storage, "THICK", 0)
     found = []
     for thin in (1, 1e9):
-        monkeypatch.setattr(storage, "THIN", thin)
-        monkeypatch.setattr(storage, "THIN_LARGE", thin)
+        monkeypatch.setattr(choose_storage, "THIN", thin)
+        monkeypatch.setattr(choose_storage, "THIN_LARGE", thin)
         model = rb.RBPClassifier(10, RBF(0.5), seed=1)
         for t in range(300):
             x = {f"w{(t * t + i) % 31}": 1.0 + i for i in range(3)}

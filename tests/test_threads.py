@@ -17,9 +17,10 @@ from test_saving import ALL, answers, file_of, is_supervised, stream_of, taught,
 import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF
-from river_budget.model import shells, turns
-from river_budget.model.calls import AT_A_TIME
-from river_budget.model.turns import Turn
+from river_budget.model import one_writer
+from river_budget.model.calls.calls import AT_A_TIME
+from river_budget.model.estimators import estimators
+from river_budget.model.one_writer import Turn
 
 BUSY = "two threads"
 ONE_EACH = list({type(entry.values[0]): entry for entry in ALL}.values())
@@ -65,7 +66,7 @@ def test_while_one_thread_learns_another_is_refused_and_may_predict(held, monkey
     ):
         with pytest.raises(RuntimeError, match=BUSY):
             change()
-    monkeypatch.setattr(turns, "LONGEST", 0.01)
+    monkeypatch.setattr(one_writer, "LONGEST", 0.01)
     for look in (pickle.dumps, copy.deepcopy, rb.summary, lambda m: m.n_support_vectors):
         with pytest.raises(RuntimeError, match="being changed by another thread"):
             look(held)
@@ -80,7 +81,7 @@ def test_while_one_thread_looks_another_waits_to_learn(held):
     """And the other way round: nobody is refused."""
     order, looks, go_on = [], threading.Event(), threading.Event()
 
-    @turns.looks_at_the_model
+    @one_writer.looks_at_the_model
     def look(model):
         looks.set()
         assert go_on.wait(60)
@@ -149,7 +150,7 @@ def test_a_label_that_another_thread_adds_makes_no_old_code_a_place(monkeypatch)
         model.add_label("third")
         return float(w)
 
-    monkeypatch.setattr(shells, "weight", meanwhile)
+    monkeypatch.setattr(estimators, "weight", meanwhile)
     before = pickle.dumps(model.features), views(model.block).vectors.copy()
     with pytest.raises(RuntimeError, match=BUSY):
         model.learn_one({"a": 1.0}, "odd", 2.0)

@@ -14,9 +14,9 @@ from river import base, compose
 
 from ..core.compiling.by_address import make_ready
 from ..core.compiling.needs import with_streams
-from ..model.batches import Batch
-from ..model.inspection import all_ours
-from ..model.shells import Classifier
+from ..model.estimators.checks import all_ours
+from ..model.estimators.estimators import Classifier
+from ..model.inputs.batches import Batch
 
 EXAMPLE = {"a": 0.5, "b": -0.5}
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms.sketch import constant_columns
+from ..algorithms.features.sketch import constant_columns
 from ..core.block import blocks
 from ..core.block.codes import Kernel as Code
-from ..model.lists import vectors_of
+from ..model.inputs.sparse_examples import vectors_of
 from .errors import not_exported
 from .graph import Columns, Graph
 

@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any
 
-from ..algorithms.one_class import KernelOneClassSVM
+from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..nested import last_step
 from ..saving import container
 from .graph import Columns, Graph

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.targets import plain
+from ..model.inputs.targets import plain
 from .graph import Graph
 from .predictors import Found
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from river import compose
 
-from ..algorithms.fogd import _FOGD
-from ..algorithms.one_class import KernelOneClassSVM
-from ..algorithms.sbp import SBPClassifier
+from ..algorithms.features.fogd import _FOGD
+from ..algorithms.gradient.one_class import KernelOneClassSVM
+from ..algorithms.window.sbp import SBPClassifier
 from ..core.block import blocks
-from ..model.averaging import AveragingExpansion
-from ..model.expansion import BudgetModel
-from ..model.targets import Labels
+from ..model.expansions.averaging import AveragingExpansion
+from ..model.expansions.expansion import BudgetModel
+from ..model.inputs.targets import Labels
 from .errors import not_exported
 from .expansions import expansion, waves
 from .graph import Columns, Graph

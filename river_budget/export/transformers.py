@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from river import compose
 
-from ..algorithms.fourier import RandomFourier
-from ..algorithms.nystroem import Nystroem
-from ..algorithms.sketch import PolynomialCountSketch
+from ..algorithms.features.fourier import RandomFourier
+from ..algorithms.features.nystroem import Nystroem
+from ..algorithms.features.sketch import PolynomialCountSketch
 from ..core.block import blocks
 from ..guard import BadRows, Guard
-from ..model.base import StreamModel
+from ..model.base.base import StreamModel
 from .errors import not_exported
 from .expansions import expansion, sketch, waves
 from .graph import Columns, Graph

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from river import base, compose
 
-from ..model.features import in_order
-from ..model.inspection import is_ours
-from ..model.targets import Labels
+from ..model.estimators.checks import is_ours
+from ..model.inputs.features import in_order
+from ..model.inputs.targets import Labels
 from .axes import load_matplotlib, pyplot
 from .figures import DPI, ONLY_PANEL, SMALL, TEXT
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION

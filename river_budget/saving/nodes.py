@@ -16,7 +16,7 @@ from typing import Any
 
 from river import compose
 
-from ..model.base import StreamModel
+from ..model.base.base import StreamModel
 from . import frozen, plain, rivers, states, trust
 from .errors import SavedModelError
 from .source import Source

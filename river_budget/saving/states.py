@@ -24,9 +24,9 @@ from ..core.block import blocks
 from ..core.expansion.support import HUGE_SCALE, TINY_SCALE
 from ..core.rounds.calibration import LONGEST_LEAD, STEEPEST
 from ..core.vectors.table32 import LARGEST
-from ..model.expansion import BudgetModel
-from ..model.lists import Lists, by_key, set_vectors, slots_of, vectors_of
-from ..model.turns import looks_at_the_model
+from ..model.expansions.expansion import BudgetModel
+from ..model.inputs.sparse_examples import Lists, by_key, set_vectors, slots_of, vectors_of
+from ..model.one_writer import looks_at_the_model
 from . import plain, trust
 from .source import Source
 from .trust import damaged

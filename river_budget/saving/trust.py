@@ -16,8 +16,8 @@ from ..core.block import blocks
 from ..core.block.codes import Kernel
 from ..core.block.limits import BOUND
 from ..core.budget.long_vectors import FAINT
-from ..model.expansion import BudgetModel
-from ..model.lists import vectors_of
+from ..model.expansions.expansion import BudgetModel
+from ..model.inputs.sparse_examples import vectors_of
 from .errors import SavedModelError
 
 ROUNDING = 1e-9  # of a squared length

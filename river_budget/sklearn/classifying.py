@@ -10,8 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from ..algorithms.auto import AutoKernelClassifier
-from ..model.inspection import is_bare, probabilities_of_batch, scores_of_batch
+from ..algorithms.auto.estimators import AutoKernelClassifier
+from ..model.estimators.checks import is_bare, probabilities_of_batch, scores_of_batch
 from ..nested import changed, last_step
 from ..pipelines import decision_function_one
 from .common import RiverEstimator

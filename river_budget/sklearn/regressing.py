@@ -8,7 +8,7 @@ import numpy as np
 from river import base
 from sklearn.base import RegressorMixin
 
-from ..algorithms.auto import AutoKernelRegressor
+from ..algorithms.auto.estimators import AutoKernelRegressor
 from .common import RiverEstimator
 
 __all__ = ["BudgetRegressor"]

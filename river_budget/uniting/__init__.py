@@ -8,10 +8,10 @@ from typing import Any
 
 from river import base, compose
 
-from ..algorithms.nystroem import Nystroem
-from ..model.base import StreamModel
-from ..model.expansion import BudgetModel
-from ..model.shells import Transformer
+from ..algorithms.features.nystroem import Nystroem
+from ..model.base.base import StreamModel
+from ..model.estimators.estimators import Transformer
+from ..model.expansions.expansion import BudgetModel
 from ..parameters import as_float
 from . import rivers
 from .agreement import check_alike

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.block import blocks
 from ..kernels import Kernel
-from ..model.contract import Expansion
-from ..model.expansion import BudgetModel
-from ..model.shells import Transformer
+from ..model.estimators.estimators import Transformer
+from ..model.expansions.expansion import BudgetModel
+from ..model.protocols import Expansion
 
 # Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; of the
 # kernel the gamma in use is compared.

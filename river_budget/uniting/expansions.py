@@ -18,11 +18,11 @@ from ..core.block import blocks
 from ..core.budget import united as core
 from ..core.expansion.support import LARGEST
 from ..core.rounds.calibration import STEEPEST
-from ..model.calls import Call
-from ..model.contract import Expansion, Rows
-from ..model.expansion import BudgetModel
-from ..model.lists import Lists, by_key, joined, slots_of, vectors_of
-from ..model.storage import is_thin
+from ..model.calls.calls import Call
+from ..model.expansions.choose_storage import is_thin
+from ..model.expansions.expansion import BudgetModel
+from ..model.inputs.sparse_examples import Lists, by_key, joined, slots_of, vectors_of
+from ..model.protocols import Expansion, Rows
 from .agreement import check_alike, columns_of, distinct, limit_of, unite_labels
 
 

@@ -4,7 +4,7 @@ Of all other functions a pass contains a copy. A shared one is compiled once for
 that needs it: so a first call does not wait for what only other models need.
 
 The address of such a function stands in a cell of memory, which generated code knows by the name of the function. Who
-makes a call of a pass has seen to it that what the pass may need is there (model/calls.py).
+makes a call of a pass has seen to it that what the pass may need is there (model/calls/calls.py).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Switched off are:
   function stands in, and a caller would keep an old copy of a callee that was edited in another file;
 - the addresses of compiled functions taken out of numba's dispatchers: functions that passes share (core/compiling/by_address.py) are
   `numba.cfunc`s, which have an address that numba documents;
-- the reader of dicts, two functions of C that know how CPython calls such functions (model/at_once.py): examples go the
+- the reader of dicts, two functions of C that know how CPython calls such functions (model/calls/fast_path.py): examples go the
   long way, through Python.
 
 What remains is what numba offers to authors of extensions, `numba.extending` with the types, models, cgutils and contexts

@@ -1,7 +1,7 @@
 """Examples as Python has them: dicts, which compiled code reads by itself.
 
 It has Python's lock. Whatever would run code of Python is left to Python: only names that are exactly texts, whole numbers
-or tuples of these are read, and only models are served that know no others (model/features.py), so that no `__eq__` or
+or tuples of these are read, and only models are served that know no others (model/inputs/features.py), so that no `__eq__` or
 `__hash__` of a user's is called. A value of another type than those listed is read as NaN, which no pass takes.
 
 References are borrowed from the example and from the dict of places while nothing can run in between. Only the
@@ -44,7 +44,7 @@ EXACT = 2.0**53  # up to which whole numbers are floats as they are
 STRANGE = np.int64(-2)  # the place of a name that is out of the ordinary
 ALL_BITS = 2**32 - 1
 
-# How the tie of a name is made (model/lists.py)
+# How the tie of a name is made (model/inputs/sparse_examples.py)
 TEXT_MODULUS, NUMBER_MODULUS = np.uint64(1973272913), 2**31 - 1
 OF_TEXT, OF_TUPLE = np.uint64(1), np.uint64(2)
 
@@ -174,7 +174,7 @@ def is_plain(entry, kind):
 
 @compiled
 def key_of(entry, at, name):
-    """As model/lists.py has it; NaN if the name is out of the ordinary."""
+    """As model/inputs/sparse_examples.py has it; NaN if the name is out of the ordinary."""
     kind = type_of(name)
     if kind == entry.text:
         return key_of_text(entry, at, name)
@@ -212,7 +212,7 @@ def key_of_text(entry, at, name):
 
 @compiled
 def tie_of(entry, at, name):
-    """As model/lists.py has it, for names that have a key. (0 if there is no memory to print it: then an error is set.)"""
+    """As model/inputs/sparse_examples.py has it, for names that have a key. (0 if there is no memory to print it: then an error is set.)"""
     kind = type_of(name)
     if kind == entry.text:
         return tie_of_text(entry, at, name, OF_TEXT)

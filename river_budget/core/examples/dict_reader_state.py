@@ -1,4 +1,4 @@
-"""What compiled code needs in order to read an example by itself: addresses and sizes, made by model/at_once.py."""
+"""What compiled code needs in order to read an example by itself: addresses and sizes, made by model/calls/fast_path.py."""
 
 from __future__ import annotations
 

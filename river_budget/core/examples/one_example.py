@@ -1,6 +1,6 @@
 """One example, from a dict to the scores, in one call of a C function: Python would take longer than the passes.
 
-`score` and `learn` are made functions of Python by model/at_once.py. They return None for whatever is out of the
+`score` and `learn` are made functions of Python by model/calls/fast_path.py. They return None for whatever is out of the
 ordinary, and then nothing has happened: the example goes the long way. They raise where there is no memory left, and then
 nothing has happened either. Only passes over large models let other threads go on meanwhile.
 """

@@ -1,6 +1,6 @@
 """What a pass notices about its stream and the user should know. Each is noted once in the life of a model.
 
-head.alarm is what is due: the pass stops at the next example, and Python says it (model/advice.py). head.said are the
+head.alarm is what is due: the pass stops at the next example, and Python says it (model/stream_warnings.py). head.said are the
 bits of what was said already.
 """
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...model.batches import Batch
-from ...model.calls import Call, Workspace
-from ...model.inspection import predictions_of
-from ...model.targets import Targets
+from ...model.calls.calls import Call, Workspace
+from ...model.estimators.checks import predictions_of
+from ...model.inputs.batches import Batch
+from ...model.inputs.targets import Targets
 from .chunks import ShardRows
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ...model.batches import Batch, number_or_zero
-from ...model.features import FeatureIndex, number
-from ...model.frames import Frame
-from ...model.inspection import is_bare
-from ...model.targets import Targets, array_of, weights
+from ...model.estimators.checks import is_bare
+from ...model.inputs.batches import Batch, number_or_zero
+from ...model.inputs.features import FeatureIndex, number
+from ...model.inputs.frames import Frame
+from ...model.inputs.targets import Targets, array_of, weights
 from .keys import packed, shard_of
 
 PIECE = 8192  # rows

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 from river import base
 
-from ...model.batches import Batch
-from ...model.calls import Workspace
-from ...model.inspection import forget_free_rows, is_bare, predict_batch, predict_then_learn_batch
+from ...model.calls.calls import Workspace
+from ...model.estimators.checks import (
+    forget_free_rows,
+    is_bare,
+    predict_batch,
+    predict_then_learn_batch,
+)
+from ...model.inputs.batches import Batch
 from .batch_pass import BatchPass
 from .chunks import ShardRows
 from .shared_indexes import SharedIndexes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from ...model.inspection import memory_of
+from ...model.estimators.checks import memory_of
 from .chunks import ShardRows
 from .learners import learner_of
 from .storage import Form, ShardDatabase, deserialised, serialised

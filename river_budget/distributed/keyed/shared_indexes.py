@@ -15,9 +15,9 @@ from typing import Any
 
 from river import base
 
-from ...model.features import FeatureIndex
-from ...model.targets import Labels
-from ...model.turns import Turn
+from ...model.inputs.features import FeatureIndex
+from ...model.inputs.targets import Labels
+from ...model.one_writer import Turn
 
 
 class SharedIndexes:

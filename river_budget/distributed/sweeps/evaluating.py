@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from river import base, evaluate, metrics
 
-from ...model.batches import Batch
-from ...model.features import in_order
-from ...model.inspection import predict_then_learn_batch, steps_of_ours
-from ...model.shells import Classifier, Regressor
+from ...model.estimators.checks import predict_then_learn_batch, steps_of_ours
+from ...model.estimators.estimators import Classifier, Regressor
+from ...model.inputs.batches import Batch
+from ...model.inputs.features import in_order
 from ..workers.interface import Backend, Ticket, Worker, WorkerLost
 from .journal import Outcome
 

@@ -11,8 +11,8 @@ import numpy as np
 from river.utils import dataframe
 
 from ... import merge
-from ...model.shells import Classifier, Regressor
-from ...model.targets import Targets
+from ...model.estimators.estimators import Classifier, Regressor
+from ...model.inputs.targets import Targets
 from ...parameters import one_of, optional, whole
 from ...uniting.rivers import forget_common
 from ..workers import backends

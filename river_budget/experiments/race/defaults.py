@@ -24,7 +24,7 @@ from river.datasets import synth
 import river_budget as rb
 
 from ... import datasets
-from ...model.batches import Batch
+from ...model.inputs.batches import Batch
 from ...progress import Progress
 from ..common.formats import Table
 

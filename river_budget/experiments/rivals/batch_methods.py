@@ -29,9 +29,9 @@ import numpy.typing as npt
 import scipy.sparse
 
 from ... import datasets
-from ...algorithms.bsgd import BSGDClassifier
-from ...algorithms.perceptron import KernelPerceptronClassifier
-from ...algorithms.sbp import SBPClassifier
+from ...algorithms.gradient.bsgd import BSGDClassifier
+from ...algorithms.perceptrons.perceptron import KernelPerceptronClassifier
+from ...algorithms.window.sbp import SBPClassifier
 from ...kernels import RBF
 
 Floats = npt.NDArray[np.float64]

@@ -22,8 +22,8 @@ from ...core.compiling.by_address import functions
 from ...core.compiling.needs import OF_BLOCKS, Need, with_streams
 from ...core.examples.finite import first_bad_row
 from ...core.examples.one_example import learn, score
-from ...model.at_once import ARGUMENTS, CALL
-from ...model.base import StreamModel
+from ...model.base.base import StreamModel
+from ...model.calls.fast_path import ARGUMENTS, CALL
 from ...progress import Progress
 
 OTHER_SIGNATURES = {

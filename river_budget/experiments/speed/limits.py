@@ -27,7 +27,7 @@ from ...core.examples.present_features import write_places
 from ...core.simd.registers import LANES, WORD
 from ...core.simd.vector_ops import VECTOR, dot, eight, fused, in_all, same
 from ...core.simd.vector_sums import MOST
-from ...model.calls import AT_A_TIME
+from ...model.calls.calls import AT_A_TIME
 
 TAYLOR_TERMS = [1.0 / math.factorial(n) for n in range(11, -1, -1)]
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10

@@ -2,7 +2,7 @@
 
 What a prediction finds out stays on its desk, with the row and the number of rounds the model had learned. Both are
 compared: another row, or a model that has learned since, starts afresh. The desk is no part of the model: it lies in
-scratch space, and whoever lends that to another model wipes the note (model/calls.py, core/examples/one_example.py).
+scratch space, and whoever lends that to another model wipes the note (model/calls/calls.py, core/examples/one_example.py).
 """
 
 from __future__ import annotations

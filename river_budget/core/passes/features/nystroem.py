@@ -13,7 +13,7 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
              any expansion, and only a step needs z(x)
 
 Until the support is full this is kernel gradient descent. The first example with a loss after that finds
-the pass waiting for its basis, which is computed in Python (algorithms/nystroem.py). The pass then judges this example by
+the pass waiting for its basis, which is computed in Python (algorithms/features/nystroem.py). The pass then judges this example by
 the old function, projects the function on the basis, and makes the step there. With a step of its own
 (eta_linear) the linear model starts at 0, as in the authors' program in C++.
 """

@@ -1,0 +1,1 @@
+"""AutoKernel, the learner without settings."""

@@ -1,0 +1,1 @@
+"""Features for linear models, and linear models over them: Fourier, Nystroem, sketches."""

@@ -1,0 +1,279 @@
+"""Models with random numbers for every feature, which depend on nothing but its name and the seed."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import threading
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import numpy as np
+
+from ...core.block import blocks, layout
+from ...core.compiling.needs import Need
+from ...model.base.base import StreamModel
+from ...model.calls.calls import Call
+from ...model.estimators.estimators import Transformer
+from ...model.inputs.batches import Batch
+from ...model.inputs.features import FeatureIndex
+from ...model.inputs.sparse_examples import Lists, by_key, write_order
+from ...model.inputs.targets import plain
+from ...model.one_writer import changes_the_model
+from ...model.protocols import Block, Rows
+from ...parameters import as_float
+
+AT_HAND = 2**24  # bytes of random numbers that a model keeps, however many names it has seen
+FEWEST = 256  # features whose numbers are kept
+PATIENCE = 32  # times that features may be added to more than so many, each time at the price of all others
+OLDEST = 4  # one of so many names is forgotten when there is no room
+FILLING = threading.Lock()  # predictions, in threads, may add numbers, and do not take any away
+
+
+def key_of(name: Any, entropy: int) -> int:
+    """64 bits of a feature, which depend on nothing but its name and the seed."""
+    return int(keys_of([name], entropy)[0, 0])
+
+
+def keys_of(names: Collection[Any], entropy: int) -> Any:
+    """Those of several features, one row each."""
+    digests, begun = [], _hash_with(entropy)
+    for name in names:
+        digest = begun.copy()
+        digest.update((repr(name) if type(name) is str else _text_of(name)).encode())
+        digests.append(digest.digest())
+    return np.frombuffer(b"".join(digests), "<u8").reshape(-1, 1)
+
+
+def _text_of(name: Any) -> str:
+    value = as_float(name)  # 1, 1.0 and True are one key of a dict
+    return repr(plain(name) if value is None else value)
+
+
+@functools.lru_cache(64)
+def _hash_with(entropy: int) -> Any:
+    """To be copied, which takes less time than to begin anew."""
+    return hashlib.blake2b(digest_size=8, key=entropy.to_bytes(8, "little"))
+
+
+class Table:
+    """Where a block keeps what is drawn, and what that depends on: looked up once."""
+
+    __slots__ = ("block", "header", "keys", "numbers", "ties")
+
+    def __init__(self, block: Block, n_columns: int):
+        model = blocks.views(block)
+        self.block = block
+        self.numbers = model.vectors[:, :n_columns]
+        self.keys: Any = memoryview(model.keys)  # type: ignore[arg-type]
+        self.ties: Any = memoryview(model.ties)  # type: ignore[arg-type]
+        self.header = {"kernel": int(model.head.kernel), "gamma": float(model.head.gamma)}
+
+    def __deepcopy__(self, memo: Any) -> None:
+        """A copy of a model looks at its own block."""
+
+
+class Drawn(StreamModel):
+    """A block with a row of random numbers for each feature."""
+
+    needs = Need.EXAMPLES | Need.PRODUCTS
+    scores_with_per_vector = True
+    draws_features = True
+    most_entries = 2**12
+    _table: Table | None = None
+    _additions = 0
+
+    @property
+    def n_columns(self) -> int:
+        """How many numbers belong to a feature."""
+        raise NotImplementedError
+
+    def columns_of(self, names: Collection[Any], header: dict[str, Any]) -> Any:
+        """The numbers of several features, one row each."""
+        raise NotImplementedError
+
+    def index_of(self, names: Iterable[Any]) -> FeatureIndex:
+        """What is drawn brings the scales of features, which stay as they are."""
+        return FeatureIndex(names)
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {
+            "capacity": blocks.columns_for(self.n_columns),
+            "count": self.n_columns,
+        }
+
+    def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
+        if self.block is None:
+            super().add_features(names, beside)
+            return
+        if not self.features.loose:
+            n = len(self.features) + len(names)
+            self._additions += 1
+            if n <= FEWEST or (n <= self._most_names and self._additions <= PATIENCE):
+                super().add_features(names, beside)
+                return
+            self._give_room(max(len(self.features), min(2 * n, self._most_names)))
+        self._remember(names, beside)
+
+    def _give_room(self, width: int) -> None:
+        """Names come without end: there is room for so many, and adding one does not lay out all others anew."""
+        self.resize_block(width=width)
+        self.features.loosen(width)
+        blocks.views(self.block).head.shuffled = 1
+
+    def begin_with(self, names: list[Any]) -> None:
+        super().begin_with(names)
+        self.draw(self.block, names, range(len(names)))
+
+    def know(self, names: Collection[Any], features: FeatureIndex) -> None:
+        """Their numbers are there before they are known: a feature without would be one whose waves stand still."""
+        self.draw(self.block, names, [features.places[name] for name in names])
+        super().know(names, features)
+
+    @property
+    def _most_names(self) -> int:
+        """How many features have their numbers at hand. Those of others are drawn again when they come back."""
+        return max(AT_HAND // (8 * self.n_columns), FEWEST)
+
+    def _remember(self, names: Collection[Any], beside: Collection[Any]) -> None:
+        """Draw the numbers of names; where there is no room others are forgotten, as they can be drawn again."""
+        features, more = self.features, 2 * (len(self.features) + len(names))
+        with FILLING:
+            if len(features.vacant) < len(names) and features.width < self._most_names:
+                self._give_room(min(more, self._most_names))
+            if len(features.vacant) < len(names):
+                self._forget_oldest({*beside, *names})
+            if len(features.vacant) < len(names):  # an example that is larger than the room
+                self._give_room(more)
+            self._fill(names)
+
+    def _forget_oldest(self, kept: Collection[Any]) -> None:
+        """A part of the names makes room for others: those that have been known for longest."""
+        features = self.features
+        unused = np.zeros(blocks.width_in(self.block), bool)
+        unused[features.vacant.last(len(features.vacant))] = True
+        some = -(-len(features) // OLDEST) if len(kept) <= len(unused) // OLDEST else len(features)
+        unused[list(itertools.islice(features.places.values(), some))] = True
+        features.forget(unused, kept)
+        self.at_once.follow()
+
+    def _fill(self, names: Collection[Any]) -> None:
+        """Vacant places are there: other names stay where they are, so that threads may go on."""
+        features, table = self.features, self._table
+        if table is None or table.block is not self.block:
+            table = self._table = Table(self.block, self.n_columns)
+        offered = features.vacant.last(len(names))
+        table.numbers[offered] = self.columns_of(names, table.header)
+        write_order(table.keys, table.ties, offered, names)
+        features.take(names, offered)
+
+    def forget_prepared(self) -> None:
+        super().forget_prepared()
+        self._table = None
+
+    def _state(self) -> dict[str, Any]:
+        return super()._state() | {"_table": None, "_additions": self._additions}
+
+    def draw(self, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
+        """The numbers of these features into the rows of a block."""
+        if names:
+            table = Table(block, self.n_columns)
+            table.numbers[list(places)] = self.columns_of(names, table.header)
+
+    def _block_for(self, names: list[Any]) -> Any:
+        """The same model of just these features, known or not.
+
+        So predictions count features that have not been learned, without the model being changed.
+        """
+        current = self.block  # another thread may put a new one there
+        if current is None:
+            block = blocks.allocate(**self.header_fields(len(names)), width=len(names))
+            blocks.state_of(block, self.state_type).scale = getattr(self, "scale", 0.0)
+        else:
+            head = blocks.views(current).head
+            fields = {name: head[name] for name in head.dtype.names} | {"width": len(names)}
+            block = blocks.allocate(**fields)
+            old, new = blocks.views(current), blocks.views(block)
+            own = slice(layout.STATE_AT, layout.TABLES_AT)
+            block[own] = current[own]
+            new.coefficients[:], new.per_vector[:] = old.coefficients, old.per_vector
+        self.draw(block, names, range(len(names)))
+        return block
+
+    def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
+        self.features.reject(x)
+        names = by_key(x)
+        rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
+        Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
+        return scores[0].tolist()
+
+    def _score_list(self, x: dict[Any, Any]) -> Any:
+        features = self.features
+        if features.loose and not x.keys() <= features.places.keys():
+            features.check(x)
+            with FILLING:
+                new = features.unknown(x)
+                if 0 < len(new) <= len(features.vacant):
+                    self._fill(new)
+            found = self.at_once.score(x)  # now that all of them are known
+            if found is not None:
+                return found
+        return super()._score_list(x)
+
+    def _score_batch(self, batch: Batch) -> Rows:
+        if batch.lists is not None:
+            parts = [batch.part(*ends) for ends in batch.parts(self.most_entries)]
+            return np.vstack([np.zeros((0, self.n_outputs)), *map(self._score_lists, parts)])
+        unknown = set(batch.names).difference(self.features)
+        if self.block is not None and not unknown:
+            return super()._score_batch(batch)
+        places = {name: place for place, name in enumerate(batch.names)}
+        names = by_key(places)
+        rows = np.ascontiguousarray(batch.values[:, [places[name] for name in names]])
+        scores = np.zeros((len(rows), self.n_outputs))
+        Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
+        return scores
+
+    def _score_lists(self, batch: Batch) -> Rows:
+        """The scores of a few examples, by a model of just the features that occur in them."""
+        names, lists = batch.names_in_use(), batch.lists
+        places = {name: place for place, name in enumerate(by_key(names))}
+        found = np.zeros(len(batch.names), np.int64)
+        columns = {name: column for column, name in enumerate(batch.names)}
+        for name in names:
+            found[columns[name]] = places[name]
+        assert lists is not None
+        rows = Lists(lists.starts, found[lists.places], lists.values)
+        scores = np.zeros((len(rows), self.n_outputs))
+        Call(self._block_for(list(places)), rows, scores=scores).run(self.scoring_pass)
+        return scores
+
+
+class DrawnMap(Drawn, Transformer):
+    """A map of such a kind."""
+
+    @changes_the_model
+    def learn_one(self, x: dict[Any, Any]) -> None:
+        """Get to know the features; the map of known ones never changes."""
+        self.features.check(x)
+        if self.block is None or not self.features.knows(x):
+            self._meet(x)
+        self._count(1)
+
+    @changes_the_model
+    def _meet(self, x: dict[Any, Any]) -> None:
+        self.add_features(self.features.unknown(x))
+
+    @changes_the_model
+    def learn_many(self, X: Any) -> None:
+        batch = Batch(X)
+        if len(batch):
+            self.rows_of(batch)
+            self._count(len(batch))
+
+    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        if self.block is None:
+            features = self._score_with_unknown(self.features.present(x))
+            return dict(zip(self._feature_names(), features, strict=True))
+        return super().transform_one(x)

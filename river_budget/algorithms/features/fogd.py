@@ -1,0 +1,210 @@
+"""Gradient descent on random Fourier features (FOGD)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.block import blocks
+from ...core.passes.features import fourier as core
+from ...kernels import RBF, Kernel
+from ...model.calls.calls import Call
+from ...model.estimators.estimators import Classifier, Regressor
+from ...model.expansions.averaging import Averaging, split
+from ...model.inputs.sparse_examples import by_key
+from ...parameters import Mutable, not_negative, optional, positive
+from .fourier import Fourier
+
+__all__ = ["FOGDClassifier", "FOGDRegressor"]
+
+
+class _FOGD(Averaging, Fourier):
+    learning_pass = staticmethod(core.learn)
+    scoring_pass = staticmethod(core.decide)
+    counters = ("averaged",)
+    scores_with_per_vector = True
+
+    learning_rate = Mutable(positive)
+
+    def check_restored_rows(self, count: int) -> None:
+        """The weights of the sines may be any numbers."""
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        rows = self.n_outputs * self._rows_of_output
+        return super().header_fields(n_features) | {"per_vector": rows}
+
+    @property
+    def _rows_of_output(self) -> int:
+        """Each has weights of cosines, and of sines: and a mean has both."""
+        return 3 if self.average else 1
+
+    def resize_block(self, **sizes: int) -> None:
+        if "outputs" in sizes:
+            sizes["per_vector"] = sizes["outputs"] * self._rows_of_output
+        super().resize_block(**sizes)
+
+    def after_promotion(self) -> None:
+        rows, table = self._rows_of_output, blocks.views(self.block).per_vector
+        for kind in range(rows):
+            split(table[kind::rows])
+
+    def last_iterate_one(self, x: dict[Any, Any]) -> Any:
+        """What `decision_function_one` would be without the mean: the score by the last iterate."""
+        x = self.features.present(x)
+        names = by_key(x)
+        rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
+        Call(self._block_for(names), rows, scores=scores).run(core.decide_last)
+        return self.named(scores[0].tolist())
+
+
+class FOGDClassifier(_FOGD, Classifier):
+    """Gradient descent on the hinge loss over random Fourier features.
+
+    A kernel learner without support vectors: a linear model over `n_components` random waves. Time and
+    memory are the same from the first example to the last, and nothing is ever thrown away. It needs more
+    components than a budgeted model needs vectors; with many features, and where a few examples tell most of
+    the story, `NOGDClassifier` or merging (`BSGDClassifier`) are more accurate for the same cost.
+
+    While a model lives, `mutate` or assignment may change `learning_rate`.
+
+    Not for many features with few waves: the error of the kernel falls with the root of their number only.
+
+    Parameters
+    ----------
+    n_components
+        The number of frequencies; each gives a cosine and a sine.
+    kernel
+        `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF("2/d")`.
+    learning_rate
+        Size of a step, as for a kernel (the features of an example have length 1).
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
+    seed
+        Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.FOGDClassifier(kernel=rb.kernels.RBF(4.0), seed=1)
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 8...%
+
+    What it holds does not depend on what it has seen:
+
+    >>> fresh = rb.FOGDClassifier(kernel=rb.kernels.RBF(4.0), seed=1)
+    >>> fresh.learn_one({"1": 0.0, "2": 0.0}, True)
+    >>> fresh.memory_usage == model["FOGDClassifier"].memory_usage
+    True
+
+    References
+    ----------
+    [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
+
+    """
+
+    def __init__(
+        self,
+        n_components: int = 400,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.8,
+        classes: tuple[Any, ...] | None = None,
+        seed: int | None = None,
+        average: bool | float = False,
+    ):
+        super().__init__(kernel, classes, seed)
+        self._set_average(average)
+        self._set_components(n_components)
+        self.learning_rate = learning_rate
+
+
+class FOGDRegressor(_FOGD, Regressor):
+    """Gradient descent on the squared error over random Fourier features.
+
+    Errors up to `epsilon` count nothing. Targets should be of order one: put a `TargetStandardScaler` around
+    the pipeline.
+
+    While a model lives, `mutate` or assignment may change `learning_rate`, `epsilon` and `max_error`.
+
+    Not for targets in their own units, nor for many features with few waves.
+
+    Parameters
+    ----------
+    n_components
+        The number of frequencies; each gives a cosine and a sine.
+    kernel
+        `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF("0.55/d")`.
+    learning_rate
+        Share of the error that a step removes.
+    epsilon
+        Errors up to this size cost nothing.
+    seed
+        Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
+    max_error
+        Larger errors count as this one (the loss of Huber), so that an outlier does not throw the model off its
+        course. None: all errors count in full, as in the paper.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.FOGDRegressor(seed=1)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+
+    More waves come closer to the kernel:
+
+    >>> for n_components in (10, 1000):
+    ...     model = preprocessing.TargetStandardScaler(
+    ...         preprocessing.StandardScaler() | rb.FOGDRegressor(n_components, seed=1)
+    ...     )
+    ...     evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.38...
+    MAE: 0.35...
+
+    References
+    ----------
+    [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
+
+    """
+
+    usual_kernel = RBF("0.55/d")
+    epsilon = Mutable(not_negative)
+    max_error = Mutable(optional(positive))
+    file_defaults = {"max_error": None, "average": False}
+
+    def __init__(
+        self,
+        n_components: int = 400,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.29,
+        epsilon: float = 0.1,
+        seed: int | None = None,
+        max_error: float | None = 1.0,
+        average: bool | float = False,
+    ):
+        super().__init__(kernel, seed)
+        self._set_average(average)
+        self._set_components(n_components)
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon
+        self.max_error = max_error

@@ -1,0 +1,231 @@
+"""Random Fourier features: a map for linear models; FOGD has a linear model inside."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from ...core.block import blocks
+from ...core.block.codes import Kernel as Code
+from ...core.block.random_numbers import uniforms
+from ...core.passes.features import fourier as core
+from ...kernels import RBF, Kernel
+from ...parameters import Mutable, positive, whole
+from .drawn import Drawn, DrawnMap, keys_of
+
+__all__ = ["RBFSampler", "RandomFourier"]
+
+
+def frequencies(name: Any, entropy: int, n: int, header: dict[str, Any]) -> Any:
+    """n frequencies of a feature, which depend on nothing but its name and the seed.
+
+    More of them begin with the same ones. Their distribution is the Fourier transform of the kernel.
+    """
+    return frequencies_of([name], entropy, n, header)[0]
+
+
+def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[str, Any]) -> Any:
+    """Those of several features, one row each."""
+    uniform: Any = uniforms(keys_of(names, entropy), n)  # type: ignore[no-untyped-call]
+    if header["kernel"] == Code.RBF:  # normal
+        normal: Any = _quantiles()(uniform, uniform)
+        normal *= math.sqrt(2.0 * header["gamma"])
+        return normal
+    return header["gamma"] * np.tan(math.pi * (uniform - 0.5))  # Cauchy
+
+
+@functools.cache
+def _quantiles() -> Any:
+    """Those of the normal distribution."""
+    from scipy.special import ndtri  # here, as only these models need it
+
+    return ndtri
+
+
+@functools.cache
+def _names(n: int) -> list[str]:
+    return [f"cos_{j}" for j in range(n)] + [f"sin_{j}" for j in range(n)]
+
+
+class Fourier(Drawn):
+    """What is common to the map and to FOGD: a block whose columns are frequencies."""
+
+    state_type = core.STATE
+    n_components: int
+
+    def _set_components(self, n_components: int) -> None:
+        whole(1)("n_components", n_components)
+        kernel = self.kernel_in_use
+        if kernel.header_fields(1)["kernel"] not in (Code.RBF, Code.LAPLACIAN):
+            raise ValueError(
+                f"random Fourier features need kernel=RBF or Laplacian, not kernel={kernel!r}"
+            )
+        self.n_components = n_components
+
+    @property
+    def n_columns(self) -> int:
+        return self.n_components
+
+    def columns_of(self, names: Collection[Any], header: dict[str, Any]) -> Any:
+        """The frequencies of several features, one row each."""
+        waves = frequencies_of(names, self.entropy, self.n_components, header)
+        scales = self.kernel_in_use.scales
+        if scales is None:
+            return waves
+        return np.array([[scales.get(name, 1.0)] for name in names]) * waves
+
+
+class RandomFourier(Fourier, DrawnMap):
+    """Random Fourier features: a linear model behind them becomes a kernel machine.
+
+    Every feature is a wave over the whole example, so products of features count too: inner products of
+    what comes out approximate the kernel, with an error of about 1 / sqrt(n_components). River's `RBFSampler`
+    draws waves over one feature at a time. It approximates a sum of one-dimensional kernels, which cannot
+    express that two features act together (XOR), and yields `n_components` features for each one that comes
+    in. Where features act one by one that sum may learn faster; everywhere else this map does better, and its
+    size does not grow with the number of features.
+
+    The frequencies of a feature depend on its name and the seed only: a map with the same seed is the
+    same map, whatever the order in which features appear.
+
+    Not for kernels other than `RBF` and `Laplacian`, nor in front of models that need sparse features.
+
+    Parameters
+    ----------
+    n_components
+        The number of frequencies. Each gives two features, a cosine and a sine.
+    kernel
+        `RBF` or `Laplacian` of `river_budget.kernels`; None stands for `RBF()`.
+    seed
+        Seed of the frequencies; None draws anew in every run.
+    scale
+        The length of what comes out. Linear models take steps in proportion to its square; 7, whose square is about
+        that of fifty scaled features, suits River's with their default rates. 1 makes inner products those of
+        the kernel.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, linear_model, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler()
+    ...     | rb.RandomFourier(100, kernel=rb.kernels.RBF(1.0), seed=1)
+    ...     | linear_model.LogisticRegression()
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 8...%
+
+    The inner product of two examples is close to the kernel:
+
+    >>> features = rb.RandomFourier(1000, kernel=rb.kernels.RBF(0.5), seed=1, scale=1.0)
+    >>> a, b = features.transform_one({"x": 1.0, "y": 0.0}), features.transform_one({"x": 0.0, "y": 1.0})
+    >>> sum(a[i] * b[i] for i in a)  # exp(-0.5 * 2) = 0.3679
+    0.3...
+
+    References
+    ----------
+    [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf)
+
+    """
+
+    scoring_pass = staticmethod(core.transform)
+    file_defaults = {"scale": 1.0}
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        kernel: Kernel | None = None,
+        seed: int | None = None,
+        scale: float = 7.0,
+    ):
+        super().__init__(kernel, seed)
+        self._set_components(n_components)
+        positive("scale", scale)
+        self.scale = scale
+
+    @property
+    def n_outputs(self) -> int:
+        return 2 * self.n_components
+
+    def _feature_names(self) -> list[str]:
+        return _names(self.n_components)
+
+
+def _width_of_rbf(name: str, value: Any) -> None:
+    RBF(value)
+
+
+class RBFSampler(RandomFourier):
+    """`RandomFourier` for the RBF kernel, with the signature of River's class of this name.
+
+    Swapping the import is all it takes. What comes out differs: waves over the whole example, which
+    approximate scale^2 exp(-gamma |x - z|^2), and not waves over single features; and two features for each
+    component, however many come in. They are named "cos_0", "sin_0" and so on, as they belong to no single
+    feature. A gamma that suits River's is d times too large here, so the default is `"auto"`, 1 / d.
+
+    Not for features that act one by one, where River's sampler learns faster.
+
+    While a model lives, `mutate` or assignment may change `gamma`.
+
+    Parameters
+    ----------
+    gamma
+        How fast similarity falls with distance: a number, `"auto"`, or a text such as `"2/d"`. It may be
+        assigned: the waves are stretched, and a linear model behind them has to learn anew.
+    n_components
+        The number of frequencies. Each gives two features, a cosine and a sine.
+    seed
+        Seed of the frequencies; None draws anew in every run.
+    scale
+        The length of what comes out: see `RandomFourier`.
+
+    Examples
+    --------
+
+    >>> from river import linear_model, optim, stream
+    >>> import river_budget as rb
+
+    >>> X, Y = [[0, 0], [1, 1], [1, 0], [0, 1]], [False, False, True, True]
+    >>> model = rb.RBFSampler(seed=3) | linear_model.LogisticRegression(optim.SGD(0.1))
+    >>> for _ in range(30):
+    ...     for x, y in stream.iter_array(X, Y):
+    ...         model.learn_one(x, y)
+    >>> [model.predict_one(x) for x, y in stream.iter_array(X, Y)]
+    [False, False, True, True]
+
+    References
+    ----------
+    [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf)
+
+    """
+
+    gamma = Mutable(_width_of_rbf)
+
+    def __init__(
+        self,
+        gamma: float | str = "auto",
+        n_components: int = 100,
+        seed: int | None = None,
+        scale: float = 7.0,
+    ):
+        super().__init__(n_components, RBF(gamma), seed, scale)
+        self.gamma = gamma
+
+    def _change(self, name: str, value: Any) -> None:
+        """Another width: the same waves, stretched."""
+        super()._change(name, value)
+        self.kernel = RBF(value)
+        if self.block is not None:
+            head = blocks.views(self.block).head
+            head.gamma = self.kernel.header_fields(len(self.features))["gamma"]
+            self.forget_prepared()  # what is known of the width
+            self.draw(self.block, list(self.features), self.features.places.values())
+
+    def transform_one(self, x: dict[Any, Any], y: Any = None) -> dict[Any, Any]:
+        return super().transform_one(x)

@@ -1,0 +1,209 @@
+"""Gradient descent on Nyström features (NOGD)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.passes.features import nystroem as core
+from ...kernels import RBF, Kernel
+from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.expansions.averaging import AveragingExpansion
+from ...parameters import Mutable, not_negative, optional, positive
+from .nystroem import NystroemBasis
+
+__all__ = ["NOGDClassifier", "NOGDRegressor"]
+
+
+class _NOGD(AveragingExpansion, NystroemBasis):
+    learning_pass = staticmethod(core.learn)
+    counters = ("averaged",)
+
+    learning_rate = Mutable(positive)
+    eta_linear = Mutable(optional(positive))
+
+    def fit_united_budget(self) -> None:
+        self.fit_budget()
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        """A support that was frozen in one of the models is frozen: with a basis of its own."""
+        super().after_uniting(parts)
+        gathering = all(part.model.state_record().stage == core.GATHERING for part in parts)
+        if self.n_support_vectors and not gathering:
+            self._learn_basis()
+
+    @property
+    def _largest_rank(self) -> int:
+        return max(1, round(0.2 * self.budget)) if self.rank is None else self.rank
+
+    def prepare(self) -> None:
+        self._learn_basis()
+        if self.eta_linear is not None:
+            self.state_record().stage = core.FRESH
+
+
+class NOGDClassifier(_NOGD, BudgetClassifier):
+    """Gradient descent on the hinge loss over Nyström features.
+
+    The first `budget` examples with a loss become support vectors, as in `KernelOGDClassifier`. Then the
+    support is frozen: its `rank` most important functions become features, and from there on a linear model
+    learns on them. Nothing is forgotten, and no update can hurt the support. It is accurate and steady where
+    the first examples are typical of all; on a stream that drifts away from them prefer a model that replaces
+    its vectors (`BSGDClassifier`, `ForgetronClassifier`).
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `eta_linear`.
+
+    Not for streams whose examples move away from the first ones: what it compares with is frozen.
+
+    Parameters
+    ----------
+    budget
+        The number of support vectors. Once the support is frozen, a smaller budget takes effect and a
+        larger one does not.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("1.5/d")`.
+    rank
+        The number of features. None: a fifth of the budget.
+    learning_rate
+        Size of a step.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
+    eta_linear
+        Size of a step once the support is frozen; the linear model then starts at 0, as in the program of the
+        authors. None: the learning rate, and the linear model starts with what was learned before.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.NOGDClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0), rank=60
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 8...%
+
+    All vectors come from the beginning, and none has gone since:
+
+    >>> max(vector["arrival"] for vector in rb.support_vectors(model)) < 100
+    True
+
+    References
+    ----------
+    [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
+
+    """
+
+    usual_kernel = RBF("1.5/d")
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        rank: int | None = None,
+        learning_rate: float = 1.4,
+        classes: tuple[Any, ...] | None = None,
+        eta_linear: float | None = None,
+        average: bool | float = False,
+    ):
+        super().__init__(kernel, classes)
+        self._set_average(average)
+        self._set_parameters(budget, rank)
+        self.learning_rate = learning_rate
+        self.eta_linear = eta_linear
+
+
+class NOGDRegressor(_NOGD, BudgetRegressor):
+    """Gradient descent on the squared error over Nyström features.
+
+    Errors up to `epsilon` count nothing. Targets should be of order one: put a `TargetStandardScaler` around
+    the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `epsilon`,
+    `eta_linear` and `max_error`.
+
+    Not for streams whose examples move away from the first ones, nor for targets in their own units.
+
+    Parameters
+    ----------
+    budget
+        The number of support vectors. Once the support is frozen, a smaller budget takes effect and a
+        larger one does not.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("0.4/d")`.
+    rank
+        The number of features. None: a fifth of the budget.
+    learning_rate
+        Share of the error that a step removes.
+    epsilon
+        Errors up to this size cost nothing.
+    eta_linear
+        The same once the support is frozen; the linear model then starts at 0, as in the program of the
+        authors. None: the learning rate, and the linear model starts with what was learned before.
+    max_error
+        Larger errors count as this one (the loss of Huber), so that an outlier does not throw the model off its
+        course. None: all errors count in full, as in the paper.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.NOGDRegressor(budget=50)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+
+    A higher rank keeps more of what the vectors span:
+
+    >>> for rank in (5, 50):
+    ...     model = preprocessing.TargetStandardScaler(
+    ...         preprocessing.StandardScaler() | rb.NOGDRegressor(budget=50, rank=rank)
+    ...     )
+    ...     print(evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE()))
+    MAE: 0...
+    MAE: 0...
+
+    References
+    ----------
+    [^1]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. Journal of Machine Learning Research 17.](https://jmlr.org/papers/v17/14-148.html)
+
+    """
+
+    usual_kernel = RBF("0.4/d")
+    epsilon = Mutable(not_negative)
+    max_error = Mutable(optional(positive))
+    file_defaults = {"max_error": None, "average": False}
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        rank: int | None = None,
+        learning_rate: float = 0.28,
+        epsilon: float = 0.1,
+        eta_linear: float | None = None,
+        max_error: float | None = 1.0,
+        average: bool | float = False,
+    ):
+        super().__init__(kernel, None)
+        self._set_average(average)
+        self._set_parameters(budget, rank)
+        self.learning_rate = learning_rate
+        self.eta_linear = eta_linear
+        self.epsilon = epsilon
+        self.max_error = max_error

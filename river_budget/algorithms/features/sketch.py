@@ -1,0 +1,137 @@
+"""Sketches of products of features: a map for linear models."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from ...core.block import blocks
+from ...core.block.random_numbers import uniforms
+from ...core.compiling.needs import Need
+from ...core.passes.features import sketch as core
+from ...kernels import Kernel, Polynomial
+from ...parameters import positive, whole
+from .drawn import DrawnMap, keys_of
+
+__all__ = ["PolynomialCountSketch"]
+
+
+@functools.cache
+def _names(n: int) -> list[str]:
+    return [f"sketch_{j}" for j in range(n)]
+
+
+def _columns(uniform: Any, n_components: int) -> Any:
+    """Places and signs, in turn."""
+    columns = np.where(uniform < 0.5, -1.0, 1.0)
+    columns[..., ::2] = np.floor(uniform[..., ::2] * n_components)
+    return columns
+
+
+class PolynomialCountSketch(DrawnMap):
+    """A sketch of all products of features: a linear model behind it becomes a polynomial one.
+
+    Inner products of what comes out are those of the polynomial kernel on average, with an error of about
+    1 / sqrt(n_components) of the lengths. All products of two of 100 features are 5,050 features; a sketch mixes
+    them into as many as one likes. Features should be scaled, as products of large ones drown all others.
+
+    Not for few features, of which all products themselves (River's `PolynomialExtender`) say more, nor for boundaries
+    that are curved in other ways: `RandomFourier` and `Nystroem` follow those.
+
+    The place and the sign of a feature depend on its name and the seed only: a map with the same seed is the same
+    map, whatever the order in which features appear. The time for an example grows with its features that are not
+    0, times `n_components`, times the degree.
+
+    Parameters
+    ----------
+    n_components
+        The number of features that come out.
+    kernel
+        A `Polynomial` of `river_budget.kernels` with a coef0 of at least 0; None stands for
+        `Polynomial(2, "1/d", 1.0)`.
+    seed
+        Seed of the places and signs; None draws anew in every run.
+    scale
+        What comes out is multiplied by it. Linear models take steps in proportion to its square. 1 makes inner
+        products those of the kernel.
+
+    Examples
+    --------
+
+    >>> from river import evaluate, linear_model, metrics
+    >>> import river_budget as rb
+
+    Products of features decide, which a linear model cannot see (its accuracy is 50%):
+
+    >>> import random
+    >>> rng = random.Random(1)
+    >>> def stream(n):
+    ...     for _ in range(n):
+    ...         x = {i: rng.gauss(0.0, 1.0) for i in range(10)}
+    ...         yield x, x[0] * x[1] + x[2] * x[3] > 0.0
+    >>> model = rb.PolynomialCountSketch(200, seed=1) | linear_model.LogisticRegression()
+    >>> evaluate.progressive_val_score(stream(5000), model, metrics.Accuracy())
+    Accuracy: 8...%
+
+    References
+    ----------
+    [^1]: [Pham, N. and Pagh, R., 2013. Fast and scalable polynomial kernels via explicit feature maps. KDD 2013.](https://doi.org/10.1145/2487575.2487591)
+
+    """
+
+    state_type = core.STATE
+    needs = Need.EXAMPLES
+    scoring_pass = staticmethod(core.transform)
+    usual_kernel = Polynomial(2, "1/d", 1.0)
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        kernel: Kernel | None = None,
+        seed: int | None = None,
+        scale: float = 5.0,
+    ):
+        super().__init__(kernel, seed)
+        whole(1)("n_components", n_components)
+        used = self.kernel_in_use
+        if not isinstance(used, Polynomial) or used.coef0 < 0.0:
+            raise ValueError(
+                f"a sketch needs kernel=Polynomial with a coef0 of at least 0, not kernel={kernel!r}"
+            )
+        positive("scale", scale)
+        self.n_components = n_components
+        self.scale = scale
+
+    @property
+    def n_outputs(self) -> int:
+        return self.n_components
+
+    @property
+    def n_columns(self) -> int:
+        return 2 * int(self.kernel_in_use.header_fields(1)["degree"])
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"desk": 2 * self.n_components}
+
+    def columns_of(self, names: Collection[Any], header: dict[str, Any]) -> Any:
+        """A place and a sign for each factor of a product, of several features, one row each."""
+        uniform: Any = uniforms(keys_of(names, self.entropy), self.n_columns)  # type: ignore[no-untyped-call]
+        return _columns(uniform, self.n_components)
+
+    def check_restored_state(self, count: int) -> None:
+        names, places = list(self.features), list(self.features.places.values())
+        rows = blocks.views(self.block).vectors[places, :count]
+        if names and not np.array_equal(rows, self.columns_of(names, {})):
+            raise ValueError("its places and signs are not those of its features")
+
+    def _feature_names(self) -> list[str]:
+        return _names(self.n_components)
+
+
+def constant_columns(model: PolynomialCountSketch, random: int) -> Any:
+    """The places and signs of what stands for coef0, from the `random` of its header (core/passes/features/sketch.py)."""
+    uniform: Any = uniforms(random, model.n_columns)  # type: ignore[no-untyped-call]
+    return _columns(uniform, model.n_components)

@@ -1,0 +1,1 @@
+"""Gradient descent: OGD, BOGD, NORMA, BSGD, and the one-class machine."""

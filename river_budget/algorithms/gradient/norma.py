@@ -1,0 +1,196 @@
+"""NORMA: gradient descent with a margin, a tube or a threshold that finds itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.block.codes import Maintenance
+from ...core.budget import removal
+from ...core.passes.gradient import norma as core
+from ...kernels import Kernel
+from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.expansions.expansion import BudgetModel
+from ...parameters import Mutable, check_decay, not_negative, optional, positive, share, whole
+
+__all__ = ["NORMAClassifier", "NORMARegressor"]
+
+
+class _NORMA(BudgetModel):
+    learning_pass = staticmethod(core.learn)
+    shrinking_pass = staticmethod(removal.shrink_to_budget)
+    state_type = core.STATE
+
+    budget = Mutable(optional(whole(1)))
+    learning_rate = Mutable(positive)
+    l2 = Mutable(not_negative)
+    nu = Mutable(share)
+
+    def _set_parameters(
+        self, budget: int | None, learning_rate: float, l2: float, nu: float
+    ) -> None:
+        self.budget = budget
+        self.learning_rate = learning_rate
+        self.l2 = l2
+        self.nu = nu
+        self._check_together()
+
+    def _check_together(self, **parameters: Any) -> None:
+        both = self.__dict__ | parameters
+        check_decay(both["learning_rate"], both["l2"])
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"maintenance": Maintenance.REMOVE_OLDEST}
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        """The level is measured in units of the function."""
+        super().after_uniting(parts)
+        self.state_record().level = sum(
+            part.weight * part.model.state_record().level for part in parts
+        )
+
+
+class NORMAClassifier(_NORMA, BudgetClassifier):
+    """Gradient descent with decay and a margin that moves until a share `nu` of the examples lies inside.
+
+    Kept for comparison: without a width made for the stream it is well behind `BSGDClassifier`.
+    The decay makes old examples fade, so dropping the oldest costs little: with a `budget`, NORMA is cheap and
+    follows drift. Binary only.
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and `nu`.
+
+    Not for more than two classes, nor for streams whose old examples still count.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors: the newest are kept. None: no limit.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
+    learning_rate
+        Size of a step.
+    l2
+        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+    nu
+        The share of examples that end up inside the margin, and become support vectors.
+    classes
+        The two labels, if they are known in advance: the negative one first. None: of booleans True is the
+        positive one, of other labels the second that comes.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.NORMAClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 8...%
+
+    Only the newest are kept:
+
+    >>> arrivals = sorted(vector["arrival"] for vector in rb.support_vectors(model))
+    >>> arrivals[-1] - arrivals[0]
+    99
+
+    References
+    ----------
+    [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
+
+    """
+
+    _binary = True
+
+    def __init__(
+        self,
+        budget: int | None = 100,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.03,
+        l2: float = 0.03,
+        nu: float = 0.4,
+        classes: tuple[Any, ...] | None = None,
+        dtype: str = "float64",
+    ):
+        super().__init__(kernel, classes)
+        self._set_dtype(dtype)
+        self._set_parameters(budget, learning_rate, l2, nu)
+
+
+class NORMARegressor(_NORMA, BudgetRegressor):
+    """Gradient descent with decay and a tube that widens until a share `nu` of the examples lies outside.
+
+    Steps have one size, whatever the error, so single outliers do little harm. The decay makes old
+    examples fade, so dropping the oldest costs little. Targets should be of order one: put a
+    `TargetStandardScaler` around the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and `nu`.
+
+    Not for fine differences: steps of one size leave a noise of that size.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors: the newest are kept. None: no limit.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
+    learning_rate
+        Size of a step.
+    l2
+        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+    nu
+        The share of examples that end up outside the tube, and become support vectors.
+    epsilon
+        The width of the tube at the start.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.NORMARegressor(budget=50)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+
+    One target gone wrong does little harm:
+
+    >>> x, y = next(iter(datasets.TrumpApproval()))
+    >>> inside = model.regressor["NORMARegressor"]
+    >>> before = inside.predict_one(x)
+    >>> inside.learn_one(x, 1e6)
+    >>> abs(inside.predict_one(x) - before) < 1.0
+    True
+
+    References
+    ----------
+    [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
+
+    """
+
+    def __init__(
+        self,
+        budget: int | None = 100,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.3,
+        l2: float = 0.03,
+        nu: float = 0.4,
+        epsilon: float = 0.1,
+        dtype: str = "float64",
+    ):
+        super().__init__(kernel, None)
+        self._set_dtype(dtype)
+        not_negative("epsilon", epsilon)
+        self._set_parameters(budget, learning_rate, l2, nu)
+        self.epsilon = epsilon
+
+    def initial_state(self) -> dict[str, Any]:
+        return {"level": self.epsilon}

@@ -1,0 +1,158 @@
+"""Gradient descent with kernels, without a budget (OGD)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.passes.gradient import ogd as core
+from ...kernels import Kernel
+from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.expansions.averaging import AveragingExpansion
+from ...parameters import Mutable, not_negative, positive
+
+__all__ = ["KernelOGDClassifier", "KernelOGDRegressor"]
+
+
+class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
+    """Gradient descent on the hinge loss with a constant step, without a budget.
+
+    Kept for comparison: it grows without limit. Every example inside the margin becomes a support vector:
+    more accurate than the Perceptron, and larger. It never forgets, so memory and time grow with the stream.
+    Choose it for short streams, or to see what a budget costs; `BOGDClassifier` is the same with one.
+
+    Not for streams without end: it stores every example inside the margin.
+
+    While a model lives, `mutate` or assignment may change `learning_rate`.
+
+    Parameters
+    ----------
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
+    learning_rate
+        Size of a step.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.KernelOGDClassifier(rb.kernels.RBF(4.0))
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 89...%
+
+    How many it has stored by now:
+
+    >>> model["KernelOGDClassifier"].n_support_vectors > 1000
+    True
+
+    References
+    ----------
+    [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
+
+    """
+
+    learning_pass = staticmethod(core.learn)
+    state_type = core.STATE
+    counters = ("averaged",)
+
+    learning_rate = Mutable(positive)
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.5,
+        classes: tuple[Any, ...] | None = None,
+        average: bool | float = False,
+        dtype: str = "float64",
+    ):
+        super().__init__(kernel, classes)
+        self._set_dtype(dtype)
+        self._set_average(average)
+        self.learning_rate = learning_rate
+
+
+class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
+    """Gradient descent on the squared error with a constant step, without a budget.
+
+    Kept for comparison: it grows without limit. Errors up to `epsilon` count nothing. It never forgets, so
+    memory and time grow with the stream. Targets should be of order one: put a `TargetStandardScaler` around
+    the pipeline.
+
+    Not for streams without end: it stores every example with an error above `epsilon`.
+
+    While a model lives, `mutate` or assignment may change `learning_rate` and `epsilon`.
+
+    Parameters
+    ----------
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
+    learning_rate
+        Share of the error that a step removes.
+    epsilon
+        Errors up to this size cost nothing.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.KernelOGDRegressor()
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+
+    How many it has stored by now, of 1001:
+
+    >>> model.regressor["KernelOGDRegressor"].n_support_vectors > 500
+    True
+
+    References
+    ----------
+    [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
+    [^2]: The guide, [regression](guide/regression.md).
+
+    """
+
+    learning_pass = staticmethod(core.learn)
+    state_type = core.STATE
+    counters = ("averaged",)
+
+    learning_rate = Mutable(positive)
+    epsilon = Mutable(not_negative)
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.2,
+        epsilon: float = 0.1,
+        average: bool | float = False,
+        dtype: str = "float64",
+    ):
+        super().__init__(kernel, None)
+        self._set_dtype(dtype)
+        self._set_average(average)
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon

@@ -1,0 +1,209 @@
+"""Novelty detection: the one-class support vector machine as a stream learner."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from river import base
+
+from ...core.block import blocks
+from ...core.block.codes import Strategy, Task
+from ...core.budget.keep import shrink_to_budget
+from ...core.passes.gradient import norma as core
+from ...kernels import Kernel
+from ...maintenance import Maintenance
+from ...model.expansions.expansion import Maintained, holding
+from ...model.inputs.batches import Batch
+from ...model.one_writer import changes_the_model
+from ...parameters import Mutable, check_decay, not_negative, positive, share
+
+__all__ = ["KernelOneClassSVM"]
+
+
+class KernelOneClassSVM(Maintained, base.AnomalyDetector):
+    """A kernel one-class SVM that learns one example at a time, in constant memory.
+
+    The novelty form of NORMA: a function is pulled up where examples come in, and fades; a threshold moves so
+    that a share `nu` of the examples lies below it. The kernel bends around clusters, which a linear
+    one-class SVM cannot do.
+
+    Scores lie between 0 and 1, as River's detectors have them: above .5 outside, where the function is below
+    the threshold, and 1 where no vector is near. `decision_function_one` is the threshold minus the function:
+    positive outside, negative inside.
+
+    It needs features of similar size, so put a `StandardScaler` in front. It takes for normal what there is
+    much of: anomalies that come in one dense cluster are hard to see from about half of `nu` on (an AUC near .7
+    to .8), and as more than a share `nu` they become part of the model (River's HTTP or Shuttle data, where
+    attacks are alike). There, tree-based detectors do better.
+
+    While a model lives, `mutate` or assignment may change `nu`, `budget`, `learning_rate` and `l2`.
+
+    Not for anomalies that come in dense clusters, nor for features of different size without a scaler.
+
+    Parameters
+    ----------
+    nu
+        The share of examples that end up outside.
+    budget
+        The largest number of support vectors. None: no limit.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF()`.
+    maintenance
+        One of `river_budget.maintenance`: how a full model makes room. None stands for `Merge()`.
+    learning_rate
+        Size of a step. The threshold is found after some multiples of 1 / (learning_rate * nu) examples.
+    l2
+        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+    seed
+        Seed of `RemoveRandom`; None draws anew in every run.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+
+    Examples
+    --------
+
+    >>> import random
+    >>> from river import anomaly
+    >>> import river_budget as rb
+
+    >>> model = rb.KernelOneClassSVM(nu=0.1, kernel=rb.kernels.RBF(1.0))
+    >>> rng = random.Random(42)
+    >>> for _ in range(2000):  # a ring
+    ...     angle = rng.uniform(0, 6.28)
+    ...     model.learn_one({"x": np.cos(angle), "y": np.sin(angle)})
+    >>> model.score_one({"x": 0.0, "y": -1.0}) < 0.5 < model.score_one({"x": 0.0, "y": 3.0})
+    True
+
+    Behind a quantile filter it says yes or no:
+
+    >>> detector = anomaly.QuantileFilter(model, q=0.98)
+
+    References
+    ----------
+    [^1]: [Kivinen, J., Smola, A. and Williamson, R., 2004. Online learning with kernels. IEEE Transactions on Signal Processing 52.](https://doi.org/10.1109/TSP.2004.830991)
+
+    """
+
+    learning_pass = staticmethod(core.learn_novelty)
+    other_passes: ClassVar = {
+        Strategy.REMOVE: holding(core.learn_novelty_removing),
+        Strategy.MANY: holding(core.learn_novelty_merging_many),
+        Strategy.FACTOR: holding(core.learn_novelty_projecting),
+    }
+    scoring_pass = staticmethod(core.score_novelty)
+    shrinking_pass = staticmethod(shrink_to_budget)
+    state_type = core.STATE
+
+    nu = Mutable(share)
+    learning_rate = Mutable(positive)
+    l2 = Mutable(not_negative)
+
+    def __init__(
+        self,
+        nu: float = 0.1,
+        budget: int | None = 100,
+        kernel: Kernel | None = None,
+        maintenance: Maintenance | None = None,
+        learning_rate: float = 0.05,
+        l2: float = 0.01,
+        seed: int | None = None,
+        dtype: str = "float64",
+    ):
+        super().__init__(kernel, seed)
+        self._set_dtype(dtype)
+        self.nu = nu
+        self.learning_rate = learning_rate
+        self.l2 = l2
+        self._maintain(budget, maintenance)
+
+    def _check_together(self, **parameters: Any) -> None:
+        super()._check_together(**parameters)
+        both = self.__dict__ | parameters
+        check_decay(both["learning_rate"], both["l2"])
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"task": Task.BINARY, "outputs": 1}
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        """The threshold is a part of the score."""
+        super().after_uniting(parts)
+        self.state_record().level = sum(
+            part.weight * part.model.state_record().level for part in parts
+        )
+
+    @changes_the_model
+    def learn_one(self, x: dict[Any, Any]) -> None:
+        self._learn_row(x, 0.0, 1.0)
+
+    def score_one(self, x: dict[Any, Any]) -> float:
+        """How strange x is, from 0 to 1. More than .5: it lies outside. 0 before anything was learned."""
+        return _strangeness_of_one(self._score_row(x)[0], self._level)
+
+    def decision_function_one(self, x: dict[Any, Any]) -> float:
+        """How far x lies outside: the threshold minus the function at x."""
+        score: float = self._score_row(x)[0]
+        return score
+
+    @property
+    def _level(self) -> float:
+        """rho; NaN before anything was learned."""
+        block = self.block
+        if block is None or not blocks.field_of(block, "count")[0]:
+            return math.nan
+        return blocks.real_of_state(block, self.state_type, "level")
+
+    @changes_the_model
+    def learn_many(self, X: Any) -> None:
+        """Learn the examples in their order, exactly as a loop of `learn_one`."""
+        self.score_then_learn_many(X)
+
+    @changes_the_model
+    def score_then_learn_many(self, X: Any) -> Any:
+        """The score of each example before it is learned: test, then learn, in one call.
+
+        Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
+        """
+        batch = Batch(X, checked=False)
+        n = len(batch)
+        scores, levels, ones = np.empty((n, 1)), np.zeros(n), np.ones(n)
+        self.all_or_nothing(batch, lambda: self.run_parts(batch, levels, ones, scores))
+        return batch.series(_strangeness(scores[:, 0], levels), None)
+
+    def score_many(self, X: Any) -> Any:
+        """The scores of many examples."""
+        batch = Batch(X, predicted=True, checked=False)
+        return batch.series(_strangeness(self._score_batch(batch)[:, 0], self._level), None)
+
+
+def _strangeness(outside: Any, level: Any) -> Any:
+    """From rho - f(x) to [0, 1], by a map that never decreases: 1 - f / (2 rho) outside, where f < rho, and
+    (rho / f)^4 / 2 inside.
+
+    Thresholds that are spread evenly, as those of River's ROCAUC, then lie among the strange and among the others.
+    At first, with rho <= 0, nothing lies outside. Before that, without a vector (rho is NaN), nothing is strange at all: a
+    filter that keeps strange examples from a detector must let the first ones through.
+    """
+    rho = np.maximum(level, 0.0)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        f = np.maximum(rho - outside, 0.0)
+        settled = np.where(outside > 0.0, 1.0 - 0.5 * f / rho, 0.5 * (rho / f) ** 4)
+        settled = np.where((f == 0.0) & (outside > 0.0), 1.0, settled)
+    early = 0.5 / (1.0 + np.maximum(-outside, 0.0))
+    found = np.where(rho > 0.0, np.where(outside == 0.0, 0.5, settled), early)
+    return np.where(np.isnan(level), 0.0, found)
+
+
+def _strangeness_of_one(outside: float, level: float) -> float:
+    """The same of one example, to the same bits."""
+    if math.isnan(level):
+        return 0.0
+    rho = max(level, 0.0)
+    if rho == 0.0:
+        return 0.5 / (1.0 + max(-outside, 0.0))
+    f = max(rho - outside, 0.0)
+    if outside > 0.0:
+        return 1.0 - 0.5 * f / rho
+    return 0.5 if outside == 0.0 else 0.5 * float(np.power(rho / f, 4))

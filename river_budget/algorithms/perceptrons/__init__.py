@@ -1,0 +1,1 @@
+"""Perceptrons with and without a budget, and budgeted passive-aggressive learning."""

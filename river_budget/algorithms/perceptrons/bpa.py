@@ -1,0 +1,122 @@
+"""Passive-aggressive learning on a budget (BPA)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.block import blocks
+from ...core.passes.perceptrons import bpa as core
+from ...kernels import RBF, Kernel
+from ...model.estimators.estimators import BudgetClassifier
+from ...parameters import Mutable, one_of, positive, whole
+
+__all__ = ["BPAClassifier"]
+
+_CODES = {"simple": core.SIMPLE, "nearest": core.NEAREST, "projection": core.PROJECTION}
+
+
+class BPAClassifier(BudgetClassifier):
+    """Budgeted passive-aggressive learning: the step and the removal as one problem.
+
+    Each example that is not classified with margin 1 gets a step just long enough to be, up to `C`. A full
+    model gives up the vector whose part can best be handed over: to the newcomer alone (`"simple"`), also to
+    its nearest neighbour (`"nearest"`), or to all that stay (`"projection"`).
+
+    "simple" costs as much as removing a vector and needs a `C` made for the stream, "nearest" costs a little more
+    and is good without, "projection" costs the square of the budget.
+
+    While a model lives, `mutate` or assignment may change `budget` and `C`.
+
+    Not for noisy streams with a large `C`: a step that corrects every mistake in full learns the noise.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("1.5/d")`.
+    C
+        The longest step. The papers have 1, which follows noise.
+    update
+        Who inherits what a removed vector knew: "simple", "nearest" or "projection".
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BPAClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 89...%
+
+    The rule of the papers, handing over to the newcomer alone and steps of up to 1, is simpler and a little worse:
+
+    >>> model = preprocessing.StandardScaler() | rb.BPAClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0), C=1.0, update="simple"
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 87...%
+
+    References
+    ----------
+    [^1]: [Wang, Z. and Vucetic, S., 2010. Online passive-aggressive algorithms on a budget. AISTATS.](https://proceedings.mlr.press/v9/wang10b.html)
+
+    """
+
+    learning_pass = staticmethod(core.learn)
+    shrinking_pass = staticmethod(core.shrink_to_budget)
+    state_type = core.STATE
+
+    usual_kernel = RBF("1.5/d")
+
+    budget = Mutable(whole(1))
+    C = Mutable(positive)
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        C: float = 0.45,
+        update: str = "nearest",
+        classes: tuple[Any, ...] | None = None,
+    ):
+        super().__init__(kernel, classes)
+        one_of(*_CODES)("update", update)
+        self.budget = budget
+        self.C = C
+        self.update = update
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        rows = core.NEIGHBOUR_ROWS if self.update == "nearest" else 0
+        factored = int(self.update == "projection")
+        return super().header_fields(n_features) | {"per_vector": rows, "factored": factored}
+
+    def initial_state(self) -> dict[str, Any]:
+        return {"code": _CODES[self.update]}
+
+    def check_restored_rows(self, count: int) -> None:
+        """The places of neighbours, which are -1 for none."""
+        neighbours = blocks.views(self.block).per_vector[core.NEIGHBOUR, :count]
+        whole = neighbours == np.floor(neighbours)
+        if not (whole & (neighbours >= -1.0) & (neighbours < count)).all():
+            raise ValueError("its vectors have neighbours that do not exist")
+
+    def fit_united_budget(self) -> None:
+        if self.update == "nearest":
+            self.fit_budget()
+        else:
+            super().fit_united_budget()
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        super().after_uniting(parts)
+        if self.update == "nearest":
+            self.fit_budget()  # nothing goes any more, and neighbours are looked for

@@ -1,0 +1,92 @@
+"""The budget Perceptron of Crammer, Kandola and Singer (CKS)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.block import blocks
+from ...core.passes.perceptrons import budget_perceptron as core
+from ...kernels import Kernel
+from ...model.estimators.estimators import BudgetClassifier
+from ...parameters import Mutable, finite, whole
+
+__all__ = ["BudgetPerceptronClassifier"]
+
+
+class BudgetPerceptronClassifier(BudgetClassifier):
+    """The budget Perceptron of Crammer, Kandola and Singer (CKS): what is easy is forgotten.
+
+    Kept for comparison: on noisy streams it is worse than a constant. A full model drops the vector that
+    would be classified with the largest margin without itself. Good on clean data. On noisy data it collects
+    the examples that cannot be learned, mislabelled ones among them: then take `Forgetron` or
+    `BSGDClassifier`. Binary only.
+
+    Not for noise, and more than two classes.
+
+    While a model lives, `mutate` or assignment may change `budget` and `margin`.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
+    margin
+        Examples with a margin up to this size are learned; 0: only mistakes.
+    classes
+        The two labels, if they are known in advance: the negative one first. None: of booleans True is the
+        positive one, of other labels the second that comes.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.BudgetPerceptronClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 61...%
+
+    Where no label is wrong it does better:
+
+    >>> from river.datasets import synth
+
+    >>> sine = synth.Sine(classification_function=2, seed=1).take(2000)
+    >>> evaluate.progressive_val_score(sine, model.clone(), metrics.Accuracy())
+    Accuracy: 9...%
+
+    References
+    ----------
+    [^1]: [Crammer, K., Kandola, J. and Singer, Y., 2003. Online classification on a budget. NIPS.](https://papers.nips.cc/paper/2385-online-classification-on-a-budget)
+
+    """
+
+    learning_pass = staticmethod(core.learn)
+    shrinking_pass = staticmethod(core.shrink_to_budget)
+    state_type = core.STATE
+    per_vector_rows = 1  # the scores of the support vectors
+    _binary = True
+
+    budget = Mutable(whole(1))
+    margin = Mutable(finite)
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        margin: float = 0.0,
+        classes: tuple[Any, ...] | None = None,
+    ):
+        super().__init__(kernel, classes)
+        self.budget = budget
+        self.margin = margin
+
+    def check_restored_rows(self, count: int) -> None:
+        """Scores may be any numbers."""
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        super().after_uniting(parts)
+        kept = blocks.views(self.block).per_vector[0]
+        kept[: self.n_support_vectors] = self.scores_of_vectors()[:, 0]

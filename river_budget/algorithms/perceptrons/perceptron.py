@@ -1,0 +1,183 @@
+"""The kernel Perceptron, without a budget and with one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ...core.block.codes import Strategy
+from ...core.budget.keep import shrink_to_budget
+from ...core.passes.perceptrons import perceptron as core
+from ...kernels import Kernel
+from ...maintenance import Maintenance, RemoveOldest
+from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.expansions.averaging import AveragingExpansion
+from ...model.expansions.expansion import BudgetModel, Maintained, holding
+from ...parameters import Mutable, not_negative, positive
+
+__all__ = ["KernelPerceptronClassifier", "KernelPerceptronRegressor"]
+
+
+class _Perceptron(BudgetModel):
+    learning_pass = staticmethod(core.learn)
+    state_type = core.STATE
+    counters = ("averaged",)
+
+
+class ClassifierSteps(_Perceptron, BudgetClassifier):
+    def initial_state(self) -> dict[str, Any]:
+        return {"learning_rate": 1.0}
+
+
+class RegressorSteps(_Perceptron, BudgetRegressor):
+    learning_rate = Mutable(positive)
+    epsilon = Mutable(not_negative)
+
+
+class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps):
+    """The kernel Perceptron: every mistake becomes a support vector, by default for ever.
+
+    Kept for comparison: the baseline that all budgets are measured against. Without a budget it never
+    forgets, so memory and time grow with the number of mistakes: on a noisy stream without limit. Choose it
+    for short streams, or to see what a budget costs; otherwise one of the others. With a budget it forgets
+    the oldest vector, or does what `maintenance` says; `RemoveRandom()` makes it an `RBPClassifier`, and with
+    shrinking before each removal of the oldest it would be a `ForgetronClassifier`.
+
+    Not for noisy streams without a `budget`: it stores every mistake.
+
+    While a model lives, `mutate` or assignment may change `budget`.
+
+    Parameters
+    ----------
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
+    budget
+        The largest number of support vectors. None: no limit.
+    maintenance
+        One of `river_budget.maintenance`: how a full model makes room. None stands for `RemoveOldest()`.
+    seed
+        Seed of `RemoveRandom`; None draws anew in every run.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.KernelPerceptronClassifier(rb.kernels.RBF(4.0))
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 86...%
+
+    How many mistakes it has stored by now:
+
+    >>> model["KernelPerceptronClassifier"].n_support_vectors > 600
+    True
+
+    References
+    ----------
+    [^1]: [Freund, Y. and Schapire, R., 1999. Large margin classification using the Perceptron algorithm. Machine Learning 37.](https://doi.org/10.1023/A:1007662407062)
+
+    """
+
+    other_passes: ClassVar = {
+        Strategy.PAIRS: holding(core.learn_merging),
+        Strategy.MANY: holding(core.learn_merging_many),
+        Strategy.FACTOR: holding(core.learn_projecting),
+    }
+    shrinking_pass = staticmethod(shrink_to_budget)
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        classes: tuple[Any, ...] | None = None,
+        budget: int | None = None,
+        maintenance: Maintenance | None = None,
+        seed: int | None = None,
+        average: bool | float = False,
+        dtype: str = "float64",
+    ):
+        super().__init__(kernel, classes, seed)
+        self._set_dtype(dtype)
+        self._set_average(average)
+        self._maintain(budget, maintenance)
+
+    def _usual_strategy(self, budget: int | None) -> Maintenance:
+        return RemoveOldest()
+
+
+class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
+    """The kernel Perceptron for regression: steps of one size towards the target, without a budget.
+
+    Kept for comparison: it grows without limit. Every error above `epsilon` adds a support vector with
+    coefficient `learning_rate`, up or down. Memory and time grow with their number. Targets should be of
+    order one: put a `TargetStandardScaler` around the pipeline.
+
+    Not for streams without end: it stores every example with an error above `epsilon`.
+
+    While a model lives, `mutate` or assignment may change `learning_rate` and `epsilon`.
+
+    Parameters
+    ----------
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
+    learning_rate
+        Size of a step.
+    epsilon
+        Errors up to this size cost nothing.
+    average
+        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
+        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
+        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
+        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.KernelPerceptronRegressor()
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.33...
+
+    How many it has stored by now, of 1001:
+
+    >>> model.regressor["KernelPerceptronRegressor"].n_support_vectors > 400
+    True
+
+    References
+    ----------
+    [^1]: [Freund, Y. and Schapire, R., 1999. Large margin classification using the Perceptron algorithm. Machine Learning 37.](https://doi.org/10.1023/A:1007662407062)
+    [^2]: The guide, [regression](guide/regression.md).
+
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.1,
+        epsilon: float = 0.1,
+        average: bool | float = False,
+        dtype: str = "float64",
+    ):
+        super().__init__(kernel, None)
+        self._set_dtype(dtype)
+        self._set_average(average)
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon

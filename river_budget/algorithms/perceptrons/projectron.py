@@ -1,0 +1,248 @@
+"""Projectron and Projectron++: what the model can nearly say already is not stored again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.passes.perceptrons import projectron as core
+from ...kernels import RBF, Kernel
+from ...model.estimators.estimators import BudgetClassifier, BudgetRegressor
+from ...model.expansions.expansion import BudgetModel
+from ...parameters import Mutable, not_negative, optional, positive, whole
+
+__all__ = ["ProjectronClassifier", "ProjectronPPClassifier", "ProjectronRegressor"]
+
+
+class _Projectron(BudgetModel):
+    learning_pass = staticmethod(core.learn)
+    shrinking_pass = staticmethod(core.shrink_to_budget)
+    state_type = core.STATE
+
+    budget = Mutable(optional(whole(1)))
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"factored": 1}
+
+    def initial_state(self) -> dict[str, Any]:
+        return {"eager": 0}
+
+
+class ProjectronClassifier(_Projectron, BudgetClassifier):
+    """A kernel Perceptron that projects a mistake on its support instead of storing it.
+
+    It stores until the budget is full, and then projects; with a `threshold`, it also projects what lies
+    near the span of the support, so that the support grows only by what is new. The support is chosen
+    early and never changes: take it for streams that stand still, not for drift.
+
+    An update costs the square of the budget, as the projection solves a linear system.
+
+    While a model lives, `mutate` or assignment may change `budget` and `threshold`.
+
+    Not for drift, nor for budgets of thousands: every update costs their square.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors. None: no limit but what `threshold` sets.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
+    threshold
+        The squared distance to the span of the support up to which a mistake is projected.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.ProjectronClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 86...%
+
+    With a threshold and no budget the support grows by what is new, and stops by itself:
+
+    >>> model = preprocessing.StandardScaler() | rb.ProjectronClassifier(
+    ...     budget=None, kernel=rb.kernels.RBF(4.0), threshold=0.1
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 86...%
+    >>> model["ProjectronClassifier"].n_support_vectors < 100
+    True
+
+    References
+    ----------
+    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2009. Bounded kernel-based online learning. JMLR 10.](https://jmlr.org/papers/v10/orabona09a.html)
+
+    """
+
+    threshold = Mutable(not_negative)
+
+    def __init__(
+        self,
+        budget: int | None = 100,
+        kernel: Kernel | None = None,
+        threshold: float = 0.0,
+        classes: tuple[Any, ...] | None = None,
+    ):
+        super().__init__(kernel, classes)
+        self.budget = budget
+        self.threshold = threshold
+
+    def initial_state(self) -> dict[str, Any]:
+        return {"learning_rate": 1.0, "eager": 0}
+
+
+class ProjectronRegressor(_Projectron, BudgetRegressor):
+    """The rule of `ProjectronClassifier` for regression.
+
+    Every error above `epsilon` counts as a mistake, and the step is `learning_rate` up or down. Targets
+    should be of order one: put a `TargetStandardScaler` around the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `threshold`, `learning_rate` and
+    `epsilon`.
+
+    Not for drift, nor for budgets of thousands: every update costs their square.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors. None: no limit but what `threshold` sets.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("0.7/d")`.
+    threshold
+        The squared distance to the span of the support up to which a mistake is projected.
+    learning_rate
+        Size of a step.
+    epsilon
+        Errors up to this size cost nothing.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.ProjectronRegressor(budget=50)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+
+    With a threshold it needs few vectors:
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.ProjectronRegressor(budget=None, threshold=0.1)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+    >>> model.regressor["ProjectronRegressor"].n_support_vectors < 100
+    True
+
+    References
+    ----------
+    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2009. Bounded kernel-based online learning. JMLR 10.](https://jmlr.org/papers/v10/orabona09a.html)
+    [^2]: The guide, [regression](guide/regression.md).
+
+    """
+
+    usual_kernel = RBF("0.7/d")
+    threshold = Mutable(not_negative)
+    learning_rate = Mutable(positive)
+    epsilon = Mutable(not_negative)
+
+    def __init__(
+        self,
+        budget: int | None = 100,
+        kernel: Kernel | None = None,
+        threshold: float = 0.01,
+        learning_rate: float = 0.2,
+        epsilon: float = 0.1,
+    ):
+        super().__init__(kernel, None)
+        self.budget = budget
+        self.threshold = threshold
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon
+
+
+class ProjectronPPClassifier(_Projectron, BudgetClassifier):
+    """Projectron++: learns from margin errors too, as far as they can be projected.
+
+    A correct prediction with too small a margin is projected in part, and never stored. That makes it the
+    most accurate of the Perceptrons here for the same budget. An update costs the square of the budget,
+    and there are more of them than with `ProjectronClassifier`.
+
+    While a model lives, `mutate` or assignment may change `budget` and `threshold`.
+
+    Not for drift, nor for budgets of thousands: every update costs their square.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors. None: no limit but what `threshold` sets.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("1/d")`.
+    threshold
+        The squared distance to the span of the support up to which a mistake is projected; it also says
+        how much of a margin error is. None stands for the rule of 2016, which needs a budget: everything is
+        stored until the budget is full.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.ProjectronPPClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 88...%
+
+    What margin errors teach; `ProjectronClassifier` passes them by:
+
+    >>> model = preprocessing.StandardScaler() | rb.ProjectronClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 86...%
+
+    References
+    ----------
+    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2009. Bounded kernel-based online learning. JMLR 10.](https://jmlr.org/papers/v10/orabona09a.html)
+    [^2]: [Lu, J., Hoi, S., Wang, J., Zhao, P. and Liu, Z., 2016. Large scale online kernel learning. JMLR 17.](https://jmlr.org/papers/v17/14-148.html)
+
+    """
+
+    usual_kernel = RBF()
+    threshold = Mutable(optional(not_negative))
+
+    def __init__(
+        self,
+        budget: int | None = 100,
+        kernel: Kernel | None = None,
+        threshold: float | None = None,
+        classes: tuple[Any, ...] | None = None,
+    ):
+        super().__init__(kernel, classes)
+        self.budget = budget
+        self.threshold = threshold
+        self._check_together()
+
+    def _check_together(self, **parameters: Any) -> None:
+        both = self.__dict__ | parameters
+        if both["budget"] is None and both["threshold"] is None:
+            raise ValueError("threshold must be a number where budget is None")
+
+    def initial_state(self) -> dict[str, Any]:
+        return {"learning_rate": 1.0, "eager": 1}

@@ -1,0 +1,153 @@
+"""The randomised budget Perceptron (RBP): who makes room is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.block.codes import Maintenance
+from ...core.budget import removal
+from ...kernels import Kernel
+from ...model.expansions.expansion import BudgetModel
+from ...parameters import Mutable, whole
+from .perceptron import ClassifierSteps, RegressorSteps
+
+__all__ = ["RBPClassifier", "RBPRegressor"]
+
+
+class _RBP(BudgetModel):
+    shrinking_pass = staticmethod(removal.shrink_to_budget)
+
+    budget = Mutable(whole(1))
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"maintenance": Maintenance.REMOVE_RANDOM}
+
+
+class RBPClassifier(_RBP, ClassifierSteps):
+    """The randomised budget Perceptron: a newcomer takes the place of a vector drawn at random.
+
+    Kept for comparison: without settings made for the stream it is well behind `BSGDClassifier`. The cheapest
+    budget there is, and by its authors' proof not a bad one when the target moves. It loses more than
+    `Forgetron` or the projecting ones where the target stands still.
+
+    While a model lives, `mutate` or assignment may change `budget`.
+
+    Not for streams that stand still: chance throws away what is still needed.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
+    classes
+        The labels, if they are known in advance: the negative one first, or three and more in the order
+        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
+        of other labels the second that comes.
+    seed
+        Seed of the random numbers; None draws anew in every run.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.RBPClassifier(
+    ...     budget=100, kernel=rb.kernels.RBF(4.0), seed=1
+    ... )
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 8...%
+
+    Any vector may have to go, so some of the first are still there:
+
+    >>> len(rb.support_vectors(model)), min(v["arrival"] for v in rb.support_vectors(model)) < 900
+    (100, True)
+
+    References
+    ----------
+    [^1]: [Cavallanti, G., Cesa-Bianchi, N. and Gentile, C., 2007. Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69.](https://doi.org/10.1007/s10994-007-5003-0)
+
+    """
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        classes: tuple[Any, ...] | None = None,
+        seed: int | None = None,
+        dtype: str = "float64",
+    ):
+        super().__init__(kernel, classes, seed)
+        self._set_dtype(dtype)
+        self.budget = budget
+
+
+class RBPRegressor(_RBP, RegressorSteps):
+    """The randomised budget Perceptron for regression: see `RBPClassifier`.
+
+    Kept for comparison: forgetting whole vectors costs regression most. `BSGDRegressor` merges them.
+
+    Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
+
+    While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `epsilon`.
+
+    Not for smooth targets, where forgetting costs most.
+
+    Parameters
+    ----------
+    budget
+        The largest number of support vectors.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("0.5/d")`.
+    learning_rate
+        Size of a step.
+    epsilon
+        Errors up to this size cost nothing.
+    seed
+        Seed of the random numbers; None draws anew in every run.
+    dtype
+        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
+        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.TargetStandardScaler(
+    ...     preprocessing.StandardScaler() | rb.RBPRegressor(budget=50, seed=1)
+    ... )
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0...
+
+    The budget is kept whatever comes:
+
+    >>> model.regressor["RBPRegressor"].n_support_vectors
+    50
+
+    References
+    ----------
+    [^1]: [Cavallanti, G., Cesa-Bianchi, N. and Gentile, C., 2007. Tracking the best hyperplane with a simple budget Perceptron. Machine Learning 69.](https://doi.org/10.1007/s10994-007-5003-0)
+    [^2]: The guide, [regression](guide/regression.md).
+
+    """
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernel: Kernel | None = None,
+        learning_rate: float = 0.1,
+        epsilon: float = 0.1,
+        seed: int | None = None,
+        dtype: str = "float64",
+    ):
+        super().__init__(kernel, seed)
+        self._set_dtype(dtype)
+        self.budget = budget
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon

@@ -1,0 +1,1 @@
+"""The stochastic batch Perceptron on a window of the stream."""

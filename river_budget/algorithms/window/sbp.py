@@ -1,0 +1,317 @@
+"""The stochastic batch Perceptron: a kernel SVM that is trained on a window of the stream."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.block import blocks
+from ...core.block.limits import BOUND
+from ...core.passes.window import sbp as core
+from ...core.passes.window import window_choice as choice
+from ...core.rounds.calibration import STEEPEST
+from ...core.rounds.losses import LONGEST
+from ...kernels import Kernel
+from ...model.calls.calls import Call
+from ...model.estimators.estimators import BudgetClassifier
+from ...model.expansions.expansion import FIRST_CAPACITY, GROWTH
+from ...model.one_writer import changes_the_model, looks_at_the_model
+from ...model.protocols import Rows
+from ...parameters import Mutable, boolean, not_negative, one_of, optional, positive, whole
+
+__all__ = ["SBPClassifier"]
+
+LARGE = 1e200  # far beyond what a window gets to, and products of it do not overflow
+MOST_PASSES = 1000  # over the window, to find an optimum
+LARGEST_TABLE = 1024  # windows up to this size keep all kernel values: 8 MB
+
+
+def _all_within(bound: float, *tables: Any) -> bool:
+    return all((np.abs(table) <= bound).all() for table in tables)
+
+
+class SBPClassifier(BudgetClassifier):
+    """The kernelised stochastic batch Perceptron (SBP), on a window of examples.
+
+    A window holds `window` examples: a uniform sample of the past, or the most recent ones. Every arrival is
+    followed by `steps` iterations that train a kernel SVM on the window, so an example is learned from many
+    times. It gets more out of few examples than models that look at each one once, and takes more time for
+    each.
+
+    A window keeps its examples whether they are support vectors or not. `rb.save(..., predict_only=True)` and
+    `rb.load(..., predict_only=True)` keep the support vectors only.
+
+    It is a batch learner too, one of the fastest for kernel SVMs: with a window as large as the data and
+    `steps=0`, call `learn_many` and then `refine`.
+
+    Two classes only; for more, put it into river's `multiclass.OneVsRestClassifier`.
+
+    While a model lives, `mutate` or assignment may change `window`, `slack` and `steps`.
+
+    Not for drift as it comes (`eviction="oldest"` follows slowly), nor where a row may take some microseconds
+    only: each arrival trains on the window.
+
+    Parameters
+    ----------
+    window
+        The largest number of stored examples. Up to 1024 their kernel values are stored too, which takes
+        8 window² bytes.
+    kernel
+        One of `river_budget.kernels`; None stands for `RBF("2/d")`.
+    slack
+        How far the margin may be missed, on average over the window, by a model of length one. More slack
+        is a smoother model.
+    steps
+        Iterations after each arrival.
+    fit_bias
+        Whether the model has a bias, which is not regularised.
+    eviction
+        Which example makes room in a full window: "reservoir" keeps a uniform sample of the past, "oldest"
+        forgets what came first.
+    classes
+        The labels, if they are known in advance: the negative one first. Others are then an error.
+        None: of booleans True is the positive one, of other labels the second that comes.
+    seed
+        Seed of the random numbers; None draws anew in every run.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate, metrics, preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.SBPClassifier(kernel=rb.kernels.RBF(4.0), seed=1)
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 8...%
+
+    More iterations without new examples, averaged:
+
+    >>> model["SBPClassifier"].refine(1000)
+
+    References
+    ----------
+    [^1]: [Cotter, A., Shalev-Shwartz, S. and Srebro, N., 2012. The kernelized stochastic batch Perceptron. ICML.](https://arxiv.org/abs/1204.0566)
+
+    """
+
+    learning_pass = staticmethod(core.learn)
+    scoring_pass = staticmethod(core.decide)
+    shrinking_pass = staticmethod(core.shrink_to_window)
+    state_type = core.STATE
+    budget_name = "window"
+    per_vector_rows = core.PER_VECTOR
+    _binary = True
+    counters = ("seen", "done")
+    checked_fields = ("seen", "done", "iterations", "refined", "positives")
+    file_limits = {"steps": 1_000_000}  # after one example
+    factor_is_table = True  # of kernel values, in small windows
+    drops_idle_vectors = True
+
+    window = Mutable(whole(1))
+    slack = Mutable(not_negative)
+    steps = Mutable(whole(0))
+
+    def __init__(
+        self,
+        window: int = 500,
+        kernel: Kernel | None = None,
+        slack: float = 0.02,
+        steps: int = 4,
+        fit_bias: bool = False,
+        eviction: str = "reservoir",
+        classes: tuple[Any, ...] | None = None,
+        seed: int | None = None,
+    ):
+        super().__init__(kernel, classes, seed)
+        boolean("fit_bias", fit_bias)
+        one_of("reservoir", "oldest")("eviction", eviction)
+        self.window = window
+        self.slack = slack
+        self.steps = steps
+        self.fit_bias = fit_bias
+        self.eviction = eviction
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"factored": int(self.window <= LARGEST_TABLE)}
+
+    def initial_state(self) -> dict[str, Any]:
+        return {"reservoir": int(self.eviction == "reservoir")}
+
+    def check_restored_state(self, count: int) -> None:
+        state = self.state_record()
+        if blocks.views(self.block).head.per_vector == 0:  # it only predicts
+            state.positives = 0
+        counters = (state.positives, state.seen, state.done, state.refined, state.iterations)
+        if state.positives > count or min(counters) < 0:
+            raise ValueError("its window has another size")
+        if not 0.0 <= state.last_slope <= STEEPEST:
+            raise ValueError("last_slope is out of range")
+
+    def check_restored_rows(self, count: int) -> None:
+        """A search for a water level would not end among numbers that are not finite."""
+        block, state = blocks.views(self.block), self.state_record()
+        labels, pulls = block.per_vector[[choice.LABELS, choice.PULLS], :count]
+        if not (np.abs(labels) == 1.0).all() or np.sum(labels > 0.0) != state.positives:
+            raise ValueError("its window has other labels")
+        if not ((pulls >= 0.0) & (pulls <= LONGEST)).all():
+            raise ValueError("the weights of its window are out of range")
+        numbers = (state.norm2, state.bias, state.last_bias)
+        if not _all_within(LARGE, block.coefficients, block.per_vector, *numbers):
+            raise ValueError("its window is out of range")
+        if not _all_within(BOUND, block.factor):
+            raise ValueError("its factor is out of range")
+
+    def window_labels(self, flipped: bool) -> Any:
+        """The labels and the weights of the window."""
+        labels, pulls = self._window_rows()[[choice.LABELS, choice.PULLS]]
+        return np.array([-labels if flipped else labels, pulls])
+
+    def set_window_labels(self, marks: Rows) -> None:
+        self._window_rows()[[choice.LABELS, choice.PULLS]] = marks
+
+    def _window_rows(self) -> Any:
+        if blocks.views(self.block).head.per_vector == 0:
+            raise RuntimeError("this model was loaded with predict_only=True: its window is gone")
+        return blocks.views(self.block).per_vector[:, : self.n_support_vectors]
+
+    def after_uniting(self, parts: list[Any]) -> None:
+        """Learning goes on from the function that predicts, also where that is a mean of iterates."""
+        super().after_uniting(parts)
+        self.resize_block(factored=self.header_fields(1)["factored"])
+        state, rows, n = self.state_record(), self._window_rows(), self.n_support_vectors
+        rows[choice.RESPONSES] = rows[choice.LABELS] * self.scores_of_vectors()[:, 0]
+        state.norm2, state.seen = self.squared_length(), max(state.seen, n)
+        state.positives = np.sum(rows[choice.LABELS] > 0.0)
+        state.bias = sum(
+            (-part.weight if part.flipped else part.weight) * part.model.state_record().bias
+            for part in parts
+        )
+        block = blocks.views(self.block)
+        if block.head.factored:
+            block.factor[:n, :n] = self.gram()
+
+    def capacity_for(self, count: int) -> int:
+        """Grows up to the window, which may be larger than the stream."""
+        return blocks.columns_for(min(max(FIRST_CAPACITY, count), self.window) + 1)
+
+    def _change(self, name: str, value: Any) -> None:
+        super()._change(name, value)
+        if name == "window" and value > LARGEST_TABLE and self.block is not None:
+            self.resize_block(factored=0)  # the table would grow with the square of the window
+
+    def prepare(self) -> None:
+        capacity = int(blocks.views(self.block).head.capacity)
+        self.resize_block(capacity=blocks.columns_for(min(GROWTH * capacity, self.window + 1)))
+
+    @property
+    @looks_at_the_model
+    def bias(self) -> float:
+        """What is added to the kernel expansion; 0 without `fit_bias`."""
+        return 0.0 if self.block is None else float(self.state_record().bias)
+
+    @changes_the_model
+    def refine(self, n: int, tolerance: float | None = None) -> None:
+        """Train on the window: n iterations without new data.
+
+        Until the next example is learned, the model predicts with the mean of these n iterates, as the
+        batch method does. Learning goes on from the last one.
+
+        With a `tolerance` it may stop before: iterations come in rounds, each as long as all before it
+        together, and when a round raises `margin` by less than this share of it, it was the last. The model
+        then predicts with the mean of that round. (The paper leaves it open when to stop.)
+        """
+        whole(0)("n", n)
+        optional(not_negative)("tolerance", tolerance)
+        if self.block is None:
+            return
+        if tolerance is None:
+            self._iterate(n)
+            return
+        done, size = 0, self.n_support_vectors
+        best = -math.inf
+        while done < n:
+            count = min(max(size, done), n - done)
+            self._iterate(count)
+            done += count
+            margin = self.margin
+            if margin - best <= tolerance * abs(margin):
+                return
+            best = margin
+
+    def _iterate(self, n: int) -> None:
+        self.state_record().iterations = n
+        Call(self.block).run(core.refine)
+
+    # what the method optimises, on the window
+
+    def _responses(self) -> Any:
+        """y_i f(x_i) of the examples in the window, with the bias."""
+        return self._window_rows()[choice.LABELS] * (self.scores_of_vectors()[:, 0] + self.bias)
+
+    @property
+    @looks_at_the_model
+    def margin(self) -> float:
+        """The objective of the paper: the margin that a model of length one has on the window, with `slack` of slack.
+
+        The largest gamma for which the mean of max(0, gamma - y f(x) / |w|) is at most `slack`. It grows as
+        `refine` goes on.
+        """
+        if not self.n_support_vectors:
+            return 0.0
+        length = math.sqrt(self.squared_length())
+        responses = np.sort(self._responses() / length if length > 0.0 else self._responses())
+        counts = np.arange(1, len(responses) + 1)
+        levels = (len(responses) * self.slack + np.cumsum(responses)) / counts
+        above = np.append(responses[1:], np.inf)
+        return float(levels[np.argmax(levels <= above)])
+
+    @looks_at_the_model
+    def objective(self, l2: float) -> float:
+        """The other form of the problem: l2 / 2 |w|^2 + the mean hinge loss, on the window.
+
+        Of the model as it predicts; after `refine` its scale is the one where the margin is 1.
+        """
+        positive("l2", l2)
+        if not self.n_support_vectors:
+            return 1.0
+        losses = np.maximum(0.0, 1.0 - self._responses())
+        return float(0.5 * l2 * self.squared_length() + losses.mean())
+
+    @looks_at_the_model
+    def slack_for(self, l2: float, tolerance: float = 1e-3) -> float:
+        """The `slack` that stands for a strength of regularisation `l2`: nu from lambda, section 5 of the paper.
+
+        It is the mean hinge loss of the optimum for `l2` on the window, divided by its length; with it, both
+        forms of the problem have the same solution. Solves the problem (without a bias, by dual coordinate
+        ascent) until the gap between primal and dual is below `tolerance` of the objective.
+        """
+        positive("l2", l2)
+        positive("tolerance", tolerance)
+        if not self.n_support_vectors:
+            return float(self.slack)
+        labels, gram = self._window_rows()[choice.LABELS], self.gram()
+        length, loss = _optimum(gram * np.outer(labels, labels), l2, tolerance)
+        return float(loss / length) if length > 0.0 else 0.0
+
+
+def _optimum(signed_gram: Any, l2: float, tolerance: float) -> tuple[float, float]:
+    """(|w|, mean hinge loss) of the minimum of l2 / 2 |w|^2 + mean hinge loss, by dual coordinate ascent."""
+    n = len(signed_gram)
+    cap, diagonal = 1.0 / (l2 * n), np.diag(signed_gram)
+    weights, responses, draws = np.zeros(n), np.zeros(n), np.random.default_rng(0)
+    for _ in range(MOST_PASSES):
+        for i in draws.permutation(n):
+            if diagonal[i] > 0.0:
+                wanted = weights[i] + (1.0 - responses[i]) / diagonal[i]
+                step = min(max(wanted, 0.0), cap) - weights[i]
+                if step != 0.0:
+                    weights[i] += step
+                    responses += step * signed_gram[i]
+        norm2 = max(float(weights @ responses), 0.0)
+        loss = float(np.maximum(0.0, 1.0 - responses).mean())
+        primal, dual = 0.5 * l2 * norm2 + loss, l2 * (float(weights.sum()) - 0.5 * norm2)
+        if primal - dual <= tolerance * primal:
+            break
+    return math.sqrt(norm2), loss

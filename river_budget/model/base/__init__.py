@@ -1,0 +1,1 @@
+"""What every model is: a block with parameters, that can be copied and described."""

@@ -1,0 +1,148 @@
+"""The state of a model in words: as text, and as a part of River's pictures in notebooks."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...core.block import blocks
+from ..calls.calls import Call
+from ..inputs.sparse_examples import vectors_of
+from ..one_writer import looks_at_the_model
+
+SHOWN = 5  # classes and features
+MOST = 5000  # rows that are scored to find the best features: a look at a model takes no time
+LEAST_PART = 0.005  # of a feature that is named
+
+CSS = """
+.river-estimator-state { border-collapse: collapse; margin-top: 1em; font-size: 110%; }
+.river-estimator-state td { padding: 0.1em 1em 0.1em 0; text-align: left; }
+"""
+
+
+class Described:
+    """A model that can say what it holds."""
+
+    shows_kernel: ClassVar[bool] = True  # whether the kernel is a choice of the user
+    block: Any
+
+    @property
+    @looks_at_the_model
+    def n_examples(self) -> int:
+        """How many examples the model has learned, without those of weight 0; of merged models the largest number."""
+        return 0 if self.block is None else int(blocks.views(self.block).head.judged)
+
+    def summary(self) -> str:
+        """The state of the model as text: what it has seen, what it holds, what counts most."""
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+
+@looks_at_the_model
+def facts(model: Any) -> dict[str, str]:
+    """What can be said about a model at this moment, by name."""
+    found = {"examples": f"{model.n_examples:,}"}
+    found["features"] = f"{len(model.features):,}"
+    labels = getattr(model, "labels", None)
+    if labels is not None:
+        found["classes"] = _some([str(label) for label in labels.known]) or "none yet"
+    found["kernel"] = _kernel(model)
+    if hasattr(model, "n_support_vectors"):
+        budget = model.budget_in_use
+        room = ", no limit" if budget is None else f" of {budget:,}"
+        found["vectors"] = f"{model.n_support_vectors:,}{room}"
+    if hasattr(model, "n_components"):
+        found["waves"] = f"{model.n_components:,}"
+    found["memory"] = _bytes(model.memory_usage)
+    found["best features"] = _some(
+        [f"{name} ({part:.2f})" for name, part in best_features(model) if part >= LEAST_PART]
+    )
+    repairs = getattr(model, "n_repairs", 0)
+    found["repairs"] = f"{repairs:,}" if repairs else ""
+    return {name: text for name, text in found.items() if text}
+
+
+def text_of(model: Any) -> str:
+    """A line for each fact, under the name of the model."""
+    lines = facts(model)
+    width = max(map(len, lines))
+    return "\n".join(
+        [type(model).__name__, *(f"  {name:{width}}  {text}" for name, text in lines.items())]
+    )
+
+
+def html_of(model: Any) -> str:
+    """River's picture of an estimator, with the facts below its parameters."""
+    from xml.etree import ElementTree as ET  # needed in notebooks only
+
+    from river.base import viz
+
+    picture = viz.to_html(model)  # type: ignore[no-untyped-call]
+    picture.set("open", "")
+    table = ET.SubElement(picture, "table", attrib={"class": "river-estimator-state"})
+    for name, text in facts(model).items():
+        row = ET.SubElement(table, "tr")
+        for cell in (name, text):
+            ET.SubElement(row, "td").text = cell
+    body = ET.tostring(picture, encoding="unicode")
+    return f"<div>{body}<style scoped>{viz.CSS}{CSS}</style></div>"
+
+
+def _kernel(model: Any) -> str:
+    if not model.shows_kernel:
+        return ""
+    text = repr(model.kernel_in_use)
+    if model.block is None or not isinstance(getattr(model.kernel_in_use, "gamma", None), str):
+        return text
+    return f"{text}, here gamma = {blocks.views(model.block).head.gamma:.4g}"
+
+
+def _some(texts: list[str]) -> str:
+    more = f", and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
+    return ", ".join(texts[:SHOWN]) + more
+
+
+def _bytes(n: int) -> str:
+    for unit, size in (("MB", 1e6), ("kB", 1e3)):
+        if n >= size:
+            return f"{n / size:.1f} {unit}"
+    return f"{n} bytes"
+
+
+def best_features(model: Any) -> list[tuple[Any, float]]:
+    """Features and their parts in what the model says, the largest first; at most SHOWN.
+
+    Of a kernel expansion: how much the scores of its own vectors change where all have the same value of the
+    feature, in shares.
+    """
+    parts = model.importances() if hasattr(model, "importances") else _effects(model)
+    total = sum(parts.values()) or 1.0
+    order = sorted(parts, key=lambda name: -parts[name])[:SHOWN]
+    return [(name, parts[name] / total) for name in order]
+
+
+def _effects(model: Any) -> dict[Any, float]:
+    names = list(model.features)
+    if not (hasattr(model, "support_vectors") and hasattr(model, "decision_function_one")):
+        return {}
+    n = min(model.n_support_vectors, MOST // max(len(names), 1))
+    if n < 2:
+        return {}
+    width = blocks.width_in(model.block) if model.features.loose else len(names)
+    vectors = vectors_of(model.block)
+    rows = vectors.copies_of(np.linspace(0, len(vectors) - 1, n).astype(int)).table(width)
+
+    def scores(points: Any) -> Any:
+        found = np.empty((len(points), model.n_outputs))
+        Call(model.block, np.ascontiguousarray(points), scores=found).run(model.scoring_pass)
+        return found
+
+    before, effects = scores(rows), {}
+    for name, column in model.features.places.items():
+        changed = rows.copy()
+        changed[:, column] = rows[:, column].mean()
+        effects[name] = float(np.abs(scores(changed) - before).mean())
+    return effects

@@ -1,0 +1,1 @@
+"""Calls of compiled passes: prepared, for one example or many, the short way and the long way."""

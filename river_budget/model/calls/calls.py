@@ -1,0 +1,340 @@
+"""Calls of compiled passes.
+
+Each array that numba receives from Python costs as much as forty support vectors. So a pass receives one array:
+the addresses and sizes of all the others (core/examples/call.py). The caller keeps those arrays alive.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...core.block import blocks, layout
+from ...core.compiling import by_address
+from ...core.compiling.needs import Need
+from ...core.examples.call import (
+    BLOCK,
+    DONE,
+    KEYS,
+    LISTED,
+    N_WORDS,
+    PARTS,
+    ROWS,
+    SCORES,
+    SCRATCH,
+    SIZE,
+    STARTS,
+    TARGETS,
+    TIES,
+    WEIGHTS,
+)
+from ...core.expansion.custom_kernels import address_for
+from ..inputs.sparse_examples import Lists, key_and_tie
+
+NONE: Any = np.empty(0)
+NO_ROWS: Any = np.empty((0, 0))
+
+FIRSTS = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # what goes on with the rows
+AT_A_TIME = 2**10  # examples of a call: between one and the next Ctrl-C is answered
+ROOM = 2**16  # numbers on a desk, if one example does not need more
+KEPT, MOST_IDLE = 2**18, 8  # bytes of scratch space or of a desk; workspaces that wait for a call
+LISTED_EXAMPLES = int(Need.LISTED_EXAMPLES)
+NEVER = -1  # done, by a pass that takes whole rows
+
+_SCRATCH_AT = layout.HEADER.fields["scratch"][1]  # type: ignore[index]
+_three_at = struct.Struct("=qqq").unpack_from  # of the header: scratch, function, needs
+_FUNCTION_AT = slice(layout.WIPED, layout.WIPED + 8)  # in scratch space
+
+
+class _Memory(ctypes.Structure):
+    """Any memory, of any size."""
+
+
+_memory_of, _address_of = _Memory.from_buffer, ctypes.addressof
+
+
+def address_of(array: Any) -> int:
+    """Where a C-contiguous array is. (`array.ctypes.data` takes six times as long.)"""
+    try:
+        return _address_of(_memory_of(array))
+    except TypeError:  # the array is read-only
+        address: int = array.ctypes.data
+        return address
+
+
+def lasting_address_of(array: Any) -> int:
+    """The same for an array that lives as long as a model. What took its buffer leaves 70 bytes and more with it, the
+    names of all its fields among them."""
+    address: int = array.ctypes.data
+    return address
+
+
+def scratch_and_function(block: Any) -> tuple[int, int]:
+    """The bytes of scratch space that passes over a block need, and which kernel function they call, or 0."""
+    scratch, function, _ = _three_at(block, _SCRATCH_AT)
+    return scratch, function
+
+
+class Desk:
+    """Where passes write down what is present in the examples of a call (core/examples/present_features.py)."""
+
+    __slots__ = ("addresses", "at_once", "longest", "space")
+
+    def __init__(self, longest: int, n: int):
+        self.longest, self.at_once = longest, min(n, AT_A_TIME)
+        room = min(n * LISTED * longest, max(LISTED * longest, ROOM))
+        self.space = _whole_numbers(PARTS * self.at_once + room + 2 * longest)
+        self.space[-longest:] = np.arange(longest)
+        first = address_of(self.space)
+        desk = first + 8 * PARTS * self.at_once
+        end = desk + 8 * room
+        self.addresses = (
+            *(first, self.at_once, desk, end),
+            *(NEVER, end + 8 * longest, end, longest),
+        )
+
+
+class Workspace:
+    """Scratch space and a desk for calls that follow each other. They grow with the calls.
+
+    A pass may leave a note for its next call with the same model, and finds none of another's.
+    """
+
+    __slots__ = ("address", "block", "desk", "size", "space")
+
+    def __init__(self) -> None:
+        self.size, self.block = -1, None
+        self.desk: Desk | None = None
+
+    def scratch_for(self, block: Any) -> int:
+        """Where the scratch space for a pass over this block is."""
+        needed, function, needs = _three_at(block, _SCRATCH_AT)
+        if needs & ~by_address.ready:
+            by_address.make_ready(needs)
+        if needed > self.size:
+            self.space = blocks.scratch_for(block)
+            self.address, self.size = address_of(self.space), needed
+        elif block is not self.block:
+            self.space[: layout.WIPED] = 0
+        self.block = block
+        if function:
+            self.space[_FUNCTION_AT].view(np.int64)[0] = address_for(function)
+        return self.address
+
+    def desk_for(self, longest: int, n: int) -> Desk:
+        """A desk for n examples, or the first of them, with lists that are no longer than this."""
+        kept = self.desk
+        if kept is not None and kept.longest >= longest and kept.at_once >= min(n, AT_A_TIME):
+            return kept
+        desk = Desk(longest, n)
+        if desk.space.nbytes <= KEPT:
+            self.desk = desk
+        return desk
+
+    def give_back(self) -> None:
+        """Keep it for a call to come. Whoever gives it back makes no more calls with it."""
+        if self.size <= KEPT and len(_idle) < MOST_IDLE:
+            self.block = None
+            _idle.append(self)
+
+
+_idle: list[Workspace] = []
+
+
+def idle_workspace() -> Workspace:
+    """One that no call is using: to make one takes longer than to learn ten rows."""
+    try:
+        return _idle.pop()  # of all threads, only one gets it
+    except IndexError:
+        return Workspace()
+
+
+_write_addresses = struct.Struct(f"={N_WORDS}q").pack_into
+
+
+def addresses_of_call(*words: int) -> Any:
+    """What a pass is given, in the order of core/examples/call.py."""
+    addresses = _whole_numbers(N_WORDS)
+    _write_addresses(addresses, 0, *words)
+    return addresses
+
+
+class Call:
+    """One call of a pass: the addresses of its arrays, which are C-contiguous.
+
+    `move` makes it the call for another model or for some of the rows, which is cheaper than a new one.
+    """
+
+    __slots__ = ("addresses", "arrays", "desk", "firsts", "steps")
+
+    def __init__(
+        self,
+        block: Any,
+        rows: Any = NO_ROWS,
+        targets: Any = NONE,
+        weights: Any = NONE,
+        scores: Any = NO_ROWS,
+        *,
+        workspace: Workspace | None = None,
+    ):
+        workspace = Workspace() if workspace is None else workspace
+        self.arrays = (block, workspace, rows, targets, weights, scores)
+        n, outputs = len(rows), scores.shape[1]
+        if type(rows) is Lists:
+            if not by_address.ready & LISTED_EXAMPLES:
+                by_address.make_ready(LISTED_EXAMPLES)
+            parts = (rows.starts, rows.places, rows.keys, rows.ties)
+            lists = tuple(map(address_of, parts))
+            first, width, longest = address_of(rows.values), 0, rows.longest
+        else:
+            lists, first, width = (0, 0, 0, 0), address_of(rows), rows.shape[1]
+            longest = width
+        self.desk = workspace.desk_for(longest + 1, n)
+        self.firsts = (
+            *(first, address_of(targets), address_of(weights), address_of(scores)),
+            lists[0],
+        )
+        # bytes of a row
+        self.steps = (8 * width, 8, 8, 8 * outputs, 8 * (lists[0] > 0))
+        self.addresses = addresses_of_call(
+            *(address_of(block), workspace.scratch_for(block)),
+            *(*self.firsts[:4], n, width, outputs, *lists),
+            *self.desk.addresses,
+        )
+
+    def model(self) -> Any:
+        """The model of the call with its scratch space, for Python."""
+        return layout.PlainModel(int(self.addresses[BLOCK]), int(self.addresses[SCRATCH]))
+
+    def move(self, block: Any, start: int, stop: int) -> None:
+        """Call the pass for this model, and for the rows from start to stop."""
+        addresses = self.addresses
+        addresses[BLOCK] = address_of(block)
+        addresses[SCRATCH] = self.arrays[1].scratch_for(block)
+        addresses[SIZE] = stop - start
+        for place, first, step in zip(FIRSTS, self.firsts, self.steps, strict=True):
+            addresses[place] = first + start * step
+
+    def run(self, compiled: Any) -> int:
+        """Make the call. Returns how many rows were done."""
+        addresses = self.addresses
+        size, done = int(addresses[SIZE]), compiled(addresses)
+        total: int = done
+        while done == addresses[DONE] and total < size:  # all that there was room for on the desk
+            self._advance(done)
+            addresses[SIZE] = size - total
+            done = compiled(addresses)
+            total += done
+        return total
+
+    def _advance(self, rows: int) -> None:
+        """Go so many rows further."""
+        for place, step in zip(FIRSTS, self.steps, strict=True):
+            self.addresses[place] += rows * step
+
+
+def _whole_numbers(n: int) -> Any:
+    """Memory for so many."""
+    return np.empty(n, np.int64)
+
+
+def _one(*shape: int) -> tuple[Any, Any]:
+    """An array of float64, and a view of its memory as a sequence of numbers."""
+    array: Any = np.zeros(shape)
+    return array, memoryview(array.reshape(-1))
+
+
+class PreparedRow(Call):
+    """The call for one example: made once, used again.
+
+    Single numbers go in and out through memoryviews, which is twice as fast as through arrays.
+    """
+
+    __slots__ = ("parts", "pass_holder", "scores", "target", "values", "weight")
+
+    def __init__(self, pass_holder: Any, block: Any, n_features: int, n_outputs: int):
+        self.pass_holder = pass_holder
+        rows, self.values = _one(1, n_features)
+        targets, self.target = _one(1)
+        weights, self.weight = _one(1)
+        scores, self.scores = _one(1, n_outputs)
+        super().__init__(block, rows, targets, weights, scores)
+        self.parts = (self.addresses, self.values, self.scores, self.target, self.weight)
+
+
+@functools.lru_cache(4096)
+def _packers(n: int) -> tuple[Any, Any]:
+    """Write where an example begins and ends with n places, and n numbers, into memory."""
+    return struct.Struct(f"{n + 2}q").pack_into, struct.Struct(f"{n}d").pack_into
+
+
+class PreparedList(Call):
+    """The same for one example of which only some features are present: it costs what it contains."""
+
+    __slots__ = (
+        "arrived",
+        "keyed",
+        "keys",
+        "known_order",
+        "pass_holder",
+        "places",
+        "room",
+        "scores",
+        "target",
+        "ties",
+        "values",
+        "weight",
+    )
+
+    def __init__(self, pass_holder: Any, block: Any, room: int, n_outputs: int):
+        self.pass_holder, self.room = pass_holder, room
+        model = blocks.views(block)
+        # where the model keeps keys and ties
+        self.known_order: Any = memoryview(model.keys), memoryview(model.ties)
+        self.arrived: Any = memoryview(blocks.field_of(block, "arrived"))  # type: ignore[arg-type]
+        values, self.values = _one(room)
+        keys, self.keys = _one(room)
+        ties: Any = _whole_numbers(room)
+        self.ties = memoryview(ties)
+        whole: Any = _whole_numbers(room + 2)
+        whole[:] = 0
+        whole[1] = room
+        starts, places = whole[:2], whole[2:]
+        self.places = memoryview(whole)
+        targets, self.target = _one(1)
+        weights, self.weight = _one(1)
+        scores, self.scores = _one(1, n_outputs)
+        super().__init__(block, Lists(starts, places, values, keys, ties), targets, weights, scores)
+        self.keyed = False
+        self.addresses[KEYS] = self.addresses[TIES] = 0
+
+    def use_keys(self, ties: bool = True) -> None:
+        """From now on keys are given of the features that are not known, and ties."""
+        self.keyed = True
+        self.addresses[KEYS] = address_of(self.arrays[2].keys)
+        self.addresses[TIES] = address_of(self.arrays[2].ties) if ties else 0
+
+    def write_order(self, x: dict[Any, Any], places: list[int]) -> None:
+        """The keys and ties of the features that have no place."""
+        for i, (name, place) in enumerate(zip(x, places, strict=True)):
+            if place < 0:
+                self.keys[i], self.ties[i] = key_and_tie(name)
+
+    def fill(self, places: list[int], values: Iterable[Any]) -> None:
+        """Write an example down. Raises struct.error, TypeError or OverflowError for what is no number."""
+        n = len(places)
+        pack_places, pack_numbers = _packers(n)
+        pack_places(self.places, 0, 0, n, *places)
+        pack_numbers(self.values, 0, *values)
+
+
+class FreeRows(list[Any]):
+    """Prepared rows that no thread is using. A copy of a model begins with none."""
+
+    def __deepcopy__(self, memo: Any) -> FreeRows:
+        return FreeRows()

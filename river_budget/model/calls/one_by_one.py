@@ -1,0 +1,248 @@
+"""One example at a time: from a dict to a call of a pass, as a whole row or as a list of what is present."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ...core.block.layout import UNLIMITED
+from ..inputs.features import FeatureIndex
+from ..one_writer import Turn
+from .calls import FreeRows, PreparedList, PreparedRow
+from .fast_path import AtOnce, definitions, nothing
+
+CHANGED = "the example was changed while the model read it"
+STRANGE = itertools.repeat(-1)  # the place of a name that is not known
+
+
+class OneByOne:
+    """What a model does with one example, whose target is checked and known. The rest is up to StreamModel."""
+
+    block: Any
+    features: FeatureIndex
+    free_rows: FreeRows
+    free_lists: FreeRows
+    turn: Turn
+    at_once: AtOnce
+    takes_lists: bool
+    draws_features: ClassVar[bool]
+    scoring_pass: ClassVar[Any]
+    pass_holder: Any
+    add_features: Callable[..., None]
+    run_pass: Callable[..., None]
+    _new_row: Callable[[], PreparedRow]
+    _new_list: Callable[[dict[Any, Any]], PreparedList]
+
+    @property
+    def n_outputs(self) -> int:
+        raise NotImplementedError
+
+    def _learn_at_once(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
+        """Learn an ordinary example, whose target is checked and known to these labels. Returns its scores before, or
+        None: then it must go the long way, and nothing has happened.
+
+        It takes its turn in the same lines as _learn_row: between question and answer there must be no call (turns.py).
+        """
+        turn = self.turn
+        while turn.taken:
+            turn.wait()
+        turn.taken = True
+        try:
+            if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
+                turn.refuse()  # another thread has added one since the target was coded
+            return self.at_once.learn(x, target, w, True)
+        finally:
+            turn.taken = False
+
+    def _learn_row(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> None:
+        """Learn one example, whose target is checked and known to these labels."""
+        turn = self.turn
+        while turn.taken:
+            turn.wait()
+        turn.taken = True
+        try:
+            if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
+                turn.refuse()  # another thread has added one since the target was coded
+            if self.at_once.learn(x, target, w) is not None:
+                return
+            turn.thread = threading.get_ident()
+            if self.block is None:
+                self.features.reject(x)
+                self.add_features(list(x))
+            features = self.features
+            if features.loose:
+                self._learn_list(x, target, w)
+                return
+            try:  # popped and appended: each thread has a row of its own
+                prepared = self.free_rows.pop()
+            except IndexError:
+                prepared = self._new_row()
+            if not features.pack(x, prepared.values):
+                if self.takes_lists:
+                    self.free_rows.append(prepared)
+                    self._learn_list(x, target, w)
+                    return
+                if not features.pack_some(x, prepared.values):
+                    features.reject(x)
+                    self.add_features(features.unknown(x))
+                    prepared, features = self._new_row(), self.features
+                    features.pack_some(x, prepared.values)
+            prepared.target[0] = target
+            prepared.weight[0] = w
+            if prepared.pass_holder.learning_pass(prepared.addresses):
+                self._keep(prepared, features, self.free_rows)
+            else:
+                features.reject(x)
+                self.run_pass(*prepared.arrays[2:])
+        finally:
+            turn.thread = 0
+            turn.taken = False
+
+    def _keep(
+        self, prepared: PreparedRow | PreparedList, features: FeatureIndex, free: FreeRows
+    ) -> None:
+        """A call for one example that has been made. The next examples like this one go the short way with it, or
+        else it is free."""
+        at_once, block = self.at_once, prepared.arrays[0]
+        if not (features.plain and definitions()):
+            free.append(prepared)  # what compiled code cannot read goes the long way for good
+            return
+        if at_once.score is nothing and not features.scaled:
+            made = AtOnce.of(block, features, self.draws_features, *self._looks())
+            if made.score is not nothing:
+                made.call(self.scoring_pass, prepared.pass_holder.learning_pass)
+                made.use(prepared)
+                own = self.__dict__
+                # what is compared and what is assigned are one step, for threads (turns.py)
+                if (
+                    own["block"] is block
+                    and own["features"] is features
+                    and own["at_once"] is at_once
+                ):
+                    own["at_once"] = made
+                    return
+        elif at_once.block is block and at_once.features is features:
+            found = at_once.call(self.scoring_pass, prepared.pass_holder.learning_pass)
+            if at_once.use(prepared) or found:
+                return
+        free.append(prepared)
+
+    def _looks(self) -> tuple[int, int]:
+        """When examples with few of the names go the long way, as the model then looks at its table: if there are so
+        many times more names, and so many vectors have arrived."""
+        return 0, UNLIMITED
+
+    def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
+        """Learn an example that has other features than those known, or lacks some of them."""
+        places = self.features.places
+        if not x.keys() <= places.keys():
+            self.features.check(x)
+            self.add_features(self.features.unknown(x), x)
+            places = self.features.places
+        self._learn_prepared(self._list_for(x), list(map(places.__getitem__, x)), x, target, w)
+
+    def _learn_prepared(
+        self, prepared: PreparedList, places: list[Any], x: dict[Any, Any], target: float, w: float
+    ) -> None:
+        """Learn an example whose features have these places."""
+        try:
+            prepared.fill(places, self.features.values_of(x))
+        except (struct.error, TypeError, OverflowError):
+            self.features.reject(x)
+            raise RuntimeError(CHANGED) from None
+        prepared.target[0] = target
+        prepared.weight[0] = w
+        if prepared.pass_holder.learning_pass(prepared.addresses):
+            self._keep(prepared, self.features, self.free_lists)
+            self.at_once.follow()  # a thread that predicts may have made it while names came and went
+        else:
+            self.features.reject(x)
+            self.run_pass(*prepared.arrays[2:])
+
+    def _list_for(self, x: dict[Any, Any]) -> PreparedList:
+        """A call for one example."""
+        try:
+            prepared: PreparedList = self.free_lists.pop()
+            if len(x) <= prepared.room:
+                return prepared
+        except IndexError:
+            pass
+        return self._new_list(x)
+
+    def _score_row(self, x: dict[Any, Any]) -> Any:
+        """f(x), a list with one number per output. What is missing in x counts as absent.
+
+        River's scalers give NaN for what they have not learned, and validation predicts first.
+        """
+        found = self.at_once.score(x)
+        return self._score_the_long_way(x) if found is None else found
+
+    def _score_the_long_way(self, x: dict[Any, Any]) -> Any:
+        try:
+            return self._score_numbers(x)
+        except ValueError:
+            return self._score_numbers(self.features.present(x))
+
+    def _score_numbers(self, x: dict[Any, Any]) -> Any:
+        if self.block is None:
+            self.features.reject(x)
+            return [0.0] * self.n_outputs
+        while True:
+            features, free = self.features, self.free_rows  # with a new block come new ones
+            if features.loose:
+                return self._score_list(x)
+            try:
+                prepared = free.pop()
+            except IndexError:
+                prepared = self._new_row()
+            if not features.pack(x, prepared.values):
+                if self.takes_lists:
+                    free.append(prepared)
+                    return self._score_list(x)
+                features.reject(x)
+                known = {name: x[name] for name in x if name in features.places}
+                if not features.pack_some(known, prepared.values):
+                    continue
+            if features is self.features:  # else another thread has given places to features
+                break
+        if not self.scoring_pass(prepared.addresses):
+            self.features.reject(x)
+        scores = prepared.scores.tolist()  # before another thread may take the row
+        self._keep(prepared, features, free)
+        return scores
+
+    def _score_list(self, x: dict[Any, Any]) -> Any:
+        """f(x) of an example that has other features than those known, or lacks some of them."""
+        while True:
+            features, free = self.features, self.free_lists
+            before = features.taken_back
+            found = list(map(features.places.get, x, STRANGE))
+            if self.draws_features and -1 in found:
+                return self._score_with_unknown(x)
+            prepared = self._list_for(x)  # whose block has room for all places found before
+            if features is not self.features:
+                continue  # another thread has given places to features
+            try:
+                prepared.fill(found, features.values_of(x))
+            except (struct.error, TypeError, OverflowError):
+                features.reject(x)
+                raise RuntimeError(CHANGED) from None
+            if prepared.keyed and -1 in found:
+                prepared.write_order(x, found)
+            if not self.scoring_pass(prepared.addresses):
+                features.reject(x)
+                if -1 in found and not prepared.keyed:
+                    prepared.use_keys()
+                    prepared.write_order(x, found)
+                    self.scoring_pass(prepared.addresses)
+            scores = prepared.scores.tolist()
+            self._keep(prepared, features, free)
+            if features.taken_back == before or found == list(map(features.places.get, x, STRANGE)):
+                return scores  # else other names may have got these places meanwhile
+
+    def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
+        """f(x) of a model in which features count that are not known."""
+        raise NotImplementedError

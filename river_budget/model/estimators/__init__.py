@@ -1,0 +1,1 @@
+"""River's estimators, and questions about models that others hold."""

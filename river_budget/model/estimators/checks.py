@@ -1,0 +1,93 @@
+"""Questions about models that others hold, and batches for models without the frame of a user.
+
+`isinstance` takes one of River's pipelines for what its last step is, so types are compared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from river import base, compose
+
+from ..base.base import StreamModel
+from ..inputs.batches import Batch
+from ..inputs.targets import Labels, Targets
+from .estimators import Classifier, Regressor
+
+
+def is_ours(model: Any) -> bool:
+    """Whether a model is one of this package, with nothing around it."""
+    return issubclass(type(model), StreamModel)
+
+
+def is_bare(model: Any) -> bool:
+    """Whether a model is a classifier or a regressor of this package, with nothing around it."""
+    return issubclass(type(model), (Classifier, Regressor))
+
+
+def steps_of_ours(model: Any) -> Iterator[StreamModel]:
+    """The models of this package among the steps of a pipeline, or the model itself."""
+    if is_ours(model):
+        yield model
+    elif type(model) is compose.Pipeline:
+        for step in model.steps.values():
+            yield from steps_of_ours(step)
+
+
+def all_ours(model: Any) -> Iterator[StreamModel]:
+    """The models of this package in pipelines, wrappers and ensembles."""
+    if is_ours(model):
+        yield model
+    elif isinstance(model, (list, tuple)):
+        for item in model:
+            yield from all_ours(item)
+    elif isinstance(model, dict):
+        yield from all_ours(list(model.values()))
+    elif isinstance(model, base.Estimator):
+        yield from all_ours(vars(model))
+
+
+def forget_free_rows(model: Any) -> None:
+    """Give back the memory that models of this package keep for the next single example."""
+    for ours in steps_of_ours(model):
+        if ours.free_rows or ours.free_lists or ours.at_once.block is not None:
+            ours.forget_prepared()
+
+
+def memory_of(model: Any) -> int:
+    """Bytes that a model occupies."""
+    return model.memory_usage if is_ours(model) else int(model._raw_memory_usage)
+
+
+def predict_then_learn_batch(model: Any, batch: Batch, targets: Any, weights: Any) -> list[Any]:
+    """The `predict_then_learn_many` of a bare model, for a batch that is not made from a frame."""
+    if issubclass(type(model), Classifier):
+        return model._learn_batch(batch, targets, weights, predict=True).tolist()  # type: ignore[no-any-return]
+    scores = np.empty((len(batch), 1))
+    numbers = Targets(targets, len(batch)).numbers()
+    model.run_parts(batch, numbers, weights, scores)
+    return predictions_of(None, scores)
+
+
+def predict_batch(model: Any, batch: Batch) -> list[Any]:
+    """The `predict_many` of a bare model, for a batch that is not made from a frame."""
+    return predictions_of(getattr(model, "labels", None), model._score_batch(batch))
+
+
+def scores_of_batch(model: Any, batch: Batch) -> Any:
+    """The raw scores of a bare classifier: a column for two classes, or one for each of `labels.known`."""
+    return model._score_batch(batch)
+
+
+def probabilities_of_batch(model: Any, batch: Batch) -> dict[Any, Any]:
+    """The `predict_proba_many` of a bare classifier, for a batch that is not made from a frame."""
+    found: dict[Any, Any] = model.labels.probabilities(model._score_batch(batch), *model._link())
+    return found
+
+
+def predictions_of(labels: Labels | None, scores: Any) -> list[Any]:
+    """The predictions that scores stand for: of a classifier with these labels, or of a regressor."""
+    found = scores[:, 0] if labels is None else labels.labels(scores)
+    return found.tolist()  # type: ignore[no-any-return]

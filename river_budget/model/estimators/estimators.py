@@ -1,0 +1,323 @@
+"""The River shells: classifiers and regressors, which know labels and targets, and transformers.
+
+A model is a block of memory (core/block.py) and two indexes, of features and of labels.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from river import base
+
+from ...core.block import blocks
+from ...core.block.codes import Task
+from ...kernels import RBF, Kernel
+from ..base.base import StreamModel
+from ..expansions.averaging import split
+from ..expansions.expansion import BudgetModel
+from ..inputs.batches import Batch
+from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
+from ..one_writer import changes_the_model, looks_at_the_model
+from ..protocols import Rows
+
+
+class Classifier(StreamModel, base.MiniBatchClassifier):
+    """Classifiers, binary and multi-class."""
+
+    usual_kernel = RBF("2/d")
+    _binary: ClassVar[bool] = False  # whether the algorithm is made for two classes only
+
+    def __init__(
+        self, kernel: Kernel | None, classes: tuple[Any, ...] | None, seed: int | None = None
+    ):
+        super().__init__(kernel, seed)
+        check_classes(classes, self._binary)
+        self.classes = classes
+        self.labels = Labels(classes, self._binary)
+
+    @property
+    def _multiclass(self) -> bool:
+        return not self._binary and (self.classes is None or len(self.classes) > 2)
+
+    @property
+    def n_outputs(self) -> int:
+        return self.labels.outputs
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        task = Task.BINARY if self.n_outputs == 1 else Task.MULTICLASS
+        return super().header_fields(n_features) | {"task": task, "outputs": self.n_outputs}
+
+    def named(self, scores: Rows) -> Any:
+        return self.labels.named(scores)
+
+    @property
+    @looks_at_the_model
+    def memory_usage(self) -> int:
+        return super().memory_usage + self.labels.memory_usage
+
+    @changes_the_model
+    def add_label(self, label: Any) -> None:
+        """A new label; the third promotes the model from one output to one for every class.
+
+        All of it takes effect at once, for Ctrl-C and for threads that predict.
+        """
+        labels = self.labels.and_one_more(label)
+        if self.block is None or labels.outputs == self.n_outputs:
+            self.labels = labels
+            return
+        twin, before = self.twin(), self.n_outputs
+        twin.labels = labels
+        twin.promote(before)
+        self.become(twin)
+
+    def promote(self, before: int) -> None:
+        """The block gets the outputs that the labels ask for."""
+        self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
+        model = blocks.views(self.block)
+        if before == 1:
+            split(model.coefficients)
+            self.after_promotion()
+
+    def after_promotion(self) -> None:
+        """The one output a has become (-a/2, a/2, 0): for algorithms that keep more of it."""
+
+    @changes_the_model
+    def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
+        """Learn an example. `w` scales its step."""
+        labels = self.labels  # a thread that adds one makes new ones
+        try:
+            target = labels.codes[y]
+        except (KeyError, TypeError):
+            labels.check_all([y])
+            self.features.reject(x)
+            w = weight(w)
+            label = plain(y)
+            if label not in self.labels.codes:
+                self.add_label(label)
+            labels = self.labels
+            target = labels.codes[label]
+        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), labels)
+
+    @changes_the_model
+    def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:
+        """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
+
+        For validation by hand; two calls compute every score twice.
+        """
+        scores = self._learn_known(x, y, w)
+        if scores is not None:
+            return self.labels.label(scores)
+        prediction = self.predict_one(x)
+        self.learn_one(x, y, w)
+        return prediction
+
+    def _learn_known(self, x: dict[Any, Any], y: Any, w: float) -> Any:
+        """Learn an example at once, if there is nothing new in it. Returns its scores before, or None: then nothing
+        has happened."""
+        labels = self.labels
+        try:
+            target = labels.codes[y]
+        except (KeyError, TypeError):
+            return None
+        return self._learn_at_once(x, target, 1.0 if w == 1.0 else weight(w), labels)
+
+    # River's own signature has **kwargs, which would swallow misspelt arguments
+    def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
+        """The label with the highest score; None before the first label is known."""
+        scores = self.at_once.score(x)
+        return self.labels.label(self._score_the_long_way(x) if scores is None else scores)
+
+    def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
+        """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
+
+        How steep the link is follows from the scores that the last hundred or so examples had before they
+        were learned. It has no effect on predictions.
+        """
+        return self.labels.probabilities_of_one(self._score_row(x), *self._link())
+
+    def decision_function_one(self, x: dict[Any, Any]) -> Any:
+        """The raw score: positive on the side of the positive class, or {class: score} from three on."""
+        return self.named(self._score_row(x))
+
+    @changes_the_model
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
+        """Learn the examples in their order, exactly as a loop of `learn_one`."""
+        self._learn_batch(Batch(X, checked=False), y, w, predict=False)
+
+    @changes_the_model
+    def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
+        """The predictions of each example before it is learned: progressive validation in one call.
+
+        Takes frames, and 2-D arrays whose columns are the features 0, 1, ... With boolean targets the
+        labels are known from the start; otherwise predictions are None until the first label is.
+        """
+        return self._learn_batch(Batch(X, checked=False), y, w, predict=True)
+
+    def _learn_batch(self, batch: Batch, y: Any, w: Any, predict: bool) -> Any:
+        targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
+        targets.check(self.labels)
+
+        def learn() -> Any:
+            return self._learn_targets(batch, targets, all_weights, predict)
+
+        return self.all_or_nothing(batch, learn)
+
+    def _learn_targets(
+        self, batch: Batch, targets: Targets, all_weights: Any, predict: bool
+    ) -> Any:
+        self.target_name = targets.name
+        if not len(batch):
+            return batch.series(self.labels.labels(np.zeros((0, self.n_outputs))), targets.name)
+        if not self.labels.known and targets.boolean:
+            self.add_label(True)
+        predictions: list[Any] = []
+        for first, last, rows in self.parts_of(batch):
+            start = first
+            while start < last:
+                codes, count = targets.coded(self.labels, start, last)
+                guess = None
+                if count == 0:  # a new label: predict with the old ones, then learn with the new
+                    row = rows[start - first : start - first + 1]
+                    guess = self.labels.labels(self._score_rows(row))
+                    self.add_label(targets.values[start])
+                    codes, count = targets.coded(self.labels, start, last)
+                stop = start + count
+                scores = np.empty((count, self.n_outputs))
+                some = rows[start - first : stop - first]
+                self.run_pass(some, codes[:count], all_weights[start:stop], scores)
+                if predict:
+                    known = self.labels.labels(scores)
+                    predictions += [known] if guess is None else [guess, known[1:]]
+                start = stop
+        return batch.series(_joined(predictions), targets.name) if predict else None
+
+    def predict_many(self, X: Any) -> Any:
+        batch = Batch(X, predicted=True, checked=False)
+        scores = self._score_batch(batch)
+        return batch.series(self.labels.labels(scores), self.target_name)
+
+    def predict_proba_many(self, X: Any) -> Any:
+        batch = Batch(X, predicted=True, checked=False)
+        return batch.table(self.labels.probabilities(self._score_batch(batch), *self._link()))
+
+    def _link(self) -> tuple[float, float]:
+        """From scores to probabilities: the slope, and the lead of the highest score."""
+        if self.block is None:
+            return 1.0, 0.0
+        slope, lead = blocks.reals(self.block, "slope", "lead")
+        return slope or 1.0, lead
+
+
+def _joined(predictions: list[Any]) -> Any:
+    """One array; of mixed types, an array of objects."""
+    if len({part.dtype.kind for part in predictions}) > 1:
+        predictions = [part.astype(object) for part in predictions]
+    return np.concatenate(predictions)
+
+
+class Regressor(StreamModel, base.MiniBatchRegressor):
+    """Regressors."""
+
+    usual_kernel = RBF("0.5/d")
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | {"task": Task.REGRESSION, "outputs": 1}
+
+    @changes_the_model
+    def learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> None:
+        """Learn an example. `w` scales its step."""
+        target = real(y)
+        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w))
+
+    @changes_the_model
+    def predict_then_learn_one(self, x: dict[Any, Any], y: float, w: float = 1.0) -> float:
+        """`predict_one` and then `learn_one` in one go: the prediction before the example is learned.
+
+        For validation by hand; two calls compute every score twice.
+        """
+        scores = self._learn_at_once(x, real(y), 1.0 if w == 1.0 else weight(w))
+        if scores is not None:
+            score: float = scores[0]
+            return score
+        prediction = self.predict_one(x)
+        self.learn_one(x, y, w)
+        return prediction
+
+    def predict_one(self, x: dict[Any, Any]) -> float:
+        """The score, in the units of the targets that were learned."""
+        scores = self.at_once.score(x)
+        score: float = (self._score_the_long_way(x) if scores is None else scores)[0]
+        return score
+
+    def decision_function_one(self, x: dict[Any, Any]) -> float:
+        """The prediction."""
+        return self.predict_one(x)
+
+    @changes_the_model
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
+        """Learn the examples in their order, exactly as a loop of `learn_one`."""
+        self.predict_then_learn_many(X, y, w)
+
+    @changes_the_model
+    def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
+        """The predictions of each example before it is learned: progressive validation in one call.
+
+        Takes frames, and 2-D arrays whose columns are the features 0, 1, ...
+        """
+        batch = Batch(X, checked=False)
+        targets, all_weights = Targets(y, len(batch)), weights(w, len(batch))
+        numbers, scores = targets.numbers(), np.empty((len(batch), 1))
+
+        def learn() -> None:
+            self.target_name = targets.name
+            self.run_parts(batch, numbers, all_weights, scores)
+
+        self.all_or_nothing(batch, learn)
+        return batch.series(scores[:, 0], targets.name)
+
+    def predict_many(self, X: Any) -> Any:
+        batch = Batch(X, predicted=True, checked=False)
+        scores = self._score_batch(batch)
+        return batch.series(scores[:, 0], self.target_name)
+
+
+class BudgetClassifier(BudgetModel, Classifier):
+    """Classifiers that are kernel expansions."""
+
+
+class BudgetRegressor(BudgetModel, Regressor):
+    """Regressors that are kernel expansions."""
+
+
+class Transformer(StreamModel, base.MiniBatchTransformer):
+    """Transformers that learn without targets."""
+
+    def _count(self, n: int) -> None:
+        """So many more examples were learned."""
+        block = self.block
+        if block is not None:
+            blocks.field_of(block, "judged")[0] += n
+
+    def _feature_names(self) -> list[str]:
+        """The names of the features that come out."""
+        raise NotImplementedError
+
+    def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        features = self._score_row(x)
+        # a thread that learns may have added one since
+        return dict(zip(self._feature_names(), features, strict=False))
+
+    def transform_many(self, X: Any) -> Any:
+        """The features of many examples: a frame of the same kind, or of an array an array."""
+        batch = Batch(X, predicted=True, checked=False)
+        features = self._score_batch(batch)
+        if batch.frame is None:
+            return features
+        return batch.table(dict(zip(self._feature_names(), features.T, strict=False)))
+
+    def _gather(self, batch: Batch) -> None:
+        """The pass over a batch that has no targets."""
+        for first, last, rows in self.parts_of(batch):
+            nothing, ones = np.zeros(last - first), np.ones(last - first)
+            self.run_pass(rows, nothing, ones, np.empty((last - first, 0)))

@@ -1,0 +1,1 @@
+"""Kernel expansions: budgets, how vectors are stored, the mean of iterates."""

@@ -1,0 +1,277 @@
+"""Kernel expansions: models that are a sum of kernels around stored examples."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...core.block import blocks, layout
+from ...core.block.codes import Maintenance
+from ...core.block.codes import Strategy as Kind
+from ...core.budget.keep import STRATEGIES
+from ...core.budget.united import project_cheapest, remove_lightest
+from ...core.compiling.needs import Need
+from ...core.expansion.scoring import decide, kernel_rows
+from ...kernels import RBF
+from ...maintenance import Maintenance as Strategy
+from ...maintenance import Merge, Project
+from ...parameters import Mutable, instance_of, one_of, optional, whole
+from ..base.base import check_compiled
+from ..calls.calls import Call
+from ..inputs.sparse_examples import vectors_of
+from ..one_writer import looks_at_the_model
+from ..protocols import Rows
+from .choose_storage import StoredVectors
+
+FIRST_CAPACITY = 64  # of a model without a budget
+WHOLE = (
+    1024  # budgets up to this have room for all vectors from the start; others grow as they need it
+)
+GROWTH = 2  # factor by which a model grows
+MERGE, PROJECT = Merge(), Project()  # for all models that are not told otherwise
+
+
+class BudgetModel(StoredVectors):
+    """A kernel expansion in a block."""
+
+    shrinking_pass: ClassVar[Any]  # compiled: maintain until a smaller budget is kept
+    budget_name: ClassVar[str] = "budget"  # the parameter that limits the number of vectors
+    per_vector_rows: ClassVar[int] = 0  # further numbers that the pass keeps of every vector
+    drops_idle_vectors: ClassVar[bool] = False  # those with coefficients 0, where it only predicts
+    needs = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
+    scoring_pass: ClassVar[Any] = staticmethod(decide)
+
+    def _set_dtype(self, dtype: str) -> None:
+        """Set it, before a strategy."""
+        one_of("float64", "float32")("dtype", dtype)
+        self.dtype = dtype
+        if self.narrow and not isinstance(self.kernel_in_use, RBF):
+            raise ValueError(
+                f"dtype='float32' needs a Gaussian kernel (RBF), not kernel={self.kernel_in_use!r}, which is computed "
+                "in float64 only"
+            )
+
+    @property
+    def budget_in_use(self) -> int | None:
+        limit: int | None = getattr(self, self.budget_name, None)
+        return limit
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        budget = self.budget_in_use
+        return super().header_fields(n_features) | {
+            "narrow": int(self.narrow),
+            "capacity": self.capacity_for(0),
+            "budget": layout.UNLIMITED if budget is None else budget,
+            "per_vector": self.per_vector_rows,
+        }
+
+    def capacity_for(self, count: int) -> int:
+        """Room for so many vectors and one more."""
+        if self.budget_in_use is None:
+            return self.columns_for(max(FIRST_CAPACITY, count + 1))
+        return self.columns_for(min(max(WHOLE, count), self.budget_in_use) + 1)
+
+    def columns_for(self, vectors: int) -> int:
+        """Room for so many."""
+        return blocks.columns_for(vectors, self.narrow)
+
+    def prepare(self) -> None:
+        """A model that has no budget, or a large one, needs a larger block."""
+        grown = GROWTH * int(blocks.views(self.block).head.capacity)
+        if self.budget_in_use is not None:
+            grown = min(grown, self.budget_in_use + 1)
+        try:
+            self.resize_block(capacity=self.columns_for(grown))
+        except MemoryError as error:
+            error.add_note(
+                f"{type(self).__name__} needs room for {grown} support vectors of {len(self.features)} features"
+                f"{' and a table of their number squared' if self.header_fields(1).get('factored') else ''}: "
+                f"a smaller {self.budget_name} limits it"
+            )
+            raise
+
+    def _change(self, name: str, value: Any) -> None:
+        super()._change(name, value)
+        if name == self.budget_name and self.block is not None:
+            head = blocks.views(self.block).head
+            head.budget = layout.UNLIMITED if value is None else value
+            if head.count > head.budget:
+                self.fit_budget()
+            self.resize_block(capacity=self.capacity_for(blocks.views(self.block).head.count))
+
+    def fit_budget(self) -> None:
+        """Keep a budget that has been made smaller."""
+        Call(self.block).run(self.shrinking_pass)
+
+    def fit_united_budget(self) -> None:
+        """Keep the budget of a sum of models: what is missed least goes first, however old it is."""
+        head = blocks.views(self.block).head
+        if head.maintenance == Maintenance.MERGE:
+            arity, head.arity = int(head.arity), 2  # more at once lose more than they must
+            self.fit_budget()
+            head.arity = arity
+        else:
+            Call(self.block).run(project_cheapest if head.factored else remove_lightest)
+
+    # the expansion itself, without what a model may add to it
+
+    def vector_rows(self) -> Any:
+        """The support vectors, one row each; or as lists, if the model keeps them so."""
+        block = blocks.views(self.block)
+        if block.head.slots:
+            return vectors_of(self.block)
+        n = int(block.head.count)
+        rows = np.ascontiguousarray(blocks.table_of(block)[: len(self.features), :n].T, float)
+        return rows * block.multipliers[:n, None] if block.head.heavy else rows
+
+    def coefficient_columns(self) -> Rows:
+        """Their coefficients, one column each."""
+        block = blocks.views(self.block)
+        columns: Rows = block.head.scale * block.coefficients[:, : block.head.count]
+        return columns
+
+    def scores_at(self, rows: Any) -> Rows:
+        """The expansion at these rows."""
+        scores = np.empty((len(rows), int(blocks.views(self.block).head.outputs)))
+        Call(self.block, rows, scores=scores).run(decide)
+        return scores
+
+    def scores_of_vectors(self) -> Rows:
+        """The expansion at its own vectors, one row each."""
+        return self.scores_at(self.vector_rows())
+
+    def gram(self) -> Rows:
+        """The kernel of every vector with every other."""
+        rows = self.vector_rows()
+        values = np.empty((len(rows), len(rows)))
+        Call(self.block, rows, scores=values).run(kernel_rows)
+        return 0.5 * (values + values.T)
+
+    def squared_length(self) -> float:
+        """|w|^2, from scratch"""
+        return max(float(np.sum(self.coefficient_columns().T * self.scores_of_vectors())), 0.0)
+
+    def window_labels(self, flipped: bool) -> Any:
+        """Rows kept per vector that survive uniting, as the labels of a window.
+
+        `flipped`: this model's negative class is the positive one of the result, so labels change sign.
+        """
+        return np.empty((0, self.n_support_vectors))
+
+    def set_window_labels(self, marks: Rows) -> None:
+        """The inverse, in a united model."""
+        raise NotImplementedError
+
+    # inspection
+
+    @property
+    @looks_at_the_model
+    def n_support_vectors(self) -> int:
+        """How many support vectors the model holds."""
+        return 0 if self.block is None else int(blocks.views(self.block).head.count)
+
+    @property
+    @looks_at_the_model
+    def n_repairs(self) -> int:
+        """How often a maintained quantity had drifted away from what it stands for and was computed anew.
+
+        A length |w|^2, a factor of the inverse Gram matrix and the responses of a batch Perceptron are kept
+        up to date over millions of steps. Now and then they are checked. Rounding errors have not been seen
+        to come near the bounds (a relative error of 1e-6 or less), so any repair is worth a look.
+        """
+        return 0 if self.block is None else int(blocks.views(self.block).head.repairs)
+
+    @looks_at_the_model
+    def support_vectors(self) -> list[dict[str, Any]]:
+        """The support vectors, oldest first.
+
+        Each is a dict of `features` (those that are not 0), `coefficients` (a number, or one per class) and
+        `arrival`, its place in the order in which vectors came into the model; a vector made by merging
+        counts as new.
+        """
+        if self.block is None:
+            return []
+        model, lists = blocks.views(self.block), vectors_of(self.block)
+        n = int(model.head.count)
+        coefficients = model.head.scale * model.coefficients[:, :n]
+        names = {place: name for name, place in self.features.places.items()}
+        starts, places, values = (a.tolist() for a in (lists.starts, lists.places, lists.values))
+        return [
+            {
+                "features": {
+                    names[places[i]]: self.features.unscaled(names[places[i]], values[i])
+                    for i in range(starts[j], starts[j + 1])
+                },
+                "coefficients": self.named(coefficients[:, j]),
+                "arrival": int(model.arrivals[j]),
+            }
+            for j in np.argsort(model.arrivals[:n])
+        ]
+
+
+def holding(learning_pass: Any) -> Any:
+    """A class that holds a pass: see `pass_holder`."""
+    return type("Holder", (), {"learning_pass": staticmethod(learning_pass)})
+
+
+class Maintained(BudgetModel):
+    """A model with the parameters `budget` and `maintenance`."""
+
+    budget = Mutable(optional(whole(1)))
+    # Passes for kinds of strategies that the model's own does not know: with all of them it would take long to compile.
+    other_passes: ClassVar[dict[Any, Any]] = {}
+
+    @property
+    def pass_holder(self) -> Any:
+        return self.other_passes.get(self.strategy.kind, type(self))
+
+    def _maintain(self, budget: int | None, maintenance: Strategy | None) -> None:
+        """Set them: the last thing that a constructor does."""
+        optional(instance_of(Strategy))("maintenance", maintenance)
+        self.maintenance = maintenance
+        self.strategy = self._usual_strategy(budget) if maintenance is None else maintenance
+        check_compiled("maintenance", self.strategy, STRATEGIES)
+        self.budget = budget
+        self._check_together()
+
+    strategy: Strategy  # the maintenance in use
+
+    def _change(self, name: str, value: Any) -> None:
+        super()._change(name, value)
+        if name == "budget" and value is None and self.maintenance is None:
+            self._forget_strategy()
+
+    def _forget_strategy(self) -> None:
+        """Without a budget nothing is maintained: no table is kept that would grow with the square."""
+        self.strategy = self._usual_strategy(None)
+        if self.block is not None:
+            fields = self.strategy.header_fields()
+            head = blocks.views(self.block).head
+            for name in fields.keys() - {"factored"}:
+                head[name] = fields[name]
+            self.resize_block(factored=fields["factored"])
+
+    def _usual_strategy(self, budget: int | None) -> Strategy:
+        """Merging where the kernel allows it; without a budget, one that keeps no table."""
+        if budget is None or isinstance(self.kernel_in_use, RBF):
+            return MERGE
+        return PROJECT
+
+    def _check_together(self, **parameters: Any) -> None:
+        if self.narrow and self.strategy.kind == Kind.FACTOR:
+            raise ValueError(
+                f"dtype='float32' does not go with maintenance {self.strategy!r}: it inverts a matrix of kernel "
+                "values, which magnifies their errors"
+            )
+        budget = (self.__dict__ | parameters)["budget"]
+        if budget is None or not self.strategy.needs_rbf:
+            return
+        if not isinstance(self.kernel_in_use, RBF):
+            raise ValueError(
+                f"maintenance {self.strategy!r} needs a Gaussian kernel (RBF), not "
+                f"kernel={self.kernel_in_use!r}"
+            )
+
+    def header_fields(self, n_features: int) -> dict[str, Any]:
+        return super().header_fields(n_features) | self.strategy.header_fields()

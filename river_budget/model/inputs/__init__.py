@@ -1,0 +1,1 @@
+"""Dicts, frames, sparse matrices and labels become rows, lists and targets."""

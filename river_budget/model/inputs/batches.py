@@ -1,0 +1,319 @@
+"""Many examples at once: frames, 2-D arrays, sparse matrices; and back to River's series."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core.examples.finite import first_bad_row
+from .features import FeatureIndex, is_missing, number
+from .frames import NUMBERS, Frame
+from .sparse_examples import Lists
+
+LARGE = 2**20  # bytes of a matrix that is not in the cache any more when it has been read
+DOUBLE = np.dtype(np.float64)
+FEW = 4  # columns of a batch are few if there are more than so many times as many known features
+
+
+class NotFinite(Exception):
+    """A pass has stopped at a row that is not finite, in a batch that was not checked."""
+
+
+def refuse_if_not_finite(rows: Any, t: int) -> None:
+    """Raise for row t of a matrix in which something is not finite."""
+    if isinstance(rows, np.ndarray) and not np.isfinite(rows[t]).all():
+        raise NotFinite
+
+
+class Batch:
+    """Many examples: a matrix with names for its columns, from a frame or a 2-D array, or lists of what is present.
+
+    `predicted`: they are not learned, and what is missing in them counts as 0. Not `checked`: the pass will find
+    what is not finite, and stop there. It takes long to read a large matrix twice.
+    """
+
+    lists: Lists | None = None  # of columns, where the examples have come as a sparse matrix
+    given: Any = None  # else the matrix as it has come
+    predicted, checked = False, True
+
+    def __init__(self, X: Any, predicted: bool = False, checked: bool = True):
+        self.frame: Frame | None = None
+        self.predicted = predicted
+        self._take(X, predicted)
+        self.checked = self.lists is not None
+        if checked:
+            self.check()
+
+    def _take(self, X: Any, predicted: bool) -> None:
+        if isinstance(X, np.ndarray):
+            if X.ndim != 2:
+                raise ValueError(f"an array of examples must have 2 dimensions, not {X.ndim}")
+            self.names: list[Any] = list(range(X.shape[1]))
+            self.given = _numbers(X, predicted)
+        elif is_sparse(X):
+            self._take_sparse(X, predicted)
+        else:
+            self.frame = Frame(X)
+            self.names = self.frame.names
+            values = self.frame.sparse()
+            if values is not None:
+                self._take_sparse(values, predicted)
+                return
+            values = self.frame.matrix()
+            if values is None:
+                self.given = _checked_columns(self.frame, predicted)
+            else:
+                self.given = _numbers(values, predicted)
+
+    def check(self) -> None:
+        """Look for numbers that are not finite: they are refused, or count as 0."""
+        if self.checked:
+            return
+        bad = first_bad_row(_as_writable(self.given))
+        if bad >= 0 and self.predicted:
+            self.given = np.nan_to_num(self.given, nan=0.0, posinf=0.0, neginf=0.0)
+        elif bad >= 0:
+            for name, value in zip(self.names, self.given[bad], strict=True):
+                number(name, float(value))
+        self.checked = True
+
+    def _take_sparse(self, X: Any, predicted: bool) -> None:
+        """The rows of a sparse matrix, each column at most once in a row."""
+        _check_places(X)
+        matrix = X.tocsr()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        if self.frame is None:
+            self.names = list(range(matrix.shape[1]))
+        values = np.require(_of_numbers(matrix.data, predicted), np.float64, ["C", "A"])
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad) and predicted:
+            values = np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
+        elif len(bad):
+            number(self.names[int(matrix.indices[bad[0]])], float(values[bad[0]]))
+        self.lists = Lists(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), values)
+
+    @classmethod
+    def of(cls, names: list[Any], values: Any) -> Batch:
+        """A matrix of float64 that has been checked, with these names for its columns."""
+        batch = cls.__new__(cls)
+        batch.frame, batch.names, batch.given = None, names, values
+        return batch
+
+    @functools.cached_property
+    def _table(self) -> Any:
+        assert self.lists is not None
+        return self.lists.table(len(self.names))
+
+    @property
+    def values(self) -> Any:
+        """All numbers as a matrix, and all of them finite."""
+        if self.lists is not None:
+            return self._table
+        self.check()
+        return self.given
+
+    def __len__(self) -> int:
+        return len(self.given) if self.lists is None else len(self.lists)
+
+    # for models
+
+    def dicts(self) -> Iterator[dict[Any, Any]]:
+        """The examples as River's dicts; of a sparse matrix with what is present only."""
+        if self.lists is None:
+            for row in self.values.tolist():
+                yield dict(zip(self.names, row, strict=True))
+            return
+        columns, values = self.lists.places, self.lists.values
+        for first, last in itertools.pairwise(self.lists.starts.tolist()):
+            names = [self.names[column] for column in columns[first:last].tolist()]
+            yield dict(zip(names, values[first:last].tolist(), strict=True))
+
+    def names_in_use(self) -> list[Any]:
+        """The names of all columns, or of a sparse matrix of those in which something stands."""
+        if self.lists is None:
+            return self.names
+        return [self.names[column] for column in self._columns_in_use.tolist()]
+
+    def adds_names(self, known: Collection[Any]) -> bool:
+        """Whether there may be other names among these. A long sparse matrix may be asked for all of its columns, as
+        it takes longer to find those in which something stands."""
+        return not (self._is_long and all(name in known for name in self.names))
+
+    @property
+    def _is_long(self) -> bool:
+        return (
+            self.lists is not None
+            and len(self.names) <= self.lists.starts[-1] - self.lists.starts[0]
+        )
+
+    @functools.cached_property
+    def _columns_in_use(self) -> Any:
+        """The columns of a sparse matrix in which something stands."""
+        assert self.lists is not None
+        starts, used = self.lists.starts, np.zeros(len(self.names), bool)
+        used[self.lists.places[starts[0] : starts[-1]]] = True
+        return np.flatnonzero(used)
+
+    def rows(self, features: FeatureIndex) -> Any:
+        """The rows of a batch for models that take no lists, unknown features left out."""
+        places, values = features.places, self.scaled_values(features)
+        order = [places.get(name, -1) for name in self.names]
+        if order == list(range(len(places))):
+            return values
+        known = [column for column, place in enumerate(order) if place >= 0]
+        rows = np.zeros((len(self), len(places)))
+        rows[:, [order[column] for column in known]] = values[:, known]
+        return rows
+
+    def scaled_values(self, features: FeatureIndex) -> Any:
+        """The matrix, with its columns times the scales of their features. Without these it may not have been checked."""
+        if not features.scaled:
+            return self.given if self.lists is None else self.values
+        with np.errstate(over="ignore"):
+            scaled = self.values * features.factors(self.names)
+        bad = first_bad_row(scaled)
+        if bad >= 0:
+            features.reject(dict(zip(self.names, self.values[bad].tolist(), strict=True)))
+        return scaled
+
+    def _scaled_lists(self, features: FeatureIndex) -> Lists:
+        """The same as lists."""
+        if self.lists is None:
+            return Lists.of_table(self.scaled_values(features) if features.scaled else self.values)
+        if not features.scaled:
+            return self.lists
+        lists = self.lists
+        with np.errstate(over="ignore"):
+            values = lists.values * features.factors(self.names)[lists.places]
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            place = int(bad[0])
+            features.reject({self.names[int(lists.places[place])]: float(lists.values[place])})
+        return Lists(lists.starts, lists.places, values)
+
+    def examples(self, features: FeatureIndex) -> Any:
+        """Rows of all known features, or lists: where these are shorter, or names are not known."""
+        whole = self.lists is None and not features.loose
+        if (
+            whole
+            and len(features) <= FEW * len(self.names)
+            and set(self.names) <= features.places.keys()
+        ):
+            return self.rows(features)
+        lists = self._scaled_lists(features)
+        n = len(self.names)
+        places, keys, ties = np.full(n, -1), np.zeros(n), np.zeros(n, np.int64)
+        every = self.lists is None or self._is_long
+        columns = np.arange(len(self.names)) if every else self._columns_in_use
+        names = [self.names[column] for column in columns.tolist()]
+        places[columns], keys[columns], ties[columns] = features.places_and_order(names)
+        first, last = lists.starts[0], lists.starts[-1]
+        some = lists.places[first:last]
+        found = places.take(some)
+        known = found.min(initial=0) >= 0
+        return Lists(
+            lists.starts - first,
+            found,
+            lists.values[first:last],
+            None if known else keys[some],
+            None if known else ties[some],
+        )
+
+    def parts(self, entries: int) -> Iterator[tuple[int, int]]:
+        """Where parts begin and end: a large sparse matrix is looked at in several, as it may know many names."""
+        first, n = 0, len(self)
+        if self.lists is None:
+            if n:
+                yield 0, n
+            return
+        starts = self.lists.starts
+        while first < n:
+            last = int(np.searchsorted(starts, starts[first] + entries, "right")) - 1
+            last = min(max(last, first + 1), n)
+            yield first, last
+            first = last
+
+    def part(self, start: int, stop: int) -> Batch:
+        """Some of the examples, or all."""
+        if stop - start == len(self):
+            return self
+        part = Batch.__new__(Batch)
+        part.frame, part.names = self.frame, self.names
+        part.predicted, part.checked = self.predicted, self.checked
+        if self.lists is None:
+            part.given = self.given[start:stop]
+        else:
+            part.lists = self.lists[start:stop]
+        return part
+
+    # for users
+
+    def series(self, values: Any, name: str | None) -> Any:
+        """Values in the form of the examples: a native series, or the array itself."""
+        return values if self.frame is None else self.frame.series(values, name)
+
+    def table(self, columns: dict[Any, Any]) -> Any:
+        """Named columns in the form of the examples; of an array, a dict of arrays."""
+        return columns if self.frame is None else self.frame.table(columns)
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether this is a sparse matrix or array of scipy, which need not be there."""
+    return hasattr(X, "tocsr") and getattr(X, "ndim", 2) == 2
+
+
+def _check_places(X: Any) -> None:
+    """Refuse a sparse matrix with places that it does not have: scipy itself would read and write there."""
+    if hasattr(X, "check_format"):
+        if (X.indptr[1:] < X.indptr[:-1]).any():  # the next line looks at that not in all cases
+            raise ValueError("a sparse matrix must have an indptr that does not decrease")
+        X.check_format(full_check=True)
+
+
+def number_or_zero(feature: Any, value: Any) -> float:
+    return 0.0 if is_missing(value) else number(feature, value)
+
+
+def _numbers(values: Any, predicted: bool) -> Any:
+    """As a matrix that compiled code takes: float64, rows in memory one after the other."""
+    if type(values) is np.ndarray and values.dtype is DOUBLE and values.flags.carray:
+        return values
+    if np.ma.is_masked(values):
+        raise ValueError("an array of examples must hold a number everywhere, not masked values")
+    plain = np.asarray(values)  # what a subclass makes of * or of its rows is not ours
+    return np.require(_of_numbers(plain, predicted), np.float64, ["C", "A"])
+
+
+def _as_writable(values: Any) -> Any:
+    """The same numbers in the same memory, as compiled code has one type for all arrays. It only reads them."""
+    if not values.size:
+        return np.empty(values.shape)
+    if values.flags.writeable:
+        return values
+    memory = (ctypes.c_char * values.nbytes).from_address(values.ctypes.data)
+    return np.frombuffer(memory, np.float64).reshape(values.shape)
+
+
+def _of_numbers(values: Any, predicted: bool) -> Any:
+    """An array whose elements are numbers by type."""
+    if values.dtype.kind in NUMBERS:
+        return values
+    read = number_or_zero if predicted else number
+    table = values if values.ndim == 2 else values.reshape(-1, 1)
+    checked = [[read(column, value) for column, value in enumerate(row)] for row in table]
+    return np.array(checked, float).reshape(values.shape)
+
+
+def _checked_columns(frame: Frame, predicted: bool) -> Any:
+    """A frame with columns that are not numbers by type: look at every value."""
+    values, read = np.empty(frame.seen.shape), number_or_zero if predicted else number
+    for column, name in enumerate(frame.names):
+        values[:, column] = [read(name, value) for value in frame.seen[:, column].to_list()]
+    return values

@@ -1,0 +1,367 @@
+"""Names of features and their places.
+
+A feature keeps its place while it is known, and a missing feature is 0. Which place that is never matters, nor the
+order of a dict: sums over features go in the order of their keys (lists.py).
+"""
+
+from __future__ import annotations
+
+import array
+import itertools
+import math
+import operator
+import struct
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...parameters import as_float
+from .sparse_examples import Lists, by_key, key_and_tie
+
+PLAIN_KINDS = frozenset({str, int})
+
+
+def number(feature: Any, value: Any) -> float:
+    """The value of a feature as a float, or an error that names both."""
+    result = as_float(value)
+    if result is None:
+        raise ValueError(
+            f"feature {feature!r} must be a finite number, not {value!r}{_advice(value)}"
+        )
+    return result
+
+
+def _advice(value: Any) -> str:
+    if isinstance(value, (str, bytes)):
+        return ": text needs an encoder in front, such as preprocessing.OneHotEncoder()"
+    if is_missing(value):
+        return ": rb.Guard('skip') in front leaves such examples out, an imputer fills gaps"
+    return ""
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value says that there is none: None, NaN, an infinity (of statistics that have seen nothing)."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return isinstance(value, (float, np.floating)) and not math.isfinite(value)
+
+
+def in_order(names: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(names)
+    except TypeError:  # names of several types
+        return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
+
+
+def are_plain(names: Iterable[Any]) -> bool:
+    """Whether all names are exactly texts, whole numbers or tuples of these: no code of Python runs when such are compared,
+    and compiled code reads them by itself (core/examples/dict_reader.py)."""
+    return all(
+        type(name) in PLAIN_KINDS
+        or (type(name) is tuple and all(type(part) in PLAIN_KINDS for part in name))
+        for name in names
+    )
+
+
+def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
+    """operator.itemgetter for at most one name: always a tuple."""
+    return lambda x: tuple(x[name] for name in names)
+
+
+class Vacant:
+    """Vacant places, of which the last are given away first. Compiled code takes some too (core/examples/one_example.py)."""
+
+    __slots__ = ("left", "places")
+
+    def __init__(self, width: int = 0) -> None:
+        self.places: Any = np.zeros(width, np.int32)
+        self.left: Any = np.zeros(1, np.int64)  # so many are vacant
+
+    def __len__(self) -> int:
+        return int(self.left[0])
+
+    def last(self, n: int) -> Any:
+        """Those that are given away next."""
+        left = len(self)
+        return self.places[left - n : left]
+
+    def fill(self, places: Any) -> None:
+        """From now on these are vacant, and no others."""
+        self.places[: len(places)] = places
+        self.left[0] = len(places)
+
+
+_NO_PLACES, _NOBODY = Vacant(), np.zeros(0, np.int64)  # of indexes that are whole
+
+
+class FeatureIndex:
+    """Names of features and their places, and the factors by which some of them are multiplied.
+
+    It is whole while they have the places from 0 on without a gap. A loose one may forget names, whose places are
+    given to others; changing it takes time for what changes only.
+    """
+
+    def __init__(
+        self,
+        names: Iterable[Any] = (),
+        scales: Mapping[Any, float] | None = None,
+        places: Iterable[int] | None = None,
+        width: int = 0,
+    ):
+        self._scales = None if scales is None else dict(scales)
+        self.loose = places is not None
+        self.places: dict[Any, int] = {}
+        self.vacant = _NO_PLACES  # of a loose index
+        self.width = 0  # places of a loose index
+        # changes whenever names lose their places, or one comes that compiled code cannot read
+        self.given_back: Any = np.zeros(1, np.int64)
+        self.plain = True  # whether it can read all of them: see are_plain
+        # of a loose index: which object stands at each place, or 0
+        self.names_at: Any = _NOBODY
+        if places is None:
+            self.rename(names)
+        else:
+            self.places.update(zip(names, places, strict=True))
+            self.plain = are_plain(self.places)
+            self.loosen(width)
+
+    def rename(self, names: Iterable[Any]) -> None:
+        """All names, each in the place where it stands here."""
+        self.places = {name: place for place, name in enumerate(names)}
+        self.plain = are_plain(self.places)
+        self.loose, self.vacant, self.width, self.names_at = False, _NO_PLACES, 0, _NOBODY
+        self._pack: Callable[[dict[Any, Any], Any], bool] | None = None
+
+    def pack(self, x: dict[Any, Any], values: Any) -> bool:
+        """Write an example of just the known features into a row; False if it has others.
+
+        What is written is a number, but not checked to be finite: the passes do that. The first call makes the function
+        that does it: models that learn many rows at once need none.
+        """
+        pack = self._pack
+        if pack is None:
+            pack = self._pack = self._packer()
+        return pack(x, values)
+
+    def forget_packer(self) -> None:
+        """Examples go another way now. Should one come back, the function is made again."""
+        if not self.loose:
+            self._pack = None
+
+    def _packer(self) -> Callable[[dict[Any, Any], Any], bool]:
+        """A closure: it is called for every example and looks nothing up."""
+        names = list(self.places)
+        n = len(names)
+        pack_into = struct.Struct(f"{n}d").pack_into
+        get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
+        scaled = self._scaled_places()
+
+        def pack(x: dict[Any, Any], values: Any) -> bool:
+            if len(x) == n:
+                try:
+                    pack_into(values, 0, *get(x))
+                    for place, factor in scaled:
+                        values[place] *= factor
+                    return True
+                except KeyError:
+                    return False
+                except (struct.error, TypeError, OverflowError):
+                    self.reject(x)
+            return False
+
+        return pack
+
+    def _scaled_places(self) -> list[tuple[int, float]]:
+        scales, places = self._scales or {}, self.places
+        return [(places[name], factor) for name, factor in scales.items() if name in places]
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        if self.loose:
+            places = list(self.places.values())
+            return list(self.places), self._scales, places, self.width
+        return list(self.places), self._scales
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __iter__(self) -> Any:
+        return iter(self.places)
+
+    @property
+    def memory_usage(self) -> int:
+        names = sys.getsizeof(self.places) + sum(map(sys.getsizeof, self.places))
+        return int(names + self.vacant.places.nbytes + self.names_at.nbytes)
+
+    # changes
+
+    def and_more(self, names: Iterable[Any]) -> FeatureIndex:
+        """The same with new names behind the others, in sorted order."""
+        return FeatureIndex([*self.places, *in_order(names)], self._scales)
+
+    def loosen(self, width: int) -> None:
+        """Names may be forgotten from now on. There is room for so many."""
+        vacant, names_at, places = Vacant(width), np.zeros(width, np.int64), self.places
+        taken = list(places.values())
+        names_at[taken] = list(map(id, places))
+        vacant.fill(np.flatnonzero(names_at == 0)[::-1])
+        self.vacant, self.names_at = vacant, names_at
+        self.loose, self._pack, self.width = True, _never, width
+
+    def widened(self, width: int) -> FeatureIndex:
+        """The same names in the same places of a loose index with room for more."""
+        vacant, names_at = Vacant(width), np.zeros(width, np.int64)
+        new_places = np.arange(self.width, width)[::-1]
+        vacant.fill(np.concatenate([new_places, self.vacant.last(len(self.vacant))]))
+        names_at[: self.width] = self.names_at
+        wider = object.__new__(type(self))
+        own = {"places": self.places.copy(), "vacant": vacant, "names_at": names_at, "width": width}
+        wider.__dict__.update(vars(self) | own)
+        return wider
+
+    def take(self, names: Iterable[Any], offered: Any) -> None:
+        """The vacant places that were offered last are those of these names."""
+        names = list(names)
+        named, n = dict(zip(names, offered.tolist(), strict=True)), len(offered)
+        self.mark_if_not_plain(names)
+        self.vacant.left[0] -= n
+        self.places.update(named)  # the only call, after which Ctrl-C may come
+
+    def mark_if_not_plain(self, names: Iterable[Any]) -> None:
+        """Before these names are known. What compiled code has been given holds no longer if it cannot read them."""
+        if self.plain and not are_plain(names):
+            self.plain = False
+            self.given_back[0] += 1
+
+    def note_names(self, names: Collection[Any], places: Any) -> None:
+        """Which objects stand for these names, that have got these places. Those that are not noted are given up
+        later."""
+        self.names_at[places] = list(map(id, names))
+
+    def forget(self, unused: Any, kept: Iterable[Any]) -> None:
+        """Only names whose places are used are known from now on, and some that are kept; the other places are
+        vacant."""
+        known = self.places
+        unused[[known[name] for name in kept if name in known]] = False
+        self.given_back[0] += 1
+        places = np.fromiter(known.values(), np.int64, len(known))
+        used = ~unused[places]
+        names = itertools.compress(known, used.tolist())
+        left = dict(zip(names, places[used].tolist(), strict=True))
+        vacant = np.flatnonzero(unused)
+        self.names_at[unused] = 0
+        self.places = left  # before their places are vacant, for Ctrl-C
+        self.given_back[0] += 1  # once more: whoever looked meanwhile has seen the old ones
+        self.vacant.fill(vacant)
+
+    # examples
+
+    def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
+        """As pack, for an example that lacks some of the known features."""
+        if not self.knows(x):
+            return False
+        try:
+            row = list(map(x.get, self.places, itertools.repeat(0.0)))
+            if len(row) != len(values):  # a thread that learns has added one
+                return False
+            values[:] = memoryview(array.array("d", row))
+            for place, factor in self._scaled_places():
+                values[place] *= factor
+        except (TypeError, OverflowError):
+            self.reject(x)
+        return True
+
+    def reject(self, x: dict[Any, Any]) -> None:
+        """Raise for the first feature that is not a finite number, if there is one."""
+        for name, value in x.items():
+            number(name, value)
+        for name, factor in (self._scales or {}).items():
+            if name in x and not math.isfinite(float(x[name]) * factor):
+                raise ValueError(
+                    f"feature {name!r} must be finite times its scale, not {x[name]!r}"
+                )
+
+    def values_of(self, x: dict[Any, Any]) -> Iterable[Any]:
+        """The numbers of an example, times the scales of their features."""
+        if self._scales is None:
+            return x.values()
+        return [number(name, value) * self._scales.get(name, 1.0) for name, value in x.items()]
+
+    def factors(self, names: Iterable[Any]) -> Any:
+        """The scales of these features."""
+        scales = self._scales or {}
+        return np.array([scales.get(name, 1.0) for name in names], np.float64)
+
+    def in_place(self, names: list[Any]) -> bool:
+        """Whether these are just the known features, each in its place."""
+        return not self.loose and list(self.places) == names
+
+    @property
+    def taken_back(self) -> int:
+        """A number that changes whenever names lose their places."""
+        return int(self.given_back[0])
+
+    @property
+    def scaled(self) -> bool:
+        """Whether there are scales."""
+        return self._scales is not None
+
+    def unscaled(self, name: Any, value: float) -> float:
+        """A stored number as it came."""
+        return value if self._scales is None else value / float(self._scales.get(name, 1.0))
+
+    def present(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        """The features of an example to be predicted that are there. Raises if there is no other fault in it."""
+        found = {name: value for name, value in x.items() if not is_missing(value)}
+        self.reject(x if len(found) == len(x) else found)
+        return found
+
+    def check(self, x: dict[Any, Any]) -> None:
+        """As reject, quickly where all is well."""
+        try:
+            good = math.isfinite(math.fsum(x.values()))  # each becomes a float, as in a row
+        except (TypeError, ValueError, OverflowError):
+            good = False
+        if not good:  # or the sum overflowed
+            self.reject(x)
+
+    def knows(self, x: dict[Any, Any]) -> bool:
+        return x.keys() <= self.places.keys()
+
+    def unknown(self, x: dict[Any, Any]) -> list[Any]:
+        places = self.places
+        return [name for name in x if name not in places]  # the known ones may be very many
+
+    def row(self, x: dict[Any, Any]) -> Any:
+        """A checked row of all known features, for models that take no lists."""
+        self.reject(x)
+        row = np.array([[float(x.get(name, 0.0)) for name in self.places]])
+        return row if self._scales is None else row * self.factors(self.places)
+
+    def listed(self, x: dict[Any, Any]) -> Lists:
+        """A checked example as a list."""
+        self.reject(x)
+        values = np.array(list(self.values_of(x)), float)
+        places, keys, ties = self.places_and_order(x)
+        return Lists(np.array([0, len(values)]), places, values, keys, ties)
+
+    def places_and_order(self, names: Iterable[Any]) -> tuple[Any, Any, Any]:
+        """The places of names, below 0 if they are not known, and the keys and ties of these."""
+        names = list(names)
+        places = np.array([self.places.get(name, -1) for name in names], np.int64)
+        keys, ties = np.zeros(len(names)), np.zeros(len(names), np.int64)
+        for i in np.flatnonzero(places < 0).tolist():
+            keys[i], ties[i] = key_and_tie(names[i])
+        return places, keys, ties
+
+    def ordered(self, names: Iterable[Any]) -> list[Any]:
+        """These names and those that are known, in the order of summation."""
+        return by_key({**dict.fromkeys(self.places), **dict.fromkeys(names)})
+
+
+def _never(x: dict[Any, Any], values: Any) -> bool:
+    return False

@@ -1,0 +1,330 @@
+"""From River's targets to numbers: labels to columns and signs, and back to labels."""
+
+from __future__ import annotations
+
+import functools
+import math
+import numbers
+import sys
+from typing import Any
+
+import numpy as np
+
+from ...parameters import as_float
+from .frames import NUMBERS, column_of
+
+
+def plain(label: Any) -> Any:
+    """numpy's scalars as Python's, so that labels print and compare as the user wrote them."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def array_of(labels: list[Any]) -> Any:
+    """An array that gives the labels back as they are: of a type of its own if numpy keeps it whole."""
+    if len({type(label) for label in labels}) == 1 and isinstance(
+        labels[0], (bool, int, float, str)
+    ):
+        array = np.array(labels)
+        if array.tolist() == labels:
+            return array
+    array = np.empty(len(labels), object)
+    array[:] = labels
+    return array
+
+
+def check_classes(classes: Any, binary: bool = False) -> None:
+    """Raise for what cannot be the parameter `classes`."""
+    if classes is None:
+        return
+    if not isinstance(classes, tuple) or len(classes) < 2:
+        raise ValueError(f"classes must be a tuple of at least two labels, not {classes!r}")
+    try:
+        distinct = len(set(map(plain, classes)))
+    except TypeError:
+        raise ValueError(f"classes must be hashable labels, not {classes!r}") from None
+    if any(label is None or label != label for label in classes):
+        raise ValueError(f"classes must be labels, not {classes!r}")
+    if distinct < len(classes):
+        raise ValueError(f"classes must be different labels, not {classes!r}")
+    if binary and distinct > 2:
+        raise ValueError(
+            f"classes must be two labels, not {classes!r}: for more, put the model into river's "
+            "multiclass.OneVsRestClassifier"
+        )
+
+
+class Labels:
+    """The classes of a classifier.
+
+    Up to two classes share one output: the first one is negative, the second positive. From three on
+    every class has its own. Booleans name both classes at once. `classes` given by the user are closed.
+    A `binary` model takes no third. They never change: a new label makes new ones.
+    """
+
+    def __init__(self, classes: tuple[Any, ...] | None = None, binary: bool = False):
+        self.closed = classes is not None
+        self.binary = binary
+        self.known: list[Any] = [] if classes is None else [plain(label) for label in classes]
+        self._encode()
+
+    def _encode(self) -> None:
+        if len(self.known) <= 2:
+            self.codes = dict(zip(self.known, (-1.0, 1.0), strict=False))
+        else:
+            self.codes = {label: float(column) for column, label in enumerate(self.known)}
+        self._table = array_of(self.known)
+
+    def __deepcopy__(self, memo: Any) -> Labels:
+        return self
+
+    def __getstate__(self) -> Any:
+        return self.closed, self.known, self.binary
+
+    def __setstate__(self, state: Any) -> None:
+        self.closed, known, self.binary = state
+        self.known = list(known)
+        self._encode()
+
+    @property
+    def outputs(self) -> int:
+        return 1 if len(self.known) <= 2 else len(self.known)
+
+    @property
+    def memory_usage(self) -> int:
+        return sys.getsizeof(self.known) + sum(map(sys.getsizeof, self.known))
+
+    def check(self, label: Any) -> None:
+        """Raise for what cannot be a label of this model."""
+        try:
+            missing = label is None or bool(label != label)
+            known = plain(label) in self.codes
+        except (TypeError, ValueError):  # unhashable, or a marker of missing values
+            raise ValueError(f"the target must be a hashable label, not {label!r}") from None
+        if missing:
+            raise ValueError(f"the target must be a label, not {label!r}")
+        if self.closed and not known:
+            raise ValueError(f"the target {label!r} is none of classes={tuple(self.known)!r}")
+
+    def check_all(self, labels: Any) -> None:
+        """The same for several labels; a model for two classes has no room for a third."""
+        new: dict[Any, None] = {}
+        for label in labels:
+            self.check(label)
+            if plain(label) not in self.codes:
+                new[plain(label)] = None
+        names = [*self.known, *new]
+        if not self.known and new and isinstance(names[0], bool):
+            names = [False, True, *(name for name in names if not isinstance(name, bool))]
+        if self.binary and len(names) > 2:
+            raise ValueError(
+                f"the target {names[2]!r} is a third class besides {names[0]!r} and {names[1]!r}: this "
+                "model separates two, put it into river's multiclass.OneVsRestClassifier"
+            )
+
+    def and_one_more(self, label: Any) -> Labels:
+        """The same with a new label."""
+        label = plain(label)
+        both = isinstance(label, bool) and not self.known
+        return self.with_known([False, True] if both else [*self.known, label])
+
+    def with_known(self, known: list[Any]) -> Labels:
+        """These labels instead. Booleans are what most models have, and these have them in common."""
+        if not self.closed and len(known) == 2 and known[0] is False and known[1] is True:
+            return _of_booleans(self.binary)
+        return _labels(self.closed, known, self.binary)
+
+    # scores -> labels
+
+    def label(self, scores: Any) -> Any:
+        """The predicted label from the scores of one example; None before any is known."""
+        known = self.known
+        if len(known) == 2:
+            return known[scores[0] >= 0.0]
+        if len(known) > 2:
+            try:
+                return self.known[scores.index(max(scores))]
+            except IndexError:  # another has come meanwhile, in a thread that learns
+                return self.label(scores[: len(self.known)])
+        return self.known[0] if self.known else self._unlearned
+
+    @property
+    def _unlearned(self) -> Any:
+        """What is predicted before any label is known: True as River's binary classifiers, or None."""
+        return True if self.binary else None
+
+    def labels(self, scores: Any) -> Any:
+        """The predicted labels of many rows, as an array."""
+        if len(self.known) > 2:
+            return self._table[np.argmax(scores[:, : len(self.known)], axis=1)]
+        if len(self.known) == 2:
+            return self._table[(scores[:, 0] >= 0.0).astype(np.intp)]
+        if self.known:
+            return np.repeat(self._table, len(scores))
+        return np.full(len(scores), self._unlearned, bool if self.binary else object)
+
+    def probabilities(self, scores: Any, slope: float = 1.0, lead: float = 0.0) -> dict[Any, Any]:
+        """{label: probability}: a number each, or an array of many rows.
+
+        `slope` and `lead` say what the scores are worth (core/rounds/calibration.py).
+        """
+        with np.errstate(over="ignore"):
+            return self._probabilities(scores, slope, lead)
+
+    def probabilities_of_one(
+        self, scores: list[float], slope: float, lead: float
+    ) -> dict[Any, float]:
+        """The same of one example, to the same bits."""
+        known = self.known
+        if len(known) == 2:  # numpy's function, as another one differs in last digits
+            p = 0.5 + 0.5 * float(np.tanh(0.5 * slope * scores[0]))
+            return {known[0]: 1.0 - p, known[1]: p}
+        if len(known) > 2 and len(scores) > 1:
+            names, highest = known[: len(scores)], max(scores[: len(known)])
+            first, behind = scores.index(highest), [score - highest for score in scores]
+            if lead <= 0.0 or min(behind) == 0.0:
+                logits = [slope * each for each in behind]
+            else:
+                logits = [slope * each - lead for each in behind]
+                logits[first] = slope * behind[first]
+            powers = np.exp(logits[: len(names)])
+            return dict(zip(names, (powers / powers.sum()).tolist(), strict=True))
+        shares = self.probabilities(np.array(scores), slope, lead)
+        return {label: float(share) for label, share in shares.items()}
+
+    def _probabilities(self, scores: Any, slope: float, lead: float) -> dict[Any, Any]:
+        if len(self.known) > 2 and scores.shape[-1] > 1:  # else a third has come meanwhile
+            names = self.known[: scores.shape[-1]]
+            scores = scores[..., : len(names)]
+            behind = scores - scores.max(axis=-1, keepdims=True)
+            logits = slope * behind
+            if lead > 0.0:  # where all scores are equal, nothing leads
+                first = np.arange(len(names)) == np.argmax(scores, axis=-1)[..., np.newaxis]
+                logits -= lead * (~first & (behind.min(axis=-1, keepdims=True) < 0.0))
+            powers = np.exp(logits)
+            shares = powers / powers.sum(axis=-1, keepdims=True)
+            return {label: shares[..., column] for column, label in enumerate(names)}
+        if len(self.known) > 1:
+            p = 0.5 + 0.5 * np.tanh(
+                0.5 * slope * scores[..., 0]
+            )  # the logistic function, without overflow
+            return dict(zip(self.known, (1.0 - p, p), strict=False))
+        ones = np.ones(scores.shape[:-1])[()]
+        if self.known:
+            return {self.known[0]: ones}
+        return {False: 0.5 * ones, True: 0.5 * ones} if self.binary else {}
+
+    def named(self, scores: Any) -> Any:
+        """The scores as users see them: a number for up to two classes, else {label: number}."""
+        if len(self.known) > 2 and len(scores) > 1:
+            return dict(zip(self.known, map(float, scores), strict=False))
+        return float(scores[0])
+
+
+def _labels(closed: bool, known: list[Any], binary: bool) -> Labels:
+    labels = object.__new__(Labels)
+    labels.__setstate__((closed, known, binary))
+    return labels
+
+
+@functools.cache
+def _of_booleans(binary: bool) -> Labels:
+    return _labels(False, [False, True], binary)
+
+
+class Targets:
+    """A column of targets: a list or an array, and its name."""
+
+    def __init__(self, y: Any, n: int):
+        self.name: str | None = None
+        if not isinstance(y, (np.ndarray, list, tuple)):
+            y, self.name = column_of(y)
+        values = y if isinstance(y, np.ndarray) and y.dtype != object else list(y)
+        if isinstance(values, np.ndarray) and values.ndim > 1:
+            raise ValueError(
+                f"the targets must be one column, not an array of {values.ndim} dimensions"
+            )
+        if len(values) != n:
+            raise ValueError(f"{n} examples but {len(values)} targets")
+        self.values = values
+
+    @property
+    def boolean(self) -> bool:
+        """Whether the column itself says that its labels are False and True."""
+        return isinstance(self.values, np.ndarray) and self.values.dtype.kind == "b"
+
+    def coded(self, labels: Labels, start: int, stop: int) -> tuple[Any, int]:
+        """Codes of these targets, and how many there are before an unknown label."""
+        some = self.values[start:stop]
+        if isinstance(some, np.ndarray) and some.dtype.kind in NUMBERS:
+            if self._all_known(labels):
+                return np.where(some, labels.codes[True], labels.codes[False]), len(some)
+            codes = np.full(len(some), math.nan)
+            for label, code in labels.codes.items():
+                if isinstance(label, numbers.Number):  # a tuple would be compared item by item
+                    codes[some == label] = code
+        else:
+            get = labels.codes.get
+            codes = np.array([get(plain(label), math.nan) for label in some], float)
+        unknown = np.flatnonzero(np.isnan(codes))
+        return codes, int(unknown[0]) if len(unknown) else len(codes)
+
+    def _all_known(self, labels: Labels) -> bool:
+        """Whether booleans need no look at each of them."""
+        return self.boolean and True in labels.codes and False in labels.codes
+
+    def check(self, labels: Labels) -> None:
+        if self._all_known(labels):
+            return
+        labels.check_all(self._distinct())
+
+    def _distinct(self) -> Any:
+        """The labels, of an array each once."""
+        if isinstance(self.values, list):
+            return self.values
+        if self.boolean:  # need not be sorted
+            return [label for label in (False, True) if label in self.values]
+        return np.unique(self.values)
+
+    def numbers(self) -> Any:
+        """As finite numbers, for regression."""
+        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in NUMBERS:
+            numbers = np.require(self.values, np.float64, ["C", "A", "W"])
+            if np.isfinite(numbers).all():
+                return numbers
+        return np.array([real(value) for value in self.values])
+
+
+def real(value: Any) -> float:
+    """The target of a regressor as a float."""
+    result = as_float(value)
+    if result is None:
+        raise ValueError(f"the target must be a finite number, not {value!r}")
+    return result
+
+
+def weight(value: Any) -> float:
+    """The weight of an example as a float."""
+    result = as_float(value)
+    if result is None or result < 0.0:
+        raise ValueError(f"w must be a finite number of at least 0, not {value!r}")
+    return result
+
+
+_ONES: Any = np.ones(2**10)
+
+
+def weights(w: Any, n: int) -> Any:
+    """One weight per example, from a number or a column."""
+    if type(w) is float and w == 1.0 and n <= len(_ONES):
+        return _ONES[:n]
+    if not np.iterable(w) or isinstance(w, (str, bytes)):
+        return np.full(n, weight(w))
+    if not isinstance(w, (np.ndarray, list, tuple)):
+        w, _ = column_of(w)
+    if len(w) != n:
+        raise ValueError(f"{n} examples but {len(w)} weights w")
+    if isinstance(w, np.ndarray) and w.ndim == 1 and w.dtype.kind in NUMBERS:
+        numbers = np.require(w, np.float64, ["C", "A"])
+        if (np.isfinite(numbers) & (numbers >= 0.0)).all():
+            return numbers
+    return np.array([weight(value) for value in w], float)
