@@ -1,7 +1,7 @@
-"""Prefetching: tell the processor early which cache lines of our own tables a lookup will need.
+"""Prefetching: tell the processor early which cache lines of the sparse tables a lookup will need.
 
-Where names come without end, each feature of an example stands in another place of several large tables. A processor
-that learns of the next place only from the one before waits for each.
+In models with very many features the rows of an example's features are scattered over several large tables, and
+without prefetching the processor waits for one cache miss after the other.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from ..simd.prefetch import ask_for
 from .layout import COLUMN_SIZE, NODE_SIZE
 
 LINE = 64  # bytes of a cache line
-SOME = 32  # nodes of a column, after which the processor itself fetches what follows
+SOME = 32  # nodes of a column that are prefetched; then the processor detects the sequence itself
 
 
 @compiled(always_inlined=True)
 def ask_for_columns(model, places):
-    """Prefetch where the columns of these features begin, and their keys."""
+    """Prefetch the entries of `columns` and `keys` for these features."""
     columns, keys = address_of(model.columns), address_of(model.keys)
     for i in range(places.shape[0]):
         ask_for(keys + 8 * places[i])

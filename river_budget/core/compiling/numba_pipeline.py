@@ -24,7 +24,7 @@ from numba.core import compiler, compiler_machinery, lowering, typed_passes, typ
 from .linking import Around, Library
 
 PACKAGE = __name__.removesuffix("core.compiling.numba_pipeline")
-WIDEST = '"prefer-vector-width"="512"'  # LLVM prefers 256 bits on some processors that have 512
+WIDEST = '"prefer-vector-width"="512"'  # LLVM uses 256 bits on some processors that have 512
 LEFT_OUT = {
     untyped_passes.WithLifting,
     untyped_passes.InlineClosureLikes,
@@ -37,7 +37,7 @@ LEFT_OUT = {
     typed_passes.AnnotateTypes,  # a listing of the function for readers
     typed_passes.DumpParforDiagnostics,
 }
-TO_BE_INLINED = (  # all that a function needs before it is copied into its caller
+TO_BE_INLINED = (  # the steps that a function goes through before it is copied into its caller
     untyped_passes.TranslateByteCode,
     untyped_passes.FixupArgs,
     untyped_passes.IRProcessing,
@@ -48,10 +48,11 @@ _signatures: dict[Any, dict[Any, Any]] = {}
 
 
 def _remember(known: Any, operation: Any, args: Any, named: Any, resolve: Callable[[], Any]) -> Any:
-    """The signature of an operation for arguments of these types. `resolve` finds it the first time."""
-    implementations = (
-        operation._impl_keys
-    )  # numba's own table, by argument types: lowering reads it
+    """The signature of an operation for arguments of these types, from `known` or found by `resolve`.
+
+    Modifies `known`, and numba's own table of the implementations of the operation, which lowering reads.
+    """
+    implementations = operation._impl_keys  # by argument types
     key = operation, tuple(args), tuple(named.items())
     if key not in known:
         signature = resolve()
@@ -63,7 +64,7 @@ def _remember(known: Any, operation: Any, args: Any, named: Any, resolve: Callab
 
 
 def _typing(context: Any, options: Any) -> Any:
-    """numba's typing context, with signatures remembered during type inference."""
+    """numba's typing context with a cache of signatures, for type inference."""
     if not hasattr(context, "_lookup_global"):  # another version of numba
         return context
     known = _signatures.setdefault(options, {})
@@ -81,7 +82,7 @@ def _typing(context: Any, options: Any) -> Any:
 
 
 def _looking_up(context: Any, options: Any) -> Any:
-    """The same during lowering, which asks for each signature again."""
+    """numba's typing context with the same cache for lowering, which looks up each signature again."""
     known = _signatures.setdefault(options, {})
 
     def resolve_value_type(value: Any) -> Any:
@@ -104,29 +105,29 @@ def _looking_up(context: Any, options: Any) -> Any:
 
 
 class Lower(lowering.Lower):  # type: ignore[misc]
-    """numba's translation to LLVM, with signatures remembered and wide vectors asked for."""
+    """numba's translation to LLVM, with cached signatures and with the widest vectors preferred."""
 
     def __init__(self, *given: Any, **named: Any):
         super().__init__(*given, **named)
-        # numba makes a context for each function, so this one is nobody else's
+        # numba makes a context for each function, so that changing this one affects no other function
         self.context.typing_context = _looking_up(self.context.typing_context, self.flags)
 
     def setup_function(self, described: Any) -> None:
         super().setup_function(described)
-        # llvmlite's set of attributes refuses names it does not know, and it does not know this one
+        # set.add: llvmlite's own `add` refuses attributes it does not know, and this is one
         set.add(self.function.attributes, WIDEST)
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
-    """numba's step that lowers, with the class above."""
+    """numba's lowering step, with the class above."""
 
     lowering_class = Lower
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class Inlining(untyped_passes.InlineInlinables):  # type: ignore[misc]
-    """Inline one level at a time: the calls in an inlined body are then calls of its caller, and their turn comes."""
+    """Inline one level at a time: calls inside an inlined body become calls of its caller and are inlined next."""
 
     def _do_work(self, state: Any, work: Any, block: Any, i: int, call: Any, worker: Any) -> Any:
         worker._compiler_pipeline = lambda state: _steps(
@@ -135,7 +136,7 @@ class Inlining(untyped_passes.InlineInlinables):  # type: ignore[misc]
         return super()._do_work(state, work, block, i, call, worker)
 
 
-IN_ALL = {typed_passes.NativeLowering: Lowering}  # numba's step: the one that takes its place
+IN_ALL = {typed_passes.NativeLowering: Lowering}  # {numba's step: its replacement}
 IN_THE_PACKAGE = IN_ALL | {untyped_passes.InlineInlinables: Inlining}
 
 
@@ -144,7 +145,7 @@ def _with(own: dict[Any, Any], steps: list[tuple[Any, str]]) -> list[tuple[Any, 
 
 
 def _steps(name: str, steps: list[tuple[Any, str]]) -> Any:
-    """The steps for a function of this package."""
+    """The compilation steps for a function of this package."""
     chosen = compiler_machinery.PassManager(name)
     chosen.passes = _with(IN_THE_PACKAGE, [pair for pair in steps if pair[0] not in LEFT_OUT])
     chosen.finalize()
@@ -152,7 +153,7 @@ def _steps(name: str, steps: list[tuple[Any, str]]) -> Any:
 
 
 class Compiler(compiler.Compiler):  # type: ignore[misc]
-    """Compiles functions that Python calls, or that have an address of their own."""
+    """The compiler of functions that Python calls, or that passes call by address."""
 
     def define_pipelines(self) -> Any:
         state = self.state
@@ -161,11 +162,11 @@ class Compiler(compiler.Compiler):  # type: ignore[misc]
         if state.func_id.modname.startswith(PACKAGE):
             return [_steps(usual.pipeline_name, usual.passes)]
         usual.passes = _with(IN_ALL, usual.passes)
-        return [usual]  # somebody else's function may contain anything
+        return [usual]  # a user's kernel function, say, may contain what LEFT_OUT handles
 
 
 class LinkableCompiler(Compiler):
-    """Compiles functions that are linked into those (core/compiling/linking.py)."""
+    """The compiler of functions that are linked into their callers (core/compiling/linking.py)."""
 
     def define_pipelines(self) -> Any:
         state = self.state

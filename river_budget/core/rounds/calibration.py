@@ -1,16 +1,16 @@
-"""What scores are worth: the link from scores to probabilities.
+"""Calibration: a link from scores to probabilities, learned online.
 
 Binary       P(+1) = 1 / (1 + exp(-slope f))
 Multi-class  P(r) proportional to exp(slope f_r), and that of the highest score once more to exp(lead)
 
-Both numbers are learned from the score of each example before it is learned, by online Newton steps on the log
-loss that forget: in log(slope), as scores of different models, and of one model at different times, lie orders
-of magnitude apart; and in lead >= 0, so that the most probable class is always the predicted one. A lead takes
-care of scores that say which class wins and little about the others. With two classes it would be a jump at 0
-and gains nothing, so there is none.
+Both numbers are learned from the scores that an example has before it is learned, by online Newton steps with
+exponential forgetting on the log loss. The steps are in log(slope), as scores of different models, and of one model at
+different times, are orders of magnitude apart; and in lead >= 0, so that the most probable class is always the
+predicted one. The lead is for scores that say which class wins and little about the others. With two classes it would
+be a jump at 0 and gains nothing, so there is none.
 
-The header keeps how many examples were judged so far, slope (0: nothing learned yet, and 1 is used), lead, and the matrix of second derivatives:
-slope_curvature, lead_curvature, cross_curvature. Predictions do not depend on any of it.
+The header keeps the number of examples judged so far, slope (0: nothing learned yet, and 1 is used), lead, and the
+matrix of second derivatives: slope_curvature, lead_curvature, cross_curvature. Predictions do not depend on any of it.
 """
 
 from __future__ import annotations
@@ -25,23 +25,21 @@ from ..simd.exponential import exp_of
 from .stream_warnings import watch
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
-KEEP = 0.99  # of what is known, at every example used: about 100 of them count
-PATIENT, EVERY = (
-    1000,
-    3,
-)  # after so many examples one in three is used, as a step takes as long as 20 vectors
-SLOPE_PRIOR, LEAD_PRIOR = 1.0, 4.0  # curvature of the prior: examples that it is worth
-FIRST = 2.0  # the first score that is not 0 becomes this number
-FAR = 50.0  # a logit beyond it is as good as certain
-STEEPEST = 1e300  # slope, and 1 / the smallest
+KEEP = 0.99  # factor on the old curvature at every example used: the last 100 or so count
+# After PATIENT examples only every EVERY-th is used: a Newton step takes as long as 20 support vectors
+PATIENT, EVERY = 1000, 3
+SLOPE_PRIOR, LEAD_PRIOR = 1.0, 4.0  # curvature of the prior, in units of examples
+FIRST = 2.0  # the slope starts so that the first score that is not 0 has this logit
+FAR = 50.0  # logits are clamped to it: a probability beyond differs from 1 by less than 1e-21
+STEEPEST = 1e300  # the largest slope; the smallest is 1 / STEEPEST
 LONGEST_LEAD = 5.0
-HEAVIEST = 1e6  # weight
-SINGULAR = 1e-9
+HEAVIEST = 1e6  # the largest weight of an example
+SINGULAR = 1e-9  # determinants below this share of a c are not divided by
 
 
 @compiled
 def calibrate(model, f, y, w):
-    """Learn what the scores f of an example would have been worth, now that its target is known."""
+    """One step of the calibration, from the scores f of an example before it is learned. Modifies the header."""
     head = model.head
     if not w > 0.0:
         return
@@ -59,14 +57,14 @@ def calibrate(model, f, y, w):
 
 @compiled(always_inlined=True)
 def _begin(head, size):
-    """The first score sets the scale."""
+    """Initialise the slope from the size of the first score. Modifies the header."""
     head.slope = min(max(FIRST / size, 1.0 / STEEPEST), STEEPEST)
     head.slope_curvature = SLOPE_PRIOR
 
 
 @compiled(always_inlined=True)
 def _multiply(head, gradient, curvature):
-    """slope *= exp(gradient / curvature), nearly: (2 + d) / (2 - d) with d within -1 and 1. One division."""
+    """slope *= exp(d) for d = gradient / curvature in [-1, 1], approximated by (2 + d) / (2 - d): one division."""
     g = within(gradient, curvature)
     slope = head.slope * ((2.0 * curvature + g) / (2.0 * curvature - g))
     head.slope = min(max(slope, 1.0 / STEEPEST), STEEPEST)
@@ -74,6 +72,7 @@ def _multiply(head, gradient, curvature):
 
 @compiled(always_inlined=True)
 def _calibrate_two(head, score, y, w):
+    """The Newton step in log(slope) for two classes. Modifies the header."""
     if head.slope == 0.0:
         _begin(head, abs(score))
     z = min(head.slope * abs(score), FAR)
@@ -101,6 +100,7 @@ def _sums(f, highest, slope, lead):
 
 @shared(Need.CLASSES, NOTHING, MODEL, NUMBERS, WHOLE, REAL)
 def _calibrate_many(model, f, y, w):
+    """The Newton step in log(slope) and lead for more than two classes. Modifies the header."""
     head = model.head
     top, highest, lowest = 0, f[0], f[0]
     for r in range(1, f.shape[0]):

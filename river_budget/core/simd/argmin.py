@@ -1,7 +1,7 @@
-"""Which of many vectors is the oldest, and which of those that weigh least: what removals ask for.
+"""Argmin over support vectors, eight at a time: the oldest one, and the oldest of those with the least weight.
 
-Written plainly, a loop that looks for a place is no vector code, and every loop has a slow tail. Here eight places at a
-time are looked at: arrays have room for whole groups, and what stands behind the first n does not count.
+LLVM does not vectorise a plain loop for an argmin, and its scalar tail is slow. Here eight entries are compared
+per instruction. Arrays are padded to whole groups of eight, and entries behind the first n are masked.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from .vector_ops import (
 )
 
 TURNS = 2
-LAST = 2**63 - 1  # later than all
+LAST = 2**63 - 1  # an arrival number behind all others
 
 
 def oldest_of(arrivals: Any, n: int) -> int:
-    """Which of the first n came first."""
+    """The index of the smallest of the first n arrival numbers."""
     return int(np.argmin(arrivals[:n]))
 
 
@@ -46,7 +46,7 @@ def _oldest_of(context, builder, signature, args):
 
 
 def oldest_of_least(values: Any, n: int, tie: float, arrivals: Any) -> int:
-    """Which came first of those whose values are at most `tie` times the least of the first n. NaN does not count."""
+    """The oldest of those of the first n whose value is at most `tie` times the least. NaN does not count."""
     limit = tie * np.fmin.reduce(values[:n], initial=math.inf)
     return int(np.argmin(np.where(values[:n] <= limit, arrivals[:n], LAST)))
 
@@ -65,7 +65,7 @@ def _oldest_of_least(context, builder, signature, args):
 
 
 def _least(builder: Any, values: Any, n: Any) -> Any:
-    """The least of n numbers, or infinity; in every lane."""
+    """The least of n numbers, in every lane; infinity if there is none."""
     turns = [cgutils.alloca_once_value(builder, same(math.inf)) for _ in range(TURNS)]
 
     def lesser(some: Any, others: Any) -> Any:
@@ -84,12 +84,12 @@ def _least(builder: Any, values: Any, n: Any) -> Any:
 
 
 def _first_to_come(builder: Any, arrivals: Any, n: Any, flags: Callable[[Any], Any]) -> Any:
-    """The place of the least arrival among those that are flagged: flags(start) says so of eight places."""
+    """The index of the least arrival number among flagged entries; flags(start) is the mask of eight of them."""
     firsts = [cgutils.alloca_once_value(builder, in_all_whole(builder, LAST)) for _ in range(TURNS)]
     places = [cgutils.alloca_once_value(builder, in_all_whole(builder, 0)) for _ in range(TURNS)]
 
     def earlier(one: Any, other: Any, chosen: Any = None) -> tuple[Any, Any]:
-        """Of two pairs of (arrivals, places) the earlier in every lane."""
+        """In every lane, that of two pairs (arrival, index) with the smaller arrival; `one` only where chosen."""
         before = builder.icmp_signed("<", one[0], other[0])
         before = before if chosen is None else builder.and_(before, chosen)
         return builder.select(before, one[0], other[0]), builder.select(before, one[1], other[1])
@@ -110,31 +110,33 @@ def _first_to_come(builder: Any, arrivals: Any, n: Any, flags: Callable[[Any], A
 
 
 def _turned(builder: Any, vector: Any, lanes: int) -> Any:
-    """Each lane is what another one was, so many further."""
+    """Rotate the lanes."""
     order = [(i + lanes) % LANES for i in range(LANES)]
     chosen = ir.Constant(ir.VectorType(ir.IntType(32), LANES), order)
     return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), chosen)
 
 
 def _groups(builder: Any, n: Any) -> Any:
-    """How many groups of eight n places are, the last one perhaps not whole."""
+    """The number of groups of eight that n entries fill, the last one perhaps in part."""
     return builder.sdiv(builder.add(n, ir.Constant(WORD, LANES - 1)), ir.Constant(WORD, LANES))
 
 
 def _places_from(builder: Any, start: Any) -> Any:
-    """Eight places."""
+    """The eight consecutive indexes from `start` on."""
     return builder.add(in_all_whole(builder, start), ir.Constant(PLACES, list(range(LANES))))
 
 
 def _are_there(builder: Any, start: Any, n: Any) -> Any:
-    """A flag for each of eight places: whether it is one of the first n."""
+    """The mask of those of eight consecutive indexes that are below n."""
     return first_lanes(builder, builder.sub(n, start))
 
 
 @compiled
 def tag_with_index(losses, n):
-    """Replace the lowest bits of n numbers >= 0 by their indexes, so that the least integer also says where
-    it is. Costs log2(n) of 52 bits (`python tests/tricks.py tags`)."""
+    """Replace the lowest bits of n numbers >= 0 by their indexes: a minimum over integers then yields the argmin.
+
+    Modifies `losses` in place. Costs log2(n) of 52 bits of precision (`python tests/tricks.py tags`).
+    """
     bits, places = as_i64(losses), places_of(n)
     for j in range(n):
         bits[j] = (bits[j] & ~places) | j
@@ -142,7 +144,7 @@ def tag_with_index(losses, n):
 
 @compiled
 def least_tagged(losses, n):
-    """Where the least of n tagged numbers stands."""
+    """The index of the least of n numbers tagged by `tag_with_index`."""
     bits, least = as_i64(losses), LAST
     for j in range(n):
         least = min(least, bits[j])
@@ -151,7 +153,7 @@ def least_tagged(losses, n):
 
 @compiled(always_inlined=True)
 def places_of(n):
-    """The bits that a place among n takes."""
+    """A mask of the low bits that an index below n takes."""
     places = np.int64(1)
     while places < n:
         places *= 2

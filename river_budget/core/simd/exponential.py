@@ -1,4 +1,4 @@
-"""exp(x) for x <= 0, in plain arithmetic: a loop that calls it turns into vector code.
+"""exp(x) for x <= 0, in plain arithmetic, so that LLVM vectorises a loop that calls it.
 
 exp(x) = 2^k exp(r) with k the integer nearest to x / ln 2. Adding MAGIC leaves k in the low bits of
 the sum; shifted into the exponent field they are 2^k. The polynomials interpolate (exp(r) - 1 - r) / r^2
@@ -44,7 +44,7 @@ ROUGH_A, ROUGH_B, ROUGH_C, ROUGH_D = F(0.49999749), F(0.16666631), F(0.041833807
 
 
 def low_bits_as_exponent(x):
-    """The number whose exponent field holds the low bits of x, and nothing else."""
+    """Shift the low bits of x into the exponent field: 2^k, if k + bias stands in these bits."""
     unsigned, mantissa = (np.uint64, 52) if x.dtype == np.float64 else (np.uint32, 23)
     bits = np.asarray(x).view(unsigned)
     return np.left_shift(bits, unsigned(mantissa)).view(x.dtype)[()]
@@ -80,13 +80,13 @@ def exp_of(x):
 
 
 def exponentials(logs, row, n):
-    """row[j] = exp_of(logs[j]) for j < n, a multiple of LANES"""
+    """row[j] = exp_of(logs[j]) for j < n, a multiple of LANES. Modifies `row` in place."""
     for j in range(n):
         row[j] = exp_of(logs[j])
 
 
 def exp_of_eight(builder, x):
-    """exp_of of eight numbers, with the same steps: at the full width of the processor, which loops are not."""
+    """exp_of of eight numbers, by the same steps: LLVM would vectorise a loop at half the width of some processors."""
     normal = builder.fcmp_ordered(">", x, same(SMALLEST))
     bounded = builder.select(normal, x, same(SMALLEST))
     shifted = fused(builder, bounded, same(LOG2E), same(MAGIC))
@@ -108,8 +108,11 @@ eight_by_eight(exponentials, exp_of_eight)
 
 @compiled(always_inlined=True)
 def gaussians(products, row, logs, norms, norm, gamma, n):
-    """row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2, from the products <vector j, x>, which may be in the row,
-    for j < n, a multiple of LANES. A rounding error below 0 counts as 0, and what has overflowed is infinitely far."""
+    """Gaussian kernel values from inner products: row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2.
+
+    For j < n, a multiple of LANES. Overwrites `row` and `logs`; `products` may be `row` itself. A squared distance
+    that rounding made negative counts as 0; an overflowed one gives exp = 0.
+    """
     for j in range(n):
         distance = norms[j] + norm - 2.0 * products[j]
         logs[j] = -gamma * (0.0 if distance < 0.0 else distance)
@@ -118,8 +121,10 @@ def gaussians(products, row, logs, norms, norm, gamma, n):
 
 @compiled(fastmath=FUSED)
 def rough_exp_of(x):
-    """exp(x) for a float32 x <= 0, and 4e-18 below -40: products of smaller ones would be denormal, which takes some
-    processors a hundred times as long."""
+    """exp(x) for a float32 x <= 0, and 4e-18 below -40.
+
+    Products of smaller numbers would be denormal, on which some processors take a hundred times as long.
+    """
     bounded = x if x > ROUGH_SMALLEST else ROUGH_SMALLEST
     shifted = bounded * ROUGH_LOG2E + ROUGH_MAGIC
     k = shifted - ROUGH_MAGIC

@@ -1,4 +1,4 @@
-"""log(x) of normal numbers x > 0, by eights: eleven experts and their classes take many.
+"""log(x) of normal numbers x > 0, eight at a time: AutoKernel takes one per expert and class in every round.
 
 x = 2^k m with m between the root of 1/2 and that of 2; log(m) = 2 atanh(s) with s = (m - 1) / (m + 1). The polynomial
 interpolates (atanh(s) / s - 1) / s^2 at Chebyshev points, as a function of s^2. The largest relative error is 4e-16.
@@ -30,7 +30,7 @@ TERMS = (
 
 
 def logarithms(values, logs, n):
-    """logs[j] = log(values[j]) for j < n, a multiple of LANES"""
+    """logs[j] = log(values[j]) for j < n, a multiple of LANES. Modifies `logs` in place."""
     for j in range(n):
         logs[j] = math.log(values[j])
 

@@ -1,4 +1,4 @@
-"""Scores become probabilities, eight classes at a time."""
+"""Softmax, eight classes at a time, with the same order of summation on every processor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEVER = same(-np.inf)
 
 
 def softmax(scores: Any, shares: Any) -> None:
-    """shares[c] = exp(scores[c]) / sum_k exp(scores[k])"""
+    """shares[c] = exp(scores[c]) / sum_k exp(scores[k]). Modifies `shares` in place."""
     powers = np.exp(scores - scores.max())
     shares[:] = powers / powers.sum()
 
@@ -62,12 +62,13 @@ def _softmax(context, builder, signature, args):
 
 
 def _some(builder: Any, numbers: Any, start: Any, mask: Any) -> Any:
-    """Eight numbers; where the mask has none, what has no share."""
+    """Eight numbers; -inf in masked lanes, whose exponential is 0."""
     found = eight(builder, numbers, start, mask)
     return found if mask is None else builder.select(mask, found, NEVER)
 
 
 def _largest(builder: Any, vector: Any) -> Any:
+    """The largest of the lanes."""
     first, *others = lanes_of(builder, vector)
     for other in others:
         first = builder.select(builder.fcmp_ordered(">", other, first), other, first)

@@ -1,8 +1,8 @@
-"""Many rows at once: what models of many classes spend most of their time on.
+"""Sums over rows of a table: most of the time of models with many classes.
 
-`add_rows` and `add_to_rows` are for tables with a column per class, which may have more behind them. Eight columns at a
-time are kept in registers while the rows pass by; the last ones, fewer than eight, are read and written alone. `dots`
-is for tables with a row per class. What is added to what, and in which order, is the same on every processor.
+`add_rows` and `add_to_rows` are for tables with a column per class, which may have further columns behind these. Eight
+columns at a time stay in registers during the loop over rows; the last columns, fewer than eight, are masked. `dots` is
+for tables with a row per class. The order of summation is the same on every processor.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TOGETHER = 4  # rows
 
 
 def add_rows(table: Any, places: Any, n: int, sums: Any) -> None:
-    """sums[c] = sum_j table[places[j], c] for j < n, a multiple of TURNS"""
+    """sums[c] = sum_j table[places[j], c] for j < n, a multiple of ACCUMULATORS. Modifies `sums` in place."""
     sums[:] = table[places[:n], : len(sums)].sum(axis=0)
 
 
@@ -64,7 +64,7 @@ def _add_rows(context, builder, signature, args):
 
 
 def add_to_rows(table: Any, places: Any, n: int, factors: Any, numbers: Any) -> None:
-    """table[places[j], c] += factors[j] numbers[c] for j < n, where all places differ"""
+    """table[places[j], c] += factors[j] numbers[c] for j < n, where all places differ. Modifies `table` in place."""
     table[places[:n], : len(numbers)] += factors[:n, None] * numbers
 
 
@@ -90,8 +90,11 @@ def _add_to_rows(context, builder, signature, args):
 
 
 def dots(numbers: Any, table: Any, first: int, step: int, results: Any) -> None:
-    """results[c] = sum_j numbers[j] table[first + c step, j] for all numbers, a multiple of LANES, and for the first
-    results, a multiple of TOGETHER: rows that pass by together wait for memory together."""
+    """results[c] = sum_j numbers[j] table[first + c step, j], where there are a multiple of LANES numbers.
+
+    Modifies `results` in place, but its last entries if their number is no multiple of ROWS_TOGETHER: four rows are read
+    at the same time, so that their cache misses overlap.
+    """
     n, rows = len(numbers), len(results) // TOGETHER * TOGETHER
     results[:rows] = table[first : first + rows * step : step, :n] @ numbers
 
@@ -125,7 +128,7 @@ def _dots(context, builder, signature, args):
 
 @compiled(always_inlined=True)
 def all_dots(numbers, table, first, step, results):
-    """The same for all results."""
+    """`dots` for all results, also where their number is no multiple of ROWS_TOGETHER. Modifies `results` in place."""
     if results.shape[0] == 1:
         results[0] = dot(numbers, table[first], numbers.shape[0])
         return
@@ -135,5 +138,5 @@ def all_dots(numbers, table, first, step, results):
 
 
 def _place(builder: Any, places: Any, j: Any, width: Any, start: Any) -> Any:
-    """Where the columns from `start` on of the j-th row are."""
+    """The offset in the table of column `start` of the row places[j]."""
     return builder.add(builder.mul(builder.load(builder.gep(places, [j])), width), start)

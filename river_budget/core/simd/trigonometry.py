@@ -1,9 +1,9 @@
-"""Sine and cosine of a row of angles at once, in plain arithmetic that turns into vector code.
+"""Sine and cosine of a row of angles, in plain arithmetic that LLVM vectorises.
 
-An angle is brought to [-pi/4, pi/4] by taking off k quarter turns: k is the nearest whole number to
-x 2/pi, and pi/2 is kept in three parts, of which the first two have so few bits that their products with
+An angle is reduced to [-pi/4, pi/4] by subtracting k quarter turns: k is the nearest whole number to
+x 2/pi, and pi/2 is split into three parts, of which the first two have so few bits that their products with
 k are exact. The polynomials interpolate (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 at Chebyshev points.
-Both errors stay below 2 ulp for angles up to FAR; beyond, the C library takes over, angle by angle.
+Both errors stay below 2 ulp for angles up to LARGEST_ANGLE; a row with a larger one goes to the C library.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ def cosine_of(r):
 
 @compiled(fastmath=FUSED)
 def sines_and_cosines(angles, sines, n):
-    """sines[j] = sin of angles[j], and angles[j] becomes its cosine. Both are finite, whatever comes in."""
+    """sines[j] = sin(angles[j]) and angles[j] = cos(angles[j]) for j < n. Overwrites both arrays.
+
+    An angle that is infinite or NaN counts as 0, so that the results are always finite.
+    """
     far = 0
     for j in range(n):
         far += not abs(angles[j]) <= FAR  # also where it is NaN
@@ -92,6 +95,7 @@ def sines_and_cosines(angles, sines, n):
 
 @compiled
 def _far(angles, sines, n):
+    """The same by the C library, one angle at a time. Overwrites both arrays."""
     for j in range(n):
         angle = angles[j] if math.isfinite(angles[j]) else 0.0  # a product that overflowed
         sines[j] = math.sin(angle)

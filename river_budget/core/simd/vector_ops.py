@@ -1,8 +1,8 @@
-"""Sums whose order is the same on every processor.
+"""Vector operations on arrays, eight float64 at a time, with the same order of summation on every processor.
 
-Left to itself a compiler adds in as many lanes as the processor has, and a stream that merges can turn on the last
-digit. Here the order is written down: lane l takes the products l, l + 8, l + 16 and so on, in four turns while
-there are 32 of them, each fused with its addition; then the turns are added, and the lanes in halves.
+A compiler adds in as many lanes as the processor has, and which vectors a stream merges can depend on the last digit
+of a sum. Here the order is fixed: lane l takes the products l, l + 8, l + 16 and so on, in four accumulators while 32
+of them remain, each fused with its addition; then the accumulators are added, and the lanes in halves.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
 _ZERO, ZEROS = ir.Constant(WORD, 0), DOUBLES.same(0.0)
 same, in_all, fused = DOUBLES.same, DOUBLES.in_all, DOUBLES.fused
 
-# for any eight flags, the places of those that are set, one behind the other
+# For each of the 256 masks of eight lanes: the indexes of its set lanes, packed to the front
 _FLAGS, _BYTES = ir.IntType(LANES), ir.VectorType(ir.IntType(8), LANES)
 _SET = [[i for i in range(LANES) if flags >> i & 1] for flags in range(2**LANES)]
 _PLACES_OF_FLAGS = ir.Constant(
@@ -35,7 +35,7 @@ _PLACES_OF_FLAGS = ir.Constant(
 
 
 def array_of(context: Any, builder: Any, signature: Any, args: Any, i: int) -> tuple[Any, Any]:
-    """(the numbers of an argument, how many there are along its last axis)"""
+    """(pointer to the numbers of an array argument, the length of its last axis)"""
     array = arrayobj.make_array(signature.args[i])(context, builder, args[i])
     return array.data, cgutils.unpack_tuple(builder, array.shape)[-1]
 
@@ -62,8 +62,10 @@ def _dot(context, builder, signature, args):
 
 
 def in_turns(builder: Any, groups: Any, turns: int, body: Callable[[int, Any], None]) -> None:
-    """body(turn, start) for groups of eight: turn after turn while there are so many of them, then in the first turn.
-    What waits for the sum, or the least, of another turn need not wait for that of its own."""
+    """Generate body(k, start) for each group of eight, with accumulator k = 0, 1, .. in turn; 0 for the last groups.
+
+    With several accumulators an addition, or a minimum, does not wait for the one before it.
+    """
     rounds = builder.sdiv(groups, ir.Constant(WORD, turns))
     with cgutils.for_range(builder, rounds) as loop:
         start = builder.mul(loop.index, ir.Constant(WORD, LANES * turns))
@@ -75,13 +77,13 @@ def in_turns(builder: Any, groups: Any, turns: int, body: Callable[[int, Any], N
 
 
 def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
-    """turn += a b of eight places"""
+    """accumulator += a[start : start + 8] * b[start : start + 8], fused"""
     x, y = (eight(builder, array, start, mask) for array in (a, b))
     builder.store(fused(builder, x, y, builder.load(turn)), turn)
 
 
 def put_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = None) -> None:
-    """Write eight numbers, or the first ones of them."""
+    """Store eight numbers, or those in the lanes of the mask."""
     if mask is None:
         DOUBLES.store(builder, numbers, array, start)
         return
@@ -92,7 +94,7 @@ def put_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = No
 
 
 def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
-    """Eight numbers, or the first ones of them with zeros behind; nothing else is read."""
+    """Load eight numbers; with a mask only its lanes are read, and the others are 0."""
     if mask is None:
         return DOUBLES.load(builder, array, start)
     place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
@@ -109,14 +111,14 @@ def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
 
 
 def eight_whole(builder: Any, numbers: Any, start: Any) -> Any:
-    """Eight whole numbers."""
+    """Load eight integers."""
     found = builder.load(builder.bitcast(builder.gep(numbers, [start]), PLACES.as_pointer()))
     found.align = 8
     return found
 
 
 def number_below(numbers: Any, n: int, limit: int) -> int:
-    """How many of the first n whole numbers are below the limit; n is a multiple of LANES."""
+    """How many of the first n integers are below the limit; n is a multiple of LANES."""
     return int((numbers[:n] < limit).sum())
 
 
@@ -134,7 +136,7 @@ def _number_below(context, builder, signature, args):
 
 
 def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: str) -> Any:
-    """(numbers, start, limit): a flag for each of eight whole numbers."""
+    """The mask of those of eight integers that are below, or at most, a limit. `args` are (numbers, start, limit)."""
     numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
     start, limit = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
     found = eight_whole(builder, numbers, start)
@@ -143,8 +145,10 @@ def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: s
 
 
 def write_others(numbers: Any, start: int, places: Any, n: int) -> int:
-    """Behind the first n places, write those of the eight numbers from `start` on that are not 0. Returns how many
-    places there are then; what stands behind them is changed too, up to eight of it."""
+    """Append to the first n places the indexes of those of eight numbers from `start` on that are not 0.
+
+    Returns the new number of places. Modifies `places` in place, also up to eight entries behind the last one.
+    """
     found = [start + i for i in range(LANES) if numbers[start + i] != 0.0]
     places[n : n + len(found)] = found
     return n + len(found)
@@ -160,7 +164,7 @@ def _write_others(context, builder, signature, args):
 
 
 def write_up_to(numbers: Any, start: int, limit: int, places: Any, n: int) -> int:
-    """The same for those of eight whole numbers that are at most the limit."""
+    """Append the indexes of those of eight integers that are at most the limit, as `write_others` does."""
     found = [start + i for i in range(LANES) if numbers[start + i] <= limit]
     places[n : n + len(found)] = found
     return n + len(found)
@@ -184,7 +188,7 @@ def _write_up_to(context, builder, signature, args):
 def _write_flagged(
     context: Any, builder: Any, flags: Any, start: Any, kinds: Any, args: Any
 ) -> Any:
-    """Behind the first n places, write those of eight from `start` on that are flagged; without a branch."""
+    """Append to the first n places the indexes, from `start` on, of the set lanes of a mask; without a branch."""
     places = arrayobj.make_array(kinds[0])(context, builder, args[0]).data
     n = context.cast(builder, args[1], kinds[1], types.intp)
     table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
@@ -197,20 +201,20 @@ def _write_flagged(
 
 
 def in_all_whole(builder: Any, number: Any) -> Any:
-    """A whole number in every lane."""
+    """An integer in every lane."""
     number = ir.Constant(WORD, number) if isinstance(number, int) else number
     one = builder.insert_element(ir.Constant(PLACES, ir.Undefined), number, _ZERO)
     return builder.shuffle_vector(one, ir.Constant(PLACES, ir.Undefined), _FIRST)
 
 
 def first_lanes(builder: Any, number: Any) -> Any:
-    """A mask of so many lanes."""
+    """The mask of the first `number` lanes."""
     numbers = in_all_whole(builder, number)
     return builder.icmp_signed("<", ir.Constant(PLACES, list(range(LANES))), numbers)
 
 
 def combine(a: Any, scale: float, factor: float, b: Any, n: int) -> None:
-    """a[j] = scale a[j] + factor b[j] for j < n, a multiple of LANES"""
+    """a[j] = scale a[j] + factor b[j] for j < n, a multiple of LANES. Modifies `a` in place."""
     a[:n] = scale * a[:n] + factor * b[:n]
 
 
@@ -227,7 +231,7 @@ def _combine(context, builder, signature, args):
 
 
 def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
-    """body(start, mask) for the first n of an array: eight after the other, and the rest with a mask."""
+    """Generate body(start, mask) for each group of eight of the first n; only the last, partial one has a mask."""
     groups = builder.sdiv(n, ir.Constant(WORD, LANES))
     with cgutils.for_range(builder, groups) as loop:
         body(builder.mul(loop.index, ir.Constant(WORD, LANES)), None)
@@ -237,8 +241,10 @@ def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
 
 
 def eight_by_eight(function: Any, step: Any) -> None:
-    """Compile a function of (numbers, results, n), n a multiple of LANES: step(builder, eight numbers) -> eight
-    results."""
+    """Register the compiled form of a function of (numbers, results, n), n a multiple of LANES.
+
+    `step(builder, eight numbers)` generates the eight results.
+    """
 
     @compiled_as(function, types.none, types.Array, types.Array, types.Integer)
     def generate(context, builder, signature, args):
@@ -253,7 +259,7 @@ def eight_by_eight(function: Any, step: Any) -> None:
 
 
 def sum_of(builder: Any, vector: Any) -> Any:
-    """The sum of the lanes: those of the second half to those of the first, and so on."""
+    """The sum of the lanes: the second half is added to the first, then again, until one number is left."""
     lanes = lanes_of(builder, vector)
     while len(lanes) > 1:
         half = len(lanes) // 2
@@ -262,4 +268,5 @@ def sum_of(builder: Any, vector: Any) -> Any:
 
 
 def lanes_of(builder: Any, vector: Any) -> list[Any]:
+    """The lanes of a vector, one by one."""
     return [builder.extract_element(vector, ir.Constant(WORD, i)) for i in range(LANES)]
