@@ -181,9 +181,9 @@ class Fence:
 
     def room_for(self, nbytes, slots):
         """For `blocks._room_for`: `growing` knows what belongs to a block that may grow."""
-        if not (slots and nbytes >= blocks.RESERVED_FROM and blocks._PRIVATE):
+        if not (slots and nbytes >= blocks.RESERVED_FROM_BYTES and blocks._PRIVATE_MAPPING):
             return self.zeros(nbytes)
-        whole, region = self.octets(nbytes, LINE, (blocks.RESERVED - 1) * nbytes)
+        whole, region = self.octets(nbytes, LINE, (blocks.RESERVED_TIMES - 1) * nbytes)
         self.growing[whole.ctypes.data] = region
         return whole[:nbytes]
 
@@ -327,7 +327,7 @@ def guarded(behind=True, reserved_from=2**13):
     changes = {
         (blocks, "zeros"): fence.zeros,
         (blocks, "_room_for"): fence.room_for,
-        (blocks, "RESERVED_FROM"): reserved_from,
+        (blocks, "RESERVED_FROM_BYTES"): reserved_from,
         (blocks, "allocate"): lambda **fields: slots_in_lines(allocate, **fields),
         (blocks, "lengthened"): lambda block, slots: fence.lengthened(lengthened, block, slots),
         (calls, "_one"): fence.one,

@@ -164,7 +164,7 @@ def test_what_lies_in_scratch_space_makes_no_difference(model, lived, monkeypatc
 
     def dirty(block):
         scratch = clean(block)
-        scratch[layout.WIPED :] = 0xFF  # NaN as a number, -1 as a place
+        scratch[layout.WIPED_BYTES :] = 0xFF  # NaN as a number, -1 as a place
         return scratch
 
     lived(first, copy.deepcopy(rng))

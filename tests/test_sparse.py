@@ -346,7 +346,7 @@ def test_any_list_may_grow_where_it_is(kind, thin, monkeypatch):
     monkeypatch.setattr(choose_storage, "FEW_SLOTS", 4)
     copied = KINDS[kind]()
     expected, there, stayed = run(copied, STREAM), 0, 0
-    monkeypatch.setattr(blocks, "RESERVED_FROM", 1)
+    monkeypatch.setattr(blocks, "RESERVED_FROM_BYTES", 1)
     model, scores = KINDS[kind](), []
     for x, y in STREAM:
         before = model.block

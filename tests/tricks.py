@@ -78,8 +78,8 @@ TRICKS = {
     ),
     "sums-in-registers": Trick(
         "core/simd/vector_sums.py",
-        "MOST = 8 if WIDE else 4  #",
-        "MOST = 1  #",
+        "GROUPS_IN_REGISTERS = 8 if HAS_AVX512 else 4  #",
+        "GROUPS_IN_REGISTERS = 1  #",
         "RBPClassifier(100)",
     ),
     "odd-columns": Trick(

@@ -10,12 +10,12 @@ from typing import Any
 from ..core.block import blocks
 from ..core.rounds.stream_warnings import (
     DIVERGED,
+    DIVERGED_TIMES,
+    EXAMPLES_OF_ONE_CLASS,
     FAR_FROM_ALL,
+    FAR_IN_A_ROW,
     FAR_TARGETS,
-    MANY_FAR,
     MANY_NAMES,
-    MANY_OF_ONE,
-    WORSE,
 )
 
 PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
@@ -55,7 +55,7 @@ class StreamWarning(UserWarning):
 def _words(alarm: int, head: Any) -> str:
     if alarm == FAR_FROM_ALL:
         return (
-            f"the last {MANY_FAR} examples are so far from all support vectors that every kernel value is 0, so "
+            f"the last {FAR_IN_A_ROW} examples are so far from all support vectors that every kernel value is 0, so "
             "nothing that was learned applies to them. Features of this size need a preprocessing.StandardScaler "
             "in front, or a kernel with a smaller gamma"
         )
@@ -66,7 +66,7 @@ def _words(alarm: int, head: Any) -> str:
         )
     if alarm == DIVERGED:
         return (
-            f"predictions are more than {WORSE:g} times as wrong as always predicting 0 would be: learning has "
+            f"predictions are more than {DIVERGED_TIMES:g} times as wrong as always predicting 0 would be: learning has "
             "diverged. A smaller learning_rate may help, scaled features and targets, or another model"
         )
     if alarm == MANY_NAMES:
@@ -75,7 +75,7 @@ def _words(alarm: int, head: Any) -> str:
             "them for every vector, and grows with each new one: dtype='float64' keeps lists of what is there"
         )
     return (
-        f"the first {MANY_OF_ONE} examples were all of one class, so there was nothing to learn. Is the stream sorted, "
+        f"the first {EXAMPLES_OF_ONE_CLASS} examples were all of one class, so there was nothing to learn. Is the stream sorted, "
         "or the target the right column?"
     )
 

@@ -39,8 +39,13 @@ from .layout import (
 
 # Address space is reserved behind a large block with nodes, so that it can grow without being copied. The system
 # assigns no memory to pages that were never written.
-RESERVED_FROM, RESERVED = 2**20, 8  # bytes of a block, and the factor of address space it gets
-_PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)  # 0: not available
+RESERVED_FROM_BYTES, RESERVED_TIMES = (
+    2**20,
+    8,
+)  # bytes of a block, and the factor of address space it gets
+_PRIVATE_MAPPING = getattr(mmap, "MAP_PRIVATE", 0) | getattr(
+    mmap, "MAP_ANONYMOUS", 0
+)  # 0: not available
 
 
 def views(block: Any) -> Any:
@@ -68,11 +73,13 @@ def zeros(nbytes: int) -> Any:
     return raw[start : start + nbytes]
 
 
-def _room_for(nbytes: int, slots: int) -> Any:
+def _zeros_for_block(nbytes: int, slots: int) -> Any:
     """Zero bytes for a block, with address space reserved behind them if it is large and has nodes."""
-    if slots and nbytes >= RESERVED_FROM and _PRIVATE:
+    if slots and nbytes >= RESERVED_FROM_BYTES and _PRIVATE_MAPPING:
         try:
-            return np.frombuffer(mmap.mmap(-1, RESERVED * nbytes, _PRIVATE), np.uint8)[:nbytes]
+            return np.frombuffer(
+                mmap.mmap(-1, RESERVED_TIMES * nbytes, _PRIVATE_MAPPING), np.uint8
+            )[:nbytes]
         except (OSError, MemoryError):  # the system refuses to reserve so much
             pass
     return zeros(nbytes)
@@ -177,7 +184,7 @@ def allocate(**fields: Any) -> Any:
     h = _header(fields)
     places, end, scratch = _layout_of(h)
     found = {f"at_{name}": place for name, place in places.items() if name != "vectors"}
-    block = _room_for(end, h.slots)
+    block = _zeros_for_block(end, h.slots)
     header_format.pack_into(block, 0, *h._replace(scratch=scratch, **found))
     return block
 
@@ -222,18 +229,18 @@ def lengthened(block: Any, slots: int) -> Any:
 
 def aligned(block: Any) -> Any:
     """A copy of a block that starts at a multiple of 64 bytes."""
-    copy = _room_for(len(block), _whole(block, "slots"))
+    copy = _zeros_for_block(len(block), _integer(block, "slots"))
     copy[:] = block
     return copy
 
 
-_whole_at, _real_at = struct.Struct("=q").unpack_from, struct.Struct("=d").unpack_from
+_integer_at, _real_at = struct.Struct("=q").unpack_from, struct.Struct("=d").unpack_from
 _AT = {name: place[1] for name, place in (HEADER.fields or {}).items()}
 
 
-def _whole(block: Any, field: str) -> int:
+def _integer(block: Any, field: str) -> int:
     """An integer field of the header, without unpacking the others: every call reads some."""
-    found: int = _whole_at(block, _AT[field])[0]
+    found: int = _integer_at(block, _AT[field])[0]
     return found
 
 
@@ -255,17 +262,17 @@ def field_of(block: Any, field: str) -> Any:
 
 def stamp_in(block: Any) -> int:
     """The stamp of the layout in which a block was made (`stamp_of`)."""
-    return _whole(block, "stamp") if len(block) >= TABLES_AT else 0
+    return _integer(block, "stamp") if len(block) >= TABLES_AT else 0
 
 
 def width_in(block: Any) -> int:
     """The number of features that a block has room for."""
-    return _whole(block, "width")
+    return _integer(block, "width")
 
 
 def scratch_in(block: Any) -> int:
     """Bytes of scratch space that a pass over this block may need."""
-    return _whole(block, "scratch")
+    return _integer(block, "scratch")
 
 
 def scratch_for(block: Any) -> Any:

@@ -19,10 +19,12 @@ from typing import Any
 import numpy as np
 
 from ..compiling.array_views import carver, f32_matrix, f64, f64_matrix, i32, i64, i64_matrix, intp
-from ..compiling.model_type import give_attributes, give_constructor
+from ..compiling.model_type import register_attributes, register_constructor
 from ..simd.registers import LANES
 
-_SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"  # set table sizes
+_SIZES = (
+    "capacity width slots outputs per_vector factored heavy room desk narrow"  # set table sizes
+)
 _DERIVED = "dense linked heads pieces jotted"  # computed from these
 _INTEGERS = (
     f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
@@ -49,7 +51,9 @@ header_format = struct.Struct(f"={len(_INTEGERS.split())}qQ{len(_REALS.split())}
 STATE_AT = -(-HEADER.itemsize // 64) * 64  # the algorithm's own record follows the header
 STATE_SIZE = 192  # bytes reserved for this record
 TABLES_AT = STATE_AT + STATE_SIZE
-BRIEF = 31  # in a model with long vectors: table columns noted for each vector with no more numbers
+BRIEF_ENTRIES = (
+    31  # in a model with long vectors: table columns noted for each vector with no more numbers
+)
 UNLIMITED = 2**62  # the budget of a model without one
 
 TOGETHER = 4  # consecutive examples whose products with a vector are computed in one pass over it
@@ -77,7 +81,9 @@ COLUMN = np.dtype((np.record, [("first", "i4"), ("count", "i4"), ("kind", "i4")]
 NODE_SIZE, COLUMN_SIZE = np.int64(NODE.itemsize), np.int64(COLUMN.itemsize)
 PIECES = 32  # sizes of pieces: 1, 2, 4, .. nodes
 nodes_at, columns_at = carver(NODE), carver(COLUMN)
-WIPED = 128  # bytes: the first two scratch rows, which are set to 0 before another model uses them
+WIPED_BYTES = (
+    128  # bytes: the first two scratch rows, which are set to 0 before another model uses them
+)
 
 # {table: (its type, its shape from the header)}. The first one begins right behind the record.
 BLOCK_TABLES: dict[str, Any] = {
@@ -101,7 +107,10 @@ BLOCK_TABLES: dict[str, Any] = {
     "lengths": (i64, lambda h: (h.heavy * h.capacity,)),  # stored entries of each vector
     "strains": (f64, lambda h: (h.heavy * h.capacity,)),  # growth of rounding errors in distances
     "unsorted": (i64, lambda h: (h.heavy * h.capacity,)),  # unsorted nodes at the head of each list
-    "brief": (i64_matrix, lambda h: (h.heavy * h.capacity, BRIEF + 1)),  # columns of a table
+    "brief": (
+        i64_matrix,
+        lambda h: (h.heavy * h.capacity, BRIEF_ENTRIES + 1),
+    ),  # columns of a table
     "distances": (f64_matrix, lambda h: (h.heavy * h.capacity, h.capacity)),  # between vectors
     "room": (f64, lambda h: (h.room,)),  # memory in which the algorithm keeps tables of its own
     "nodes": (nodes_at, lambda h: (h.slots,)),  # last, so that a block can grow in place
@@ -164,7 +173,7 @@ def place_of(name: str, block: Any, memory: Any, h: Any) -> tuple[Any, ...]:
     return ((place + 63) & -64,)  # the heap
 
 
-give_attributes(
+register_attributes(
     HEADER,
     {"head": header_at.kind}
     | {name: kind.kind for name, (kind, _) in (BLOCK_TABLES | SCRATCH_ROWS).items()}
@@ -219,4 +228,4 @@ def model_at(block, memory):
     return PlainModel(block, memory)
 
 
-give_constructor(model_at)
+register_constructor(model_at)

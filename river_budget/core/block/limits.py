@@ -18,7 +18,7 @@ LEAST = 1e-60  # a vector with a smaller squared length counts as zero
 # is 0.)
 CANCELS = 1e4
 # The same limit for products in float32, which are then computed in float64; and a norm from which they could overflow
-CANCELS_NARROW, TOO_LONG = 16.0, 1e20
+CANCELS_NARROW, LARGEST_NARROW_NORM = 16.0, 1e20
 
 
 @compiled(always_inlined=True)
@@ -36,7 +36,7 @@ def cancels(model, norm):
     """Whether distances between vectors of this norm must be sums of squared differences (see CANCELS)."""
     head = model.head
     if head.narrow:
-        return head.gamma * norm > CANCELS_NARROW or norm > TOO_LONG
+        return head.gamma * norm > CANCELS_NARROW or norm > LARGEST_NARROW_NORM
     return head.gamma * norm > CANCELS
 
 

@@ -11,8 +11,10 @@ from ..compiling.jit import compiled
 from ..simd.prefetch import ask_for
 from .layout import COLUMN_SIZE, NODE_SIZE
 
-LINE = 64  # bytes of a cache line
-SOME = 32  # nodes of a column that are prefetched; then the processor detects the sequence itself
+CACHE_LINE_BYTES = 64  # bytes of a cache line
+PREFETCHED_NODES = (
+    32  # nodes of a column that are prefetched; then the processor detects the sequence itself
+)
 
 
 @compiled(always_inlined=True)
@@ -30,7 +32,7 @@ def ask_for_nodes(model, places):
     nodes, columns = address_of(model.nodes), model.columns
     for i in range(places.shape[0]):
         at = nodes + NODE_SIZE * columns[places[i]].first
-        end = at + NODE_SIZE * min(columns[places[i]].count, SOME)
+        end = at + NODE_SIZE * min(columns[places[i]].count, PREFETCHED_NODES)
         while at < end:
             ask_for(at)
-            at += LINE
+            at += CACHE_LINE_BYTES

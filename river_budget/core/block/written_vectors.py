@@ -15,7 +15,7 @@ FIRST, UNTIL, LISTED_UNTIL, NOT_BEFORE, N_CHANGES = range(5)
 
 
 @compiled(always_inlined=True)
-def begin(model, n):
+def begin_call(model, n):
     """Begin a call with n examples, for which no products are known yet. Overwrites model.coming."""
     coming = model.coming
     coming[UNTIL], coming[LISTED_UNTIL], coming[NOT_BEFORE], coming[N_CHANGES] = 0, n, 0, 0

@@ -164,7 +164,7 @@ def _address_of(context, builder, signature, args):
     return builder.ptrtoint(data, context.get_value_type(types.intp))
 
 
-def reader(dtype: Any) -> Any:
+def reinterpreter(dtype: Any) -> Any:
     """Make a function that reinterprets a one-dimensional array as numbers of this type, which has the same size.
 
     numba's own `view` takes a tenth of a second to compile for each kind of array.
@@ -183,5 +183,7 @@ def reader(dtype: Any) -> Any:
     return as_kind
 
 
-as_i64 = reader(np.int64)
-as_u64 = reader(np.uint64)  # for indexes: an unsigned one needs no check whether it counts from the end
+as_i64 = reinterpreter(np.int64)
+as_u64 = reinterpreter(
+    np.uint64
+)  # for indexes: an unsigned one needs no check whether it counts from the end

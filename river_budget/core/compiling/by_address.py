@@ -39,7 +39,7 @@ def shared(need: Need, result: Any, *arguments: Any) -> Callable[[Any], Any]:
         binding.add_symbol(name, ctypes.addressof(cell))
         signature = result(*arguments)
         _functions.setdefault(need, []).append((compiled(function, apart=True), signature, cell))
-        _give_call(function, name, signature)
+        _register_call(function, name, signature)
         return function
 
     return decorate
@@ -57,7 +57,7 @@ def _cell(context: Any, builder: Any, name: str) -> Any:
     return known[name]
 
 
-def _give_call(function: Any, name: str, signature: Any) -> None:
+def _register_call(function: Any, name: str, signature: Any) -> None:
     """Register how compiled code calls a shared function: through the address in its cell."""
     result, arguments = signature.return_type, signature.args
 

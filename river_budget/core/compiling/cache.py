@@ -29,7 +29,7 @@ class CacheFile(caching.IndexDataCacheFile):
                 self.flush()  # the index cannot be read: start a new one and try again
 
 
-_said: set[bool] = set()
+_warned: set[bool] = set()
 
 
 def warn_once(no_folder: bool, message: str) -> None:
@@ -37,9 +37,9 @@ def warn_once(no_folder: bool, message: str) -> None:
 
     no_folder: no cache folder can be written; otherwise this numba organises its cache differently.
     """
-    if no_folder in _said:
+    if no_folder in _warned:
         return
-    _said.add(no_folder)
+    _warned.add(no_folder)
     reason = (
         f"no folder for numba's cache can be written ({message}): set NUMBA_CACHE_DIR to one that can"
         if no_folder

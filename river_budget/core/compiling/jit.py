@@ -97,13 +97,13 @@ def _dispatcher(function: Any, options: dict[str, Any], apart: bool) -> Any:
         options = options | {"pipeline_class": LinkableCompiler if linked else Compiler}
     dispatcher: Any = numba.njit(**options)(function)
     if "cache" in options and hasattr(dispatcher, "_cache"):  # absent with NUMBA_DISABLE_JIT
-        _mark(dispatcher._cache)
+        _name_entries(dispatcher._cache)
         if linked:
             dispatcher._cache._impl = Cached(function)
     return dispatcher
 
 
-def _mark(cache: Any) -> None:
+def _name_entries(cache: Any) -> None:
     """Put the hash of core into the names of a function's cache entries. Modifies `cache`, which is private to numba."""
     name = cache._cache_file._index_name.removesuffix(".nbi")
     cache._cache_file = CacheFile(

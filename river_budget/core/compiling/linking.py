@@ -14,10 +14,10 @@ from llvmlite.binding import newpassmanagers
 from numba.core import caching, codegen
 
 # Whether this llvmlite lets the optimisation passes for a function be chosen one by one; older versions do not.
-CHOOSES_STEPS = hasattr(getattr(newpassmanagers, "NewPassManager", None), "add_sroa_pass")
+CAN_CHOOSE_PASSES = hasattr(getattr(newpassmanagers, "NewPassManager", None), "add_sroa_pass")
 
 
-class Around:
+class Wrapper:
     """A wrapper around an object of numba that replaces some of its attributes."""
 
     def __init__(self, inner: Any, **own: Any):
@@ -28,20 +28,20 @@ class Around:
         return getattr(self._inner, name)
 
 
-def _nothing(*given: Any) -> None:
+def _ignore_environment(*given: Any) -> None:
     """Stub for numba's `set_env`: nothing is compiled at this point."""
 
 
-class Library(codegen.JITCodeLibrary):  # type: ignore[misc]
+class LinkableLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     """A numba code library that keeps a function as bitcode and generates no machine code for it."""
 
     @property
     def codegen(self) -> Any:
-        return Around(self._codegen, set_env=_nothing)
+        return Wrapper(self._codegen, set_env=_ignore_environment)
 
     def _optimize_functions(self, module: Any) -> None:
         """Run only the optimisation passes that make functions small, as each caller links a copy."""
-        if not CHOOSES_STEPS:
+        if not CAN_CHOOSE_PASSES:
             super()._optimize_functions(module)
             return
         module.data_layout = self._codegen._data_layout
@@ -83,8 +83,9 @@ class Cached(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         generator = target_context.codegen()
-        reading = Around(
-            generator, unserialize_library=lambda data: Library._unserialize(generator, data)
+        reading = Wrapper(
+            generator,
+            unserialize_library=lambda data: LinkableLibrary._unserialize(generator, data),
         )
-        context = Around(target_context, codegen=lambda: reading)
+        context = Wrapper(target_context, codegen=lambda: reading)
         return super().rebuild(context, payload)._replace(target_context=target_context)

@@ -72,7 +72,7 @@ class _Header:
         )
 
 
-def give_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
+def register_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
     """Register the attributes that compiled code may read as `model.name`.
 
     `place_of(name, block, memory, header)` returns (address, *shape). Python calls it with numbers. Here it is
@@ -104,7 +104,7 @@ def give_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
         give(name, kind)
 
 
-def give_constructor(function: Any) -> None:
+def register_constructor(function: Any) -> None:
     """Register function(block, memory), which gives compiled code the model at these two addresses."""
 
     @compiled_as(function, MODEL, types.Integer, types.Integer)

@@ -7,7 +7,7 @@ make a first call faster, and one makes the result faster:
 - Steps are left out that handle what no function of this package contains (`LEFT_OUT`).
 - A function that is inlined is copied as it stands. numba would first inline into the copy what that function calls, and
   again for each caller.
-- Loops use the full width of the vector registers (`WIDEST`): merging takes 1.11 instead of 1.31 microseconds.
+- Loops use the full width of the vector registers (`WIDEST_VECTORS`): merging takes 1.11 instead of 1.31 microseconds.
 
 Each change concerns the function being compiled and nothing else in the process: the garbage collector, numba's locks and
 the callbacks on them are as the program has set them. The names used here are private to numba. Where this numba lacks
@@ -21,10 +21,12 @@ from typing import Any
 
 from numba.core import compiler, compiler_machinery, lowering, typed_passes, types, untyped_passes
 
-from .linking import Around, Library
+from .linking import LinkableLibrary, Wrapper
 
 PACKAGE = __name__.removesuffix("core.compiling.numba_pipeline")
-WIDEST = '"prefer-vector-width"="512"'  # LLVM uses 256 bits on some processors that have 512
+WIDEST_VECTORS = (
+    '"prefer-vector-width"="512"'  # LLVM uses 256 bits on some processors that have 512
+)
 LEFT_OUT = {
     untyped_passes.WithLifting,
     untyped_passes.InlineClosureLikes,
@@ -47,7 +49,9 @@ TO_BE_INLINED = (  # the steps that a function goes through before it is copied 
 _signatures: dict[Any, dict[Any, Any]] = {}
 
 
-def _remember(known: Any, operation: Any, args: Any, named: Any, resolve: Callable[[], Any]) -> Any:
+def _cached_signature(
+    known: Any, operation: Any, args: Any, named: Any, resolve: Callable[[], Any]
+) -> Any:
     """The signature of an operation for arguments of these types, from `known` or found by `resolve`.
 
     Modifies `known`, and numba's own table of the implementations of the operation, which lowering reads.
@@ -63,7 +67,7 @@ def _remember(known: Any, operation: Any, args: Any, named: Any, resolve: Callab
     return signature
 
 
-def _typing(context: Any, options: Any) -> Any:
+def _caching_in_inference(context: Any, options: Any) -> Any:
     """numba's typing context with a cache of signatures, for type inference."""
     if not hasattr(context, "_lookup_global"):  # another version of numba
         return context
@@ -76,12 +80,12 @@ def _typing(context: Any, options: Any) -> Any:
         operation = context._lookup_global(function) or function
         if not hasattr(operation, "_impl_keys"):  # a compiled function: numba remembers its types
             return resolve()
-        return _remember(known, operation, args, named, resolve)
+        return _cached_signature(known, operation, args, named, resolve)
 
-    return Around(context, resolve_function_type=resolve_function_type)
+    return Wrapper(context, resolve_function_type=resolve_function_type)
 
 
-def _looking_up(context: Any, options: Any) -> Any:
+def _caching_in_lowering(context: Any, options: Any) -> Any:
     """numba's typing context with the same cache for lowering, which looks up each signature again."""
     known = _signatures.setdefault(options, {})
 
@@ -94,14 +98,14 @@ def _looking_up(context: Any, options: Any) -> Any:
             def resolve() -> Any:
                 return operation.get_call_type(rules, args, named)
 
-            return _remember(known, operation, args, named, resolve)
+            return _cached_signature(known, operation, args, named, resolve)
 
         # not by calling the class: numba would return the operation itself, which all functions share
         remembering = object.__new__(type(operation))
         remembering.__dict__.update(operation.__dict__, get_call_type=get_call_type)
         return remembering
 
-    return Around(context, resolve_value_type=resolve_value_type)
+    return Wrapper(context, resolve_value_type=resolve_value_type)
 
 
 class Lower(lowering.Lower):  # type: ignore[misc]
@@ -110,12 +114,12 @@ class Lower(lowering.Lower):  # type: ignore[misc]
     def __init__(self, *given: Any, **named: Any):
         super().__init__(*given, **named)
         # numba makes a context for each function, so that changing this one affects no other function
-        self.context.typing_context = _looking_up(self.context.typing_context, self.flags)
+        self.context.typing_context = _caching_in_lowering(self.context.typing_context, self.flags)
 
     def setup_function(self, described: Any) -> None:
         super().setup_function(described)
         # set.add: llvmlite's own `add` refuses attributes it does not know, and this is one
-        set.add(self.function.attributes, WIDEST)
+        set.add(self.function.attributes, WIDEST_VECTORS)
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
@@ -140,14 +144,14 @@ IN_ALL = {typed_passes.NativeLowering: Lowering}  # {numba's step: its replaceme
 IN_THE_PACKAGE = IN_ALL | {untyped_passes.InlineInlinables: Inlining}
 
 
-def _with(own: dict[Any, Any], steps: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
+def _replaced(own: dict[Any, Any], steps: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
     return [(own.get(step, step), title) for step, title in steps]
 
 
 def _steps(name: str, steps: list[tuple[Any, str]]) -> Any:
     """The compilation steps for a function of this package."""
     chosen = compiler_machinery.PassManager(name)
-    chosen.passes = _with(IN_THE_PACKAGE, [pair for pair in steps if pair[0] not in LEFT_OUT])
+    chosen.passes = _replaced(IN_THE_PACKAGE, [pair for pair in steps if pair[0] not in LEFT_OUT])
     chosen.finalize()
     return chosen
 
@@ -157,11 +161,11 @@ class Compiler(compiler.Compiler):  # type: ignore[misc]
 
     def define_pipelines(self) -> Any:
         state = self.state
-        state.typingctx = _typing(state.typingctx, state.flags.copy())
+        state.typingctx = _caching_in_inference(state.typingctx, state.flags.copy())
         (usual,) = super().define_pipelines()
         if state.func_id.modname.startswith(PACKAGE):
             return [_steps(usual.pipeline_name, usual.passes)]
-        usual.passes = _with(IN_ALL, usual.passes)
+        usual.passes = _replaced(IN_ALL, usual.passes)
         return [usual]  # a user's kernel function, say, may contain what LEFT_OUT handles
 
 
@@ -170,5 +174,5 @@ class LinkableCompiler(Compiler):
 
     def define_pipelines(self) -> Any:
         state = self.state
-        state.library = Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = LinkableLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()

@@ -42,8 +42,8 @@ from .python_objects import (
     utf8_of,
 )
 
-EXACT = 2.0**53  # all integers up to it are exact as floats
-STRANGE = np.int64(-2)  # the place of a name that Python has to look up
+EXACT_INTEGERS = 2.0**53  # all integers up to it are exact as floats
+NOT_READABLE = np.int64(-2)  # the place of a name that Python has to look up
 ALL_BITS = 2**32 - 1
 
 # Constants of the tie of a name, as in model/inputs/sparse_examples.py
@@ -54,11 +54,11 @@ octets, u32 = carver(np.uint8), carver(np.uint32)
 
 
 @compiled
-def read(entry, at, x):
+def read_example(entry, at, x):
     """Read an example into the arrays of a call, as a row or as a list, and return the address of this call.
 
     Returns 0 if Python has to read the example. Takes references to its new names, which the caller gives back with
-    `forget_strangers`.
+    `release_new_names`.
     """
     entry.new, version = 0, entry.version
     if not is_among(type_of(x), entry.dicts, N_DICTS):
@@ -107,7 +107,7 @@ def read_list(at, x, n):
     while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
         values[i] = number_of(entry, entry.value)
         places[i] = place = place_of(entry, entry.key)
-        if place == STRANGE or (place < 0 and entry.new_names == 0):
+        if place == NOT_READABLE or (place < 0 and entry.new_names == 0):
             return False
         if place < 0:
             hold(entry.key)
@@ -122,7 +122,7 @@ def read_list(at, x, n):
 
 
 @compiled
-def forget_strangers(entry):
+def release_new_names(entry):
     """Release the references to the new names of an example."""
     strangers = i64(entry.strangers, entry.new)
     entry.new = 0
@@ -153,16 +153,16 @@ def number_of(entry, value):
 
 @compiled(always_inlined=True)
 def place_of(entry, name):
-    """The place of a name; NOBODY if the model does not know it, STRANGE if Python has to look it up."""
+    """The place of a name; NOBODY if the model does not know it, NOT_READABLE if Python has to look it up."""
     kind = type_of(name)
     if kind != entry.text and kind != entry.whole and not is_plain_tuple(entry, name):
-        return STRANGE
+        return NOT_READABLE
     found = dict_get(entry.places, name)
     if found != 0:
         return int_value(found)
     if error_set() != 0:
         clear_error()
-        return STRANGE
+        return NOT_READABLE
     return NOBODY
 
 
@@ -208,7 +208,7 @@ def whole_number(name):
     if number == -1.0 and error_set() != 0:
         clear_error()
         return math.nan
-    return number if abs(number) < EXACT else math.nan
+    return number if abs(number) < EXACT_INTEGERS else math.nan
 
 
 @compiled

@@ -19,7 +19,7 @@ from ..compiling.jit import compiled
 from ..compiling.model_type import FLAG, WHOLE
 from ..compiling.needs import Need
 from .call import BLOCK, KEYS, N_WORDS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS
-from .dict_reader import forget_strangers, read, tie_of
+from .dict_reader import read_example, release_new_names, tie_of
 from .dict_reader_state import entry_at
 from .present_features import NONE
 from .python_objects import (
@@ -39,7 +39,7 @@ from .python_objects import (
     take_lock,
 )
 
-MOST_SPARE = 64  # floats for which Python's free list is filled before an example is learned
+PREPARED_FLOATS = 64  # floats for which Python's free list is filled before an example is learned
 
 
 @compiled(called_from_python=True)
@@ -47,16 +47,16 @@ def score(this, x):
     """The scores of the dict x as a new list, or None if Python has to read it. `this`: the record's address, an int."""
     at = address_value(this)
     entry = entry_at(at)
-    if not is_ready(entry, entry.scoring):
-        return nothing(entry)
+    if not may_be_used(entry, entry.scoring):
+        return none(entry)
     entry.busy = 1
-    call = read(entry, at, x)
-    if call != 0 and done(entry, entry.scoring, call):
+    call = read_example(entry, at, x)
+    if call != 0 and run_pass(entry, entry.scoring, call):
         outputs = i64(call, N_WORDS)[OUTPUTS]
-        answer = with_scores(list_new(outputs), call, outputs)
+        answer = fill_with_scores(list_new(outputs), call, outputs)
     else:
-        answer = nothing(entry)
-    forget_strangers(entry)
+        answer = none(entry)
+    release_new_names(entry)
     entry.busy = 0
     return answer
 
@@ -69,22 +69,22 @@ def learn(this, given, count):
     """
     at = address_value(this)
     entry = entry_at(at)
-    if count < 3 or not is_ready(entry, entry.learning):
-        return nothing(entry)
+    if count < 3 or not may_be_used(entry, entry.learning):
+        return none(entry)
     arguments = i64(given, 3)
     entry.busy = 1
-    call = read(entry, at, arguments[0])
+    call = read_example(entry, at, arguments[0])
     if call == 0:
-        answer = nothing(entry)
+        answer = none(entry)
     else:
-        answer = learned(entry, at, call, arguments[1], arguments[2], count > 3)
-    forget_strangers(entry)
+        answer = learn_prepared(entry, at, call, arguments[1], arguments[2], count > 3)
+    release_new_names(entry)
     entry.busy = 0
     return answer
 
 
 @compiled(always_inlined=True)
-def is_ready(entry, function):
+def may_be_used(entry, function):
     """Whether the record may be used: no example is being read into it, and no name has lost its place since."""
     if function == 0 or entry.busy != 0:
         return False
@@ -92,14 +92,14 @@ def is_ready(entry, function):
 
 
 @compiled(always_inlined=True)
-def nothing(entry):
+def none(entry):
     """None, as a new reference."""
     hold(entry.nothing)
     return entry.nothing
 
 
 @compiled(always_inlined=True)
-def with_scores(found, call_at, outputs):
+def fill_with_scores(found, call_at, outputs):
     """Write the scores of a call into a list and return it; 0, with an error set, if there is no memory."""
     scores = f64(i64(call_at, N_WORDS)[SCORES], outputs)
     for i in range(outputs if found != 0 else 0):
@@ -118,14 +118,14 @@ def room_for_scores(entry, outputs):
     Floats are created and released again first: Python keeps their memory on a free list for the scores.
     """
     found = list_new(outputs)
-    for i in range(min(outputs, MOST_SPARE) if found != 0 else 0):
+    for i in range(min(outputs, PREPARED_FLOATS) if found != 0 else 0):
         number = float_new(0.0)
         if number == 0:
             release(found)
             return NONE
         list_set(found, i, number)
     for i in range(outputs if found != 0 else 0):
-        list_set(found, i, nothing(entry))
+        list_set(found, i, none(entry))
     return found
 
 
@@ -147,7 +147,7 @@ def _call_pass(context, builder, signature, args):
 
 
 @compiled(always_inlined=True)
-def done(entry, function, call):
+def run_pass(entry, function, call):
     """Run a pass over the example; whether it has processed it. Releases the GIL if the model is large."""
     if entry.large == 0:
         return call_pass(function, call) != 0
@@ -158,7 +158,7 @@ def done(entry, function, call):
 
 
 @compiled
-def learned(entry, at, call_at, target, weight, wants_scores):
+def learn_prepared(entry, at, call_at, target, weight, wants_scores):
     """Learn the example that was read into a call.
 
     Returns True or its scores, None if it must go the long way, or 0 with an error set.
@@ -168,8 +168,8 @@ def learned(entry, at, call_at, target, weight, wants_scores):
     if error_set() != 0:
         return NONE
     whole = call_at == entry.row
-    if not whole and goes_the_long_way(entry, call):
-        return nothing(entry)
+    if not whole and needs_python(entry, call):
+        return none(entry)
     scores = entry.true
     if wants_scores:
         scores = room_for_scores(entry, call[OUTPUTS])
@@ -178,17 +178,17 @@ def learned(entry, at, call_at, target, weight, wants_scores):
     else:
         hold(scores)
     if whole or entry.fixed:
-        found = done(entry, entry.learning, call_at)
+        found = run_pass(entry, entry.learning, call_at)
     else:
-        found = learned_with_new_names(at, call_at)
+        found = learn_with_new_names(at, call_at)
     if not found:
         release(scores)
-        return NONE if error_set() != 0 else nothing(entry)
-    return with_scores(scores, call_at, call[OUTPUTS]) if wants_scores else scores
+        return NONE if error_set() != 0 else none(entry)
+    return fill_with_scores(scores, call_at, call[OUTPUTS]) if wants_scores else scores
 
 
 @compiled(always_inlined=True)
-def goes_the_long_way(entry, call):
+def needs_python(entry, call):
     """Whether Python has to learn this example, because storage is to be reconsidered or places are to be added."""
     looks = model_at(call[BLOCK], call[SCRATCH]).head.arrived >= entry.look
     if entry.fixed == 0:
@@ -197,7 +197,7 @@ def goes_the_long_way(entry, call):
 
 
 @shared(Need.NAMES, FLAG, WHOLE, WHOLE)
-def learned_with_new_names(at, call_at):
+def learn_with_new_names(at, call_at):
     """Learn an example of a model in which names come and go; returns whether it was learned.
 
     New names get places before the example is learned, as assigning one may fail for lack of memory, while taking it
@@ -205,18 +205,18 @@ def learned_with_new_names(at, call_at):
     """
     entry, call = entry_at(at), i64(call_at, N_WORDS)
     model = model_at(call[BLOCK], call[SCRATCH])
-    if not offer_places(entry, at, call, model):
+    if not assign_places(entry, at, call, model):
         return False
     model.n_emptied[0] = 0
-    found = done(entry, entry.learning, call_at)
+    found = run_pass(entry, entry.learning, call_at)
     entry.met += entry.new if found else 0
-    keep_used(entry, model)
-    give_up(entry, model)
+    keep_used_names(entry, model)
+    free_unused_places(entry, model)
     return found
 
 
 @compiled(always_inlined=True)
-def offer_places(entry, at, call, model):
+def assign_places(entry, at, call, model):
     """Assign the last vacant places to the new names. False, with none assigned, if there is no memory.
 
     Modifies the places of the call, and model.keys and model.ties at these places.
@@ -230,7 +230,7 @@ def offer_places(entry, at, call, model):
             model.keys[places[i]] = keys[i]
             model.ties[places[i]] = tie_of(entry, at, strangers[offered])
             if error_set() != 0 or not register(entry, strangers[offered], places[i]):
-                take_back(entry, strangers[:offered])
+                remove_names(entry, strangers[:offered])
                 return False
             offered += 1
     return True
@@ -255,21 +255,21 @@ def register(entry, name, place):
 
 
 @compiled
-def take_back(entry, names):
+def remove_names(entry, names):
     """Remove names from the dict of places. An error that is set stays set: removing needs no memory."""
     for i in range(names.shape[0]):
         dict_remove(entry.places, names[i])
 
 
 @compiled(always_inlined=True)
-def keep_used(entry, model):
+def keep_used_names(entry, model):
     """Keep the places of new names that a vector uses now, and remove the other new names."""
     columns, strangers = model.columns, i64(entry.strangers, entry.new)
     vacant, names_at = last_vacant(entry), i64(entry.names_at, columns.shape[0])
     unused = 0
     for i in range(entry.new):
         place = np.int64(vacant[i])
-        if columns[place].count == 0 and removed(entry, strangers[i]):
+        if columns[place].count == 0 and remove_name(entry, strangers[i]):
             vacant[unused] = place
             unused += 1
         else:
@@ -279,7 +279,7 @@ def keep_used(entry, model):
 
 
 @compiled
-def removed(entry, name):
+def remove_name(entry, name):
     """Remove a name from the dict of places; False if that failed."""
     if dict_remove(entry.places, name) == 0:
         return True
@@ -288,7 +288,7 @@ def removed(entry, name):
 
 
 @compiled(always_inlined=True)
-def give_up(entry, model):
+def free_unused_places(entry, model):
     """Remove names that no vector uses any more, and make their places vacant.
 
     Counts up the version that makes other records of these names invalid.
@@ -299,7 +299,7 @@ def give_up(entry, model):
     for i in range(model.n_emptied[0]):
         place = emptied[i]
         unused = columns[place].count == 0 and names_at[place] != 0
-        if unused and removed(entry, names_at[place]):
+        if unused and remove_name(entry, names_at[place]):
             names_at[place] = 0
             vacant[left[0]] = place
             left[0] += 1

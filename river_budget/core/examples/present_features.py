@@ -15,14 +15,14 @@ import numpy as np
 
 from ..block.codes import Kernel
 from ..block.table_prefetch import ask_for_columns
-from ..block.written_vectors import begin
+from ..block.written_vectors import begin_call
 from ..compiling.array_views import address_of, as_u64, f64, i64
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import CALL, EXAMPLE, MODEL, WHOLE, WHOLES
 from ..compiling.needs import Need
 from ..simd.registers import LANES
-from ..simd.vector_ops import write_others
+from ..simd.vector_ops import append_nonzero
 from .call import (
     AT_ONCE,
     DESK,
@@ -48,11 +48,11 @@ from .call import (
 )
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
-EXACT = 2**16  # up to so many squares of smaller integers are summed without rounding
+EXACT_SQUARES = 2**16  # up to so many squares of smaller integers are summed without rounding
 # 0 and "no vector" as typed integers: a literal has a numba type of its own, and callees would be compiled twice
 NONE, NOBODY = np.int64(0), np.int64(-1)
 NO_TIES = NONE  # in place of the address of ties
-BLOCK = 32  # rows that are checked for zeros in one loop
+ROWS_AT_A_TIME = 32  # rows that are checked for zeros in one loop
 
 
 @compiled(always_inlined=True)
@@ -135,18 +135,18 @@ def gather(call):
     """
     model, stream, _ = unpack_rows(call)
     words, n, room = words_of(call), min(call[SIZE], call[AT_ONCE]), call[DESK]
-    for first in range(0, n, BLOCK):
-        last = min(first + BLOCK, n)
+    for first in range(0, n, ROWS_AT_A_TIME):
+        last = min(first + ROWS_AT_A_TIME, n)
         if call[STARTS] == 0 and all_whole(model, stream, words, first, last):
             for t in range(first, last):
                 note(stream, t, whole_example(words, row_of(stream[0], t)))
         else:
             last, room = gather_some(model, stream, words, first, last, room)
-            if last < first + BLOCK:
+            if last < first + ROWS_AT_A_TIME:
                 n = min(last, n)
                 break
     call[DONE] = n
-    begin(model, n)
+    begin_call(model, n)
     return n
 
 
@@ -235,7 +235,7 @@ def write_places(numbers, places):
     """
     n, whole = NONE, numbers.shape[0] // LANES * LANES
     for i in range(0, whole, LANES):
-        n = write_others(numbers, i, places, n)
+        n = append_nonzero(numbers, i, places, n)
     for i in range(whole, numbers.shape[0]):
         found = numbers[i] != 0.0
         places[n] = i
@@ -279,7 +279,9 @@ def from_list(model, call, t, room):
             values[0] = math.nan  # refused: the caller tries again, with ties
     if strangers == 0:
         return present(places, values, n)
-    if model.head.kernel == LAPLACIAN:  # unknown features contribute to each distance, in their order
+    if (
+        model.head.kernel == LAPLACIAN
+    ):  # unknown features contribute to each distance, in their order
         if not keyed:
             values[0] = math.nan
         return present(places, values, n)
@@ -296,9 +298,9 @@ def from_list(model, call, t, room):
 @compiled
 def added_exactly(values, n):
     """Whether the sum of the squares is free of rounding, and so independent of its order: all small integers."""
-    whole = n < EXACT
+    whole = n < EXACT_SQUARES
     for i in range(n):
-        whole &= abs(values[i]) < EXACT and values[i] == math.floor(values[i])
+        whole &= abs(values[i]) < EXACT_SQUARES and values[i] == math.floor(values[i])
     return whole
 
 

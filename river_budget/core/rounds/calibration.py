@@ -22,19 +22,21 @@ from ..compiling.jit import compiled
 from ..compiling.model_type import MODEL, NOTHING, NUMBERS, REAL, WHOLE
 from ..compiling.needs import Need
 from ..simd.exponential import exp_of
-from .stream_warnings import watch
+from .stream_warnings import check_target
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
-KEEP = 0.99  # factor on the old curvature at every example used: the last 100 or so count
-# After PATIENT examples only every EVERY-th is used: a Newton step takes as long as 20 support vectors
-PATIENT, EVERY = 1000, 3
+KEPT_SHARE = 0.99  # factor on the old curvature at every example used: the last 100 or so count
+# After ALL_EXAMPLES_UNTIL examples only every EVERY_NTH_EXAMPLE-th is used: a Newton step takes as long as 20 support vectors
+ALL_EXAMPLES_UNTIL, EVERY_NTH_EXAMPLE = 1000, 3
 SLOPE_PRIOR, LEAD_PRIOR = 1.0, 4.0  # curvature of the prior, in units of examples
-FIRST = 2.0  # the slope starts so that the first score that is not 0 has this logit
-FAR = 50.0  # logits are clamped to it: a probability beyond differs from 1 by less than 1e-21
+FIRST_LOGIT = 2.0  # the slope starts so that the first score that is not 0 has this logit
+LARGEST_LOGIT = (
+    50.0  # logits are clamped to it: a probability beyond differs from 1 by less than 1e-21
+)
 STEEPEST = 1e300  # the largest slope; the smallest is 1 / STEEPEST
 LONGEST_LEAD = 5.0
 HEAVIEST = 1e6  # the largest weight of an example
-SINGULAR = 1e-9  # determinants below this share of a c are not divided by
+SINGULAR_DETERMINANT = 1e-9  # determinants below this share of a c are not divided by
 
 
 @compiled
@@ -44,8 +46,8 @@ def calibrate(model, f, y, w):
     if not w > 0.0:
         return
     head.judged += 1
-    watch(model, f[0], y)
-    if head.judged > PATIENT and head.judged % EVERY != 0:
+    check_target(model, f[0], y)
+    if head.judged > ALL_EXAMPLES_UNTIL and head.judged % EVERY_NTH_EXAMPLE != 0:
         return
     w = min(w, HEAVIEST)
     if head.task == BINARY:
@@ -56,14 +58,14 @@ def calibrate(model, f, y, w):
 
 
 @compiled(always_inlined=True)
-def _begin(head, size):
+def _start_slope(head, size):
     """Initialise the slope from the size of the first score. Modifies the header."""
-    head.slope = min(max(FIRST / size, 1.0 / STEEPEST), STEEPEST)
+    head.slope = min(max(FIRST_LOGIT / size, 1.0 / STEEPEST), STEEPEST)
     head.slope_curvature = SLOPE_PRIOR
 
 
 @compiled(always_inlined=True)
-def _multiply(head, gradient, curvature):
+def _multiply_slope(head, gradient, curvature):
     """slope *= exp(d) for d = gradient / curvature in [-1, 1], approximated by (2 + d) / (2 - d): one division."""
     g = within(gradient, curvature)
     slope = head.slope * ((2.0 * curvature + g) / (2.0 * curvature - g))
@@ -74,14 +76,14 @@ def _multiply(head, gradient, curvature):
 def _calibrate_two(head, score, y, w):
     """The Newton step in log(slope) for two classes. Modifies the header."""
     if head.slope == 0.0:
-        _begin(head, abs(score))
-    z = min(head.slope * abs(score), FAR)
+        _start_slope(head, abs(score))
+    z = min(head.slope * abs(score), LARGEST_LOGIT)
     p = 1.0 / (1.0 + exp_of(-z))  # of the predicted class
     error = (1.0 if (y > 0.0) == (score > 0.0) else 0.0) - p
-    curvature = KEEP * head.slope_curvature + (1.0 - KEEP) * SLOPE_PRIOR
+    curvature = KEPT_SHARE * head.slope_curvature + (1.0 - KEPT_SHARE) * SLOPE_PRIOR
     curvature += w * p * (1.0 - p) * z * z
     head.slope_curvature = curvature
-    _multiply(head, w * error * z, curvature)
+    _multiply_slope(head, w * error * z, curvature)
 
 
 @compiled
@@ -90,7 +92,7 @@ def _sums(f, highest, slope, lead):
     total, first, second = 0.0, 0.0, 0.0
     for r in range(f.shape[0]):
         z = slope * (f[r] - highest)
-        z = z if z > -FAR else -FAR
+        z = z if z > -LARGEST_LOGIT else -LARGEST_LOGIT
         share = exp_of(z - lead)
         total += share
         first += share * z
@@ -109,22 +111,26 @@ def _calibrate_many(model, f, y, w):
     if highest == lowest:
         return
     if head.slope == 0.0:
-        _begin(head, highest - lowest)
+        _start_slope(head, highest - lowest)
     if head.lead_curvature == 0.0:
         head.lead_curvature = LEAD_PRIOR
     total, first, second = _sums(f, highest, head.slope, head.lead)
     total += 1.0 - exp_of(-head.lead)  # the highest score has the lead
     p = 1.0 / total
     mean = first * p
-    a = head.slope_curvature * KEEP + (1.0 - KEEP) * SLOPE_PRIOR + w * (second * p - mean * mean)
-    b = head.cross_curvature * KEEP - w * p * mean
-    c = head.lead_curvature * KEEP + (1.0 - KEEP) * LEAD_PRIOR + w * p * (1.0 - p)
-    along_slope = w * (max(head.slope * (f[y] - highest), -FAR) - mean)
-    along_lead = w * ((1.0 if y == top else 0.0) - p) - (1.0 - KEEP) * LEAD_PRIOR * head.lead
+    a = (
+        head.slope_curvature * KEPT_SHARE
+        + (1.0 - KEPT_SHARE) * SLOPE_PRIOR
+        + w * (second * p - mean * mean)
+    )
+    b = head.cross_curvature * KEPT_SHARE - w * p * mean
+    c = head.lead_curvature * KEPT_SHARE + (1.0 - KEPT_SHARE) * LEAD_PRIOR + w * p * (1.0 - p)
+    along_slope = w * (max(head.slope * (f[y] - highest), -LARGEST_LOGIT) - mean)
+    along_lead = w * ((1.0 if y == top else 0.0) - p) - (1.0 - KEPT_SHARE) * LEAD_PRIOR * head.lead
     head.slope_curvature, head.cross_curvature, head.lead_curvature = a, b, c
     determinant = a * c - b * b
-    if determinant <= SINGULAR * a * c:
+    if determinant <= SINGULAR_DETERMINANT * a * c:
         b, determinant = 0.0, a * c
-    _multiply(head, c * along_slope - b * along_lead, determinant)
+    _multiply_slope(head, c * along_slope - b * along_lead, determinant)
     lead_step = within((a * along_lead - b * along_slope) / determinant, 1.0)
     head.lead = min(max(head.lead + lead_step, 0.0), LONGEST_LEAD)

@@ -13,7 +13,7 @@ from ..block.codes import Task
 from ..compiling.jit import compiled
 
 BINARY, MULTICLASS, REGRESSION = int(Task.BINARY), int(Task.MULTICLASS), int(Task.REGRESSION)
-LONGEST = 1e100  # the largest gradient step
+LONGEST_STEP = 1e100  # the largest gradient step
 
 
 @compiled(always_inlined=True)
@@ -66,7 +66,7 @@ def mistaken(model, scores, loss, sign, plus, minus):
 @compiled(always_inlined=True)
 def clamp_step(step):
     """A step of at most LONGEST_STEP, so that coefficients stay finite even if the model diverges."""
-    return min(step, LONGEST)
+    return min(step, LONGEST_STEP)
 
 
 @compiled(always_inlined=True)

@@ -20,7 +20,7 @@ from .vector_ops import VECTOR, eight_by_eight, fused, same
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 MAGIC = 6755399441055744.0 + 1023.0  # 1.5 * 2^52, and the bias of the exponent field
-SMALLEST = -708.0  # below, exp is no normal float64 and the result is exactly 0
+SMALLEST_EXPONENT = -708.0  # below, exp is no normal float64 and the result is exactly 0
 
 # exp(r) = 1 + r + r^2 (a polynomial), the highest power first
 TERMS = (
@@ -37,7 +37,7 @@ TERMS = (
 )
 
 F = np.float32
-ROUGH_LOG2E, ROUGH_MAGIC, ROUGH_SMALLEST = F(LOG2E), F(12582912.0 + 127.0), F(-40.0)
+ROUGH_LOG2E, ROUGH_MAGIC, ROUGH_SMALLEST_EXPONENT = F(LOG2E), F(12582912.0 + 127.0), F(-40.0)
 ROUGH_LN2_HIGH, ROUGH_LN2_LOW = F(0.693359375), F(-2.12194440e-4)
 ROUGH_1, ROUGH_0 = F(1.0), F(0.0)
 ROUGH_A, ROUGH_B, ROUGH_C, ROUGH_D = F(0.49999749), F(0.16666631), F(0.041833807), F(0.0083572006)
@@ -60,8 +60,8 @@ def _low_bits_as_exponent(context, builder, signature, args):
 
 @compiled(fastmath=FUSED)  # reordering would cancel the addition of MAGIC
 def exp_of(x):
-    """exp(x) for x <= 0; 0 for NaN and for everything below SMALLEST."""
-    bounded = x if x > SMALLEST else SMALLEST
+    """exp(x) for x <= 0; 0 for NaN and for everything below SMALLEST_EXPONENT."""
+    bounded = x if x > SMALLEST_EXPONENT else SMALLEST_EXPONENT
     shifted = np.float64(bounded * LOG2E + MAGIC)
     k = shifted - MAGIC
     r = bounded - k * LN2_HIGH - k * LN2_LOW
@@ -76,7 +76,7 @@ def exp_of(x):
     p = p * r + TERMS[8]
     p = p * r + TERMS[9]
     value = (p * r * r + r + 1.0) * low_bits_as_exponent(shifted)
-    return value if x >= SMALLEST else 0.0
+    return value if x >= SMALLEST_EXPONENT else 0.0
 
 
 def exponentials(logs, row, n):
@@ -87,8 +87,8 @@ def exponentials(logs, row, n):
 
 def exp_of_eight(builder, x):
     """exp_of of eight numbers, by the same steps: LLVM would vectorise a loop at half the width of some processors."""
-    normal = builder.fcmp_ordered(">", x, same(SMALLEST))
-    bounded = builder.select(normal, x, same(SMALLEST))
+    normal = builder.fcmp_ordered(">", x, same(SMALLEST_EXPONENT))
+    bounded = builder.select(normal, x, same(SMALLEST_EXPONENT))
     shifted = fused(builder, bounded, same(LOG2E), same(MAGIC))
     k = builder.fsub(shifted, same(MAGIC))
     r = fused(builder, k, same(-LN2_HIGH), bounded)
@@ -100,7 +100,7 @@ def exp_of_eight(builder, x):
     words = ir.VectorType(WORD, LANES)
     power = builder.shl(builder.bitcast(shifted, words), ir.Constant(words, [52] * LANES))
     value = builder.fmul(series, builder.bitcast(power, VECTOR))
-    return builder.select(builder.fcmp_ordered(">=", x, same(SMALLEST)), value, same(0.0))
+    return builder.select(builder.fcmp_ordered(">=", x, same(SMALLEST_EXPONENT)), value, same(0.0))
 
 
 eight_by_eight(exponentials, exp_of_eight)
@@ -125,7 +125,7 @@ def rough_exp_of(x):
 
     Products of smaller numbers would be denormal, on which some processors take a hundred times as long.
     """
-    bounded = x if x > ROUGH_SMALLEST else ROUGH_SMALLEST
+    bounded = x if x > ROUGH_SMALLEST_EXPONENT else ROUGH_SMALLEST_EXPONENT
     shifted = bounded * ROUGH_LOG2E + ROUGH_MAGIC
     k = shifted - ROUGH_MAGIC
     r = bounded - k * ROUGH_LN2_HIGH - k * ROUGH_LN2_LOW

@@ -15,7 +15,7 @@ from .registers import LANES, WORD
 from .vector_ops import VECTOR, eight_by_eight, fused, same
 
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
-MANTISSA = 52  # bits
+MANTISSA_BITS = 52  # bits
 
 # (atanh(s) / s - 1) / s^2, the highest power of s^2 first
 TERMS = (
@@ -38,7 +38,7 @@ def logarithms(values, logs, n):
 def _log_of_eight(builder, x):
     words = ir.VectorType(WORD, LANES)
     bits = builder.bitcast(x, words)
-    shift = ir.Constant(words, [MANTISSA] * LANES)
+    shift = ir.Constant(words, [MANTISSA_BITS] * LANES)
     above = builder.sub(bits, ir.Constant(words, [ROOT_HALF] * LANES))
     exponent = builder.ashr(above, shift)
     m = builder.bitcast(builder.sub(bits, builder.shl(exponent, shift)), VECTOR)

@@ -17,7 +17,7 @@ from numba.core import types
 from ..compiling.array_views import compiled_as
 from ..compiling.jit import FUSED, compiled
 
-FAR = 1.5e6  # k stays below 2^20
+LARGEST_ANGLE = 1.5e6  # k stays below 2^20
 QUARTERS = 2.0 / math.pi
 ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves a whole number in the low bits
 PART_1 = 1.57079632673412561417e00  # the first 33 bits of pi/2
@@ -77,9 +77,9 @@ def sines_and_cosines(angles, sines, n):
     """
     far = 0
     for j in range(n):
-        far += not abs(angles[j]) <= FAR  # also where it is NaN
+        far += not abs(angles[j]) <= LARGEST_ANGLE  # also where it is NaN
     if far > 0:
-        _far(angles, sines, n)
+        _by_c_library(angles, sines, n)
         return
     for j in range(n):
         shifted = angles[j] * QUARTERS + ROUND
@@ -94,7 +94,7 @@ def sines_and_cosines(angles, sines, n):
 
 
 @compiled
-def _far(angles, sines, n):
+def _by_c_library(angles, sines, n):
     """The same by the C library, one angle at a time. Overwrites both arrays."""
     for j in range(n):
         angle = angles[j] if math.isfinite(angles[j]) else 0.0  # a product that overflowed

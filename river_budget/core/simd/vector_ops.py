@@ -17,7 +17,7 @@ from numba.np import arrayobj
 from ..compiling.array_views import compiled_as
 from .registers import DOUBLES, LANES, WORD, declared
 
-TURNS = 4
+ACCUMULATORS = 4
 _FLAG = ir.IntType(1)
 VECTOR, _MASK = DOUBLES.vector, ir.VectorType(_FLAG, LANES)
 PLACES = ir.VectorType(WORD, LANES)
@@ -49,40 +49,47 @@ def dot(a, b, n):
 def _dot(context, builder, signature, args):
     (a, _), (b, _) = (array_of(context, builder, signature, args, i) for i in (0, 1))
     n = context.cast(builder, args[2], signature.args[2], types.intp)
-    turns = [cgutils.alloca_once(builder, VECTOR) for _ in range(TURNS)]
-    for turn in turns:
-        builder.store(ZEROS, turn)
+    accumulators = [cgutils.alloca_once(builder, VECTOR) for _ in range(ACCUMULATORS)]
+    for accumulator in accumulators:
+        builder.store(ZEROS, accumulator)
     groups = builder.sdiv(n, ir.Constant(WORD, LANES))
-    in_turns(builder, groups, TURNS, lambda turn, start: _add(builder, turns[turn], a, b, start))
+    with_accumulators(
+        builder,
+        groups,
+        ACCUMULATORS,
+        lambda accumulator, start: _add(builder, accumulators[accumulator], a, b, start),
+    )
     start = builder.mul(groups, ir.Constant(WORD, LANES))
     with builder.if_then(builder.icmp_signed("<", start, n)):
-        _add(builder, turns[1], a, b, start, first_lanes(builder, builder.sub(n, start)))
-    first, second, third, fourth = (builder.load(turn) for turn in turns)
+        _add(builder, accumulators[1], a, b, start, mask_of_first(builder, builder.sub(n, start)))
+    first, second, third, fourth = (builder.load(accumulator) for accumulator in accumulators)
     return sum_of(builder, builder.fadd(builder.fadd(first, second), builder.fadd(third, fourth)))
 
 
-def in_turns(builder: Any, groups: Any, turns: int, body: Callable[[int, Any], None]) -> None:
+def with_accumulators(
+    builder: Any, groups: Any, accumulators: int, body: Callable[[int, Any], None]
+) -> None:
     """Generate body(k, start) for each group of eight, with accumulator k = 0, 1, .. in turn; 0 for the last groups.
 
     With several accumulators an addition, or a minimum, does not wait for the one before it.
     """
-    rounds = builder.sdiv(groups, ir.Constant(WORD, turns))
+    rounds = builder.sdiv(groups, ir.Constant(WORD, accumulators))
     with cgutils.for_range(builder, rounds) as loop:
-        start = builder.mul(loop.index, ir.Constant(WORD, LANES * turns))
-        for turn in range(turns):
-            body(turn, builder.add(start, ir.Constant(WORD, LANES * turn)))
-    done = builder.mul(rounds, ir.Constant(WORD, turns))
+        start = builder.mul(loop.index, ir.Constant(WORD, LANES * accumulators))
+        for accumulator in range(accumulators):
+            body(accumulator, builder.add(start, ir.Constant(WORD, LANES * accumulator)))
+    done = builder.mul(rounds, ir.Constant(WORD, accumulators))
     with cgutils.for_range(builder, groups, start=done) as loop:
         body(0, builder.mul(loop.index, ir.Constant(WORD, LANES)))
 
 
-def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
+def _add(builder: Any, accumulator: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
     """accumulator += a[start : start + 8] * b[start : start + 8], fused"""
-    x, y = (eight(builder, array, start, mask) for array in (a, b))
-    builder.store(fused(builder, x, y, builder.load(turn)), turn)
+    x, y = (load_eight(builder, array, start, mask) for array in (a, b))
+    builder.store(fused(builder, x, y, builder.load(accumulator)), accumulator)
 
 
-def put_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = None) -> None:
+def store_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = None) -> None:
     """Store eight numbers, or those in the lanes of the mask."""
     if mask is None:
         DOUBLES.store(builder, numbers, array, start)
@@ -93,7 +100,7 @@ def put_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = No
     builder.call(store, [numbers, place, ir.Constant(alignment, 8), mask])
 
 
-def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
+def load_eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     """Load eight numbers; with a mask only its lanes are read, and the others are 0."""
     if mask is None:
         return DOUBLES.load(builder, array, start)
@@ -110,7 +117,7 @@ def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, ZEROS])
 
 
-def eight_whole(builder: Any, numbers: Any, start: Any) -> Any:
+def load_eight_integers(builder: Any, numbers: Any, start: Any) -> Any:
     """Load eight integers."""
     found = builder.load(builder.bitcast(builder.gep(numbers, [start]), PLACES.as_pointer()))
     found.align = 8
@@ -139,12 +146,12 @@ def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: s
     """The mask of those of eight integers that are below, or at most, a limit. `args` are (numbers, start, limit)."""
     numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
     start, limit = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
-    found = eight_whole(builder, numbers, start)
-    flags = builder.icmp_signed(relation, found, in_all_whole(builder, limit))
+    found = load_eight_integers(builder, numbers, start)
+    flags = builder.icmp_signed(relation, found, integer_in_all(builder, limit))
     return builder.bitcast(flags, _FLAGS)
 
 
-def write_others(numbers: Any, start: int, places: Any, n: int) -> int:
+def append_nonzero(numbers: Any, start: int, places: Any, n: int) -> int:
     """Append to the first n places the indexes of those of eight numbers from `start` on that are not 0.
 
     Returns the new number of places. Modifies `places` in place, also up to eight entries behind the last one.
@@ -154,17 +161,17 @@ def write_others(numbers: Any, start: int, places: Any, n: int) -> int:
     return n + len(found)
 
 
-@compiled_as(write_others, types.int64, types.Array, types.Integer, types.Array, types.Integer)
+@compiled_as(append_nonzero, types.int64, types.Array, types.Integer, types.Array, types.Integer)
 def _write_others(context, builder, signature, args):
     numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
     start = context.cast(builder, args[1], signature.args[1], types.intp)
-    flags = builder.fcmp_unordered("!=", eight(builder, numbers, start), ZEROS)
+    flags = builder.fcmp_unordered("!=", load_eight(builder, numbers, start), ZEROS)
     flags = builder.bitcast(flags, _FLAGS)
     return _write_flagged(context, builder, flags, start, signature.args[-2:], args[-2:])
 
 
 def write_up_to(numbers: Any, start: int, limit: int, places: Any, n: int) -> int:
-    """Append the indexes of those of eight integers that are at most the limit, as `write_others` does."""
+    """Append the indexes of those of eight integers that are at most the limit, as `append_nonzero` does."""
     found = [start + i for i in range(LANES) if numbers[start + i] <= limit]
     places[n : n + len(found)] = found
     return n + len(found)
@@ -194,22 +201,22 @@ def _write_flagged(
     table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
     chosen = builder.gep(table, [_ZERO, builder.zext(flags, WORD)])
     found = builder.zext(builder.load(chosen), PLACES)
-    found = builder.add(found, in_all_whole(builder, start))
+    found = builder.add(found, integer_in_all(builder, start))
     place = builder.bitcast(builder.gep(places, [n]), PLACES.as_pointer())
     builder.store(found, place).align = 8
     return builder.add(n, builder.zext(builder.ctpop(flags), WORD))
 
 
-def in_all_whole(builder: Any, number: Any) -> Any:
+def integer_in_all(builder: Any, number: Any) -> Any:
     """An integer in every lane."""
     number = ir.Constant(WORD, number) if isinstance(number, int) else number
     one = builder.insert_element(ir.Constant(PLACES, ir.Undefined), number, _ZERO)
     return builder.shuffle_vector(one, ir.Constant(PLACES, ir.Undefined), _FIRST)
 
 
-def first_lanes(builder: Any, number: Any) -> Any:
+def mask_of_first(builder: Any, number: Any) -> Any:
     """The mask of the first `number` lanes."""
-    numbers = in_all_whole(builder, number)
+    numbers = integer_in_all(builder, number)
     return builder.icmp_signed("<", ir.Constant(PLACES, list(range(LANES))), numbers)
 
 
@@ -225,8 +232,10 @@ def _combine(context, builder, signature, args):
     n = context.cast(builder, args[4], signature.args[4], types.intp)
     with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
         start = builder.mul(loop.index, ir.Constant(WORD, LANES))
-        before = builder.fmul(scale, eight(builder, a, start))
-        put_eight(builder, fused(builder, factor, eight(builder, b, start), before), a, start)
+        before = builder.fmul(scale, load_eight(builder, a, start))
+        store_eight(
+            builder, fused(builder, factor, load_eight(builder, b, start), before), a, start
+        )
     return context.get_dummy_value()
 
 
@@ -237,7 +246,7 @@ def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
         body(builder.mul(loop.index, ir.Constant(WORD, LANES)), None)
     start = builder.mul(groups, ir.Constant(WORD, LANES))
     with builder.if_then(builder.icmp_signed("<", start, n)):
-        body(start, first_lanes(builder, builder.sub(n, start)))
+        body(start, mask_of_first(builder, builder.sub(n, start)))
 
 
 def eight_by_eight(function: Any, step: Any) -> None:
@@ -254,7 +263,7 @@ def eight_by_eight(function: Any, step: Any) -> None:
         n = context.cast(builder, args[2], signature.args[2], types.intp)
         with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
             start = builder.mul(loop.index, ir.Constant(WORD, LANES))
-            put_eight(builder, step(builder, eight(builder, numbers, start)), results, start)
+            store_eight(builder, step(builder, load_eight(builder, numbers, start)), results, start)
         return context.get_dummy_value()
 
 

@@ -19,9 +19,9 @@ from numba.np import arrayobj
 from ..compiling.array_views import compiled_as
 from .registers import DOUBLES, WORD, Kind
 
-WIDE = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
-MOST = 8 if WIDE else 4  # groups of vectors whose sums fit into registers
-MOST_TOGETHER = 4 if WIDE else 1  # the same where several examples are summed at once
+HAS_AVX512 = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
+GROUPS_IN_REGISTERS = 8 if HAS_AVX512 else 4  # groups of vectors whose sums fit into registers
+GROUPS_TOGETHER = 4 if HAS_AVX512 else 1  # the same where several examples are summed at once
 
 # (builder, numbers of the example in all lanes, the vectors' numbers, sums) -> sums
 Term = Callable[[Any, Sequence[Any], Any, Any], Any]
@@ -47,7 +47,7 @@ def compiled_sweep(
 
     Several examples have the same features, and their values lie one behind the other. Each has a row of `sums`.
     """
-    most = MOST if examples == 1 else MOST_TOGETHER
+    most = GROUPS_IN_REGISTERS if examples == 1 else GROUPS_TOGETHER
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         operands, n = _operands(context, builder, signature, args, kind)

@@ -25,8 +25,8 @@ from ...core.compiling.array_views import address_of, f64, i64
 from ...core.compiling.jit import compiled
 from ...core.examples.present_features import write_places
 from ...core.simd.registers import LANES, WORD
-from ...core.simd.vector_ops import VECTOR, dot, eight, fused, in_all, same
-from ...core.simd.vector_sums import MOST
+from ...core.simd.vector_ops import VECTOR, dot, fused, in_all, load_eight, same
+from ...core.simd.vector_sums import GROUPS_IN_REGISTERS
 from ...model.calls.calls import AT_A_TIME
 
 TAYLOR_TERMS = [1.0 / math.factorial(n) for n in range(11, -1, -1)]
@@ -41,7 +41,7 @@ _WORDS = ir.VectorType(WORD, LANES)
 def _eight(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
     """Eight numbers of a row."""
     width = cgutils.unpack_tuple(builder, matrix.shape)[1]
-    return eight(builder, matrix.data, builder.add(builder.mul(row, width), column))
+    return load_eight(builder, matrix.data, builder.add(builder.mul(row, width), column))
 
 
 def _exponential(builder: Any, x: Any) -> Any:
@@ -188,7 +188,7 @@ class Limit:
                 values = self.values
                 _list(rows, self.places, values, self.starts, lengths)
             listed = (self.places, values, self.starts, lengths)
-            _scores(self.vectors, self.beside, *listed, self.gamma, MOST, found)
+            _scores(self.vectors, self.beside, *listed, self.gamma, GROUPS_IN_REGISTERS, found)
         return self.found
 
 

@@ -48,7 +48,7 @@ NEVER = -1  # done, by a pass that takes whole rows
 
 _SCRATCH_AT = layout.HEADER.fields["scratch"][1]  # type: ignore[index]
 _three_at = struct.Struct("=qqq").unpack_from  # of the header: scratch, function, needs
-_FUNCTION_AT = slice(layout.WIPED, layout.WIPED + 8)  # in scratch space
+_FUNCTION_AT = slice(layout.WIPED_BYTES, layout.WIPED_BYTES + 8)  # in scratch space
 
 
 class _Memory(ctypes.Structure):
@@ -120,7 +120,7 @@ class Workspace:
             self.space = blocks.scratch_for(block)
             self.address, self.size = address_of(self.space), needed
         elif block is not self.block:
-            self.space[: layout.WIPED] = 0
+            self.space[: layout.WIPED_BYTES] = 0
         self.block = block
         if function:
             self.space[_FUNCTION_AT].view(np.int64)[0] = address_for(function)
