@@ -180,7 +180,7 @@ class Fence:
         return self.octets(int(nbytes), LINE)
 
     def room_for(self, nbytes, slots):
-        """For `blocks._room_for`: `growing` knows what belongs to a block that may grow."""
+        """For `blocks._zeros_for_block`: `growing` knows what belongs to a block that may grow."""
         if not (slots and nbytes >= blocks.RESERVED_FROM_BYTES and blocks._PRIVATE_MAPPING):
             return self.zeros(nbytes)
         whole, region = self.octets(nbytes, LINE, (blocks.RESERVED_TIMES - 1) * nbytes)
@@ -326,7 +326,7 @@ def guarded(behind=True, reserved_from=2**13):
     allocate, lengthened = blocks.allocate, blocks.lengthened
     changes = {
         (blocks, "zeros"): fence.zeros,
-        (blocks, "_room_for"): fence.room_for,
+        (blocks, "_zeros_for_block"): fence.room_for,
         (blocks, "RESERVED_FROM_BYTES"): reserved_from,
         (blocks, "allocate"): lambda **fields: slots_in_lines(allocate, **fields),
         (blocks, "lengthened"): lambda block, slots: fence.lengthened(lengthened, block, slots),

@@ -916,8 +916,8 @@ PROMISES = [
     Mutant("core/vectors/stored.py", "    note_change(model, target)\n", "", "coming"),
     Mutant(
         "core/block/blocks.py",
-        "    if not needs & _AUTO:  # which",
-        "    if needs & _KERNEL:  # which",
+        "    if not needs & _AUTO:  # AutoKernel",
+        "    if needs & _KERNEL:  # AutoKernel",
         "shared",
         "not_ready",
     ),
@@ -1572,8 +1572,8 @@ PROMISES = [
     ),
     Mutant(
         "core/compiling/cache.py",
-        "        except Exception:  # damaged",
-        "        except KeyError:  # damaged",
+        "        except Exception:  # a damaged",
+        "        except KeyError:  # a damaged",
         "start",
         "damaged_cache",
     ),

@@ -37,8 +37,8 @@ from .layout import (
     read_header,
 )
 
-# Address space is reserved behind a large block with nodes, so that it can grow without being copied. The system
-# assigns no memory to pages that were never written.
+# Address space is reserved behind a large block with nodes, so that it can grow without being copied. The
+# system assigns no memory to pages that were never written.
 RESERVED_FROM_BYTES, RESERVED_TIMES = (
     2**20,
     8,
@@ -51,7 +51,8 @@ _PRIVATE_MAPPING = getattr(mmap, "MAP_PRIVATE", 0) | getattr(
 def views(block: Any) -> Any:
     """The tables of a block as attributes, without scratch space.
 
-    The result and each of its tables keep the block alive: another thread may replace the model's block meanwhile.
+    The result and each of its tables keep the block alive: another thread may replace the model's block
+    meanwhile.
     """
     return PlainModel(block.ctypes.data, 0, block)
 
@@ -67,7 +68,10 @@ def state_of(block: Any, record: Any) -> Any:
 
 
 def zeros(nbytes: int) -> Any:
-    """An array of zero bytes that starts at a multiple of 64: vector loads across two cache lines are slower."""
+    """An array of zero bytes that starts at a multiple of 64.
+
+    Vector loads across two cache lines are slower.
+    """
     raw = np.zeros(nbytes + 64, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + nbytes]
@@ -108,7 +112,7 @@ def _header(fields: Mapping[str, Any]) -> Any:
 
 
 def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
-    """The header fields that follow from others: a block with slots has sparse lists and no table of vectors."""
+    """The header fields that follow from others; a block with slots has sparse lists, no table of vectors."""
     width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
     listed = int(fields.get("slots", 0)) > 0
     return {
@@ -167,7 +171,10 @@ def scratch_size(fields: Mapping[str, Any]) -> int:
 
 @functools.cache
 def stamp_of(record: Any) -> int:
-    """A hash of the layout of blocks whose algorithm has this record: a block made in another layout is refused."""
+    """A hash of the layout of blocks whose algorithm has this record.
+
+    A pass over a block of another layout would read the wrong numbers, so models compare it.
+    """
     if np.dtype(record).itemsize > STATE_SIZE:  # it would overlap the tables
         raise TypeError(
             f"the state of an algorithm may take {STATE_SIZE} bytes, not {np.dtype(record).itemsize}"
@@ -215,7 +222,7 @@ def resized(block: Any, **sizes: int) -> Any:
 
 
 def lengthened(block: Any, slots: int) -> Any:
-    """The same memory as a longer block, with room for so many slots, if that much was reserved behind it; else None.
+    """The same memory as a longer block, for so many slots, if that much was reserved behind it; else None.
 
     The header is not changed: the caller writes the number of slots when the new ones are ready.
     """

@@ -34,7 +34,10 @@ class Maintenance(enum.IntEnum):
 
 
 class Strategy(enum.IntEnum):
-    """Groups of maintenance strategies. Each is a constant in a pass of its own, which leaves out the code of the rest."""
+    """Groups of maintenance strategies.
+
+    Each is a constant in a pass of its own, which leaves out the code of the rest.
+    """
 
     REMOVE = 0  # removing vectors
     PAIRS = 1  # merging pairs

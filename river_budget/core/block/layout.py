@@ -1,9 +1,9 @@
 """The memory layout of a model's block, and of the scratch space that a pass uses beside it.
 
-A block is one array of bytes: the header, the algorithm's own record, and the tables of BLOCK_TABLES. Scratch
-space holds the rows of SCRATCH_ROWS, and behind them the heap: temporary memory that a function uses within one call.
-All sizes, offsets and the attributes that compiled functions read (`model.vectors`, `model.row`) follow from these two
-dicts.
+A block is one array of bytes: the header, the algorithm's own record, and the tables of BLOCK_TABLES.
+Scratch space holds the rows of SCRATCH_ROWS, and behind them the heap: temporary memory that a function
+uses within one call. All sizes, offsets and the attributes that compiled functions read (`model.vectors`,
+`model.row`) follow from these two dicts.
 
 Columns from `count` on are padding: their coefficients are 0, all other tables may hold any finite number
 there. Block, scratch space and every table start at multiples of 64 bytes.
@@ -22,9 +22,8 @@ from ..compiling.array_views import carver, f32_matrix, f64, f64_matrix, i32, i6
 from ..compiling.model_type import register_attributes, register_constructor
 from ..simd.registers import LANES
 
-_SIZES = (
-    "capacity width slots outputs per_vector factored heavy room desk narrow"  # set table sizes
-)
+# Set table sizes
+_SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"
 _DERIVED = "dense linked heads pieces jotted"  # computed from these
 _INTEGERS = (
     f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
@@ -51,9 +50,8 @@ header_format = struct.Struct(f"={len(_INTEGERS.split())}qQ{len(_REALS.split())}
 STATE_AT = -(-HEADER.itemsize // 64) * 64  # the algorithm's own record follows the header
 STATE_SIZE = 192  # bytes reserved for this record
 TABLES_AT = STATE_AT + STATE_SIZE
-BRIEF_ENTRIES = (
-    31  # in a model with long vectors: table columns noted for each vector with no more numbers
-)
+# In a model with long vectors: table columns noted for each vector with no more numbers
+BRIEF_ENTRIES = 31
 UNLIMITED = 2**62  # the budget of a model without one
 
 TOGETHER = 4  # consecutive examples whose products with a vector are computed in one pass over it
@@ -62,8 +60,8 @@ SEARCH_ROWS = 9  # heap rows that a search for merge partners needs, the largest
 
 header_at = carver(HEADER, 0)
 
-# A node: one stored entry of a sparse vector. It is in the list of its vector and in the column of its feature
-# (core/vectors/sparse_nodes.py). Node 0 means none.
+# A node: one stored entry of a sparse vector. It is in the list of its vector and in the column of its
+# feature (core/vectors/sparse_nodes.py). Node 0 means none.
 NODE = np.dtype(
     (
         np.record,
@@ -81,9 +79,8 @@ COLUMN = np.dtype((np.record, [("first", "i4"), ("count", "i4"), ("kind", "i4")]
 NODE_SIZE, COLUMN_SIZE = np.int64(NODE.itemsize), np.int64(COLUMN.itemsize)
 PIECES = 32  # sizes of pieces: 1, 2, 4, .. nodes
 nodes_at, columns_at = carver(NODE), carver(COLUMN)
-WIPED_BYTES = (
-    128  # bytes: the first two scratch rows, which are set to 0 before another model uses them
-)
+# Bytes: the first two scratch rows, which are set to 0 before another model uses them
+WIPED_BYTES = 128
 
 # {table: (its type, its shape from the header)}. The first one begins right behind the record.
 BLOCK_TABLES: dict[str, Any] = {
@@ -120,7 +117,8 @@ SCRATCH_ROWS: dict[str, Any] = {
     "n_emptied": (i64, lambda h: (8,)),  # [0]: how many features `emptied` lists
     "function_at": (i64, lambda h: (8,)),  # [0]: the address of a user's kernel function
     # Products with the next examples (core/expansion/products_ahead.py): which examples (fields in
-    # core/block/written_vectors.py), the groups of eight vectors written since, and the norms of the examples.
+    # core/block/written_vectors.py), the groups of eight vectors written since, and the norms of the
+    # examples.
     "coming": (i64, lambda h: (8,)),
     "changes": (i64, lambda h: (CHANGES,)),
     "norms_ahead": (f64, lambda h: (2 * TOGETHER,)),
@@ -142,7 +140,7 @@ ADDRESSES = ("state", "room", "heap")
 
 
 def heap_numbers(h: Any) -> Any:
-    """The size of the heap in numbers: rows of a partner search, members of a merge, and the algorithm's `desk`."""
+    """The size of the heap in numbers: rows of a partner search, members of a merge, the algorithm's desk."""
     search = SEARCH_ROWS * (h.capacity + LANES)  # + LANES: rows of float32 are padded to sixteen
     merging = h.arity * (h.arity + h.outputs + h.width + 10) + 2 * h.outputs + h.width + 1
     return search + merging + h.desk
@@ -185,7 +183,8 @@ register_attributes(
 class PlainModel:
     """A model for Python, with the same attributes as in compiled code.
 
-    held: the array of the block, which then stays alive with this object; without it the caller keeps it alive.
+    held: the array of the block, which then stays alive with this object; without it the caller keeps it
+    alive.
     """
 
     __slots__ = ("block", "held", "memory")

@@ -13,11 +13,12 @@ FARTHEST = 1e9  # the largest value of gamma times a squared distance, also for 
 HUGE = 1e300  # if the norm of an example is below it, all its features are finite
 BOUND = 1e100  # kernels without a bound of their own have their values clamped to it
 LEAST = 1e-60  # a vector with a smaller squared length counts as zero
-# From this value of gamma times a squared norm on, distances are sums of squared differences: cancellation in
-# |v|^2 + |x|^2 - 2 <v, x> would lose their digits. (The other vector is as long, or so far away that its kernel value
-# is 0.)
+# From this value of gamma times a squared norm on, distances are sums of squared differences:
+# cancellation in |v|^2 + |x|^2 - 2 <v, x> would lose their digits. (The other vector is as long, or so
+# far away that its kernel value is 0.)
 CANCELS = 1e4
-# The same limit for products in float32, which are then computed in float64; and a norm from which they could overflow
+# The same limit for products in float32, which are then computed in float64; and a norm from which they
+# could overflow
 CANCELS_NARROW, LARGEST_NARROW_NORM = 16.0, 1e20
 
 

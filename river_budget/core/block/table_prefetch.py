@@ -1,7 +1,7 @@
 """Prefetching: tell the processor early which cache lines of the sparse tables a lookup will need.
 
-In models with very many features the rows of an example's features are scattered over several large tables, and
-without prefetching the processor waits for one cache miss after the other.
+In models with very many features the rows of an example's features are scattered over several large tables,
+and without prefetching the processor waits for one cache miss after the other.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from ..simd.prefetch import ask_for
 from .layout import COLUMN_SIZE, NODE_SIZE
 
 CACHE_LINE_BYTES = 64  # bytes of a cache line
-PREFETCHED_NODES = (
-    32  # nodes of a column that are prefetched; then the processor detects the sequence itself
-)
+# Nodes of a column that are prefetched; then the processor detects the sequence itself
+PREFETCHED_NODES = 32
 
 
 @compiled(always_inlined=True)

@@ -9,8 +9,9 @@ from ..compiling.jit import compiled
 from ..simd.registers import LANES
 from .layout import CHANGES
 
-# Fields of `model.coming`. Products are known for the examples from FIRST to UNTIL, the features of examples are gathered
-# up to LISTED_UNTIL, no example before NOT_BEFORE gets products, and N_CHANGES vectors were written.
+# Fields of `model.coming`. Products are known for the examples from FIRST to UNTIL, the features of
+# examples are gathered up to LISTED_UNTIL, no example before NOT_BEFORE gets products, and N_CHANGES
+# vectors were written.
 FIRST, UNTIL, LISTED_UNTIL, NOT_BEFORE, N_CHANGES = range(5)
 
 

@@ -25,8 +25,8 @@ from numba.np import arrayobj
 def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
     """Decorator: register the decorated generator of instructions as the compiled form of `function`.
 
-    `result` is the type of what it returns, or a function that finds this type from those of the arguments, of which
-    there may be up to seven.
+    `result` is the type of what it returns, or a function that finds this type from those of the arguments,
+    of which there may be up to seven.
     """
     find = (lambda *kinds: result) if isinstance(result, types.Type) else result
     typers = (
@@ -52,10 +52,10 @@ def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
 
 
 class View(types.Array):
-    """The type of a non-owning array view: numba counts no references to it. Its rows and slices are views too.
+    """The type of a non-owning array view: numba counts no references to it.
 
     Counting the references of every array that a function receives costs merging a twentieth of its time
-    (`python tests/tricks.py views`).
+    (`python tests/tricks.py views`). Rows and slices of a view are views too.
     """
 
     def __init__(self, dtype: Any, ndim: int, layout: Any, readonly: bool = False, **options: Any):
@@ -115,9 +115,10 @@ def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> An
 
 
 def carver(dtype: Any, ndim: int = 1) -> Any:
-    """Make a function of (address, *shape) that returns a view of the memory there, which the caller keeps alive.
+    """Make a function of (address, *shape) that returns a view of the memory at this address.
 
-    With ndim = 0 it returns a single record. Called from Python it returns a numpy array.
+    The caller keeps the memory alive. With ndim = 0 it returns a single record.
+    Called from Python it returns a numpy array.
     """
     dtype = np.dtype(dtype)
     element = numba.from_dtype(dtype)
@@ -165,7 +166,7 @@ def _address_of(context, builder, signature, args):
 
 
 def reinterpreter(dtype: Any) -> Any:
-    """Make a function that reinterprets a one-dimensional array as numbers of this type, which has the same size.
+    """Make a function that reinterprets a one-dimensional array as numbers of another type of the same size.
 
     numba's own `view` takes a tenth of a second to compile for each kind of array.
     """

@@ -1,10 +1,10 @@
 """Functions compiled once for all passes and called by their address.
 
-Every other function is copied into each pass that calls it. A shared function is compiled when the first model that
-needs it makes a call, so that a first call does not wait for code that only other models need.
+Every other function is copied into each pass that calls it. A shared function is compiled when the first
+model that needs it makes a call, so that a first call does not wait for code that only other models need.
 
-The address of such a function is stored in a memory cell, which generated code finds by the name of the function.
-model/calls/calls.py compiles the functions that a pass may need before it calls the pass.
+The address of such a function is stored in a memory cell, which generated code finds by the name of the
+function. model/calls/calls.py compiles the functions that a pass may need before it calls the pass.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ready = 0  # the needs whose functions are compiled, as bits
 
 
 def shared(need: Need, result: Any, *arguments: Any) -> Callable[[Any], Any]:
-    """Decorator: compile a function with this signature once, for the passes of all models that have this need."""
+    """Decorator: compile a function with this signature once, for all passes of models with this need."""
 
     def decorate(function: Any) -> Any:
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -50,7 +50,7 @@ def _name_of(function: Any) -> str:
 
 
 def _cell(context: Any, builder: Any, name: str) -> Any:
-    """The global variable that holds the address of a shared function, declared in the module being generated."""
+    """The global variable that holds the address of a shared function, declared in this module."""
     known = builder.module.globals
     if name not in known:
         ir.GlobalVariable(builder.module, context.get_value_type(types.intp), name)

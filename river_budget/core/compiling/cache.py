@@ -1,4 +1,7 @@
-"""numba's cache of compiled functions on disk, with errors ignored: a damaged or full cache costs time only."""
+"""numba's cache of compiled functions on disk, with errors ignored.
+
+A damaged cache or a full disk costs time, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from numba.core import caching
 
 
 class CacheFile(caching.IndexDataCacheFile):
-    """The cache entries of one function. An entry that cannot be read is compiled again; failed writes are ignored."""
+    """The cache entries of one function.
+
+    An entry that cannot be read is compiled again; failed writes are ignored.
+    """
 
     def load(self, key: Any) -> Any:
         try:

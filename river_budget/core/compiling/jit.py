@@ -63,11 +63,11 @@ def compiled(
 
     fastmath: how LLVM may change floating-point arithmetic, REORDERED or FUSED.
     called_from_python: make a Python wrapper; other functions have none.
-    inlined: into its caller before type inference, which drops branches that a constant argument rules out. Call it
-        from one place per pass, or it is compiled twice.
+    inlined: into its caller before type inference, which drops branches that a constant argument rules out.
+        Call it from one place per pass, or it is compiled twice.
     always_inlined: by LLVM at every call: for short functions that are called for every example.
-    apart: optimised separately from its callers. For long sums of products with `fastmath`: otherwise it could
-        depend on the processor which of two products is fused.
+    apart: optimised separately from its callers. For long sums of products with `fastmath`: otherwise it
+        could depend on the processor which of two products is fused.
     """
 
     def decorate(function: Any) -> Any:
@@ -104,7 +104,10 @@ def _dispatcher(function: Any, options: dict[str, Any], apart: bool) -> Any:
 
 
 def _name_entries(cache: Any) -> None:
-    """Put the hash of core into the names of a function's cache entries. Modifies `cache`, which is private to numba."""
+    """Put the hash of core into the names of a function's cache entries.
+
+    Modifies `cache`, which is private to numba.
+    """
     name = cache._cache_file._index_name.removesuffix(".nbi")
     cache._cache_file = CacheFile(
         cache_path=cache._cache_path, filename_base=f"{name}-{_STAMP}", source_stamp=_STAMP

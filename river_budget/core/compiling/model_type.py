@@ -38,7 +38,7 @@ class _Layout(models.StructModel):  # type: ignore[misc]
 
 
 class _Word:
-    """A machine word in generated code; its operators emit instructions, so that address formulas look like Python."""
+    """A machine word in generated code; its operators emit instructions, so formulas look like Python."""
 
     def __init__(self, builder: Any, value: Any):
         self.builder, self.value = builder, value
@@ -75,8 +75,8 @@ class _Header:
 def register_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
     """Register the attributes that compiled code may read as `model.name`.
 
-    `place_of(name, block, memory, header)` returns (address, *shape). Python calls it with numbers. Here it is
-    called with words instead, so that the same arithmetic emits the instructions.
+    `place_of(name, block, memory, header)` returns (address, *shape). Python calls it with numbers. Here it
+    is called with words instead, so that the same arithmetic emits the instructions.
     """
 
     @infer_getattr

@@ -1,17 +1,20 @@
 """How numba compiles the functions of this package: numba's own compiler with less to do for each function.
 
-A pass consists of hundreds of functions, and numba takes each through some thirty steps written in Python. Three changes
-make a first call faster, and one makes the result faster:
+A pass consists of hundreds of functions, and numba takes each through some thirty steps written in Python.
+Three changes make a first call faster, and one makes the result faster:
 
-- The signature that an operation has for given argument types is looked up once per process, not once per function.
+- The signature that an operation has for given argument types is looked up once per process, not once per
+  function.
 - Steps are left out that handle what no function of this package contains (`LEFT_OUT`).
-- A function that is inlined is copied as it stands. numba would first inline into the copy what that function calls, and
-  again for each caller.
-- Loops use the full width of the vector registers (`WIDEST_VECTORS`): merging takes 1.11 instead of 1.31 microseconds.
+- A function that is inlined is copied as it stands. numba would first inline into the copy what that
+  function calls, and again for each caller.
+- Loops use the full width of the vector registers (`WIDEST_VECTORS`): merging takes 1.11 instead of 1.31
+  microseconds.
 
-Each change concerns the function being compiled and nothing else in the process: the garbage collector, numba's locks and
-the callbacks on them are as the program has set them. The names used here are private to numba. Where this numba lacks
-them, or with RIVER_BUDGET_PLAIN (core/compiling/plain.py), core/compiling/jit.py does without this module.
+Each change concerns the function being compiled and nothing else in the process: the garbage collector,
+numba's locks and the callbacks on them are as the program has set them. The names used here are private to
+numba. Where this numba lacks them, or with RIVER_BUDGET_PLAIN (core/compiling/plain.py),
+core/compiling/jit.py does without this module.
 """
 
 from __future__ import annotations
@@ -24,9 +27,8 @@ from numba.core import compiler, compiler_machinery, lowering, typed_passes, typ
 from .linking import LinkableLibrary, Wrapper
 
 PACKAGE = __name__.removesuffix("core.compiling.numba_pipeline")
-WIDEST_VECTORS = (
-    '"prefer-vector-width"="512"'  # LLVM uses 256 bits on some processors that have 512
-)
+# LLVM uses 256 bits on some processors that have 512
+WIDEST_VECTORS = '"prefer-vector-width"="512"'
 LEFT_OUT = {
     untyped_passes.WithLifting,
     untyped_passes.InlineClosureLikes,
@@ -131,7 +133,7 @@ class Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class Inlining(untyped_passes.InlineInlinables):  # type: ignore[misc]
-    """Inline one level at a time: calls inside an inlined body become calls of its caller and are inlined next."""
+    """numba's inlining step, one level at a time: calls in an inlined body become calls of its caller."""
 
     def _do_work(self, state: Any, work: Any, block: Any, i: int, call: Any, worker: Any) -> Any:
         worker._compiler_pipeline = lambda state: _steps(

@@ -1,13 +1,13 @@
 """Read an example from a Python dict in compiled code, into the arrays of a call.
 
-The reader holds the GIL, and it must not run Python code. So it reads only keys that are exactly str, int or tuples of
-these, and serves only models that know no other names (model/inputs/features.py): no user-defined `__eq__` or
-`__hash__` is called. A value of another type is read as NaN and the pass refuses the row; a key of another type falls
-back to the Python path.
+The reader holds the GIL, and it must not run Python code. So it reads only keys that are exactly str, int
+or tuples of these, and serves only models that know no other names (model/inputs/features.py): no
+user-defined `__eq__` or `__hash__` is called. A value of another type is read as NaN and the pass refuses
+the row; a key of another type falls back to the Python path.
 
-References are borrowed from the example and from the dict of places, as no other code runs in between. The exception
-is the `repr` of a tuple (a garbage collection may call finalizers), so the reader takes a reference to each new name
-as soon as it has read it.
+References are borrowed from the example and from the dict of places, as no other code runs in between. The
+exception is the `repr` of a tuple (a garbage collection may call finalizers), so the reader takes a
+reference to each new name as soon as it has read it.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ octets, u32 = carver(np.uint8), carver(np.uint32)
 def read_example(entry, at, x):
     """Read an example into the arrays of a call, as a row or as a list, and return the address of this call.
 
-    Returns 0 if Python has to read the example. Takes references to its new names, which the caller gives back with
-    `release_new_names`.
+    Returns 0 if Python has to read the example. Takes references to its new names, which the caller gives
+    back with `release_new_names`.
     """
     entry.new, version = 0, entry.version
     if not is_among(type_of(x), entry.dicts, N_DICTS):
@@ -141,7 +141,7 @@ def is_among(kind, addresses, n):
 
 @compiled(always_inlined=True)
 def number_of(entry, value):
-    """A value as a float; NaN, which passes refuse, if its type is not one of the number types in the table."""
+    """A value as a float; NaN, which passes refuse, if it is of none of the number types of the record."""
     if not is_among(type_of(value), entry.numbers, N_NUMBERS):
         return math.nan
     number = float_value(value)

@@ -1,4 +1,4 @@
-"""The record of addresses and sizes from which compiled code reads a dict; model/calls/fast_path.py fills it."""
+"""The record of addresses and sizes that the dict reader needs; model/calls/fast_path.py fills it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Score or learn one example, from the dict to the scores, in one compiled function.
 
-For small models Python code around the pass would take longer than the pass. model/calls/fast_path.py turns `score`
-and `learn` into Python functions. They return None, with the model unchanged, for every example that the dict reader
-refuses: Python then takes the long way. They raise MemoryError, also with the model unchanged. The GIL is released only
-around passes over large models.
+For small models Python code around the pass would take longer than the pass. model/calls/fast_path.py turns
+`score` and `learn` into Python functions. They return None, with the model unchanged, for every example
+that the dict reader refuses: Python then takes the long way. They raise MemoryError, also with the model
+unchanged. The GIL is released only around passes over large models.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ PREPARED_FLOATS = 64  # floats for which Python's free list is filled before an 
 
 @compiled(called_from_python=True)
 def score(this, x):
-    """The scores of the dict x as a new list, or None if Python has to read it. `this`: the record's address, an int."""
+    """The scores of the dict x as a new list, or None if Python has to read it.
+
+    `this`: the record's address, an int.
+    """
     at = address_value(this)
     entry = entry_at(at)
     if not may_be_used(entry, entry.scoring):
@@ -65,7 +68,8 @@ def score(this, x):
 def learn(this, given, count):
     """Learn an example; `given` are the arguments (dict, target, weight[, anything]) of a Python call.
 
-    Returns True, or with a fourth argument the scores before learning; None if Python has to read the example.
+    Returns True, or with a fourth argument the scores before learning; None if Python has to read the
+    example.
     """
     at = address_value(this)
     entry = entry_at(at)
@@ -85,7 +89,7 @@ def learn(this, given, count):
 
 @compiled(always_inlined=True)
 def may_be_used(entry, function):
-    """Whether the record may be used: no example is being read into it, and no name has lost its place since."""
+    """Whether the record may be used: it is not busy, and no name has lost its place since it was made."""
     if function == 0 or entry.busy != 0:
         return False
     return i64(entry.given_back, 1)[0] == entry.version
@@ -189,7 +193,7 @@ def learn_prepared(entry, at, call_at, target, weight, wants_scores):
 
 @compiled(always_inlined=True)
 def needs_python(entry, call):
-    """Whether Python has to learn this example, because storage is to be reconsidered or places are to be added."""
+    """Whether Python has to learn this example: to reconsider the storage, or to add places for names."""
     looks = model_at(call[BLOCK], call[SCRATCH]).head.arrived >= entry.look
     if entry.fixed == 0:
         return looks or entry.new > i64(entry.left, 1)[0]
@@ -200,8 +204,8 @@ def needs_python(entry, call):
 def learn_with_new_names(at, call_at):
     """Learn an example of a model in which names come and go; returns whether it was learned.
 
-    New names get places before the example is learned, as assigning one may fail for lack of memory, while taking it
-    back cannot.
+    New names get places before the example is learned, as assigning one may fail for lack of memory, while
+    taking it back cannot.
     """
     entry, call = entry_at(at), i64(call_at, N_WORDS)
     model = model_at(call[BLOCK], call[SCRATCH])

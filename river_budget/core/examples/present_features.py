@@ -1,10 +1,11 @@
-"""Examples as passes see them: lists of the features that are not 0, in an order that depends on their names only.
+"""Examples as passes see them: the features that are not 0, in an order that depends on their names only.
 
 x consists of the places and values of the features that are not 0 and that the model knows, sorted by key:
-`places_of(x)` and `values_of(x)`. Unknown features contribute to the norm of x only: `all_of(x)` has their values too.
-(With the Laplacian kernel they stand among the others, with a place below 0.) Sums over features are taken in this
-order. So a result is the same to the last bit in whatever order features became known, whether an example comes as a
-row or as a list, and whether or not a model keeps names that no vector uses.
+`places_of(x)` and `values_of(x)`. Unknown features contribute to the norm of x only: `all_of(x)` has their
+values too. (With the Laplacian kernel they stand among the others, with a place below 0.) Sums over
+features are taken in this order. So a result is the same to the last bit in whatever order features became
+known, whether an example comes as a row or as a list, and whether or not a model keeps names that no vector
+uses.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ from .call import (
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
 EXACT_SQUARES = 2**16  # up to so many squares of smaller integers are summed without rounding
-# 0 and "no vector" as typed integers: a literal has a numba type of its own, and callees would be compiled twice
+# 0 and "no vector" as typed integers: a literal has a numba type of its own, and callees would be
+# compiled twice
 NONE, NOBODY = np.int64(0), np.int64(-1)
 NO_TIES = NONE  # in place of the address of ties
 ROWS_AT_A_TIME = 32  # rows that are checked for zeros in one loop
@@ -98,7 +100,7 @@ def nobody(model):
 
 @compiled(always_inlined=True)
 def unpack(call):
-    """(model, stream, n): what a pass works on, where the features of the first n examples have been gathered.
+    """(model, stream, n): what a pass works on. Gathers the present features of the first n examples.
 
     n may be fewer than the call has; then the pass is called again for the rest.
     """
@@ -130,8 +132,9 @@ def noted(gathered, t):
 def gather(call):
     """Gather the present features of the examples of a call; returns for how many there was memory.
 
-    This happens before the first example is learned. Gathered one by one inside the pass, they would make learning with
-    100 vectors a tenth slower, as LLVM then reloads all pointers into the model for every example.
+    This happens before the first example is learned. Gathered one by one inside the pass, they would make
+    learning with 100 vectors a tenth slower, as LLVM then reloads all pointers into the model for every
+    example.
     """
     model, stream, _ = unpack_rows(call)
     words, n, room = words_of(call), min(call[SIZE], call[AT_ONCE]), call[DESK]
@@ -297,7 +300,7 @@ def from_list(model, call, t, room):
 
 @compiled
 def added_exactly(values, n):
-    """Whether the sum of the squares is free of rounding, and so independent of its order: all small integers."""
+    """Whether all values are small integers, whose squares have the same sum in any order."""
     whole = n < EXACT_SQUARES
     for i in range(n):
         whole &= abs(values[i]) < EXACT_SQUARES and values[i] == math.floor(values[i])
@@ -306,7 +309,10 @@ def added_exactly(values, n):
 
 @compiled
 def has_tie(keys, places, n):
-    """Whether an unknown feature has the same key as another one. The keys are sorted, so both are neighbours."""
+    """Whether an unknown feature has the same key as another one.
+
+    The keys are sorted, so both are neighbours.
+    """
     tied = False
     for i in range(1, n):
         tied |= keys[i] == keys[i - 1] and min(places[i], places[i - 1]) < 0

@@ -1,7 +1,8 @@
 """Functions of CPython's C API for compiled code that holds the GIL.
 
-Objects are addresses; 0 means none, with an error set. Results marked as new are new references, which must be stolen
-by another function or released. All others are borrowed: they may become invalid as soon as Python code runs.
+Objects are addresses; 0 means none, with an error set. Results marked as new are new references, which must
+be stolen by another function or released. All others are borrowed: they may become invalid as soon as
+Python code runs.
 """
 
 from __future__ import annotations

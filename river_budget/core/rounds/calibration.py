@@ -3,14 +3,15 @@
 Binary       P(+1) = 1 / (1 + exp(-slope f))
 Multi-class  P(r) proportional to exp(slope f_r), and that of the highest score once more to exp(lead)
 
-Both numbers are learned from the scores that an example has before it is learned, by online Newton steps with
-exponential forgetting on the log loss. The steps are in log(slope), as scores of different models, and of one model at
-different times, are orders of magnitude apart; and in lead >= 0, so that the most probable class is always the
-predicted one. The lead is for scores that say which class wins and little about the others. With two classes it would
-be a jump at 0 and gains nothing, so there is none.
+Both numbers are learned from the scores that an example has before it is learned, by online Newton steps
+with exponential forgetting on the log loss. The steps are in log(slope), as scores of different models, and
+of one model at different times, are orders of magnitude apart; and in lead >= 0, so that the most probable
+class is always the predicted one. The lead is for scores that say which class wins and little about the
+others. With two classes it would be a jump at 0 and gains nothing, so there is none.
 
-The header keeps the number of examples judged so far, slope (0: nothing learned yet, and 1 is used), lead, and the
-matrix of second derivatives: slope_curvature, lead_curvature, cross_curvature. Predictions do not depend on any of it.
+The header keeps the number of examples judged so far, slope (0: nothing learned yet, and 1 is used), lead,
+and the matrix of second derivatives: slope_curvature, lead_curvature, cross_curvature. Predictions do not
+depend on any of it.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from .stream_warnings import check_target
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
 KEPT_SHARE = 0.99  # factor on the old curvature at every example used: the last 100 or so count
-# After ALL_EXAMPLES_UNTIL examples only every EVERY_NTH_EXAMPLE-th is used: a Newton step takes as long as 20 support vectors
-ALL_EXAMPLES_UNTIL, EVERY_NTH_EXAMPLE = 1000, 3
+# After ALL_EXAMPLES_UNTIL examples only one in STEP_INTERVAL is used: a Newton step takes as long
+# as 20 support vectors
+ALL_EXAMPLES_UNTIL, STEP_INTERVAL = 1000, 3
 SLOPE_PRIOR, LEAD_PRIOR = 1.0, 4.0  # curvature of the prior, in units of examples
 FIRST_LOGIT = 2.0  # the slope starts so that the first score that is not 0 has this logit
-LARGEST_LOGIT = (
-    50.0  # logits are clamped to it: a probability beyond differs from 1 by less than 1e-21
-)
+# Logits are clamped to it: a probability beyond differs from 1 by less than 1e-21
+LARGEST_LOGIT = 50.0
 STEEPEST = 1e300  # the largest slope; the smallest is 1 / STEEPEST
 LONGEST_LEAD = 5.0
 HEAVIEST = 1e6  # the largest weight of an example
@@ -41,13 +42,16 @@ SINGULAR_DETERMINANT = 1e-9  # determinants below this share of a c are not divi
 
 @compiled
 def calibrate(model, f, y, w):
-    """One step of the calibration, from the scores f of an example before it is learned. Modifies the header."""
+    """One step of the calibration, from the scores f of an example before it is learned.
+
+    Modifies the header.
+    """
     head = model.head
     if not w > 0.0:
         return
     head.judged += 1
     check_target(model, f[0], y)
-    if head.judged > ALL_EXAMPLES_UNTIL and head.judged % EVERY_NTH_EXAMPLE != 0:
+    if head.judged > ALL_EXAMPLES_UNTIL and head.judged % STEP_INTERVAL != 0:
         return
     w = min(w, HEAVIEST)
     if head.task == BINARY:
@@ -66,7 +70,7 @@ def _start_slope(head, size):
 
 @compiled(always_inlined=True)
 def _multiply_slope(head, gradient, curvature):
-    """slope *= exp(d) for d = gradient / curvature in [-1, 1], approximated by (2 + d) / (2 - d): one division."""
+    """slope *= exp(d), d = gradient / curvature in [-1, 1], exp(d) as (2 + d) / (2 - d): one division."""
     g = within(gradient, curvature)
     slope = head.slope * ((2.0 * curvature + g) / (2.0 * curvature - g))
     head.slope = min(max(slope, 1.0 / STEEPEST), STEEPEST)

@@ -1,4 +1,4 @@
-"""The beginning of every round: gather the example, compute its kernel row and scores, learn the calibration."""
+"""The beginning of every round: take the example, compute its kernel row and scores, calibrate on them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ REFUSED = -1.0  # in place of a norm
 def observe(model, stream, t):
     """(x, f, y, w, norm): example t with its scores, target, weight and norm; calibrates on the scores.
 
-    Overwrites model.row with the kernel row of x and f with its scores, and modifies the calibration in the header.
+    Overwrites model.row with the kernel row of x and f with its scores, and modifies the calibration in the
+    header.
 
     norm is REFUSED where x is not finite, where a model without a budget needs a larger block before it can
     learn x, or where a warning is due. Then the pass returns t.

@@ -1,7 +1,7 @@
-"""Problems with a stream that a pass detects and the user should know of, each reported once in the life of a model.
+"""Problems with a stream that a pass detects and the user should know of, each reported once per model.
 
-A bit in head.alarm is a warning that is due: the pass stops before the next example, and Python issues the warning
-(model/stream_warnings.py). The bits of head.said are the warnings issued so far.
+A bit in head.alarm is a warning that is due: the pass stops before the next example, and Python issues the
+warning (model/stream_warnings.py). The bits of head.said are the warnings issued so far.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def check_target(model, score, y):
 
 @compiled
 def _check_size(model, size, error):
-    """Update the running means of |target| and |error|, and raise the alarms of regression. Modifies the header."""
+    """Update the running means of |target| and |error|, and raise the alarms of regression.
+
+    Modifies the header.
+    """
     head = model.head
     rate = MEANS_RATE if head.target_size > 0.0 else 1.0
     head.target_size += rate * (size - head.target_size)

@@ -1,7 +1,8 @@
-"""Argmin over support vectors, eight at a time: the oldest one, and the oldest of those with the least weight.
+"""Argmin over support vectors, eight at a time: the oldest one, and the oldest of those of least weight.
 
-LLVM does not vectorise a plain loop for an argmin, and its scalar tail is slow. Here eight entries are compared
-per instruction. Arrays are padded to whole groups of eight, and entries behind the first n are masked.
+LLVM does not vectorise a plain loop for an argmin, and its scalar tail is slow. Here eight entries are
+compared per instruction. Arrays are padded to whole groups of eight, and entries behind the first n are
+masked.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _least(builder: Any, values: Any, n: Any) -> Any:
 
 
 def _index_of_oldest(builder: Any, arrivals: Any, n: Any, flags: Callable[[Any], Any]) -> Any:
-    """The index of the least arrival number among flagged entries; flags(start) is the mask of eight of them."""
+    """The index of the least arrival number in flagged entries; flags(start) is the mask of eight of them."""
     firsts = [
         cgutils.alloca_once_value(builder, integer_in_all(builder, LAST_ARRIVAL))
         for _ in range(ACCUMULATORS)
@@ -96,7 +97,7 @@ def _index_of_oldest(builder: Any, arrivals: Any, n: Any, flags: Callable[[Any],
     ]
 
     def earlier(one: Any, other: Any, chosen: Any = None) -> tuple[Any, Any]:
-        """In every lane, that of two pairs (arrival, index) with the smaller arrival; `one` only where chosen."""
+        """In each lane, the pair (arrival, index) with the smaller arrival; `one` only where chosen."""
         before = builder.icmp_signed("<", one[0], other[0])
         before = before if chosen is None else builder.and_(before, chosen)
         return builder.select(before, one[0], other[0]), builder.select(before, one[1], other[1])
@@ -140,7 +141,7 @@ def _in_range(builder: Any, start: Any, n: Any) -> Any:
 
 @compiled
 def tag_with_index(losses, n):
-    """Replace the lowest bits of n numbers >= 0 by their indexes: a minimum over integers then yields the argmin.
+    """Replace the lowest bits of n numbers >= 0 by their indexes: a minimum of integers is then the argmin.
 
     Modifies `losses` in place. Costs log2(n) of 52 bits of precision (`python tests/tricks.py tags`).
     """

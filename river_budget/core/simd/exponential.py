@@ -86,7 +86,10 @@ def exponentials(logs, row, n):
 
 
 def exp_of_eight(builder, x):
-    """exp_of of eight numbers, by the same steps: LLVM would vectorise a loop at half the width of some processors."""
+    """exp_of of eight numbers, by the same steps, at the full width of the processor.
+
+    LLVM vectorises a loop that calls exp_of with half the width on some processors.
+    """
     normal = builder.fcmp_ordered(">", x, same(SMALLEST_EXPONENT))
     bounded = builder.select(normal, x, same(SMALLEST_EXPONENT))
     shifted = fused(builder, bounded, same(LOG2E), same(MAGIC))
@@ -110,8 +113,8 @@ eight_by_eight(exponentials, exp_of_eight)
 def gaussians(products, row, logs, norms, norm, gamma, n):
     """Gaussian kernel values from inner products: row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2.
 
-    For j < n, a multiple of LANES. Overwrites `row` and `logs`; `products` may be `row` itself. A squared distance
-    that rounding made negative counts as 0; an overflowed one gives exp = 0.
+    For j < n, a multiple of LANES. Overwrites `row` and `logs`; `products` may be `row` itself. A squared
+    distance that rounding made negative counts as 0; an overflowed one gives exp = 0.
     """
     for j in range(n):
         distance = norms[j] + norm - 2.0 * products[j]

@@ -1,7 +1,8 @@
 """log(x) of normal numbers x > 0, eight at a time: AutoKernel takes one per expert and class in every round.
 
-x = 2^k m with m between the root of 1/2 and that of 2; log(m) = 2 atanh(s) with s = (m - 1) / (m + 1). The polynomial
-interpolates (atanh(s) / s - 1) / s^2 at Chebyshev points, as a function of s^2. The largest relative error is 4e-16.
+x = 2^k m with m between the root of 1/2 and that of 2; log(m) = 2 atanh(s) with s = (m - 1) / (m + 1). The
+polynomial interpolates (atanh(s) / s - 1) / s^2 at Chebyshev points, as a function of s^2. The largest
+relative error is 4e-16.
 """
 
 from __future__ import annotations

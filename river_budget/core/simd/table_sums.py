@@ -1,8 +1,9 @@
 """Sums over rows of a table: most of the time of models with many classes.
 
-`add_rows` and `add_to_rows` are for tables with a column per class, which may have further columns behind these. Eight
-columns at a time stay in registers during the loop over rows; the last columns, fewer than eight, are masked. `dots` is
-for tables with a row per class. The order of summation is the same on every processor.
+`add_rows` and `add_to_rows` are for tables with a column per class, which may have further columns behind
+these. Eight columns at a time stay in registers during the loop over rows; the last columns, fewer than
+eight, are masked. `dots` is for tables with a row per class. The order of summation is the same on every
+processor.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ def _add_rows(context, builder, signature, args):
 
 
 def add_to_rows(table: Any, places: Any, n: int, factors: Any, numbers: Any) -> None:
-    """table[places[j], c] += factors[j] numbers[c] for j < n, where all places differ. Modifies `table` in place."""
+    """table[places[j], c] += factors[j] numbers[c] for j < n, where all places differ.
+
+    Modifies `table` in place.
+    """
     table[places[:n], : len(numbers)] += factors[:n, None] * numbers
 
 
@@ -92,8 +96,8 @@ def _add_to_rows(context, builder, signature, args):
 def dots(numbers: Any, table: Any, first: int, step: int, results: Any) -> None:
     """results[c] = sum_j numbers[j] table[first + c step, j], where there are a multiple of LANES numbers.
 
-    Modifies `results` in place, but its last entries if their number is no multiple of ROWS_TOGETHER: four rows are read
-    at the same time, so that their cache misses overlap.
+    Modifies `results` in place, but its last entries if their number is no multiple of ROWS_TOGETHER: four
+    rows are read at the same time, so that their cache misses overlap.
     """
     n, rows = len(numbers), len(results) // ROWS_TOGETHER * ROWS_TOGETHER
     results[:rows] = table[first : first + rows * step : step, :n] @ numbers
@@ -128,7 +132,10 @@ def _dots(context, builder, signature, args):
 
 @compiled(always_inlined=True)
 def all_dots(numbers, table, first, step, results):
-    """`dots` for all results, also where their number is no multiple of ROWS_TOGETHER. Modifies `results` in place."""
+    """`dots` for all results, also where their number is no multiple of ROWS_TOGETHER.
+
+    Modifies `results` in place.
+    """
     if results.shape[0] == 1:
         results[0] = dot(numbers, table[first], numbers.shape[0])
         return

@@ -1,8 +1,9 @@
 """Vector operations on arrays, eight float64 at a time, with the same order of summation on every processor.
 
-A compiler adds in as many lanes as the processor has, and which vectors a stream merges can depend on the last digit
-of a sum. Here the order is fixed: lane l takes the products l, l + 8, l + 16 and so on, in four accumulators while 32
-of them remain, each fused with its addition; then the accumulators are added, and the lanes in halves.
+A compiler adds in as many lanes as the processor has, and which vectors a stream merges can depend on the
+last digit of a sum. Here the order is fixed: lane l takes the products l, l + 8, l + 16 and so on, in four
+accumulators while 32 of them remain, each fused with its addition; then the accumulators are added, and the
+lanes in halves.
 """
 
 from __future__ import annotations
@@ -69,9 +70,9 @@ def _dot(context, builder, signature, args):
 def with_accumulators(
     builder: Any, groups: Any, accumulators: int, body: Callable[[int, Any], None]
 ) -> None:
-    """Generate body(k, start) for each group of eight, with accumulator k = 0, 1, .. in turn; 0 for the last groups.
+    """Generate body(k, start) for each group of eight, with accumulators k = 0, 1, .. in turn.
 
-    With several accumulators an addition, or a minimum, does not wait for the one before it.
+    Several accumulators, so that additions do not wait for each other. The last groups use k = 0.
     """
     rounds = builder.sdiv(groups, ir.Constant(WORD, accumulators))
     with cgutils.for_range(builder, rounds) as loop:
@@ -143,7 +144,10 @@ def _number_below(context, builder, signature, args):
 
 
 def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: str) -> Any:
-    """The mask of those of eight integers that are below, or at most, a limit. `args` are (numbers, start, limit)."""
+    """The mask of those of eight integers that are below, or at most, a limit.
+
+    `args` are (numbers, start, limit).
+    """
     numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
     start, limit = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
     found = load_eight_integers(builder, numbers, start)
@@ -154,7 +158,8 @@ def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: s
 def append_nonzero(numbers: Any, start: int, places: Any, n: int) -> int:
     """Append to the first n places the indexes of those of eight numbers from `start` on that are not 0.
 
-    Returns the new number of places. Modifies `places` in place, also up to eight entries behind the last one.
+    Returns the new number of places. Modifies `places` in place, also up to eight entries behind the last
+    one.
     """
     found = [start + i for i in range(LANES) if numbers[start + i] != 0.0]
     places[n : n + len(found)] = found
@@ -195,7 +200,7 @@ def _write_up_to(context, builder, signature, args):
 def _write_flagged(
     context: Any, builder: Any, flags: Any, start: Any, kinds: Any, args: Any
 ) -> Any:
-    """Append to the first n places the indexes, from `start` on, of the set lanes of a mask; without a branch."""
+    """Append to the first n places the indexes, from `start` on, of the set lanes of a mask; no branches."""
     places = arrayobj.make_array(kinds[0])(context, builder, args[0]).data
     n = context.cast(builder, args[1], kinds[1], types.intp)
     table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
@@ -240,7 +245,7 @@ def _combine(context, builder, signature, args):
 
 
 def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
-    """Generate body(start, mask) for each group of eight of the first n; only the last, partial one has a mask."""
+    """Generate body(start, mask) for each group of eight of the first n; a partial last one has a mask."""
     groups = builder.sdiv(n, ir.Constant(WORD, LANES))
     with cgutils.for_range(builder, groups) as loop:
         body(builder.mul(loop.index, ir.Constant(WORD, LANES)), None)

@@ -1,9 +1,10 @@
 """Sums over the features of an example for all stored vectors: most of the cost of kernels and distances.
 
-The table has a row per feature and a column per vector. One instruction works on eight vectors, or sixteen in float32,
-and up to GROUPS_IN_REGISTERS such groups keep their sums in registers during the loop over the example's features:
-every number is loaded once, and every sum is written once. Absent features cost nothing. Terms are added one by one,
-fused, in the order of the features, so the sums are the same to the last bit on every processor.
+The table has a row per feature and a column per vector. One instruction works on eight vectors, or sixteen
+in float32, and up to GROUPS_IN_REGISTERS such groups keep their sums in registers during the loop over the
+example's features: every number is loaded once, and every sum is written once. Absent features cost
+nothing. Terms are added one by one, fused, in the order of the features, so the sums are the same to the
+last bit on every processor.
 """
 
 from __future__ import annotations
@@ -42,10 +43,12 @@ def compiled_sweep(
 ) -> None:
     """Register the compiled form of a function of (vectors, x, [numbers per present feature,] sums, n).
 
-    It sums `term` over the features of x for the first n vectors, rounded up to whole groups, and overwrites `sums`.
-    All numbers are of one `kind`; the vectors may be `stored` in another with as many lanes and are converted.
+    It sums `term` over the features of x for the first n vectors, rounded up to whole groups, and
+    overwrites `sums`. All numbers are of one `kind`; the vectors may be `stored` in another with as many
+    lanes and are converted.
 
-    Several examples have the same features, and their values lie one behind the other. Each has a row of `sums`.
+    Several examples have the same features, and their values lie one behind the other. Each has a row of
+    `sums`.
     """
     most = GROUPS_IN_REGISTERS if examples == 1 else GROUPS_TOGETHER
 
