@@ -509,7 +509,7 @@ EARLIER = [
     ),
     Mutant(
         "algorithms/window/sbp.py",
-        "(pulls >= 0.0) & (pulls <= LONGEST)",
+        "(pulls >= 0.0) & (pulls <= LONGEST_STEP)",
         "pulls >= 0.0",
         "saving",
         "forged_arrays",

@@ -1,4 +1,4 @@
-"""What a pass has noticed about its stream, in words."""
+"""The warnings about a stream: texts for the alarms that passes raise (core/rounds/stream_warnings.py)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
 class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
 
-    All kernel values vanish, a thousand examples were of one class, targets are far from one, learning has diverged, or
-    names keep coming to a model in float32. Each model says each thing once, and goes on as it would have.
+    All kernel values vanish, a thousand examples were of one class, targets are far from one, learning has
+    diverged, or names keep coming to a model in float32. Each model says each thing once, and goes on as it
+    would have.
 
     Not for bad values, which raise an error.
 
@@ -53,6 +54,7 @@ class StreamWarning(UserWarning):
 
 
 def _words(alarm: int, head: Any) -> str:
+    """The text for one alarm."""
     if alarm == FAR_FROM_ALL:
         return (
             f"the last {FAR_IN_A_ROW} examples are so far from all support vectors that every kernel value is 0, so "
@@ -81,7 +83,7 @@ def _words(alarm: int, head: Any) -> str:
 
 
 def say(model: Any) -> bool:
-    """Warn of what a pass has noticed. False: there is nothing."""
+    """Issue the warnings for the alarms of a model; returns whether there were any. Resets head.alarm."""
     head = blocks.views(model.block).head
     due = int(head.alarm)
     if not due:
@@ -95,7 +97,7 @@ def say(model: Any) -> bool:
 
 
 def _level_of_user() -> int:
-    """How far up the first caller stands that is not of this package."""
+    """The `stacklevel` of the first caller outside this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back

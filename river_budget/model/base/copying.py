@@ -1,4 +1,4 @@
-"""Copies of models: pickles, and twins that are changed before they take the place of the model."""
+"""Copies of models: pickles, and twins, which are changed and then replace the model's state in one step."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..inputs.features import FeatureIndex
 from ..one_writer import Turn, looks_at_the_model
 
 Result = TypeVar("Result")
-MUCH = 4  # times
+MUCH = 4  # a batch so many times as large as the model is not read once more to check it
 
 
 class Copied:
-    """How the models of this package are copied."""
+    """Mixin: how models are pickled and copied."""
 
     block: Any
     features: FeatureIndex
@@ -38,27 +38,27 @@ class Copied:
         return self.__dict__ | {"block": block, "at_once": AtOnce(), **own}
 
     def still(self) -> Any:
-        """A copy of the model between two examples, for whoever looks at it for long."""
+        """A copy of the model as it is between two examples, for functions that read it for a long time."""
         still = object.__new__(type(self))
         still.__setstate__(self._snapshot())
         return still
 
     def twin(self) -> Any:
-        """A copy, for whoever has the turn: changed first, it then takes the place of the model at once."""
+        """A copy for a method that has the turn, which changes it; then the model adopts it in one step."""
         twin = object.__new__(type(self))
         twin.__setstate__(self._state())
         return twin
 
     def become(self, twin: Any) -> None:
-        """Take the place of a model by its changed copy."""
+        """Replace the state of this model by that of its changed copy."""
         self._take(**{name: value for name, value in vars(twin).items() if name != "turn"})
 
     def all_or_nothing(self, batch: Batch, learn: Callable[[], Result]) -> Result:
-        """Let a function learn a batch, or nothing of it if something in it is not finite.
+        """Call `learn`, and undo it if the batch has a number that is not finite.
 
-        Mostly that is looked for before. To read all of a batch once more that is much larger than the model takes up
-        to a sixth of the time: rather keep what the model was, and leave it to the pass to look. So it is where numbers
-        may be finite and not times their scales.
+        Usually the batch is checked before. But reading a batch that is much larger than the model once
+        more takes up to a sixth of the time: then the model is copied, and the pass does the check. The
+        same if a number may be finite while its product with a scale is not.
         """
         kept = 0 if self.block is None else self.block.nbytes
         large = not batch.checked and batch.given.nbytes >= max(LARGE, MUCH * kept)
@@ -74,8 +74,10 @@ class Copied:
             raise
 
     def _take(self, **changed: Any) -> None:
-        """Change all of this in one step, for threads that predict and for Ctrl-C: the update of a dict by a dict,
-        during which nothing is freed, as that might let others go on."""
+        """Set attributes in one step, as other threads may predict at any time and Ctrl-C may come.
+
+        Updating a dict from a dict is such a step, if it frees nothing: a finalizer could run other code.
+        """
         before = dict(self.__dict__)
         self.__dict__.update(changed)
         del before
@@ -87,7 +89,7 @@ class Copied:
                 f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
                 "for one version, rb.save and rb.load for all"
             )
-        # a shallow copy would share it, but not the block
+        # a shallow copy of a model would share the index, but not the block
         self.features = copy.copy(state["features"])
         if self.block is not None:
             self.block = blocks.aligned(self.block)

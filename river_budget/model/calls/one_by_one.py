@@ -1,4 +1,4 @@
-"""One example at a time: from a dict to a call of a pass, as a whole row or as a list of what is present."""
+"""Learn and score one example: convert a dict to a row, or to a list of present features, and call a pass."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .calls import FreeRows, PreparedList, PreparedRow
 from .fast_path import AtOnce, definitions, nothing
 
 CHANGED = "the example was changed while the model read it"
-STRANGE = itertools.repeat(-1)  # the place of a name that is not known
+STRANGE = itertools.repeat(-1)  # the places of unknown names
 
 
 class OneByOne:
-    """What a model does with one example, whose target is checked and known. The rest is up to StreamModel."""
+    """Mixin of StreamModel: how it learns and scores one example, whose target has been checked."""
 
     block: Any
     features: FeatureIndex
@@ -41,10 +41,11 @@ class OneByOne:
         raise NotImplementedError
 
     def _learn_at_once(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
-        """Learn an ordinary example, whose target is checked and known to these labels. Returns its scores before, or
-        None: then it must go the long way, and nothing has happened.
+        """Learn an example by the fast path; returns its scores before, or None if it must go the long way.
 
-        It takes its turn in the same lines as _learn_row: between question and answer there must be no call (turns.py).
+        None means that the model is unchanged. The target has been checked and coded with these labels. The
+        turn is taken in the same lines as in _learn_row: between the test and the assignment there must be
+        no call (model/one_writer.py).
         """
         turn = self.turn
         while turn.taken:
@@ -52,20 +53,20 @@ class OneByOne:
         turn.taken = True
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
-                turn.refuse()  # another thread has added one since the target was coded
+                turn.refuse()  # another thread has added a label since the target was coded
             return self.at_once.learn(x, target, w, True)
         finally:
             turn.taken = False
 
     def _learn_row(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> None:
-        """Learn one example, whose target is checked and known to these labels."""
+        """Learn one example, whose target has been checked and coded with these labels."""
         turn = self.turn
         while turn.taken:
             turn.wait()
         turn.taken = True
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
-                turn.refuse()  # another thread has added one since the target was coded
+                turn.refuse()  # another thread has added a label since the target was coded
             if self.at_once.learn(x, target, w) is not None:
                 return
             turn.thread = threading.get_ident()
@@ -76,7 +77,7 @@ class OneByOne:
             if features.loose:
                 self._learn_list(x, target, w)
                 return
-            try:  # popped and appended: each thread has a row of its own
+            try:  # pop is atomic: each thread has a row of its own
                 prepared = self.free_rows.pop()
             except IndexError:
                 prepared = self._new_row()
@@ -104,11 +105,10 @@ class OneByOne:
     def _keep(
         self, prepared: PreparedRow | PreparedList, features: FeatureIndex, free: FreeRows
     ) -> None:
-        """A call for one example that has been made. The next examples like this one go the short way with it, or
-        else it is free."""
+        """Keep a prepared call that has been used: for the fast path, or else in the list of free calls."""
         at_once, block = self.at_once, prepared.arrays[0]
         if not (features.plain and definitions()):
-            free.append(prepared)  # what compiled code cannot read goes the long way for good
+            free.append(prepared)  # compiled code cannot read these names: no fast path
             return
         if at_once.score is nothing and not features.scaled:
             made = AtOnce.of(block, features, self.draws_features, *self._looks())
@@ -116,7 +116,7 @@ class OneByOne:
                 made.call(self.scoring_pass, prepared.pass_holder.learning_pass)
                 made.use(prepared)
                 own = self.__dict__
-                # what is compared and what is assigned are one step, for threads (turns.py)
+                # no other thread runs between this comparison and the assignment (model/one_writer.py)
                 if (
                     own["block"] is block
                     and own["features"] is features
@@ -131,12 +131,14 @@ class OneByOne:
         free.append(prepared)
 
     def _looks(self) -> tuple[int, int]:
-        """When examples with few of the names go the long way, as the model then looks at its table: if there are so
-        many times more names, and so many vectors have arrived."""
+        """(sparsity threshold, arrival count) from which the fast path refuses sparse examples.
+
+        The long way then reconsiders how the model stores its vectors.
+        """
         return 0, UNLIMITED
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn an example that has other features than those known, or lacks some of them."""
+        """Learn an example that has unknown features, or lacks some of the known ones."""
         places = self.features.places
         if not x.keys() <= places.keys():
             self.features.check(x)
@@ -147,7 +149,7 @@ class OneByOne:
     def _learn_prepared(
         self, prepared: PreparedList, places: list[Any], x: dict[Any, Any], target: float, w: float
     ) -> None:
-        """Learn an example whose features have these places."""
+        """Learn an example whose features have these places, with a prepared call."""
         try:
             prepared.fill(places, self.features.values_of(x))
         except (struct.error, TypeError, OverflowError):
@@ -157,13 +159,13 @@ class OneByOne:
         prepared.weight[0] = w
         if prepared.pass_holder.learning_pass(prepared.addresses):
             self._keep(prepared, self.features, self.free_lists)
-            self.at_once.follow()  # a thread that predicts may have made it while names came and went
+            self.at_once.follow()  # a predicting thread may have made it before names got places
         else:
             self.features.reject(x)
             self.run_pass(*prepared.arrays[2:])
 
     def _list_for(self, x: dict[Any, Any]) -> PreparedList:
-        """A call for one example."""
+        """A prepared call with room for this example."""
         try:
             prepared: PreparedList = self.free_lists.pop()
             if len(x) <= prepared.room:
@@ -173,25 +175,31 @@ class OneByOne:
         return self._new_list(x)
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
-        """f(x), a list with one number per output. What is missing in x counts as absent.
+        """f(x), a list with one number per output. Missing values in x count as absent features.
 
-        River's scalers give NaN for what they have not learned, and validation predicts first.
+        River's scalers return NaN for features they have not learned, and progressive validation predicts
+        first.
         """
         found = self.at_once.score(x)
         return self._score_the_long_way(x) if found is None else found
 
     def _score_the_long_way(self, x: dict[Any, Any]) -> Any:
+        """f(x) through Python; if there is a value that is no number, without the missing ones."""
         try:
             return self._score_numbers(x)
         except ValueError:
             return self._score_numbers(self.features.present(x))
 
     def _score_numbers(self, x: dict[Any, Any]) -> Any:
+        """f(x) of an example whose values must all be finite numbers."""
         if self.block is None:
             self.features.reject(x)
             return [0.0] * self.n_outputs
         while True:
-            features, free = self.features, self.free_rows  # with a new block come new ones
+            features, free = (
+                self.features,
+                self.free_rows,
+            )  # both are replaced together with the block
             if features.loose:
                 return self._score_list(x)
             try:
@@ -215,7 +223,7 @@ class OneByOne:
         return scores
 
     def _score_list(self, x: dict[Any, Any]) -> Any:
-        """f(x) of an example that has other features than those known, or lacks some of them."""
+        """f(x) of an example that has unknown features, or lacks some of the known ones."""
         while True:
             features, free = self.features, self.free_lists
             before = features.taken_back
@@ -241,8 +249,8 @@ class OneByOne:
             scores = prepared.scores.tolist()
             self._keep(prepared, features, free)
             if features.taken_back == before or found == list(map(features.places.get, x, STRANGE)):
-                return scores  # else other names may have got these places meanwhile
+                return scores  # else other names may have these places by now
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        """f(x) of a model in which features count that are not known."""
+        """f(x) of a model whose scores depend on unknown features too."""
         raise NotImplementedError

@@ -1,9 +1,9 @@
-"""How a model stores its vectors, and which names it keeps.
+"""Choose how a model stores its support vectors, in a table or in sparse lists, and which names it keeps.
 
-A table of all known features by all vectors is the fastest where much in it is not 0. Where names come without end, it
-would be mostly zeros, or be laid out anew all the time: then the model keeps lists of what is there (core/vectors/stored.py),
-and gives up the names that no vector uses. Neither changes any score, not even in the last bit: sums go in the order of
-keys, which depend on names only.
+A table of all known features by all vectors is fastest where few of its entries are 0. On streams with ever
+new feature names (words) it would be mostly zeros, or be rebuilt for every new name: then the model keeps
+sparse lists (core/vectors/stored.py) and gives up names that no vector uses. The choice changes no score,
+not even in the last bit: sums are taken in the order of the sort keys, which depend on names only.
 """
 
 from __future__ import annotations
@@ -33,20 +33,23 @@ from ..inputs.sparse_examples import (
     write_order,
 )
 
-NOT_KNOWN = itertools.repeat(None)  # where a name has no place that could be taken back
-THIN = 32  # a small table is given up when one number in so many is not 0
-THICK = 8  # and taken up again
-LARGE = 2**15  # numbers in a table, which is looked at as a whole for every new name
-THIN_LARGE, THICK_LARGE = 8, 3  # lists take no more memory from 4 on
-LOOK = 1024  # a table waits for one more arrival per so many numbers until it is looked at again
-WORDS = 1024  # names, few of them in each example, from which on they may come without end
-QUIET = 8  # lists wait for one more per so many names; if no new one came, a table may pay
-FULL, NEARLY_EMPTY = 0.5, 0.1  # shares of the places in use when names have been given up
-SOME = 8  # names are given up together if one in so many is not in use
-ROOMY = 4  # places for each name in use: names are given up rarely, and many come back before
-SPARE = 1.5  # room for numbers, in units of what there is
-FEW_SLOTS = 2**14  # up to as many more: small models need not lay out their nodes again and again
-ENOUGH = 0.8  # of what would be given will do where it is there, and the nodes are laid out anew
+NOT_KNOWN = itertools.repeat(None)  # defaults for dict.pop, as a name may have no place
+THIN = 32  # lists replace a small table if fewer than one entry in so many is not 0
+THICK = 8  # a table replaces lists if more than one entry in so many would not be 0
+LARGE = 2**15  # entries of a large table: all of them are read for every new name
+THIN_LARGE, THICK_LARGE = (
+    8,
+    3,
+)  # the same ratios for a large table; lists take less memory from 4 on
+LOOK = 1024  # a table is reconsidered after n_entries / LOOK further arrivals, or later
+WORDS = 1024  # with so many names, few of them in each example, a float32 model warns: they may never end
+QUIET = 8  # lists reconsider a table after n_names / QUIET further arrivals without a new name
+FULL, NEARLY_EMPTY = 0.5, 0.1  # add or free places if names use a larger, or smaller, share of them
+SOME = 8  # names are given up, all at once, if one in so many is unused
+ROOMY = 4  # places per name in use: names are given up rarely, and many are used again before that
+SPARE = 1.5  # nodes allocated, as a multiple of those in use
+FEW_SLOTS = 2**14  # up to so many nodes more, so that small models seldom rearrange their nodes
+ENOUGH = 0.8  # with this share of the nodes that would be allocated, rearranging the present ones suffices
 
 
 def is_thin(names: int, count: int, numbers: int) -> bool:
@@ -62,13 +65,13 @@ def is_thick(names: int, count: int, numbers: int) -> bool:
 
 
 class StoredVectors(StreamModel):
-    """A model that stores examples, in a table or in lists."""
+    """A model that stores support vectors, in a table or in sparse lists."""
 
-    dtype: str = "float64"  # of the numbers of vectors
+    dtype: str = "float64"  # the type of the stored vectors' numbers
 
     @property
     def narrow(self) -> bool:
-        """Whether they are float32, in a table whatever comes."""
+        """Whether vectors are stored in float32, which always means in a table."""
         return self.dtype == "float32"
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
@@ -78,8 +81,8 @@ class StoredVectors(StreamModel):
             super().add_features(names, beside)
 
     def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
-        """A table stays in the order of summation; or it has become thin, or is laid out anew for a few of its names."""
-        if not self.takes_lists:  # a table whose places stay
+        """Add names to a table: rebuild it in the order of summation, or replace it by lists if it is thin."""
+        if not self.takes_lists:  # passes take whole rows: places must not move
             super()._add_to_others(names, beside)
             return
         lists, n = stored_in(self.block), len(self.features) + len(names)
@@ -105,6 +108,7 @@ class StoredVectors(StreamModel):
             self._rebuild(by_key([*self.features, *names]), lists, 0)
 
     def _store_in_lists(self, lists: Lists) -> None:
+        """Replace the table by sparse lists, which keep only names in use."""
         self._rebuild(self._used(lists), lists, slots_of(lists, SPARE))
 
     def names_in_use(self) -> list[Any]:
@@ -112,20 +116,20 @@ class StoredVectors(StreamModel):
         return self._used(stored_in(self.block))
 
     def lists_in_use(self) -> Lists:
-        """The vectors, with the numbers of these names as places."""
+        """The vectors, with indexes into `names_in_use` as places."""
         lists = stored_in(self.block)
         numbers = np.zeros(int(blocks.views(self.block).head.width), np.int64)
         names = self._used(lists)
         numbers[[self.features.places[name] for name in names]] = np.arange(len(names))
         return Lists(lists.starts, numbers[lists.places], lists.values)
 
-    _looked = 0  # how many vectors had arrived when it was looked at last how they are stored
-    _met = True  # whether there have been new names since
+    _looked = 0  # the arrival number at which the storage was reconsidered last
+    _met = True  # whether new names have come since
 
     def _looks(self) -> tuple[int, int]:
-        """From which number of features to one that is present it pays, and from which arrival on.
+        """(sparsity threshold, arrival count) at which the storage is reconsidered.
 
-        As often as vectors fit; less often if a table is so large that a look takes long, or to lay one out.
+        Once per `capacity` arrivals; less often for a large table, which takes long to read or to rebuild.
         """
         model, n = blocks.views(self.block), len(self.features)
         if self.narrow:
@@ -135,19 +139,21 @@ class StoredVectors(StreamModel):
         return THIN, self._looked + int(model.head.capacity) + model.vectors.size // LOOK
 
     def _is_due(self) -> bool:
-        """Whether it is time for a look."""
+        """Whether the storage is to be reconsidered now."""
         return int(blocks.views(self.block).head.arrived) >= self._looks()[1]
 
     def _note_look(self) -> bool:
-        """The same; if it is, it is noted that there is one now."""
+        """Whether the storage is to be reconsidered now; if so, schedule the next time."""
         due = self._is_due()
         if due:
             self._looked = int(blocks.views(self.block).head.arrived)
-        self.at_once.look_at(self._looks()[1])  # if it is not yet, as there are more names now
+        self.at_once.look_at(
+            self._looks()[1]
+        )  # even if it is not due: more names mean a later time
         return due
 
     def _look_for_zeros(self) -> None:
-        """A table that had much in it may have become thin."""
+        """Replace the table by lists if it has become thin and a review is due."""
         if self._note_look():
             model = blocks.views(self.block)
             count = int(model.head.count)
@@ -156,9 +162,9 @@ class StoredVectors(StreamModel):
                 self._store_in_lists(stored_in(self.block))
 
     def _look_at_names(self) -> bool:
-        """Lists may have become long. A table is laid out anew for every new name, so it waits until there are none.
+        """Replace lists by a table if they became long and no new names came; whether a review was due.
 
-        Returns whether it was time to look.
+        A table has to be rebuilt for every new name, so it pays only when there are none.
         """
         due = self.features.loose and self._note_look()
         if due:
@@ -175,15 +181,16 @@ class StoredVectors(StreamModel):
         return by_key(name for name, place in self.features.places.items() if used[place])
 
     def _rebuild(self, names: list[Any], lists: Lists, slots: int, room: int = 0) -> None:
-        """Store the vectors anew, with these names; with slots in lists, and room for more names.
+        """Store the vectors again, with these names and `room` for more: in lists if slots > 0, or a table.
 
-        All of it takes effect at once, for threads that predict.
+        The change takes effect in one step, as other threads may predict.
         """
         twin = self.twin()
         twin._rebuild_itself(names, lists, slots, room)
         self.become(twin)
 
     def _rebuild_itself(self, names: list[Any], lists: Lists, slots: int, room: int) -> None:
+        """The same on this object, which is a twin."""
         places = np.full(int(blocks.views(self.block).head.width), -1)
         old = self.features.places
         for place, name in enumerate(names):
@@ -210,7 +217,10 @@ class StoredVectors(StreamModel):
         return super().rows_of(batch)
 
     def _begin(self, names: list[Any], used: list[Any], lists: Lists) -> None:
-        """The first examples are those of a sparse matrix with these columns, of which some are used."""
+        """Create the block for a sparse matrix as first batch: with lists if it is thin, else with a table.
+
+        names: its columns; used: those with an entry.
+        """
         numbers = int(lists.starts[-1] - lists.starts[0])
         thin = len(names) > THIN * (numbers / len(lists))
         if not thin or self.narrow:
@@ -227,11 +237,14 @@ class StoredVectors(StreamModel):
     # names that come and go
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """As in general. But a model with lists takes note of a new name only when a vector uses it."""
+        """Learn an example with some of the features.
+
+        A model with lists keeps a new name only if a vector uses it afterwards.
+        """
         if self.features.loose and self._is_due():
-            self.features.check(x)  # as a look may change how vectors are stored
+            self.features.check(x)  # before the storage may change
         if self._look_at_names() and self.at_once.learn(x, target, w) is not None:
-            return  # which gives up names at once, too
+            return  # the fast path also gives up unused names
         features = self.features
         if not features.loose:
             super()._learn_list(x, target, w)
@@ -256,13 +269,13 @@ class StoredVectors(StreamModel):
         found = [offer() if place is None else place for place in map(places.get, x)]
         named, taking_back = dict(zip(new, offered, strict=True)), map(places.pop, new, NOT_KNOWN)
         features.mark_if_not_plain(new)
-        # whose comparison may raise, and then nothing can be taken back
+        # comparing other names may raise, and then removing them from the dict would fail: use a copy
         kept = None if features.plain else places.copy()
         try:
-            # before the example is learned: to give a name its place may fail, to take it back may not
+            # before the example is learned: assigning places may fail, taking them back cannot
             places.update(named)
             self._learn_prepared(prepared, found, x, target, w)
-        finally:  # no call but one, after which Ctrl-C may come
+        finally:  # at most one call, after which Ctrl-C may come
             if arrived[0] != before or self.block is not prepared.arrays[0]:
                 left[0] -= n
                 features.note_names(new, offered)
@@ -272,7 +285,7 @@ class StoredVectors(StreamModel):
                 features.places = kept
 
     def _admit(self, names: Collection[Any], beside: Collection[Any]) -> None:
-        """Places for new names. Where there is no room, those that no vector uses are given up."""
+        """Give new names their places; for more places, give up names that no vector uses, or add some."""
         self._met = True
         if len(self.features.vacant) < len(names):
             self._make_room(len(names), beside)
@@ -283,6 +296,10 @@ class StoredVectors(StreamModel):
         self.features.note_names(names, offered)
 
     def _make_room(self, needed: int, beside: Collection[Any]) -> None:
+        """Provide so many vacant places: give up unused names, or resize the tables.
+
+        `beside`: names to keep.
+        """
         features, model = self.features, blocks.views(self.block)
         empty = model.columns["count"] == 0
         width, unused = int(model.head.width), len(features) - np.count_nonzero(~empty)
@@ -298,7 +315,7 @@ class StoredVectors(StreamModel):
             self._rebuild(names, lists, slots_of(lists, SPARE), ROOMY * wanted - len(names))
 
     def _widen(self, width: int) -> None:
-        """Room for so many names. Those that are known keep their places."""
+        """Resize the tables for so many names. Known names keep their places."""
         block, features = blocks.resized(self.block, width=width), self.features.widened(width)
         rows, lists = FreeRows(), FreeRows()
         self._take(
@@ -324,17 +341,17 @@ class StoredVectors(StreamModel):
         return outgrown or wanted > 0
 
     def _lengthen(self, slots: int) -> None:
-        """More slots: behind those that there are, or else in a copy of the block."""
+        """Add slots to the block: in place if memory was reserved behind it, else in a copy."""
         block = blocks.lengthened(self.block, slots)
         if block is None:
             self.use_block(blocks.resized(self.block, slots=slots))
         else:
             self.use_block(block)
-            # last, as a copy that is made before has room enough
+            # last: a copy made before this line has the old number, and room for it
             blocks.views(block).head.slots = slots
 
     def choose_storage(self) -> None:
-        """Back to a table, if lists have become long. Rows that have been made before hold no longer."""
+        """Replace lists by a table if they have become long. Rows made before are then invalid."""
         if not self.features.loose:
             return
         head = blocks.views(self.block).head
