@@ -84,7 +84,7 @@ class ManyAtOnce:
         return self._scores_by(self.block, rows, self.n_outputs)[0]
 
     def _scores_by(self, block: Any, rows: Any, n_outputs: int) -> tuple[Rows, int]:
-        """(scores, their number), which is below len(rows) if the pass stopped at a row that is not finite."""
+        """(scores, their number), fewer than rows if the pass stopped at a row that is not finite."""
         scores = np.zeros((len(rows), n_outputs))
         if block is None:
             return scores, len(rows)

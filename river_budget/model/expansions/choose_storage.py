@@ -81,7 +81,7 @@ class StoredVectors(StreamModel):
             super().add_features(names, beside)
 
     def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
-        """Add names to a table: rebuild it in the order of summation, or replace it by lists if it is thin."""
+        """Add names to a table: rebuild it in the order of summation, or replace it if it is thin."""
         if not self.takes_lists:  # passes take whole rows: places must not move
             super()._add_to_others(names, beside)
             return

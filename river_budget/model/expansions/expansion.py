@@ -256,7 +256,7 @@ class Maintained(BudgetModel):
             self.resize_block(factored=fields["factored"])
 
     def _usual_strategy(self, budget: int | None) -> Strategy:
-        """The default maintenance: merging if the kernel is Gaussian or there is no budget, else projection."""
+        """The default: merging if the kernel is Gaussian or there is no budget, else projection."""
         if budget is None or isinstance(self.kernel_in_use, RBF):
             return MERGE
         return PROJECT

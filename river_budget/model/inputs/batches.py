@@ -1,4 +1,4 @@
-"""Convert batches (frames, 2-D arrays, sparse matrices) to rows or lists, and results to series and frames."""
+"""Convert batches (frames, arrays, sparse matrices) to rows or lists, and results to series and frames."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ class Batch:
         )
 
     def parts(self, entries: int) -> Iterator[tuple[int, int]]:
-        """(first, last) of parts with at most so many entries, as a sparse matrix may bring very many names."""
+        """(first, last) of parts with at most so many entries: sparse matrices may bring very many names."""
         first, n = 0, len(self)
         if self.lists is None:
             if n:

@@ -236,7 +236,7 @@ class FeatureIndex:
         self.places.update(named)  # the only call, after which Ctrl-C may come
 
     def mark_if_not_plain(self, names: Iterable[Any]) -> None:
-        """Before names are added: if compiled code cannot read them, mark the index; fast paths become invalid."""
+        """Before names are added: mark the index if compiled code cannot read them; ends fast paths."""
         if self.plain and not are_plain(names):
             self.plain = False
             self.given_back[0] += 1

@@ -1,4 +1,4 @@
-"""Sparse lists: examples and support vectors as (place, value) pairs, in an order that sort keys determine."""
+"""Sparse lists: examples and support vectors as (place, value) pairs, in the order of sort keys."""
 
 from __future__ import annotations
 
