@@ -524,8 +524,8 @@ EARLIER = [
     # pandas' own frames and series without narwhals
     Mutant(
         "model/inputs/frames.py",
-        " and not np.isnan(values).any())",
-        ")",
+        " and not np.isnan(values).any()\n",
+        "\n",
         "frames",
         "targets_are_read",
     ),
@@ -690,7 +690,7 @@ PROMISES = [
     ),
     Mutant(
         "model/base/copying.py",
-        '{"block": block, "at_once": AtOnce(), **own}',
+        '{"block": block, "fast_path": FastPath(), **own}',
         '{"block": block, **own}',
         "at_once",
         "original_does_not",
@@ -719,7 +719,7 @@ PROMISES = [
     ),
     Mutant(
         "model/calls/batch_passes.py",
-        "stop = min(done + AT_A_TIME, len(rows))",
+        "stop = min(done + EXAMPLES_PER_CALL, len(rows))",
         "stop = len(rows)",
         "threads",
         "ctrl_c",
@@ -858,8 +858,8 @@ PROMISES = [
     ),
     Mutant(
         "model/calls/calls.py",
-        "kept.longest >= longest and kept.at_once",
-        "kept.at_once",
+        "kept.longest >= longest\n            and kept.n_examples",
+        "kept.n_examples",
         "bounds",
         "one_workspace",
     ),
@@ -970,7 +970,7 @@ PROMISES = [
     ),
     Mutant(
         "model/calls/batch_passes.py",
-        "len(rows) >= MANY",
+        "len(rows) >= MANY_EXAMPLES",
         "len(rows) > 0",
         "shared",
         "many_examples",
@@ -1237,7 +1237,7 @@ PROMISES = [
     ),
     Mutant(
         "model/base/copying.py",
-        "            self.become(before)\n            batch.check()\n",
+        "            self.adopt(before)\n            batch.check()\n",
         "            batch.check()\n",
         "errors",
         "large_batch",
@@ -1305,7 +1305,7 @@ PROMISES = [
     # A table is not laid out anew for every name, and taken up again when no more names come
     Mutant(
         "model/expansions/choose_storage.py",
-        "        few = n > THIN * len(beside)",
+        "        few = n > THIN_RATIO * len(beside)",
         "        few = False",
         "sparse",
         "laid_out_anew",
@@ -1768,7 +1768,7 @@ PROMISES = [
     ),
     Mutant(
         "model/expansions/choose_storage.py",
-        "        if self.narrow:\n            return THIN, layout.UNLIMITED\n",
+        "        if self.narrow:\n            return THIN_RATIO, layout.UNLIMITED\n",
         "",
         "narrow",
         "thin",

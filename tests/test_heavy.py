@@ -116,9 +116,9 @@ def written_anew(monkeypatch):
 
 def stored_as(monkeypatch, lists):
     """Models keep lists, or tables."""
-    for name in ("THIN", "THIN_LARGE"):
+    for name in ("THIN_RATIO", "THIN_RATIO_LARGE"):
         monkeypatch.setattr(choose_storage, name, 1 if lists else 1e9)
-    for name in ("THICK", "THICK_LARGE"):
+    for name in ("THICK_RATIO", "THICK_RATIO_LARGE"):
         monkeypatch.setattr(choose_storage, name, 0 if lists else 1e9)
 
 
@@ -332,7 +332,7 @@ def test_storage_may_change_between_merges(monkeypatch):
             stored_as(monkeypatch, lists=start % 200 == 0)
             before = model.block is not None and in_lists(model)
             if model.block is not None and start % 200 == 0:
-                model._look_for_zeros()
+                model._review_table()
             model.choose_storage()
             changes += model.block is not None and in_lists(model) != before
         found += run(model, [(x, y)])

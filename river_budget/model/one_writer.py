@@ -18,16 +18,16 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar, cast
 
-ALONE = "learn_one", "predict_then_learn_one"  # methods that take their turn themselves
-PAUSE = 2e-5  # seconds between two tests
-LONGEST = 5.0  # seconds that a thread waits for another one
+SELF_LOCKING = "learn_one", "predict_then_learn_one"  # methods that take their turn themselves
+WAIT_PAUSE = 2e-5  # seconds between two tests
+LONGEST_WAIT = 5.0  # seconds that a thread waits for another one
 Method = TypeVar("Method", bound=Callable[..., Any])
-TWO = (
+TWO_WRITERS = (
     "two threads at once would change this model: only one may, while others predict. (Or this process was "
     "forked from one where a thread was learning: then load the model anew)"
 )
-CHANGING = (
-    f"this model is being changed by another thread, and has been for {LONGEST:g} seconds: ask again later. (Or this "
+LONG_CHANGE = (
+    f"this model is being changed by another thread, and has been for {LONGEST_WAIT:g} seconds: ask again later. (Or this "
     "process was forked from one where a thread was learning: then load the model anew)"
 )
 
@@ -47,32 +47,32 @@ class Turn:
 
     def wait(self) -> None:
         """Wait for a thread that inspects the model; raise an error if a thread is changing it."""
-        end = time.monotonic() + LONGEST
+        end = time.monotonic() + LONGEST_WAIT
         while self.taken:
             if not self.looks or self.thread == threading.get_ident() or time.monotonic() > end:
-                raise RuntimeError(TWO)
-            time.sleep(PAUSE)
+                raise RuntimeError(TWO_WRITERS)
+            time.sleep(WAIT_PAUSE)
 
     def wait_to_look(self) -> None:
         """Wait until no thread changes or inspects the model; raise an error after some seconds."""
-        end = time.monotonic() + LONGEST
+        end = time.monotonic() + LONGEST_WAIT
         while self.taken:
             if time.monotonic() > end:
-                raise RuntimeError(CHANGING)
-            time.sleep(PAUSE)
+                raise RuntimeError(LONG_CHANGE)
+            time.sleep(WAIT_PAUSE)
 
     def refuse(self) -> NoReturn:
         """Raise the error for two threads that change a model."""
-        raise RuntimeError(TWO)
+        raise RuntimeError(TWO_WRITERS)
 
 
 def changes_the_model(method: Method) -> Method:
     """Decorator of a method that changes a model: one thread at a time may call such methods.
 
-    Models loaded with predict_only=True refuse them. (Those of ALONE take their turn themselves, in
+    Models loaded with predict_only=True refuse them. (Those of SELF_LOCKING take their turn themselves, in
     _learn_row.)
     """
-    marked = method if method.__name__ in ALONE else takes_a_turn(method)
+    marked = method if method.__name__ in SELF_LOCKING else takes_a_turn(method)
     marked.changes_the_model = True  # type: ignore[attr-defined]
     return marked
 

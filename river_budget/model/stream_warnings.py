@@ -53,7 +53,7 @@ class StreamWarning(UserWarning):
     """
 
 
-def _words(alarm: int, head: Any) -> str:
+def _text(alarm: int, head: Any) -> str:
     """The text for one alarm."""
     if alarm == FAR_FROM_ALL:
         return (
@@ -82,7 +82,7 @@ def _words(alarm: int, head: Any) -> str:
     )
 
 
-def say(model: Any) -> bool:
+def issue_warnings(model: Any) -> bool:
     """Issue the warnings for the alarms of a model; returns whether there were any. Resets head.alarm."""
     head = blocks.views(model.block).head
     due = int(head.alarm)
@@ -91,7 +91,7 @@ def say(model: Any) -> bool:
     head.alarm, head.said = 0, head.said | due
     for alarm in (1 << bit for bit in range(due.bit_length())):
         if due & alarm:
-            text = f"{type(model).__name__}: {_words(alarm, head)}"
+            text = f"{type(model).__name__}: {_text(alarm, head)}"
             warnings.warn(text, StreamWarning, stacklevel=_level_of_user())
     return True
 

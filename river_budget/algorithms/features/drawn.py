@@ -156,7 +156,7 @@ class Drawn(StreamModel):
         some = -(-len(features) // OLDEST) if len(kept) <= len(unused) // OLDEST else len(features)
         unused[list(itertools.islice(features.places.values(), some))] = True
         features.forget(unused, kept)
-        self.at_once.follow()
+        self.fast_path.update_places()
 
     def _fill(self, names: Collection[Any]) -> None:
         """Vacant places are there: other names stay where they are, so that threads may go on."""
@@ -216,7 +216,7 @@ class Drawn(StreamModel):
                 new = features.unknown(x)
                 if 0 < len(new) <= len(features.vacant):
                     self._fill(new)
-            found = self.at_once.score(x)  # now that all of them are known
+            found = self.fast_path.score(x)  # now that all of them are known
             if found is not None:
                 return found
         return super()._score_list(x)

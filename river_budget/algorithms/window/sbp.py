@@ -16,7 +16,7 @@ from ...core.rounds.losses import LONGEST_STEP
 from ...kernels import Kernel
 from ...model.calls.calls import Call
 from ...model.estimators.estimators import BudgetClassifier
-from ...model.expansions.expansion import FIRST_CAPACITY, GROWTH
+from ...model.expansions.expansion import FIRST_CAPACITY, GROWTH_FACTOR
 from ...model.one_writer import changes_the_model, looks_at_the_model
 from ...model.protocols import Rows
 from ...parameters import Mutable, boolean, not_negative, one_of, optional, positive, whole
@@ -203,7 +203,9 @@ class SBPClassifier(BudgetClassifier):
 
     def prepare(self) -> None:
         capacity = int(blocks.views(self.block).head.capacity)
-        self.resize_block(capacity=blocks.columns_for(min(GROWTH * capacity, self.window + 1)))
+        self.resize_block(
+            capacity=blocks.columns_for(min(GROWTH_FACTOR * capacity, self.window + 1))
+        )
 
     @property
     @looks_at_the_model

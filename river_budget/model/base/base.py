@@ -25,7 +25,7 @@ from ...kernels import RBF, Custom, Kernel
 from ...parameters import Mutable, instance_of, optional, whole
 from ..calls.batch_passes import ManyAtOnce
 from ..calls.calls import FreeRows, PreparedList, PreparedRow
-from ..calls.fast_path import AtOnce
+from ..calls.fast_path import FastPath
 from ..calls.one_by_one import OneByOne
 from ..inputs.features import FeatureIndex, in_order
 from ..inputs.sparse_examples import by_key, is_in_order, write_order
@@ -34,8 +34,8 @@ from ..protocols import Rows
 from .copying import Copied
 from .summary import Described
 
-SHORT_LIST = 32  # features of an example
-SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
+SHORT_LIST_FEATURES = 32  # features of an example
+SPARE_FEATURES_SHARE = 0.25  # share of table rows in reserve once features have begun to appear
 
 
 def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
@@ -86,7 +86,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         self.block: Any = None
         self.free_rows = FreeRows()
         self.free_lists = FreeRows()
-        self.at_once = AtOnce()
+        self.fast_path = FastPath()
         self.turn = Turn()
         self.target_name: str | None = None
 
@@ -232,7 +232,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
 
     def forget_prepared(self) -> None:
         """Drop the fast path and the prepared calls, which refer to the block as it was."""
-        self.at_once = AtOnce()
+        self.fast_path = FastPath()
         self.free_rows, self.free_lists = FreeRows(), FreeRows()
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
@@ -240,7 +240,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         if self.block is None:
             twin = self.twin()
             twin.begin_with(by_key(names) if self.takes_lists else in_order(names))
-            self.become(twin)
+            self.adopt(twin)
         else:
             self._add_to_others(names, beside)
         self.forget_prepared()
@@ -257,17 +257,17 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         n = len(features)
         if n > blocks.views(self.block).head.width:
             twin = self.twin()
-            twin.resize_block(width=n + int(SPARE_FEATURES * n))
+            twin.resize_block(width=n + int(SPARE_FEATURES_SHARE * n))
             twin.know(names, features)
-            self.become(twin)
+            self.adopt(twin)
         else:
             self.know(names, features)
 
     def know(self, names: Collection[Any], features: FeatureIndex) -> None:
         """Replace the index of features by one with new names, for which the block has room."""
         self.write_keys({name: features.places[name] for name in names}, len(features))
-        fresh = {"at_once": AtOnce(), "free_rows": FreeRows(), "free_lists": FreeRows()}
-        self._take(features=features, **fresh)
+        fresh = {"fast_path": FastPath(), "free_rows": FreeRows(), "free_lists": FreeRows()}
+        self._replace_attributes(features=features, **fresh)
 
     def write_keys(self, places: Mapping[Any, int], n: int | None = None) -> None:
         """Write the sort keys of features into the block, and whether the places are in their order.
@@ -290,7 +290,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
 
     def _new_list(self, x: dict[Any, Any]) -> PreparedList:
         """A prepared call for one example with some of the features, with room for x."""
-        room = max(SHORT_LIST, 2 * len(x))
+        room = max(SHORT_LIST_FEATURES, 2 * len(x))
         while True:
             block = self.block
             prepared = PreparedList(self.pass_holder, block, room, self.n_outputs)

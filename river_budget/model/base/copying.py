@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 from ...core.block import blocks
 from ..calls.calls import FreeRows
-from ..calls.fast_path import AtOnce
-from ..inputs.batches import LARGE, Batch, NotFinite
+from ..calls.fast_path import FastPath
+from ..inputs.batches import UNCACHED_BYTES, Batch, NotFinite
 from ..inputs.features import FeatureIndex
 from ..one_writer import Turn, looks_at_the_model
 
 Result = TypeVar("Result")
-MUCH = 4  # a batch so many times as large as the model is not read once more to check it
+TIMES_THE_MODEL = 4  # a batch so many times as large as the model is not read once more to check it
 
 
 class Copied:
@@ -35,13 +35,13 @@ class Copied:
     def _state(self) -> dict[str, Any]:
         block = None if self.block is None else self.block.copy()
         own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}
-        return self.__dict__ | {"block": block, "at_once": AtOnce(), **own}
+        return self.__dict__ | {"block": block, "fast_path": FastPath(), **own}
 
-    def still(self) -> Any:
+    def snapshot(self) -> Any:
         """A copy of the model as it is between two examples, for functions that read it for a long time."""
-        still = object.__new__(type(self))
-        still.__setstate__(self._snapshot())
-        return still
+        snapshot = object.__new__(type(self))
+        snapshot.__setstate__(self._snapshot())
+        return snapshot
 
     def twin(self) -> Any:
         """A copy for a method that has the turn, which changes it; then the model adopts it in one step."""
@@ -49,9 +49,11 @@ class Copied:
         twin.__setstate__(self._state())
         return twin
 
-    def become(self, twin: Any) -> None:
+    def adopt(self, twin: Any) -> None:
         """Replace the state of this model by that of its changed copy."""
-        self._take(**{name: value for name, value in vars(twin).items() if name != "turn"})
+        self._replace_attributes(
+            **{name: value for name, value in vars(twin).items() if name != "turn"}
+        )
 
     def all_or_nothing(self, batch: Batch, learn: Callable[[], Result]) -> Result:
         """Call `learn`, and undo it if the batch has a number that is not finite.
@@ -61,7 +63,9 @@ class Copied:
         same if a number may be finite while its product with a scale is not.
         """
         kept = 0 if self.block is None else self.block.nbytes
-        large = not batch.checked and batch.given.nbytes >= max(LARGE, MUCH * kept)
+        large = not batch.checked and batch.given.nbytes >= max(
+            UNCACHED_BYTES, TIMES_THE_MODEL * kept
+        )
         if not (large or self.features.scaled):
             batch.check()
             return learn()
@@ -69,11 +73,11 @@ class Copied:
         try:
             return learn()
         except (NotFinite, ValueError):
-            self.become(before)
+            self.adopt(before)
             batch.check()
             raise
 
-    def _take(self, **changed: Any) -> None:
+    def _replace_attributes(self, **changed: Any) -> None:
         """Set attributes in one step, as other threads may predict at any time and Ctrl-C may come.
 
         Updating a dict from a dict is such a step, if it frees nothing: a finalizer could run other code.

@@ -11,9 +11,9 @@ from ..calls.calls import Call
 from ..inputs.sparse_examples import vectors_of
 from ..one_writer import looks_at_the_model
 
-SHOWN = 5  # at most so many classes and features are listed
-MOST = 5000  # rows scored to find the best features: a summary takes milliseconds
-LEAST_PART = 0.005  # features with a smaller share of the effects are not listed
+SHOWN_ITEMS = 5  # at most so many classes and features are listed
+SCORED_ROWS = 5000  # rows scored to find the best features: a summary takes milliseconds
+LEAST_SHARE_SHOWN = 0.005  # features with a smaller share of the effects are not listed
 
 CSS = """
 .river-estimator-state { border-collapse: collapse; margin-top: 1em; font-size: 110%; }
@@ -58,7 +58,7 @@ def facts(model: Any) -> dict[str, str]:
         found["waves"] = f"{model.n_components:,}"
     found["memory"] = _bytes(model.memory_usage)
     found["best features"] = _some(
-        [f"{name} ({part:.2f})" for name, part in best_features(model) if part >= LEAST_PART]
+        [f"{name} ({part:.2f})" for name, part in best_features(model) if part >= LEAST_SHARE_SHOWN]
     )
     repairs = getattr(model, "n_repairs", 0)
     found["repairs"] = f"{repairs:,}" if repairs else ""
@@ -101,8 +101,8 @@ def _kernel(model: Any) -> str:
 
 
 def _some(texts: list[str]) -> str:
-    more = f", and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
-    return ", ".join(texts[:SHOWN]) + more
+    more = f", and {len(texts) - SHOWN_ITEMS} more" if len(texts) > SHOWN_ITEMS else ""
+    return ", ".join(texts[:SHOWN_ITEMS]) + more
 
 
 def _bytes(n: int) -> str:
@@ -120,7 +120,7 @@ def best_features(model: Any) -> list[tuple[Any, float]]:
     """
     parts = model.importances() if hasattr(model, "importances") else _effects(model)
     total = sum(parts.values()) or 1.0
-    order = sorted(parts, key=lambda name: -parts[name])[:SHOWN]
+    order = sorted(parts, key=lambda name: -parts[name])[:SHOWN_ITEMS]
     return [(name, parts[name] / total) for name in order]
 
 
@@ -128,7 +128,7 @@ def _effects(model: Any) -> dict[Any, float]:
     names = list(model.features)
     if not (hasattr(model, "support_vectors") and hasattr(model, "decision_function_one")):
         return {}
-    n = min(model.n_support_vectors, MOST // max(len(names), 1))
+    n = min(model.n_support_vectors, SCORED_ROWS // max(len(names), 1))
     if n < 2:
         return {}
     width = blocks.width_in(model.block) if model.features.loose else len(names)

@@ -12,10 +12,12 @@ from ...core.compiling.needs import Need
 from ..inputs.batches import Batch, refuse_if_not_finite
 from ..inputs.features import FeatureIndex
 from ..protocols import Rows
-from ..stream_warnings import say
-from .calls import AT_A_TIME, Call, idle_workspace
+from ..stream_warnings import issue_warnings
+from .calls import EXAMPLES_PER_CALL, Call, idle_workspace
 
-MANY = 64  # for fewer examples, functions that compute several kernel rows at once are not compiled
+MANY_EXAMPLES = (
+    64  # for fewer examples, functions that compute several kernel rows at once are not compiled
+)
 
 
 class ManyAtOnce:
@@ -36,24 +38,28 @@ class ManyAtOnce:
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
         """Run the learning pass over all rows; where it stops, prepare the model and continue."""
-        self._make_ready_for(rows)
+        self._compile_for(rows)
         workspace = idle_workspace()
         call, done = Call(self.block, rows, targets, weights, scores, workspace=workspace), 0
-        ready = len(rows) <= AT_A_TIME
+        ready = len(rows) <= EXAMPLES_PER_CALL
         while done < len(rows):
-            stop = min(done + AT_A_TIME, len(rows))
+            stop = min(done + EXAMPLES_PER_CALL, len(rows))
             if not ready:
                 call.move(self.block, done, stop)
             ready = False
             done += call.run(self.pass_holder.learning_pass)
-            if done < stop and not (say(self) or self.add_slots()):
+            if done < stop and not (issue_warnings(self) or self.add_slots()):
                 refuse_if_not_finite(rows, done)
                 self.prepare()
         workspace.give_back()
 
-    def _make_ready_for(self, rows: Any) -> None:
+    def _compile_for(self, rows: Any) -> None:
         """Compile the functions for several kernel rows at once, if there are enough rows to pay for it."""
-        if len(rows) >= MANY and self.needs & Need.KERNEL and not by_address.ready & Need.TOGETHER:
+        if (
+            len(rows) >= MANY_EXAMPLES
+            and self.needs & Need.KERNEL
+            and not by_address.ready & Need.TOGETHER
+        ):
             by_address.make_ready(Need.TOGETHER)
 
     def add_slots(self) -> bool:
@@ -88,7 +94,7 @@ class ManyAtOnce:
         scores = np.zeros((len(rows), n_outputs))
         if block is None:
             return scores, len(rows)
-        self._make_ready_for(rows)
+        self._compile_for(rows)
         workspace = idle_workspace()
         done = Call(block, rows, scores=scores, workspace=workspace).run(self.scoring_pass)
         workspace.give_back()

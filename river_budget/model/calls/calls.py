@@ -37,16 +37,16 @@ from ...core.examples.call import (
 from ...core.expansion.custom_kernels import address_for
 from ..inputs.sparse_examples import Lists, key_and_tie
 
-NONE: Any = np.empty(0)
+NO_NUMBERS: Any = np.empty(0)
 NO_ROWS: Any = np.empty((0, 0))
 
-FIRSTS = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # addresses that advance with the rows
-AT_A_TIME = 2**10  # examples of a call: Python answers Ctrl-C between calls
-ROOM = 2**16  # numbers on a desk, unless one example needs more
-KEPT = 2**18  # larger scratch space, or a larger desk, is freed after use
-MOST_IDLE = 8  # workspaces kept for later calls
+ADVANCING = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # addresses that advance with the rows
+EXAMPLES_PER_CALL = 2**10  # examples of a call: Python answers Ctrl-C between calls
+DESK_NUMBERS = 2**16  # numbers on a desk, unless one example needs more
+KEPT_BYTES = 2**18  # larger scratch space, or a larger desk, is freed after use
+IDLE_WORKSPACES = 8  # workspaces kept for later calls
 LISTED_EXAMPLES = int(Need.LISTED_EXAMPLES)
-NEVER = -1  # in DONE: the pass takes whole rows and gathers nothing
+NOT_GATHERED = -1  # in DONE: the pass takes whole rows and gathers nothing
 
 _SCRATCH_AT = layout.HEADER.fields["scratch"][1]  # type: ignore[index]
 _three_at = struct.Struct("=qqq").unpack_from  # three header fields: scratch, function, needs
@@ -88,19 +88,19 @@ def scratch_and_function(block: Any) -> tuple[int, int]:
 class Desk:
     """Memory in which passes gather the present features of examples (core/examples/present_features.py)."""
 
-    __slots__ = ("addresses", "at_once", "longest", "space")
+    __slots__ = ("addresses", "longest", "n_examples", "space")
 
     def __init__(self, longest: int, n: int):
-        self.longest, self.at_once = longest, min(n, AT_A_TIME)
-        room = min(n * LISTED * longest, max(LISTED * longest, ROOM))
-        self.space = _whole_numbers(PARTS * self.at_once + room + 2 * longest)
+        self.longest, self.n_examples = longest, min(n, EXAMPLES_PER_CALL)
+        room = min(n * LISTED * longest, max(LISTED * longest, DESK_NUMBERS))
+        self.space = _integers(PARTS * self.n_examples + room + 2 * longest)
         self.space[-longest:] = np.arange(longest)
         first = address_of(self.space)
-        desk = first + 8 * PARTS * self.at_once
+        desk = first + 8 * PARTS * self.n_examples
         end = desk + 8 * room
         self.addresses = (
-            *(first, self.at_once, desk, end),
-            *(NEVER, end + 8 * longest, end, longest),
+            *(first, self.n_examples, desk, end),
+            *(NOT_GATHERED, end + 8 * longest, end, longest),
         )
 
 
@@ -137,16 +137,20 @@ class Workspace:
     def desk_for(self, longest: int, n: int) -> Desk:
         """A desk for n examples, or the first of them, with at most `longest` features each."""
         kept = self.desk
-        if kept is not None and kept.longest >= longest and kept.at_once >= min(n, AT_A_TIME):
+        if (
+            kept is not None
+            and kept.longest >= longest
+            and kept.n_examples >= min(n, EXAMPLES_PER_CALL)
+        ):
             return kept
         desk = Desk(longest, n)
-        if desk.space.nbytes <= KEPT:
+        if desk.space.nbytes <= KEPT_BYTES:
             self.desk = desk
         return desk
 
     def give_back(self) -> None:
         """Return the workspace to the pool; do not use it afterwards."""
-        if self.size <= KEPT and len(_idle) < MOST_IDLE:
+        if self.size <= KEPT_BYTES and len(_idle) < IDLE_WORKSPACES:
             self.block = None
             _idle.append(self)
 
@@ -167,7 +171,7 @@ _write_addresses = struct.Struct(f"={N_WORDS}q").pack_into
 
 def addresses_of_call(*words: int) -> Any:
     """The array that a pass takes, from its words in the order of core/examples/call.py."""
-    addresses = _whole_numbers(N_WORDS)
+    addresses = _integers(N_WORDS)
     _write_addresses(addresses, 0, *words)
     return addresses
 
@@ -184,8 +188,8 @@ class Call:
         self,
         block: Any,
         rows: Any = NO_ROWS,
-        targets: Any = NONE,
-        weights: Any = NONE,
+        targets: Any = NO_NUMBERS,
+        weights: Any = NO_NUMBERS,
         scores: Any = NO_ROWS,
         *,
         workspace: Workspace | None = None,
@@ -225,7 +229,7 @@ class Call:
         addresses[BLOCK] = address_of(block)
         addresses[SCRATCH] = self.arrays[1].scratch_for(block)
         addresses[SIZE] = stop - start
-        for place, first, step in zip(FIRSTS, self.firsts, self.steps, strict=True):
+        for place, first, step in zip(ADVANCING, self.firsts, self.steps, strict=True):
             addresses[place] = first + start * step
 
     def run(self, compiled: Any) -> int:
@@ -242,16 +246,16 @@ class Call:
 
     def _advance(self, rows: int) -> None:
         """Advance the addresses by so many rows."""
-        for place, step in zip(FIRSTS, self.steps, strict=True):
+        for place, step in zip(ADVANCING, self.steps, strict=True):
             self.addresses[place] += rows * step
 
 
-def _whole_numbers(n: int) -> Any:
+def _integers(n: int) -> Any:
     """An uninitialised array of n integers."""
     return np.empty(n, np.int64)
 
 
-def _one(*shape: int) -> tuple[Any, Any]:
+def _array_and_view(*shape: int) -> tuple[Any, Any]:
     """(array of zeros, memoryview of it as a sequence of numbers)"""
     array: Any = np.zeros(shape)
     return array, memoryview(array.reshape(-1))
@@ -267,10 +271,10 @@ class PreparedRow(Call):
 
     def __init__(self, pass_holder: Any, block: Any, n_features: int, n_outputs: int):
         self.pass_holder = pass_holder
-        rows, self.values = _one(1, n_features)
-        targets, self.target = _one(1)
-        weights, self.weight = _one(1)
-        scores, self.scores = _one(1, n_outputs)
+        rows, self.values = _array_and_view(1, n_features)
+        targets, self.target = _array_and_view(1)
+        weights, self.weight = _array_and_view(1)
+        scores, self.scores = _array_and_view(1, n_outputs)
         super().__init__(block, rows, targets, weights, scores)
         self.parts = (self.addresses, self.values, self.scores, self.target, self.weight)
 
@@ -305,18 +309,18 @@ class PreparedList(Call):
         # the sort keys and ties of known features, in the block
         self.known_order: Any = memoryview(model.keys), memoryview(model.ties)
         self.arrived: Any = memoryview(blocks.field_of(block, "arrived"))  # type: ignore[arg-type]
-        values, self.values = _one(room)
-        keys, self.keys = _one(room)
-        ties: Any = _whole_numbers(room)
+        values, self.values = _array_and_view(room)
+        keys, self.keys = _array_and_view(room)
+        ties: Any = _integers(room)
         self.ties = memoryview(ties)
-        whole: Any = _whole_numbers(room + 2)
+        whole: Any = _integers(room + 2)
         whole[:] = 0
         whole[1] = room
         starts, places = whole[:2], whole[2:]
         self.places = memoryview(whole)
-        targets, self.target = _one(1)
-        weights, self.weight = _one(1)
-        scores, self.scores = _one(1, n_outputs)
+        targets, self.target = _array_and_view(1)
+        weights, self.weight = _array_and_view(1)
+        scores, self.scores = _array_and_view(1, n_outputs)
         super().__init__(block, Lists(starts, places, values, keys, ties), targets, weights, scores)
         self.keyed = False
         self.addresses[KEYS] = self.addresses[TIES] = 0

@@ -29,13 +29,15 @@ from .calls import PreparedList, PreparedRow, address_of, lasting_address_of
 Score = Callable[[dict[Any, Any]], Any]
 Learn = Callable[..., Any]  # of (x, target, weight), and of anything if the scores are wanted
 
-LARGE = 2**19  # bytes of a block: passes over larger ones release the GIL, as they take long
+SLOW_BLOCK_BYTES = (
+    2**19
+)  # bytes of a block: passes over larger ones release the GIL, as they take long
 CALL = (numba.int64[::1],)  # the argument types of a pass
-ARGUMENTS = {"score": 2, "learn": 3}  # the number of words that each C function receives
+WORDS_TAKEN = {"score": 2, "learn": 3}  # the number of words that each C function receives
 _lock = threading.Lock()  # around the definitions, which are made once and never freed
 
 
-def nothing(*example: Any) -> None:
+def no_fast_path(*example: Any) -> None:
     """Placeholder while the fast path is not built: returns None."""
 
 
@@ -50,7 +52,10 @@ class _Definition(ctypes.Structure):
     )
 
 
-ONE, SEVERAL = 0x8, 0x80  # CPython's METH_O and METH_FASTCALL: how a function takes its arguments
+METH_O, METH_FASTCALL = (
+    0x8,
+    0x80,
+)  # CPython's METH_O and METH_FASTCALL: how a function takes its arguments
 
 
 def _addresses(kinds: Any) -> Any:
@@ -88,16 +93,16 @@ def _remainders() -> Any:
 _REMAINDERS = _remainders()
 
 
-_definitions: list[Any] = []  # of the two functions, made once; an empty list where there are none
+_c_functions: list[Any] = []  # of the two functions, made once; an empty list where there are none
 
 
-def definitions() -> list[Any]:
+def c_functions() -> list[Any]:
     """The PyMethodDefs of the two functions; an empty list where compiled code cannot read dicts."""
     with _lock:
-        if not _definitions:
-            made = [_definition(name) for name in ARGUMENTS] if _may_read_dicts() else [None]
-            _definitions.append([] if None in made else made)
-    found: list[Any] = _definitions[0]
+        if not _c_functions:
+            made = [_definition(name) for name in WORDS_TAKEN] if _may_read_dicts() else [None]
+            _c_functions.append([] if None in made else made)
+    found: list[Any] = _c_functions[0]
     return found
 
 
@@ -110,9 +115,12 @@ def _may_read_dicts() -> bool:
 def _definition(name: str) -> Any:
     """The PyMethodDef of one of the two functions; None if it could not be compiled."""
     function = getattr(one_example, name)
-    kinds = (numba.intp,) * ARGUMENTS[name]
+    kinds = (numba.intp,) * WORDS_TAKEN[name]
     function.compile(kinds)
-    address, flags = _address_in_memory(function, kinds), ONE if name == "score" else SEVERAL
+    address, flags = (
+        _address_in_memory(function, kinds),
+        METH_O if name == "score" else METH_FASTCALL,
+    )
     return _Definition(name.encode(), address, flags, None) if address else None
 
 
@@ -146,7 +154,7 @@ _new_function.restype = ctypes.py_object
 _new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
 
 
-class AtOnce:
+class FastPath:
     """The fast path of a model: `score` and `learn`, two C functions for its present state.
 
     `score` returns the scores of an example; `learn` returns True, or with a fourth argument the scores
@@ -157,8 +165,8 @@ class AtOnce:
     __slots__ = ("block", "entry", "features", "has_row", "kept", "learn", "list", "score")
 
     def __init__(self) -> None:
-        self.score: Score = nothing
-        self.learn: Learn = nothing
+        self.score: Score = no_fast_path
+        self.learn: Learn = no_fast_path
         self.entry: Any = None
         self.kept: list[Any] = []  # objects whose addresses the functions use
         self.block: Any = None
@@ -167,18 +175,18 @@ class AtOnce:
         self.list: PreparedList | None = None
 
     def __reduce__(self) -> Any:
-        return AtOnce, ()
+        return FastPath, ()
 
     @classmethod
-    def of(cls, block: Any, features: FeatureIndex, draws: bool, thin: int, look: int) -> AtOnce:
-        """The fast path for this block and these features; `call` and `use` give it passes and calls.
+    def of(cls, block: Any, features: FeatureIndex, draws: bool, thin: int, look: int) -> FastPath:
+        """The fast path for this block and these features; `set_passes` and `set_call` give it passes and calls.
 
         draws: examples with new names go the long way. thin, look: so do examples with fewer than one in
         `thin` of the names (all examples, in models whose names come and go) once `look` vectors have
         arrived.
         """
         made = cls()
-        if not features.plain or not definitions():
+        if not features.plain or not c_functions():
             return made
         entry: Any = np.zeros(1, ENTRY)
         vacant, at = features.vacant, lasting_address_of(entry)
@@ -187,7 +195,7 @@ class AtOnce:
             "true": id(True),
             "given_back": lasting_address_of(features.given_back),
             "version": features.taken_back,
-            "large": block.nbytes >= LARGE,
+            "large": block.nbytes >= SLOW_BLOCK_BYTES,
             "places": id(features.places),
             "known": len(features),
             "fixed": draws or not features.loose,
@@ -219,18 +227,18 @@ class AtOnce:
         ]
         made.score, made.learn = (
             _new_function(ctypes.addressof(definition), at, made.kept)
-            for definition in definitions()
+            for definition in c_functions()
         )
         return made
 
-    def call(self, scoring: Any, learning: Any) -> bool:
+    def set_passes(self, scoring: Any, learning: Any) -> bool:
         """Set the passes to call, as far as they are compiled; returns whether one of them is new."""
         before = self.entry["scoring"] + self.entry["learning"]
         self.entry["scoring"] = _address_of_pass(scoring)
         self.entry["learning"] = _address_of_pass(learning)
         return bool(self.entry["scoring"] + self.entry["learning"] != before)
 
-    def use(self, prepared: PreparedRow | PreparedList) -> bool:
+    def set_call(self, prepared: PreparedRow | PreparedList) -> bool:
         """Set the call for examples with all, or with some, of the features; False if it is set already."""
         if type(prepared) is PreparedRow:
             return not self.has_row and self._use_row(prepared)
@@ -266,12 +274,12 @@ class AtOnce:
         entry["list"] = address_of(made.addresses)
         return True
 
-    def look_at(self, vectors: int) -> None:
+    def set_review(self, vectors: int) -> None:
         """Set the number of arrivals from which Python reconsiders how vectors are stored."""
         if self.block is not None:
             self.entry["look"] = vectors
 
-    def new_names(self) -> int:
+    def take_new_names(self) -> int:
         """The number of unknown names in examples learned since the last call; resets it to 0."""
         if self.block is None:
             return 0
@@ -279,7 +287,7 @@ class AtOnce:
         self.entry["met"] = 0
         return int(met)
 
-    def follow(self) -> None:
+    def update_places(self) -> None:
         """Continue with the present places, after names lost theirs.
 
         Only for the thread that has the turn.

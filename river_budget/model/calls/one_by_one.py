@@ -12,10 +12,10 @@ from ...core.block.layout import UNLIMITED
 from ..inputs.features import FeatureIndex
 from ..one_writer import Turn
 from .calls import FreeRows, PreparedList, PreparedRow
-from .fast_path import AtOnce, definitions, nothing
+from .fast_path import FastPath, c_functions, no_fast_path
 
-CHANGED = "the example was changed while the model read it"
-STRANGE = itertools.repeat(-1)  # the places of unknown names
+CHANGED_WHILE_READ = "the example was changed while the model read it"
+NO_PLACES = itertools.repeat(-1)  # the places of unknown names
 
 
 class OneByOne:
@@ -26,7 +26,7 @@ class OneByOne:
     free_rows: FreeRows
     free_lists: FreeRows
     turn: Turn
-    at_once: AtOnce
+    fast_path: FastPath
     takes_lists: bool
     draws_features: ClassVar[bool]
     scoring_pass: ClassVar[Any]
@@ -40,7 +40,7 @@ class OneByOne:
     def n_outputs(self) -> int:
         raise NotImplementedError
 
-    def _learn_at_once(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
+    def _learn_fast(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
         """Learn an example by the fast path; returns its scores before, or None if it must go the long way.
 
         None means that the model is unchanged. The target has been checked and coded with these labels. The
@@ -54,7 +54,7 @@ class OneByOne:
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 turn.refuse()  # another thread has added a label since the target was coded
-            return self.at_once.learn(x, target, w, True)
+            return self.fast_path.learn(x, target, w, True)
         finally:
             turn.taken = False
 
@@ -67,7 +67,7 @@ class OneByOne:
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
                 turn.refuse()  # another thread has added a label since the target was coded
-            if self.at_once.learn(x, target, w) is not None:
+            if self.fast_path.learn(x, target, w) is not None:
                 return
             turn.thread = threading.get_ident()
             if self.block is None:
@@ -94,7 +94,7 @@ class OneByOne:
             prepared.target[0] = target
             prepared.weight[0] = w
             if prepared.pass_holder.learning_pass(prepared.addresses):
-                self._keep(prepared, features, self.free_rows)
+                self._free_or_use(prepared, features, self.free_rows)
             else:
                 features.reject(x)
                 self.run_pass(*prepared.arrays[2:])
@@ -102,35 +102,35 @@ class OneByOne:
             turn.thread = 0
             turn.taken = False
 
-    def _keep(
+    def _free_or_use(
         self, prepared: PreparedRow | PreparedList, features: FeatureIndex, free: FreeRows
     ) -> None:
         """Keep a prepared call that has been used: for the fast path, or else in the list of free calls."""
-        at_once, block = self.at_once, prepared.arrays[0]
-        if not (features.plain and definitions()):
+        fast_path, block = self.fast_path, prepared.arrays[0]
+        if not (features.plain and c_functions()):
             free.append(prepared)  # compiled code cannot read these names: no fast path
             return
-        if at_once.score is nothing and not features.scaled:
-            made = AtOnce.of(block, features, self.draws_features, *self._looks())
-            if made.score is not nothing:
-                made.call(self.scoring_pass, prepared.pass_holder.learning_pass)
-                made.use(prepared)
+        if fast_path.score is no_fast_path and not features.scaled:
+            made = FastPath.of(block, features, self.draws_features, *self._review_schedule())
+            if made.score is not no_fast_path:
+                made.set_passes(self.scoring_pass, prepared.pass_holder.learning_pass)
+                made.set_call(prepared)
                 own = self.__dict__
                 # no other thread runs between this comparison and the assignment (model/one_writer.py)
                 if (
                     own["block"] is block
                     and own["features"] is features
-                    and own["at_once"] is at_once
+                    and own["fast_path"] is fast_path
                 ):
-                    own["at_once"] = made
+                    own["fast_path"] = made
                     return
-        elif at_once.block is block and at_once.features is features:
-            found = at_once.call(self.scoring_pass, prepared.pass_holder.learning_pass)
-            if at_once.use(prepared) or found:
+        elif fast_path.block is block and fast_path.features is features:
+            found = fast_path.set_passes(self.scoring_pass, prepared.pass_holder.learning_pass)
+            if fast_path.set_call(prepared) or found:
                 return
         free.append(prepared)
 
-    def _looks(self) -> tuple[int, int]:
+    def _review_schedule(self) -> tuple[int, int]:
         """(sparsity threshold, arrival count) from which the fast path refuses sparse examples.
 
         The long way then reconsiders how the model stores its vectors.
@@ -154,12 +154,12 @@ class OneByOne:
             prepared.fill(places, self.features.values_of(x))
         except (struct.error, TypeError, OverflowError):
             self.features.reject(x)
-            raise RuntimeError(CHANGED) from None
+            raise RuntimeError(CHANGED_WHILE_READ) from None
         prepared.target[0] = target
         prepared.weight[0] = w
         if prepared.pass_holder.learning_pass(prepared.addresses):
-            self._keep(prepared, self.features, self.free_lists)
-            self.at_once.follow()  # a predicting thread may have made it before names got places
+            self._free_or_use(prepared, self.features, self.free_lists)
+            self.fast_path.update_places()  # a predicting thread may have made it before names got places
         else:
             self.features.reject(x)
             self.run_pass(*prepared.arrays[2:])
@@ -180,7 +180,7 @@ class OneByOne:
         River's scalers return NaN for features they have not learned, and progressive validation predicts
         first.
         """
-        found = self.at_once.score(x)
+        found = self.fast_path.score(x)
         return self._score_the_long_way(x) if found is None else found
 
     def _score_the_long_way(self, x: dict[Any, Any]) -> Any:
@@ -219,7 +219,7 @@ class OneByOne:
         if not self.scoring_pass(prepared.addresses):
             self.features.reject(x)
         scores = prepared.scores.tolist()  # before another thread may take the row
-        self._keep(prepared, features, free)
+        self._free_or_use(prepared, features, free)
         return scores
 
     def _score_list(self, x: dict[Any, Any]) -> Any:
@@ -227,7 +227,7 @@ class OneByOne:
         while True:
             features, free = self.features, self.free_lists
             before = features.taken_back
-            found = list(map(features.places.get, x, STRANGE))
+            found = list(map(features.places.get, x, NO_PLACES))
             if self.draws_features and -1 in found:
                 return self._score_with_unknown(x)
             prepared = self._list_for(x)  # whose block has room for all places found before
@@ -237,7 +237,7 @@ class OneByOne:
                 prepared.fill(found, features.values_of(x))
             except (struct.error, TypeError, OverflowError):
                 features.reject(x)
-                raise RuntimeError(CHANGED) from None
+                raise RuntimeError(CHANGED_WHILE_READ) from None
             if prepared.keyed and -1 in found:
                 prepared.write_order(x, found)
             if not self.scoring_pass(prepared.addresses):
@@ -247,8 +247,10 @@ class OneByOne:
                     prepared.write_order(x, found)
                     self.scoring_pass(prepared.addresses)
             scores = prepared.scores.tolist()
-            self._keep(prepared, features, free)
-            if features.taken_back == before or found == list(map(features.places.get, x, STRANGE)):
+            self._free_or_use(prepared, features, free)
+            if features.taken_back == before or found == list(
+                map(features.places.get, x, NO_PLACES)
+            ):
                 return scores  # else other names may have these places by now
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:

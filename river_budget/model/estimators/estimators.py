@@ -69,7 +69,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         twin, before = self.twin(), self.n_outputs
         twin.labels = labels
         twin.promote(before)
-        self.become(twin)
+        self.adopt(twin)
 
     def promote(self, before: int) -> None:
         """Resize the block to the number of outputs that the labels need."""
@@ -122,12 +122,12 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             target = labels.codes[y]
         except (KeyError, TypeError):
             return None
-        return self._learn_at_once(x, target, 1.0 if w == 1.0 else weight(w), labels)
+        return self._learn_fast(x, target, 1.0 if w == 1.0 else weight(w), labels)
 
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
         """The label with the highest score; None before the first label is known."""
-        scores = self.at_once.score(x)
+        scores = self.fast_path.score(x)
         return self.labels.label(self._score_the_long_way(x) if scores is None else scores)
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
@@ -238,7 +238,7 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
         For validation by hand; two calls compute every score twice.
         """
-        scores = self._learn_at_once(x, real(y), 1.0 if w == 1.0 else weight(w))
+        scores = self._learn_fast(x, real(y), 1.0 if w == 1.0 else weight(w))
         if scores is not None:
             score: float = scores[0]
             return score
@@ -248,7 +248,7 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The score, in the units of the targets that were learned."""
-        scores = self.at_once.score(x)
+        scores = self.fast_path.score(x)
         score: float = (self._score_the_long_way(x) if scores is None else scores)[0]
         return score
 

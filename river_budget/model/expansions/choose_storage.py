@@ -19,7 +19,7 @@ from ...core.block import blocks, layout
 from ...core.rounds.stream_warnings import MANY_NAMES
 from ..base.base import StreamModel
 from ..calls.calls import FreeRows
-from ..calls.fast_path import AtOnce
+from ..calls.fast_path import FastPath
 from ..inputs.batches import Batch
 from ..inputs.sparse_examples import (
     Lists,
@@ -33,35 +33,42 @@ from ..inputs.sparse_examples import (
     write_order,
 )
 
-NOT_KNOWN = itertools.repeat(None)  # defaults for dict.pop, as a name may have no place
-THIN = 32  # lists replace a small table if fewer than one entry in so many is not 0
-THICK = 8  # a table replaces lists if more than one entry in so many would not be 0
-LARGE = 2**15  # entries of a large table: all of them are read for every new name
-THIN_LARGE, THICK_LARGE = (
+NO_PLACES = itertools.repeat(None)  # defaults for dict.pop, as a name may have no place
+THIN_RATIO = 32  # lists replace a small table if fewer than one entry in so many is not 0
+THICK_RATIO = 8  # a table replaces lists if more than one entry in so many would not be 0
+LARGE_TABLE = 2**15  # entries of a large table: all of them are read for every new name
+THIN_RATIO_LARGE, THICK_RATIO_LARGE = (
     8,
     3,
 )  # the same ratios for a large table; lists take less memory from 4 on
-LOOK = 1024  # a table is reconsidered after n_entries / LOOK further arrivals, or later
-WORDS = 1024  # with so many names, few of them in each example, a float32 model warns: they may never end
-QUIET = 8  # lists reconsider a table after n_names / QUIET further arrivals without a new name
-FULL, NEARLY_EMPTY = 0.5, 0.1  # add or free places if names use a larger, or smaller, share of them
-SOME = 8  # names are given up, all at once, if one in so many is unused
-ROOMY = 4  # places per name in use: names are given up rarely, and many are used again before that
-SPARE = 1.5  # nodes allocated, as a multiple of those in use
-FEW_SLOTS = 2**14  # up to so many nodes more, so that small models seldom rearrange their nodes
-ENOUGH = 0.8  # with this share of the nodes that would be allocated, rearranging the present ones suffices
+ENTRIES_PER_ARRIVAL = (
+    1024  # a table is reconsidered after n_entries / ENTRIES_PER_ARRIVAL further arrivals, or later
+)
+ENDLESS_NAMES = 1024  # with so many names, few of them in each example, a float32 model warns: they may never end
+NAMES_PER_ARRIVAL = 8  # lists reconsider a table after n_names / NAMES_PER_ARRIVAL further arrivals without a new name
+FULL_SHARE, NEARLY_EMPTY_SHARE = (
+    0.5,
+    0.1,
+)  # add or free places if names use a larger, or smaller, share of them
+NAMES_PER_UNUSED = 8  # names are given up, all at once, if one in so many is unused
+PLACES_PER_NAME = (
+    4  # places per name in use: names are given up rarely, and many are used again before that
+)
+SPARE_NODES = 1.5  # nodes allocated, as a multiple of those in use
+FEW_NODES = 2**14  # up to so many nodes more, so that small models seldom rearrange their nodes
+ENOUGH_NODES = 0.8  # with this share of the nodes that would be allocated, rearranging the present ones suffices
 
 
 def is_thin(names: int, count: int, numbers: int) -> bool:
     """Whether a table of so many names by so many vectors, and one more, would be mostly zeros."""
     size = names * (count + 1)
-    return size > (THIN if size <= LARGE else THIN_LARGE) * numbers
+    return size > (THIN_RATIO if size <= LARGE_TABLE else THIN_RATIO_LARGE) * numbers
 
 
 def is_thick(names: int, count: int, numbers: int) -> bool:
     """Whether a table of so many names by so many vectors would be no waste."""
     size = names * count
-    return (THICK if size <= LARGE else THICK_LARGE) * numbers > size
+    return (THICK_RATIO if size <= LARGE_TABLE else THICK_RATIO_LARGE) * numbers > size
 
 
 class StoredVectors(StreamModel):
@@ -76,7 +83,7 @@ class StoredVectors(StreamModel):
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
         if self.features.loose and self.block is not None:
-            self._admit(names, beside)
+            self._place_names(names, beside)
         else:
             super().add_features(names, beside)
 
@@ -86,17 +93,17 @@ class StoredVectors(StreamModel):
             super()._add_to_others(names, beside)
             return
         lists, n = stored_in(self.block), len(self.features) + len(names)
-        few = n > THIN * len(beside)
+        few = n > THIN_RATIO * len(beside)
         thin = few or is_thin(n, len(lists), len(lists.places) + len(beside))
         if thin and self.narrow:
             super()._add_to_others(names, beside)
-            if few and n >= WORDS:
+            if few and n >= ENDLESS_NAMES:
                 head = blocks.views(self.block).head
                 head.alarm |= MANY_NAMES & ~head.said
         elif thin:
             self._store_in_lists(lists)
             known = self.features.places
-            self._admit(
+            self._place_names(
                 [
                     name
                     for name in {**dict.fromkeys(names), **dict.fromkeys(beside)}
@@ -109,7 +116,7 @@ class StoredVectors(StreamModel):
 
     def _store_in_lists(self, lists: Lists) -> None:
         """Replace the table by sparse lists, which keep only names in use."""
-        self._rebuild(self._used(lists), lists, slots_of(lists, SPARE))
+        self._rebuild(self._used(lists), lists, slots_of(lists, SPARE_NODES))
 
     def names_in_use(self) -> list[Any]:
         """The names that vectors use, in the order of summation."""
@@ -123,53 +130,55 @@ class StoredVectors(StreamModel):
         numbers[[self.features.places[name] for name in names]] = np.arange(len(names))
         return Lists(lists.starts, numbers[lists.places], lists.values)
 
-    _looked = 0  # the arrival number at which the storage was reconsidered last
-    _met = True  # whether new names have come since
+    _reviewed_at = 0  # the arrival number at which the storage was reconsidered last
+    _names_came = True  # whether new names have come since
 
-    def _looks(self) -> tuple[int, int]:
+    def _review_schedule(self) -> tuple[int, int]:
         """(sparsity threshold, arrival count) at which the storage is reconsidered.
 
         Once per `capacity` arrivals; less often for a large table, which takes long to read or to rebuild.
         """
         model, n = blocks.views(self.block), len(self.features)
         if self.narrow:
-            return THIN, layout.UNLIMITED
+            return THIN_RATIO, layout.UNLIMITED
         if self.features.loose:
-            return 0, self._looked + int(model.head.capacity) + n // QUIET
-        return THIN, self._looked + int(model.head.capacity) + model.vectors.size // LOOK
+            return 0, self._reviewed_at + int(model.head.capacity) + n // NAMES_PER_ARRIVAL
+        return THIN_RATIO, self._reviewed_at + int(
+            model.head.capacity
+        ) + model.vectors.size // ENTRIES_PER_ARRIVAL
 
-    def _is_due(self) -> bool:
+    def _review_is_due(self) -> bool:
         """Whether the storage is to be reconsidered now."""
-        return int(blocks.views(self.block).head.arrived) >= self._looks()[1]
+        return int(blocks.views(self.block).head.arrived) >= self._review_schedule()[1]
 
-    def _note_look(self) -> bool:
+    def _begin_review(self) -> bool:
         """Whether the storage is to be reconsidered now; if so, schedule the next time."""
-        due = self._is_due()
+        due = self._review_is_due()
         if due:
-            self._looked = int(blocks.views(self.block).head.arrived)
-        self.at_once.look_at(
-            self._looks()[1]
+            self._reviewed_at = int(blocks.views(self.block).head.arrived)
+        self.fast_path.set_review(
+            self._review_schedule()[1]
         )  # even if it is not due: more names mean a later time
         return due
 
-    def _look_for_zeros(self) -> None:
+    def _review_table(self) -> None:
         """Replace the table by lists if it has become thin and a review is due."""
-        if self._note_look():
+        if self._begin_review():
             model = blocks.views(self.block)
             count = int(model.head.count)
             numbers = int(np.count_nonzero(model.vectors[:, :count] != 0.0))
             if is_thin(len(self.features), count, numbers):
                 self._store_in_lists(stored_in(self.block))
 
-    def _look_at_names(self) -> bool:
+    def _review_lists(self) -> bool:
         """Replace lists by a table if they became long and no new names came; whether a review was due.
 
         A table has to be rebuilt for every new name, so it pays only when there are none.
         """
-        due = self.features.loose and self._note_look()
+        due = self.features.loose and self._begin_review()
         if due:
-            new = self.at_once.new_names() > 0
-            met, self._met = self._met or new, False
+            new = self.fast_path.take_new_names() > 0
+            met, self._names_came = self._names_came or new, False
             if not met:
                 self.choose_storage()
         return due
@@ -187,7 +196,7 @@ class StoredVectors(StreamModel):
         """
         twin = self.twin()
         twin._rebuild_itself(names, lists, slots, room)
-        self.become(twin)
+        self.adopt(twin)
 
     def _rebuild_itself(self, names: list[Any], lists: Lists, slots: int, room: int) -> None:
         """The same on this object, which is a twin."""
@@ -209,27 +218,27 @@ class StoredVectors(StreamModel):
 
     def rows_of(self, batch: Batch) -> Any:
         if self.block is None and batch.lists is not None and self.takes_lists:
-            self._begin(batch.names, batch.names_in_use(), batch.lists)
+            self._create_for_matrix(batch.names, batch.names_in_use(), batch.lists)
         if batch.lists is None:
             self.choose_storage()
         else:
-            self._look_at_names()
+            self._review_lists()
         return super().rows_of(batch)
 
-    def _begin(self, names: list[Any], used: list[Any], lists: Lists) -> None:
+    def _create_for_matrix(self, names: list[Any], used: list[Any], lists: Lists) -> None:
         """Create the block for a sparse matrix as first batch: with lists if it is thin, else with a table.
 
         names: its columns; used: those with an entry.
         """
         numbers = int(lists.starts[-1] - lists.starts[0])
-        thin = len(names) > THIN * (numbers / len(lists))
+        thin = len(names) > THIN_RATIO * (numbers / len(lists))
         if not thin or self.narrow:
             self.add_features(used if thin else names)
             return
         width = max(len(used), 1)
         self.features.rename(by_key(used))
         self.features.loosen(width)
-        slots = slots_for(int(SPARE * numbers / len(lists)))
+        slots = slots_for(int(SPARE_NODES * numbers / len(lists)))
         self.create_block(len(names), width=width, slots=slots)
         blocks.views(self.block).head.fresh = 1
         self.write_keys(self.features.places)
@@ -241,25 +250,25 @@ class StoredVectors(StreamModel):
 
         A model with lists keeps a new name only if a vector uses it afterwards.
         """
-        if self.features.loose and self._is_due():
+        if self.features.loose and self._review_is_due():
             self.features.check(x)  # before the storage may change
-        if self._look_at_names() and self.at_once.learn(x, target, w) is not None:
+        if self._review_lists() and self.fast_path.learn(x, target, w) is not None:
             return  # the fast path also gives up unused names
         features = self.features
         if not features.loose:
             super()._learn_list(x, target, w)
-            if THIN * len(x) < len(features.places):
-                self._look_for_zeros()
+            if THIN_RATIO * len(x) < len(features.places):
+                self._review_table()
             return
         prepared, places = self._list_for(x), features.places
         new = list(itertools.filterfalse(places.__contains__, x))
         if not new:
             self._learn_prepared(prepared, list(map(places.__getitem__, x)), x, target, w)
             return
-        self._met = True
+        self._names_came = True
         if len(features.vacant) < len(new):
             features.check(x)
-            self._make_room(len(new), x)
+            self._vacate_places(len(new), x)
             features = self.features
             prepared, places = self._list_for(x), features.places
         n, arrived, left = len(new), prepared.arrived, features.vacant.left
@@ -267,7 +276,7 @@ class StoredVectors(StreamModel):
         write_order(*prepared.known_order, offered, new)
         offer = iter(offered).__next__
         found = [offer() if place is None else place for place in map(places.get, x)]
-        named, taking_back = dict(zip(new, offered, strict=True)), map(places.pop, new, NOT_KNOWN)
+        named, taking_back = dict(zip(new, offered, strict=True)), map(places.pop, new, NO_PLACES)
         features.mark_if_not_plain(new)
         # comparing other names may raise, and then removing them from the dict would fail: use a copy
         kept = None if features.plain else places.copy()
@@ -284,18 +293,18 @@ class StoredVectors(StreamModel):
             else:
                 features.places = kept
 
-    def _admit(self, names: Collection[Any], beside: Collection[Any]) -> None:
+    def _place_names(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """Give new names their places; for more places, give up names that no vector uses, or add some."""
-        self._met = True
+        self._names_came = True
         if len(self.features.vacant) < len(names):
-            self._make_room(len(names), beside)
+            self._vacate_places(len(names), beside)
         offered = self.features.vacant.last(len(names))
         model = blocks.views(self.block)
         write_order(model.keys, model.ties, offered, names)
         self.features.take(names, offered)
         self.features.note_names(names, offered)
 
-    def _make_room(self, needed: int, beside: Collection[Any]) -> None:
+    def _vacate_places(self, needed: int, beside: Collection[Any]) -> None:
         """Provide so many vacant places: give up unused names, or resize the tables.
 
         `beside`: names to keep.
@@ -303,23 +312,28 @@ class StoredVectors(StreamModel):
         features, model = self.features, blocks.views(self.block)
         empty = model.columns["count"] == 0
         width, unused = int(model.head.width), len(features) - np.count_nonzero(~empty)
-        if SOME * unused > len(features) or len(features) + needed <= FULL * width:
+        if (
+            NAMES_PER_UNUSED * unused > len(features)
+            or len(features) + needed <= FULL_SHARE * width
+        ):
             features.forget(empty, beside)
-            self.at_once.follow()
+            self.fast_path.update_places()
         wanted = len(features) + needed
-        if wanted > FULL * width:
-            self._widen(ROOMY * wanted)
-        elif wanted < NEARLY_EMPTY * width:
+        if wanted > FULL_SHARE * width:
+            self._widen(PLACES_PER_NAME * wanted)
+        elif wanted < NEARLY_EMPTY_SHARE * width:
             lists = stored_in(self.block)
             names = by_key(features)
-            self._rebuild(names, lists, slots_of(lists, SPARE), ROOMY * wanted - len(names))
+            self._rebuild(
+                names, lists, slots_of(lists, SPARE_NODES), PLACES_PER_NAME * wanted - len(names)
+            )
 
     def _widen(self, width: int) -> None:
         """Resize the tables for so many names. Known names keep their places."""
         block, features = blocks.resized(self.block, width=width), self.features.widened(width)
         rows, lists = FreeRows(), FreeRows()
-        self._take(
-            block=block, features=features, at_once=AtOnce(), free_rows=rows, free_lists=lists
+        self._replace_attributes(
+            block=block, features=features, fast_path=FastPath(), free_rows=rows, free_lists=lists
         )
 
     def add_slots(self) -> bool:
@@ -333,8 +347,8 @@ class StoredVectors(StreamModel):
             self.use_block(block)
         if wanted:
             needed, slots = slots_in_use(self.block) + wanted, int(head.slots)
-            plenty = int(SPARE * needed) + min(needed, FEW_SLOTS)
-            if slots < ENOUGH * plenty:
+            plenty = int(SPARE_NODES * needed) + min(needed, FEW_NODES)
+            if slots < ENOUGH_NODES * plenty:
                 self._lengthen(plenty)
             else:
                 self.use_block(rearranged(self.block))

@@ -25,8 +25,10 @@ from ..protocols import Rows
 from .choose_storage import StoredVectors
 
 FIRST_CAPACITY = 64  # of a model without a budget
-WHOLE = 1024  # a model with at most this budget allocates all its vectors at the start; others grow
-GROWTH = 2  # the factor by which a block's capacity grows
+FULL_CAPACITY_BUDGET = (
+    1024  # a model with at most this budget allocates all its vectors at the start; others grow
+)
+GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
 MERGE, PROJECT = Merge(), Project()  # the default strategies
 
 
@@ -70,7 +72,7 @@ class BudgetModel(StoredVectors):
         """The capacity of a block for so many vectors and one more."""
         if self.budget_in_use is None:
             return self.columns_for(max(FIRST_CAPACITY, count + 1))
-        return self.columns_for(min(max(WHOLE, count), self.budget_in_use) + 1)
+        return self.columns_for(min(max(FULL_CAPACITY_BUDGET, count), self.budget_in_use) + 1)
 
     def columns_for(self, vectors: int) -> int:
         """The capacity of a block for so many vectors, rounded up to whole cache lines."""
@@ -78,7 +80,7 @@ class BudgetModel(StoredVectors):
 
     def prepare(self) -> None:
         """Double the capacity of the block, as models without a budget, or with a large one, need it."""
-        grown = GROWTH * int(blocks.views(self.block).head.capacity)
+        grown = GROWTH_FACTOR * int(blocks.views(self.block).head.capacity)
         if self.budget_in_use is not None:
             grown = min(grown, self.budget_in_use + 1)
         try:

@@ -12,14 +12,14 @@ import numpy as np
 
 from ...core.examples.finite import first_bad_row
 from .features import FeatureIndex, is_missing, number
-from .frames import NUMBERS, Frame
+from .frames import NUMBER_KINDS, Frame
 from .sparse_examples import Lists
 
-LARGE = (
+UNCACHED_BYTES = (
     2**20
 )  # bytes of a matrix that does not fit into the cache, so that a second pass over it is slow
 DOUBLE = np.dtype(np.float64)
-FEW = 4  # a batch with fewer than 1 / FEW of the known features as columns is converted to lists
+FEW_COLUMNS = 4  # a batch with fewer than 1 / FEW_COLUMNS of the known features as columns is converted to lists
 
 
 class NotFinite(Exception):
@@ -48,25 +48,25 @@ class Batch:
     def __init__(self, X: Any, predicted: bool = False, checked: bool = True):
         self.frame: Frame | None = None
         self.predicted = predicted
-        self._take(X, predicted)
+        self._read(X, predicted)
         self.checked = self.lists is not None
         if checked:
             self.check()
 
-    def _take(self, X: Any, predicted: bool) -> None:
+    def _read(self, X: Any, predicted: bool) -> None:
         if isinstance(X, np.ndarray):
             if X.ndim != 2:
                 raise ValueError(f"an array of examples must have 2 dimensions, not {X.ndim}")
             self.names: list[Any] = list(range(X.shape[1]))
             self.given = _numbers(X, predicted)
         elif is_sparse(X):
-            self._take_sparse(X, predicted)
+            self._read_sparse(X, predicted)
         else:
             self.frame = Frame(X)
             self.names = self.frame.names
             values = self.frame.sparse()
             if values is not None:
-                self._take_sparse(values, predicted)
+                self._read_sparse(values, predicted)
                 return
             values = self.frame.matrix()
             if values is None:
@@ -86,7 +86,7 @@ class Batch:
                 number(name, float(value))
         self.checked = True
 
-    def _take_sparse(self, X: Any, predicted: bool) -> None:
+    def _read_sparse(self, X: Any, predicted: bool) -> None:
         """Take the rows of a sparse matrix, with each column at most once in a row."""
         _check_places(X)
         matrix = X.tocsr()
@@ -212,7 +212,7 @@ class Batch:
         whole = self.lists is None and not features.loose
         if (
             whole
-            and len(features) <= FEW * len(self.names)
+            and len(features) <= FEW_COLUMNS * len(self.names)
             and set(self.names) <= features.places.keys()
         ):
             return self.rows(features)
@@ -316,7 +316,7 @@ def _as_writable(values: Any) -> Any:
 
 def _of_numbers(values: Any, predicted: bool) -> Any:
     """Convert an array to one of a numeric type, value by value if necessary."""
-    if values.dtype.kind in NUMBERS:
+    if values.dtype.kind in NUMBER_KINDS:
         return values
     read = number_or_zero if predicted else number
     table = values if values.ndim == 2 else values.reshape(-1, 1)

@@ -69,7 +69,7 @@ def are_plain(names: Iterable[Any]) -> bool:
     )
 
 
-def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
+def _tuple_getter(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
     """Like operator.itemgetter for several names, for at most one: it returns a tuple too."""
     return lambda x: tuple(x[name] for name in names)
 
@@ -159,7 +159,9 @@ class FeatureIndex:
         names = list(self.places)
         n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
-        get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
+        get: Callable[[Any], Sequence[Any]] = (
+            operator.itemgetter(*names) if n > 1 else _tuple_getter(names)
+        )
         scaled = self._scaled_places()
 
         def pack(x: dict[Any, Any], values: Any) -> bool:
@@ -214,7 +216,7 @@ class FeatureIndex:
         names_at[taken] = list(map(id, places))
         vacant.fill(np.flatnonzero(names_at == 0)[::-1])
         self.vacant, self.names_at = vacant, names_at
-        self.loose, self._pack, self.width = True, _never, width
+        self.loose, self._pack, self.width = True, _pack_nothing, width
 
     def widened(self, width: int) -> FeatureIndex:
         """A new loose index with the same names at the same places, and room for more."""
@@ -374,5 +376,5 @@ class FeatureIndex:
         return by_key({**dict.fromkeys(self.places), **dict.fromkeys(names)})
 
 
-def _never(x: dict[Any, Any], values: Any) -> bool:
+def _pack_nothing(x: dict[Any, Any], values: Any) -> bool:
     return False

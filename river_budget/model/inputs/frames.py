@@ -9,8 +9,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
-NUMBERS = "biuf"  # numpy's codes for kinds of numeric types
-FLOATS = np.dtype(np.float64), np.dtype(np.float32)
+NUMBER_KINDS = "biuf"  # numpy's codes for kinds of numeric types
+FLOAT_TYPES = np.dtype(np.float64), np.dtype(np.float32)
 
 
 def is_of_pandas(given: Any, kind: str) -> bool:
@@ -57,7 +57,7 @@ class Frame:
         """The values as a matrix, if all columns have numeric types; else None."""
         if self.is_pandas_like:
             values = self.native.to_numpy()  # faster than asking for the type of each column
-            if values.dtype.kind in NUMBERS:
+            if values.dtype.kind in NUMBER_KINDS:
                 return values
         if all(kind.is_numeric() or kind == nw.Boolean for kind in self.seen.schema.values()):
             return dataframe.to_numpy(self.seen)
@@ -83,7 +83,9 @@ def column_of(series: Any) -> tuple[Any, Any]:
     """(values, name) of a series: an array if they are numbers or booleans and none is missing, or a list."""
     if is_of_pandas(series, "Series") and isinstance(series.dtype, np.dtype):
         values = series.to_numpy()
-        if values.dtype.kind in "biu" or (values.dtype in FLOATS and not np.isnan(values).any()):
+        if values.dtype.kind in "biu" or (
+            values.dtype in FLOAT_TYPES and not np.isnan(values).any()
+        ):
             return values, series.name
     seen = dataframe.into_series(series)
     if seen.dtype.is_numeric() or seen.dtype == nw.Boolean:

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.block import blocks, layout
 from ...parameters import as_float
 
-WHOLE = 2**53  # all integers up to it are exact as floats
+EXACT_INTEGERS = 2**53  # all integers up to it are exact as floats
 FEW_NAMES = 32  # up to so many names are handled one by one, more as arrays
 
 # The order of summation: features are sorted by key, and those with equal keys by tie. Both depend on the
@@ -34,7 +34,9 @@ def key_and_tie(name: Any) -> tuple[float, int]:
     """(sort key, tie) of a name, which determine its place in the order of summation."""
     if type(name) is str:
         return _of_octets(_octets(name), TEXT)
-    if type(name) is int and -WHOLE < name < WHOLE:  # the usual case: numbers of columns
+    if (
+        type(name) is int and -EXACT_INTEGERS < name < EXACT_INTEGERS
+    ):  # the usual case: numbers of columns
         return _number_key(float(name), name), _hash_tie(name)
     try:
         value = as_float(name)  # 1, 1.0 and True are one key of a dict
@@ -90,7 +92,7 @@ def order_of(names: Collection[Any]) -> tuple[Any, Any]:
     try:
         if kinds == {int} and key_mask == ALL_BITS:  # the numbers of columns
             keys = np.fromiter(names, np.float64, n)
-            if (np.abs(keys) < WHOLE).all():
+            if (np.abs(keys) < EXACT_INTEGERS).all():
                 hashes = np.fromiter(map(hash, names), np.int64, n)
                 return keys, -1 - hashes % NUMBER_MODULUS
         if kinds == {str}:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...parameters import as_float
-from .frames import NUMBERS, column_of
+from .frames import NUMBER_KINDS, column_of
 
 
 def plain(label: Any) -> Any:
@@ -258,7 +258,7 @@ class Targets:
     def coded(self, labels: Labels, start: int, stop: int) -> tuple[Any, int]:
         """(codes of the targets from start to stop, how many there are before an unknown label)"""
         some = self.values[start:stop]
-        if isinstance(some, np.ndarray) and some.dtype.kind in NUMBERS:
+        if isinstance(some, np.ndarray) and some.dtype.kind in NUMBER_KINDS:
             if self._all_known(labels):
                 return np.where(some, labels.codes[True], labels.codes[False]), len(some)
             codes = np.full(len(some), math.nan)
@@ -290,7 +290,7 @@ class Targets:
 
     def numbers(self) -> Any:
         """The targets as finite numbers, for regression."""
-        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in NUMBERS:
+        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in NUMBER_KINDS:
             numbers = np.require(self.values, np.float64, ["C", "A", "W"])
             if np.isfinite(numbers).all():
                 return numbers
@@ -326,7 +326,7 @@ def weights(w: Any, n: int) -> Any:
         w, _ = column_of(w)
     if len(w) != n:
         raise ValueError(f"{n} examples but {len(w)} weights w")
-    if isinstance(w, np.ndarray) and w.ndim == 1 and w.dtype.kind in NUMBERS:
+    if isinstance(w, np.ndarray) and w.ndim == 1 and w.dtype.kind in NUMBER_KINDS:
         numbers = np.require(w, np.float64, ["C", "A"])
         if (np.isfinite(numbers) & (numbers >= 0.0)).all():
             return numbers
