@@ -1,4 +1,4 @@
-"""A guard at the front of a pipeline: one bad row must not spoil what stands behind it."""
+"""Guard: a first step of a pipeline that keeps values which are no finite numbers from the steps behind it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class BadRows(base.AnomalyDetector):
     """1 for an example with a value that is no finite number, 0 for all others. Learns nothing."""
 
     def learn_one(self, x: dict[Any, Any]) -> None:
-        """There is nothing to learn."""
+        """Do nothing: there is nothing to learn."""
 
     def score_one(self, x: dict[Any, Any]) -> float:
         return float(any(as_float(value) is None for value in x.values()))
@@ -70,7 +70,7 @@ class Guard(base.Transformer):
             return super().__or__(other)  # type: ignore[no-untyped-call]
         from river import anomaly  # here, as it takes longer to load than this package
 
-        # River's pipelines leave out an example at an anomaly filter and nowhere else
+        # only at an anomaly filter do River's pipelines leave out an example
         skip = anomaly.ThresholdFilter(BadRows(), 0.5)  # type: ignore[no-untyped-call]
         behind = super().__or__(other)  # type: ignore[no-untyped-call]
         return ("SkipBadRows", skip) | behind

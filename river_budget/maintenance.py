@@ -16,14 +16,14 @@ __all__ = ["Merge", "Project", "RemoveOldest", "RemoveRandom", "RemoveSmallest"]
 
 
 class Maintenance(Value):
-    """What all strategies have in common."""
+    """The base class of all strategies."""
 
     _code: codes.Maintenance
     needs_rbf: ClassVar[bool] = False
 
     @property
     def kind(self) -> codes.Strategy:
-        """Which pass it needs."""
+        """The group of strategies whose pass it needs."""
         return codes.Strategy.REMOVE
 
     def header_fields(self, n_features: int = 0) -> dict[str, Any]:

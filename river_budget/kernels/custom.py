@@ -1,4 +1,4 @@
-"""Kernel functions of users."""
+"""Custom: kernel functions written by users."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Custom(Kernel):
         return hash((Custom, self.known_as))
 
     def __reduce__(self) -> Any:
-        return Custom, (self.function, self.name)  # so that it is known in the other process
+        return Custom, (self.function, self.name)  # unpickling registers it in the other process
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return {
@@ -108,6 +108,6 @@ def _text(name: str, value: Any) -> None:
 
 
 def _same_code(a: Any, b: Any) -> bool:
-    """Whether two functions are one, perhaps defined again."""
+    """Whether two functions have the same code, perhaps as it was defined twice."""
     one, other = (getattr(getattr(f, "py_func", f), "__code__", f) for f in (a, b))
     return bool(a is b or one == other)

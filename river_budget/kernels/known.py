@@ -1,4 +1,4 @@
-"""The usual kernels."""
+"""The usual kernels: Gaussian, Laplacian, polynomial and linear."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Polynomial(Kernel):
 
     """
 
-    file_limits = {"degree": 10_000}  # of what a file may ask for: rounds of one kernel value
+    file_limits = {"degree": 10_000}  # the largest degree in a file: a kernel value takes so many steps
 
     def __init__(self, degree: int = 3, gamma: float | str = 1.0, coef0: float = 1.0):
         whole(1)("degree", degree)

@@ -1,4 +1,4 @@
-"""Kernels that do not depend on the lengths of examples."""
+"""Normalised kernels, which do not depend on the lengths of examples."""
 
 from __future__ import annotations
 

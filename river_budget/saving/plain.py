@@ -1,4 +1,4 @@
-"""Names, labels and parameters as JSON, and back.
+"""Encode names, labels and parameters as JSON values, and decode them.
 
 Text, booleans, None and whole numbers are what they are in JSON. Others are an object of one entry:
 {"float": repr}, {"tuple": [...]}, {"dict": [[name, value], ...]}, {"RBF": {parameters}} and so on for kernels and
@@ -18,7 +18,7 @@ from ..core.expansion import custom_kernels
 from ..parameters import Value
 from .errors import SavedModelError
 
-DEEPEST = 20  # tuples within tuples
+DEEPEST = 20  # the depth up to which tuples may be nested
 VALUES = {
     name: getattr(module, name) for module in (kernels, maintenance) for name in module.__all__
 }
@@ -29,7 +29,7 @@ def encoded(value: Any, depth: int = 0) -> Any:
         value = value.item()
     if value is None or type(value) in (bool, int, str):
         return value
-    if type(value) is float and value == value:  # no NaN is equal to another
+    if type(value) is float and value == value:  # not NaN: as a name it would never be found again
         return {"float": repr(value)}
     if type(value) is tuple and depth < DEEPEST:
         return {"tuple": [encoded(part, depth + 1) for part in value]}
@@ -48,7 +48,7 @@ def encoded(value: Any, depth: int = 0) -> Any:
 
 
 def number(value: Any) -> Any:
-    """The same for a number that may be NaN."""
+    """Encode a number that may be NaN."""
     return {"float": "nan"} if value != value else encoded(value)
 
 
@@ -80,12 +80,12 @@ def _is_pair(value: Any) -> bool:
 def _dict(pairs: list[Any], depth: int) -> dict[Any, Any]:
     try:
         return {decoded(key, depth): decoded(value, depth) for key, value in pairs}
-    except TypeError:  # a key of a forged file that cannot be one
+    except TypeError:  # an unhashable key in a forged file
         raise SavedModelError("the file is damaged: a table has no names") from None
 
 
 def _kernel_function(name: Any) -> kernels.Custom:
-    """The kernel of a function that is known here by its name: none is ever taken from a file."""
+    """The kernel whose function is registered under this name; a file contains names of functions only."""
     function = custom_kernels.function_of(name) if isinstance(name, str) else None
     if function is None:
         raise SavedModelError(
@@ -96,7 +96,7 @@ def _kernel_function(name: Any) -> kernels.Custom:
 
 
 def built(kind: Any, parameters: Any, depth: int = 0) -> Any:
-    """An object from its parameters, which its constructor checks."""
+    """An object made from its parameters, which its constructor checks."""
     if not isinstance(parameters, dict):
         raise SavedModelError(f"the file is damaged: {short(parameters)} are no parameters")
     arguments = {name: decoded(value, depth + 1) for name, value in parameters.items()}
@@ -107,5 +107,5 @@ def built(kind: Any, parameters: Any, depth: int = 0) -> Any:
 
 
 def short(value: Any) -> str:
-    """A few words of it: in a forged file, anything may be very long."""
+    """An abbreviated repr for error messages: in a forged file any value may be very long."""
     return reprlib.repr(value)

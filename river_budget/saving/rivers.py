@@ -1,4 +1,4 @@
-"""River's own models in files, as far as they stand in a pipeline with one of ours.
+"""Encode and decode River's own models that may be steps of a pipeline with one of ours.
 
 scalers        {"class": "StandardScaler", "parameters": ..., "table": [[feature, count, mean, var], ...]}
                {"class": "MinMaxScaler", "parameters": ..., "table": [[feature, min, max], ...]}
@@ -24,13 +24,13 @@ from . import plain
 from .errors import SavedModelError
 
 Node = dict[str, Any]
-MOST = 2**53  # examples that a scaler may have seen
+MOST = 2**53  # examples that a scaler in a file may claim to have seen
 LINEAR = ("l2", "intercept_init", "clip_gradient")
 Inner = Callable[[Any], Any]  # encodes or decodes a model within another
 
 
 def _river() -> Any:
-    """River's models, when they are needed: they take longer to load than all of this package."""
+    """River's modules, imported when they are needed: they take longer to load than this whole package."""
     from river import anomaly, linear_model, multiclass, optim, preprocessing
 
     return anomaly, linear_model, multiclass, optim, preprocessing
@@ -91,7 +91,7 @@ def _with_table(model: Any, table: list[list[Any]], parameters: dict[str, Any]) 
 
 
 def _rate(model: Any, optimizer: Any) -> Any:
-    """The constant rate of plain gradient descent."""
+    """The rate of an optimizer, which must be plain SGD with a constant rate."""
     optim = _river()[3]
     if type(optimizer) is not optim.SGD or type(optimizer.lr) is not optim.schedulers.Constant:
         raise SavedModelError(
@@ -173,7 +173,7 @@ def _rows(table: Any, length: int) -> list[list[Any]]:
 
 
 def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
-    """The rows of a scaler: a feature, then numbers of these kinds."""
+    """The rows of a scaler's table: a feature name, then numbers of these types."""
     table = node.get("table")
     if not isinstance(table, list):
         raise _damaged("a scaler has no table")
@@ -192,7 +192,7 @@ def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
 
 
 def _too_large(value: Any) -> bool:
-    """Whole numbers come from scalers that have seen no others; beyond these no float follows."""
+    """Whether an integer is too large for arithmetic with floats. (Scalers of integer features have integers.)"""
     return isinstance(value, int) and abs(value) > 2**1000
 
 

@@ -1,4 +1,4 @@
-"""The state of one of our models: its class and parameters, features and labels, numbers, and arrays.
+"""Encode and decode the state of one of our models: parameters, features, labels, numbers and arrays.
 
 The block of a model is not saved as it lies in memory: its layout may change, the names of its parts may not.
 Everything that follows from the parameters is made anew by the model itself, so that nothing in a file decides
@@ -47,12 +47,12 @@ ARRAYS = {  # name in the file: table of the block
     "strains": "strains",
     "distances": "distances",
 }
-YOUNGER = {"strains": 1.0}  # and what stands there where a file has none yet
-SQUARE = ("factor", "distances")  # tables of vectors by vectors
-LISTS = ("starts", "places", "numbers")  # of vectors that are kept as lists
-OF_VECTORS = ("norms", "arrivals")  # which random features do not have
-LARGE = 1e15  # far above any curvature
-WHOLE = 2**62  # whole numbers in a file are smaller
+YOUNGER = {"strains": 1.0}  # tables that older files lack, and what to fill them with
+SQUARE = ("factor", "distances")  # tables with a row and a column per vector
+LISTS = ("starts", "places", "numbers")  # the arrays of vectors stored as sparse lists
+OF_VECTORS = ("norms", "arrivals")  # tables of expansions only, not of random features
+LARGE = 1e15  # the largest curvature in a file; real ones are far smaller
+WHOLE = 2**62  # integers in a file must be smaller
 
 
 def is_expansion(model: Any) -> bool:
@@ -76,9 +76,9 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
 
 
 def _names_kept(model: Any) -> list[Any]:
-    """All names, or of those that come and go the ones in use."""
+    """The names that are saved: all, or in models whose names come and go those in use."""
     if not model.features.loose or model.block is None:
-        # those of a narrow table stand where there was room, and are put in order when they are read
+        # the names of a narrow table are in the order of arrival: save them in the order of summation
         in_order = is_expansion(model) and model.narrow
         return by_key(model.features) if in_order else list(model.features)
     return model.names_in_use() if is_expansion(model) else []  # frequencies follow from names
@@ -114,19 +114,19 @@ def _table(block: Any, attribute: str) -> Any:
 
 
 def _appended(arrays: list[Any], table: Any) -> int:
-    """The place of a copy of a table, which holds the moment."""
+    """Append a copy of a table to the arrays, and return its index."""
     arrays.append(np.array(table, table.dtype.newbyteorder("<"), order="C"))
     return len(arrays) - 1
 
 
 def _rows(model: Any, table: Any) -> Any:
-    """The rows of the features."""
+    """The rows of a table that belong to features, in the order of the names that are saved."""
     places = model.features.places
     return table[[places[name] for name in _names_kept(model)]].astype(float)
 
 
 def _factor(model: Any, table: Any) -> Any:
-    """Above a triangle nothing is ever read."""
+    """The factor to be saved: its lower triangle, as the rest is never read; or the whole table."""
     return table if model.factor_is_table else np.tril(table)
 
 
@@ -134,7 +134,7 @@ def _number(value: Any) -> Any:
     plain_value = value.item()
     if isinstance(plain_value, float):
         return None if math.isnan(plain_value) else {"float": repr(plain_value)}
-    return str(plain_value)  # 64 bits are too much for many readers of JSON
+    return str(plain_value)  # many JSON readers cannot represent integers of 64 bits
 
 
 # from the file
@@ -158,7 +158,7 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
 
 
 def _with_older_meaning(kind: Any, parameters: Any) -> Any:
-    """Parameters that a file does not know have the values that act as it remembers."""
+    """Parameters with defaults for those that older files lack, so that the model behaves as it did then."""
     if not isinstance(parameters, dict):
         return parameters
     return {name: plain.encoded(value) for name, value in kind.file_defaults.items()} | parameters
@@ -269,7 +269,7 @@ def _finite(
 
 
 def _drop_idle_vectors(model: Any) -> None:
-    """Keep the vectors that have coefficients."""
+    """Drop the vectors whose coefficients are 0, for a model that only predicts."""
     block = blocks.views(model.block)
     n = int(block.head.count)
     used = np.flatnonzero(block.coefficients[:, :n].any(axis=0))
@@ -284,7 +284,7 @@ def _drop_idle_vectors(model: Any) -> None:
 def _fields(
     model: Any, numbers: dict[str, Any], count: int, width: int, only_predicts: bool
 ) -> dict[str, Any]:
-    """The header of the new block: as the model makes it, and a few numbers from the file."""
+    """The header fields of the new block: those of a new model, and a few numbers from the file."""
     fields: dict[str, Any] = model.header_fields(max(width, 1)) | {"width": width}
     fields["arrived"] = _whole(numbers.get("arrived"), "arrived")
     fields["random"] = _whole(numbers.get("random"), "random", 2**64)
@@ -298,7 +298,7 @@ def _fields(
             raise damaged("gamma is out of range")
     fields["judged"] = _whole(numbers.get("judged", "0"), "judged")
     fields |= _link(numbers)
-    if "count" in fields:  # of frequencies: follows from the parameters
+    if "count" in fields:  # the number of frequencies, which the parameters determine
         if count != fields["count"]:
             raise damaged("its size does not fit its parameters")
     else:
@@ -315,7 +315,7 @@ def _fields(
 
 
 def _link(numbers: dict[str, Any]) -> dict[str, float]:
-    """What scores are worth."""
+    """The numbers of the calibration, checked."""
     link = {name: _real(numbers[name], name) for name in LINK if name in numbers}
     for name, value in link.items():
         least = -LARGE if name == "cross_curvature" else 0.0
@@ -328,7 +328,7 @@ def _link(numbers: dict[str, Any]) -> dict[str, float]:
 
 
 def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
-    """The algorithm's own numbers. Those that say which kind of it this is do not come from the file."""
+    """Restore the algorithm's own record; integers that initial_state sets must have these values."""
     record, start = model.state_record(), model.initial_state()
     for name, value in start.items():
         record[name] = value
@@ -352,7 +352,7 @@ def _restore_array(
     if name == "vectors":
         shape = (len(model.features), count)
     array = source.array(place, shape, table.dtype.kind, name)
-    # the squared length of a vector may overflow, everything else is finite
+    # a squared length may have overflowed, all other numbers must be finite
     if np.isnan(array).any() or (name != "norms" and np.isinf(array).any()):
         raise damaged(f"its {name} are not finite")
     if table.dtype == np.float32 and (np.abs(array) > LARGEST).any():
@@ -361,7 +361,7 @@ def _restore_array(
 
 
 def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Lists:
-    """Vectors as lists, of the features of the file."""
+    """The vectors of a file that stores them as sparse lists, checked."""
     if not (is_expansion(model) and model.takes_lists) or model.narrow:
         raise damaged("it has lists, and cannot keep any")
     names = list(model.features)
@@ -386,7 +386,7 @@ def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Li
 
 
 def _restore_order(model: Any, lists: Lists | None) -> None:
-    """Lists into their nodes; a table of vectors into the order of summation, which older files do not have."""
+    """Store lists in the block; sort a table of an older file in the order of summation, which it lacks."""
     if lists is not None:
         model.features.loosen(blocks.width_in(model.block))
         blocks.views(model.block).head.fresh = 1

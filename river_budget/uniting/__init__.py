@@ -1,4 +1,4 @@
-"""Merging models that have learned apart: one model that stands for all of them."""
+"""merge: one model from several that have learned different examples, their weighted sum."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _merged_target_scaler(models: list[Any], weights: list[float], budget: int |
 
 
 def _same_map(models: list[Nystroem]) -> Nystroem:
-    """Maps onto different landmarks have different features, of which there is no sum."""
+    """The first of these maps if all have the same landmarks; else an error, as their features differ."""
     first = models[0]
     check_alike(models, first)
     for model in models:
