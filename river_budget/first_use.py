@@ -1,4 +1,4 @@
-"""Print a line on a terminal while numba compiles, so that the first call of a model does not look like a hang."""
+"""Print a line on a terminal while numba compiles, so that a first call does not look like a hang."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numba.core import event
 
 from .progress import Progress
 
-SLOW = 1.0  # seconds of compilation after which the line is printed
+SLOW_SECONDS = 1.0  # seconds of compilation after which the line is printed
 PACKAGE = __name__.partition(".")[0]
 
 
 class FirstUse(event.Listener):  # type: ignore[misc]
     """A listener to numba's compilation events that prints one line per process, on terminals only."""
 
-    def __init__(self, slow: float = SLOW):
+    def __init__(self, slow: float = SLOW_SECONDS):
         self.slow = slow
         self.said = False
         self.depth = 0  # nesting: callees are compiled while their callers are
@@ -34,7 +34,7 @@ class FirstUse(event.Listener):  # type: ignore[misc]
         if sys.stderr is None or not sys.stderr.isatty():
             return
         self.begun = time.monotonic()
-        self.timer = threading.Timer(max(self.slow - self.spent, 0.0), self._say)
+        self.timer = threading.Timer(max(self.slow - self.spent, 0.0), self._print_once)
         self.timer.daemon = True
         self.timer.start()
 
@@ -45,8 +45,10 @@ class FirstUse(event.Listener):  # type: ignore[misc]
             self.timer = None
             self.spent += time.monotonic() - self.begun
 
-    def _say(self) -> None:
-        if self.said or Progress.drawing:  # a progress bar shows activity, and a line would break it
+    def _print_once(self) -> None:
+        if (
+            self.said or Progress.drawing
+        ):  # a progress bar shows activity, and a line would break it
             return
         self.said = True
         print(
@@ -57,6 +59,6 @@ class FirstUse(event.Listener):  # type: ignore[misc]
         )
 
 
-def announce() -> None:
+def announce_compilation() -> None:
     """Register the listener with numba."""
     event.register("numba:compile", FirstUse())  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Guard: a first step of a pipeline that keeps values which are no finite numbers from the steps behind it."""
+"""Guard: a first step of a pipeline that keeps values which are no finite numbers out of it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class BadRows(base.AnomalyDetector):
 class Guard(base.Transformer):
     """Keeps values that are no finite numbers (NaN, infinity, None, text) out of a pipeline.
 
-    Scalers and other statistics of River learn such values before a model behind them can refuse, and are then
-    spoilt for good. Put a guard in front: `rb.Guard("skip") | StandardScaler() | model`.
+    Scalers and other statistics of River learn such values before a model behind them can refuse, and are
+    then spoilt for good. Put a guard in front: `rb.Guard("skip") | StandardScaler() | model`.
 
     In prediction a bad value counts as absent, or as the last good one; only "raise" refuses there too.
 
@@ -36,8 +36,8 @@ class Guard(base.Transformer):
     ----------
     on_bad
         What to do with an example to be learned that holds a bad value: "raise" an error that names the
-        feature, "skip" the example as if it had never come, or put the "last" good value of the feature in its
-        place (where there is none, the feature counts as absent).
+        feature, "skip" the example as if it had never come, or put the "last" good value of the feature in
+        its place (where there is none, the feature counts as absent).
 
     Examples
     --------

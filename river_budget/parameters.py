@@ -58,7 +58,9 @@ def as_float(value: Any) -> float | None:
 
 
 Check = Callable[[str, Any], None]
-MOST = 2**53  # the largest integer of a parameter: beyond any memory, and exact as a float
+LARGEST_INTEGER = (
+    2**53
+)  # the largest integer of a parameter: beyond any memory, and exact as a float
 
 
 def _is_number(value: Any) -> bool:
@@ -96,7 +98,7 @@ def boolean(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False, not {value!r}")
 
 
-def whole(least: int, most: float = MOST) -> Check:
+def whole(least: int, most: float = LARGEST_INTEGER) -> Check:
     def check(name: str, value: Any) -> None:
         if not (isinstance(value, numbers.Integral) and _is_number(value) and int(value) >= least):
             raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
@@ -124,7 +126,7 @@ def optional(check: Check) -> Check:
 
 
 def _example(kind: type, value: Any) -> str:
-    """An example of a valid value, for error messages: the class that was probably meant, or the first one."""
+    """An example of a valid value, for error messages: the class probably meant, or the first one."""
     meant = value.__name__ if isinstance(value, type) else str(value)
     package, public = kind.__module__.split(".")[:2]  # a public module, or a folder
     names: list[str] = sys.modules[f"{package}.{public}"].__all__

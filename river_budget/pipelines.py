@@ -60,11 +60,9 @@ def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
     >>> from river import preprocessing
     >>> import river_budget as rb
 
-    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier()
-    >>> for i in range(100):
-    ...     model.learn_one({"a": i % 7, "b": i % 3}, i % 7 > 3)
-    >>> rb.decision_function_one(model, {"a": 6, "b": 1}) > 0 > rb.decision_function_one(model, {"a": 0, "b": 1})
-    True
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier() >>> for i in range(100): ...
+    model.learn_one({"a": i % 7, "b": i % 3}, i % 7 > 3) >>> rb.decision_function_one(model, {"a": 6, "b":
+    1}) > 0 > rb.decision_function_one(model, {"a": 0, "b": 1}) True
 
     References
     ----------

@@ -9,10 +9,10 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-WIDTH = 20  # characters of the bar
-PAUSE = 0.1  # seconds between two drawings on a terminal
-PLAIN_PAUSE = 10.0  # seconds between two lines elsewhere, as in a log file
-ENOUGH = 0.1  # with a smaller share of the steps done, the remaining time is not estimated
+BAR_WIDTH = 20  # characters of the bar
+REDRAW_SECONDS = 0.1  # seconds between two drawings on a terminal
+LINE_SECONDS = 10.0  # seconds between two lines elsewhere, as in a log file
+ESTIMATE_SHARE = 0.1  # with a smaller share of the steps done, the remaining time is not estimated
 
 
 class Progress:
@@ -60,7 +60,7 @@ class Progress:
         Progress.drawing += self._terminal
         self._text = ""
         self._began = time.monotonic()
-        self._drawn = -PLAIN_PAUSE  # when, counted from the beginning
+        self._drawn = -LINE_SECONDS  # seconds from the beginning to the last drawing
         self._length = 0
         self._lock = threading.RLock()
         self._draw()
@@ -76,7 +76,7 @@ class Progress:
         with self._lock:
             self._text = text
             since = self._elapsed - self._drawn
-            if since >= (PAUSE if self._terminal else PLAIN_PAUSE):
+            if since >= (REDRAW_SECONDS if self._terminal else LINE_SECONDS):
                 self._draw()
 
     def close(self) -> None:
@@ -118,14 +118,14 @@ class Progress:
         self._drawn = self._elapsed
 
     def _bar(self) -> str:
-        filled = WIDTH * self.done // max(self.total, 1)
-        return f"{self.label} [{'#' * filled:.<{WIDTH}}] {self._state()}"
+        filled = BAR_WIDTH * self.done // max(self.total, 1)
+        return f"{self.label} [{'#' * filled:.<{BAR_WIDTH}}] {self._state()}"
 
     def _state(self) -> str:
         """The numbers of steps, the times and the text."""
         passed = self._elapsed
         state = f"{self.done}/{self.total}, {clock(passed)} passed"
-        if 0 < ENOUGH * self.total <= self.done < self.total:
+        if 0 < ESTIMATE_SHARE * self.total <= self.done < self.total:
             state += f", {clock(passed * (self.total - self.done) / self.done)} to go"
         return f"{state}: {self._text}" if self._text else state
 

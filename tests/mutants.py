@@ -409,7 +409,7 @@ SHELLS = [
     ),
     Mutant(
         "saving/container.py",
-        "if EXPANSION * length > max_bytes:",
+        "if JSON_EXPANSION * length > max_bytes:",
         "if length > max_bytes:",
         "saving",
         "large or too or unfold",

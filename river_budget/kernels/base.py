@@ -23,13 +23,13 @@ class Kernel(Value):
         raise NotImplementedError
 
 
-PER_FEATURE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)/d", re.ASCII)
+WIDTH_PER_FEATURE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)/d", re.ASCII)
 
 
 def check_width(gamma: float | str) -> None:
     if not isinstance(gamma, str):
         positive("gamma", gamma)
-    elif gamma != "auto" and not (PER_FEATURE.fullmatch(gamma) and _multiple(gamma) > 0.0):
+    elif gamma != "auto" and not (WIDTH_PER_FEATURE.fullmatch(gamma) and _multiple(gamma) > 0.0):
         raise ValueError(
             f"gamma must be a positive number, 'auto', or a text such as '2/d', not {gamma!r}"
         )

@@ -1,8 +1,8 @@
 """Envelope: what all file formats of this package share, magic bytes, a checksum and a header in JSON.
 
-A file begins with its magic bytes. The header is an object with `format` (the version of the format, a number) and
-`river_budget` (the version that wrote the file). In front of it stands its length: 8 bytes, little endian. The
-checksum is the SHA-256 of the content; each format has its own place for it.
+A file begins with its magic bytes. The header is an object with `format` (the version of the format, a
+number) and `river_budget` (the version that wrote the file). In front of it stands its length: 8 bytes,
+little endian. The checksum is the SHA-256 of the content; each format has its own place for it.
 """
 
 from __future__ import annotations

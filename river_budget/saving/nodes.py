@@ -23,7 +23,7 @@ from .source import Source
 
 Node = dict[str, Any]
 PACKAGE = "river_budget.algorithms."
-DEEPEST = 10  # the depth up to which pipelines may be nested
+DEEPEST_PIPELINE = 10  # the depth up to which pipelines may be nested
 
 
 _registered: dict[str, Any] = {}
@@ -77,8 +77,10 @@ def encoded(model: Any, arrays: list[Any], depth: int = 0) -> Node:
 
 
 def _node(model: Any, arrays: list[Any], depth: int) -> Node:
-    if depth > DEEPEST:
-        raise SavedModelError(f"more than {DEEPEST} pipelines within each other cannot be saved")
+    if depth > DEEPEST_PIPELINE:
+        raise SavedModelError(
+            f"more than {DEEPEST_PIPELINE} pipelines within each other cannot be saved"
+        )
     if type(model) is compose.Pipeline:
         steps = [
             [_step_name(name), encoded(step, arrays, depth + 1)]
@@ -104,7 +106,7 @@ def _step_name(name: Any) -> str:
 def decoded(node: Any, source: Source, depth: int = 0) -> Any:
     """The model of a node."""
     try:
-        if not isinstance(node, dict) or depth > DEEPEST:
+        if not isinstance(node, dict) or depth > DEEPEST_PIPELINE:
             raise SavedModelError("the file is damaged: a model is missing in it")
         only_predicts = source.predict_only or node.get("predict_only") is True
         model = _model(node, source, only_predicts, depth)

@@ -1,9 +1,9 @@
 """Encode names, labels and parameters as JSON values, and decode them.
 
 Text, booleans, None and whole numbers are what they are in JSON. Others are an object of one entry:
-{"float": repr}, {"tuple": [...]}, {"dict": [[name, value], ...]}, {"RBF": {parameters}} and so on for kernels and
-maintenance strategies, whose parameters that are None are left out, and {"Custom": {"name": ...}} for the name of
-a kernel function.
+{"float": repr}, {"tuple": [...]}, {"dict": [[name, value], ...]}, {"RBF": {parameters}} and so on for
+kernels and maintenance strategies, whose parameters that are None are left out, and {"Custom": {"name":
+...}} for the name of a kernel function.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..core.expansion import custom_kernels
 from ..parameters import Value
 from .errors import SavedModelError
 
-DEEPEST = 20  # the depth up to which tuples may be nested
+DEEPEST_TUPLE = 20  # the depth up to which tuples may be nested
 VALUES = {
     name: getattr(module, name) for module in (kernels, maintenance) for name in module.__all__
 }
@@ -31,9 +31,9 @@ def encoded(value: Any, depth: int = 0) -> Any:
         return value
     if type(value) is float and value == value:  # not NaN: as a name it would never be found again
         return {"float": repr(value)}
-    if type(value) is tuple and depth < DEEPEST:
+    if type(value) is tuple and depth < DEEPEST_TUPLE:
         return {"tuple": [encoded(part, depth + 1) for part in value]}
-    if type(value) is dict and depth < DEEPEST:
+    if type(value) is dict and depth < DEEPEST_TUPLE:
         pairs = [[encoded(key), encoded(part, depth + 1)] for key, part in value.items()]
         return {"dict": pairs}
     if type(value) is kernels.Custom:
@@ -55,7 +55,7 @@ def number(value: Any) -> Any:
 def decoded(value: Any, depth: int = 0) -> Any:
     if value is None or type(value) in (bool, int, str):
         return value
-    if isinstance(value, dict) and len(value) == 1 and depth < DEEPEST:
+    if isinstance(value, dict) and len(value) == 1 and depth < DEEPEST_TUPLE:
         ((kind, content),) = value.items()
         if kind == "float" and isinstance(content, str):
             try:

@@ -16,7 +16,7 @@ class Source:
     predict_only: bool
     room: int  # bytes of memory that models may still take
 
-    def take(self, nbytes: int) -> None:
+    def reserve(self, nbytes: int) -> None:
         """Reserve memory for a model; raises SavedModelError beyond the limit."""
         self.room -= nbytes
         if self.room < 0:

@@ -1,16 +1,18 @@
 """Encode and decode the state of one of our models: parameters, features, labels, numbers and arrays.
 
-The block of a model is not saved as it lies in memory: its layout may change, the names of its parts may not.
-Everything that follows from the parameters is made anew by the model itself, so that nothing in a file decides
-how memory is laid out. What is left, sizes above all, is checked.
+The block of a model is not saved as it lies in memory: its layout may change, the names of its parts may
+not. Everything that follows from the parameters is made anew by the model itself, so that nothing in a file
+decides how memory is laid out. What is left, sizes above all, is checked.
 
-    numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files), gamma,
-              scale; what scores are worth: judged, slope, lead and their curvatures (not in the first files). The width has room for features to come; it is saved because the order of summation, and so
-              the last bit of a score, depends on it
-    own       the algorithm's own numbers, None for NaN
-    arrays    places of its arrays in the file, by name: features or support vectors, coefficients and so on, only
-              the columns that are in use; and tables of the algorithm's own. Vectors that are kept as lists are
-              starts, places and numbers, and only the names that they use are in the file
+    numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files),
+    gamma,
+              scale; what scores are worth: judged, slope, lead and their curvatures (not in the first
+              files). The width has room for features to come; it is saved because the order of summation,
+              and so the last bit of a score, depends on it
+    own       the algorithm's own numbers, None for NaN arrays    places of its arrays in the file, by name:
+    features or support vectors, coefficients and so on, only
+              the columns that are in use; and tables of the algorithm's own. Vectors that are kept as lists
+              are starts, places and numbers, and only the names that they use are in the file
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ from .trust import damaged
 
 Node = dict[str, Any]
 LINK = ("slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
-OF_BLOCKS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale", "judged")
-NUMBERS = (*OF_BLOCKS, "outgrown", "noted", *LINK)
+NUMBERS_OF_BLOCKS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale", "judged")
+NUMBERS = (*NUMBERS_OF_BLOCKS, "outgrown", "noted", *LINK)
 ARRAYS = {  # name in the file: table of the block
     "vectors": "vectors",
     "coefficients": "coefficients",
@@ -47,12 +49,12 @@ ARRAYS = {  # name in the file: table of the block
     "strains": "strains",
     "distances": "distances",
 }
-YOUNGER = {"strains": 1.0}  # tables that older files lack, and what to fill them with
-SQUARE = ("factor", "distances")  # tables with a row and a column per vector
-LISTS = ("starts", "places", "numbers")  # the arrays of vectors stored as sparse lists
-OF_VECTORS = ("norms", "arrivals")  # tables of expansions only, not of random features
-LARGE = 1e15  # the largest curvature in a file; real ones are far smaller
-WHOLE = 2**62  # integers in a file must be smaller
+YOUNGER_TABLES = {"strains": 1.0}  # tables that older files lack, and what to fill them with
+SQUARE_TABLES = ("factor", "distances")  # tables with a row and a column per vector
+LIST_ARRAYS = ("starts", "places", "numbers")  # the arrays of vectors stored as sparse lists
+TABLES_OF_VECTORS = ("norms", "arrivals")  # tables of expansions only, not of random features
+LARGEST_CURVATURE = 1e15  # the largest curvature in a file; real ones are far smaller
+INTEGER_LIMIT = 2**62  # integers in a file must be smaller
 
 
 def is_expansion(model: Any) -> bool:
@@ -67,7 +69,7 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
     parameters = {name: plain.encoded(getattr(model, name)) for name in model.parameters()}
     node: Node = {"class": type(model).__name__, "parameters": parameters}
     node |= {"entropy": str(model.entropy), "target_name": plain.encoded(model.target_name)}
-    node["features"] = [plain.encoded(name) for name in _names_kept(model)]
+    node["features"] = [plain.encoded(name) for name in _saved_names(model)]
     if hasattr(model, "labels"):
         node["labels"] = [plain.encoded(label) for label in model.labels.known]
     if model.block is not None:
@@ -75,7 +77,7 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
     return node
 
 
-def _names_kept(model: Any) -> list[Any]:
+def _saved_names(model: Any) -> list[Any]:
     """The names that are saved: all, or in models whose names come and go those in use."""
     if not model.features.loose or model.block is None:
         # the names of a narrow table are in the order of arrival: save them in the order of summation
@@ -86,19 +88,21 @@ def _names_kept(model: Any) -> list[Any]:
 
 def _encoded_block(model: Any, arrays: list[Any]) -> Node:
     block, record = blocks.views(model.block), model.state_record()
-    n, width = int(block.head.count), len(_names_kept(model))
+    n, width = int(block.head.count), len(_saved_names(model))
     places = {}
     for name, attribute in ARRAYS.items():
         table = _table(block, attribute)
-        if table.size == 0 or (name in OF_VECTORS and not is_expansion(model)):
+        if table.size == 0 or (name in TABLES_OF_VECTORS and not is_expansion(model)):
             continue
-        used = table[:n, :n] if name in SQUARE else table[..., :n]
+        used = table[:n, :n] if name in SQUARE_TABLES else table[..., :n]
         used = _factor(model, used) if name == "factor" else used
         used = _rows(model, used) if name == "vectors" else used
         places[name] = _appended(arrays, used)
     if block.head.slots:
         lists = model.lists_in_use()
-        for name, array in zip(LISTS, (lists.starts, lists.places, lists.values), strict=True):
+        for name, array in zip(
+            LIST_ARRAYS, (lists.starts, lists.places, lists.values), strict=True
+        ):
             places[name] = _appended(arrays, array)
     for name, table in model.own_tables().items():
         places[name] = _appended(arrays, table)
@@ -122,7 +126,7 @@ def _appended(arrays: list[Any], table: Any) -> int:
 def _rows(model: Any, table: Any) -> Any:
     """The rows of a table that belong to features, in the order of the names that are saved."""
     places = model.features.places
-    return table[[places[name] for name in _names_kept(model)]].astype(float)
+    return table[[places[name] for name in _saved_names(model)]].astype(float)
 
 
 def _factor(model: Any, table: Any) -> Any:
@@ -141,7 +145,7 @@ def _number(value: Any) -> Any:
 
 
 def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
-    model = plain.built(kind, _with_older_meaning(kind, node.get("parameters")))
+    model = plain.built(kind, _with_file_defaults(kind, node.get("parameters")))
     trust.check_parameters(model)
     model.entropy = _whole(node.get("entropy"), "entropy", 2**64)
     model.target_name = plain.decoded(node.get("target_name"))
@@ -153,18 +157,18 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
     else:
         if len(model.features):
             raise damaged("it knows features, and no more about them")
-        source.take(trust.size_of(model.header_fields(1) | {"width": 1}))
+        source.reserve(trust.size_of(model.header_fields(1) | {"width": 1}))
     return model
 
 
-def _with_older_meaning(kind: Any, parameters: Any) -> Any:
+def _with_file_defaults(kind: Any, parameters: Any) -> Any:
     """Parameters with defaults for those that older files lack, so that the model behaves as it did then."""
     if not isinstance(parameters, dict):
         return parameters
     return {name: plain.encoded(value) for name, value in kind.file_defaults.items()} | parameters
 
 
-def _whole(text: Any, what: str, limit: int = WHOLE) -> int:
+def _whole(text: Any, what: str, limit: int = INTEGER_LIMIT) -> int:
     if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 21):
         raise damaged(f"{what} is no whole number")
     if int(text) >= limit:
@@ -219,7 +223,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     if not (isinstance(numbers, dict) and isinstance(own, dict) and isinstance(places, dict)):
         raise damaged("a part of its state is missing")
     count, width = _whole(numbers.get("count"), "count"), _whole(numbers.get("width"), "width")
-    lists = _lists(model, count, source, places) if LISTS[0] in places else None
+    lists = _lists(model, count, source, places) if LIST_ARRAYS[0] in places else None
     if lists is not None:
         width = max(len(model.features), 1)
     elif not len(model.features) <= width <= 2 * len(model.features) + 1:
@@ -232,18 +236,18 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     fields["outgrown"] = _whole(numbers.get("outgrown", "0"), "outgrown", 2)
     if model.factor_is_table and not only_predicts:
         fields["factored"] = int("factor" in places)
-    source.take(trust.size_of(fields))
+    source.reserve(trust.size_of(fields))
     model.block = blocks.allocate(stamp=model.stamp(), **fields)
     model.furnish()
     _restore_own(model, own)
     block = blocks.views(model.block)
-    for name, value in YOUNGER.items():
+    for name, value in YOUNGER_TABLES.items():
         getattr(block, name)[:] = value
     for name, attribute in ARRAYS.items():
         table = _table(block, attribute)
-        if name in YOUNGER and name not in places:
+        if name in YOUNGER_TABLES and name not in places:
             continue
-        if table.size and (is_expansion(model) or name not in OF_VECTORS):
+        if table.size and (is_expansion(model) or name not in TABLES_OF_VECTORS):
             _restore_array(model, name, table, count, source, places.get(name))
     _restore_order(model, lists)
     older = [name for name in model.older_tables if name in places]
@@ -318,8 +322,8 @@ def _link(numbers: dict[str, Any]) -> dict[str, float]:
     """The numbers of the calibration, checked."""
     link = {name: _real(numbers[name], name) for name in LINK if name in numbers}
     for name, value in link.items():
-        least = -LARGE if name == "cross_curvature" else 0.0
-        most = {"slope": STEEPEST, "lead": LONGEST_LEAD}.get(name, LARGE)
+        least = -LARGEST_CURVATURE if name == "cross_curvature" else 0.0
+        most = {"slope": STEEPEST, "lead": LONGEST_LEAD}.get(name, LARGEST_CURVATURE)
         if not least <= value <= most:
             raise damaged(f"{name} is out of range")
     if link.get("slope", 0.0) > 0.0 and not link.get("slope_curvature", 0.0) > 0.0:
@@ -348,7 +352,7 @@ def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
 def _restore_array(
     model: Any, name: str, table: Any, count: int, source: Source, place: Any
 ) -> None:
-    shape = (count, count) if name in SQUARE else (*table.shape[:-1], count)
+    shape = (count, count) if name in SQUARE_TABLES else (*table.shape[:-1], count)
     if name == "vectors":
         shape = (len(model.features), count)
     array = source.array(place, shape, table.dtype.kind, name)
@@ -365,12 +369,16 @@ def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Li
     if not (is_expansion(model) and model.takes_lists) or model.narrow:
         raise damaged("it has lists, and cannot keep any")
     names = list(model.features)
-    starts = source.array(places.get(LISTS[0]), (count + 1,), "i", LISTS[0]).astype(np.int64)
+    starts = source.array(places.get(LIST_ARRAYS[0]), (count + 1,), "i", LIST_ARRAYS[0]).astype(
+        np.int64
+    )
     if starts[0] != 0 or (np.diff(starts) < 0).any():
         raise damaged("its lists do not follow each other")
     total = (int(starts[-1]),)
-    found = source.array(places.get(LISTS[1]), total, "i", LISTS[1]).astype(np.int64)
-    numbers = source.array(places.get(LISTS[2]), total, "f", LISTS[2]).astype(np.float64)
+    found = source.array(places.get(LIST_ARRAYS[1]), total, "i", LIST_ARRAYS[1]).astype(np.int64)
+    numbers = source.array(places.get(LIST_ARRAYS[2]), total, "f", LIST_ARRAYS[2]).astype(
+        np.float64
+    )
     first = np.zeros(total, bool)
     first[starts[:-1][np.diff(starts) > 0]] = True
     if total[0]:

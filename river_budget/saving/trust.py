@@ -20,7 +20,7 @@ from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import vectors_of
 from .errors import SavedModelError
 
-ROUNDING = 1e-9  # the relative error that a stored squared length may have
+NORM_ROUNDING = 1e-9  # the relative error that a stored squared length may have
 
 
 def damaged(reason: str) -> SavedModelError:
@@ -74,7 +74,9 @@ def _check_vectors(model: Any, count: int) -> None:
         raise damaged("two of its vectors have come at once")
     if block.head.heavy:
         _check_heavy(block, count)
-    if block.head.kernel == Kernel.CUSTOM:  # norms are k(x, x) by a user's function, not recomputed here
+    if (
+        block.head.kernel == Kernel.CUSTOM
+    ):  # norms are k(x, x) by a user's function, not recomputed here
         if not (np.abs(block.norms[:count]) <= BOUND).all():
             raise damaged("its norms are out of range")
         return
@@ -84,7 +86,7 @@ def _check_vectors(model: Any, count: int) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.abs(lists.values) if laplacian else lists.values**2
         expected = np.bincount(owners, lengths, count)
-        near = np.abs(norms - expected) <= ROUNDING * expected + np.finfo(float).tiny
+        near = np.abs(norms - expected) <= NORM_ROUNDING * expected + np.finfo(float).tiny
     if not (near | (norms == expected)).all():
         raise damaged("its norms are not those of its vectors")
 

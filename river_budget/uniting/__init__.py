@@ -40,11 +40,11 @@ def merge(
     span up to 1e-5 of its length becomes their combination, as in learning.) What an algorithm counts, as
     the rounds of `BSGDClassifier`, goes on from the largest count.
 
-    Pipelines are merged step by step: our models and maps, River's `LinearRegression`, `LogisticRegression`,
-    `Perceptron`, `PAClassifier`, `PARegressor` and `SoftmaxRegression`, which go on with the optimizer of the
-    first, and its `StandardScaler`, `MinMaxScaler` and `TargetStandardScaler`, which get the statistics of all
-    examples together. (The score of a pipeline is the weighted sum only where its scalers agree.)
-    Transformers of other kinds must be equal.
+    Pipelines are merged step by step: our models and maps, River's `LinearRegression`,
+    `LogisticRegression`, `Perceptron`, `PAClassifier`, `PARegressor` and `SoftmaxRegression`, which go on
+    with the optimizer of the first, and its `StandardScaler`, `MinMaxScaler` and `TargetStandardScaler`,
+    which get the statistics of all examples together. (The score of a pipeline is the weighted sum only
+    where its scalers agree.) Transformers of other kinds must be equal.
 
     Not for models that have learned different things under the same name: a mean of two opinions is no third
     one.

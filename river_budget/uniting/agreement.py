@@ -48,7 +48,7 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 def _has_drawn(model: Any) -> bool:
-    """Whether the random waves of a model are fixed: those of a model that has not learned are replaceable."""
+    """Whether the random waves of a model must be kept: a model that has not learned may get others."""
     return model.block is not None or model.seed is not None or isinstance(model, Transformer)
 
 
@@ -105,7 +105,7 @@ def unite_labels(result: Any, models: list[Any]) -> None:
 
 
 def columns_of(model: Expansion, result: Any) -> Any:
-    """The matrix (outputs of the model x outputs of the sum) that maps a model's outputs to those of the sum."""
+    """The matrix that maps the outputs of a model (rows) to those of the sum (columns)."""
     if not hasattr(model, "labels"):
         return np.eye(int(blocks.views(model.block).head.outputs))
     known, names = model.labels.known, result.labels.known
