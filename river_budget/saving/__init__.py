@@ -1,4 +1,4 @@
-"""Models in files: no pickle inside, nothing is executed on loading."""
+"""Save models to files and load them, without pickle: nothing in a file is executed."""
 
 from __future__ import annotations
 

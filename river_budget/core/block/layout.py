@@ -50,7 +50,7 @@ header_format = struct.Struct(f"={len(_INTEGERS.split())}qQ{len(_REALS.split())}
 STATE_AT = -(-HEADER.itemsize // 64) * 64  # the algorithm's own record follows the header
 STATE_SIZE = 192  # bytes reserved for this record
 TABLES_AT = STATE_AT + STATE_SIZE
-# In a model with long vectors: table columns noted for each vector with no more numbers
+# In a model with long vectors: the largest number of entries of a vector whose features are noted in `brief`
 BRIEF_ENTRIES = 31
 UNLIMITED = 2**62  # the budget of a model without one
 
@@ -104,10 +104,8 @@ BLOCK_TABLES: dict[str, Any] = {
     "lengths": (i64, lambda h: (h.heavy * h.capacity,)),  # stored entries of each vector
     "strains": (f64, lambda h: (h.heavy * h.capacity,)),  # growth of rounding errors in distances
     "unsorted": (i64, lambda h: (h.heavy * h.capacity,)),  # unsorted nodes at the head of each list
-    "brief": (
-        i64_matrix,
-        lambda h: (h.heavy * h.capacity, BRIEF_ENTRIES + 1),
-    ),  # columns of a table
+    # features of a vector with few entries, behind one more than their number (0: too many)
+    "brief": (i64_matrix, lambda h: (h.heavy * h.capacity, BRIEF_ENTRIES + 1)),
     "distances": (f64_matrix, lambda h: (h.heavy * h.capacity, h.capacity)),  # between vectors
     "room": (f64, lambda h: (h.room,)),  # memory in which the algorithm keeps tables of its own
     "nodes": (nodes_at, lambda h: (h.slots,)),  # last, so that a block can grow in place

@@ -15,9 +15,8 @@ from ..protocols import Rows
 from ..stream_warnings import issue_warnings
 from .calls import EXAMPLES_PER_CALL, Call, idle_workspace
 
-MANY_EXAMPLES = (
-    64  # for fewer examples, functions that compute several kernel rows at once are not compiled
-)
+# For fewer examples, functions that compute several kernel rows at once are not compiled
+MANY_EXAMPLES = 64
 
 
 class ManyAtOnce:

@@ -41,9 +41,8 @@ THIN_RATIO_LARGE, THICK_RATIO_LARGE = (
     8,
     3,
 )  # the same ratios for a large table; lists take less memory from 4 on
-ENTRIES_PER_ARRIVAL = (
-    1024  # a table is reconsidered after n_entries / ENTRIES_PER_ARRIVAL further arrivals, or later
-)
+# A table is reconsidered after n_entries / ENTRIES_PER_ARRIVAL further arrivals, or later
+ENTRIES_PER_ARRIVAL = 1024
 ENDLESS_NAMES = 1024  # with so many names, few of them in each example, a float32 model warns: they may never end
 NAMES_PER_ARRIVAL = 8  # lists reconsider a table after n_names / NAMES_PER_ARRIVAL further arrivals without a new name
 FULL_SHARE, NEARLY_EMPTY_SHARE = (
@@ -51,9 +50,8 @@ FULL_SHARE, NEARLY_EMPTY_SHARE = (
     0.1,
 )  # add or free places if names use a larger, or smaller, share of them
 NAMES_PER_UNUSED = 8  # names are given up, all at once, if one in so many is unused
-PLACES_PER_NAME = (
-    4  # places per name in use: names are given up rarely, and many are used again before that
-)
+# Places per name in use: names are given up rarely, and many are used again before that
+PLACES_PER_NAME = 4
 SPARE_NODES = 1.5  # nodes allocated, as a multiple of those in use
 FEW_NODES = 2**14  # up to so many nodes more, so that small models seldom rearrange their nodes
 ENOUGH_NODES = 0.8  # with this share of the nodes that would be allocated, rearranging the present ones suffices

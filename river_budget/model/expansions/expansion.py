@@ -25,9 +25,8 @@ from ..protocols import Rows
 from .choose_storage import StoredVectors
 
 FIRST_CAPACITY = 64  # of a model without a budget
-FULL_CAPACITY_BUDGET = (
-    1024  # a model with at most this budget allocates all its vectors at the start; others grow
-)
+# A model with at most this budget allocates all its vectors at the start; others grow
+FULL_CAPACITY_BUDGET = 1024
 GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
 MERGE, PROJECT = Merge(), Project()  # the default strategies
 
