@@ -19,6 +19,7 @@ from ..simd.argmin import least_tagged, tag_with_index
 from ..vectors.stored import vector
 from .degradation import eq21_partners, evaluate_partner, solve_from
 from .float32_estimates import BEND, LOSS, MN, NN, PLACE, REACHED, SLOPE, SPARE, K, S, estimate
+from .newcomer import unwritten_place
 
 EQ21 = int(Objective.EQ21)
 
@@ -45,16 +46,13 @@ def _observed_distances(logs, s, n):
 
 
 @compiled
-def measure_partners(model, m, observed, unwritten, search):
-    """The distances of m from all others, and its products with them. search[NN] is there.
-
-    `observed`: the vector whose kernel row has just been computed, or NOBODY; `unwritten`: the same, if its vector
-    waits to be written, or NOBODY.
-    """
+def measure_partners(model, m, newcomer, search):
+    """The distances of m from all others, and its products with them. search[NN] is there."""
+    unwritten = unwritten_place(newcomer)
     if model.head.noted:
         for j in range(padded_count(model)):
             search[S, j] = model.distances[m, j]
-    elif m == observed:
+    elif m == newcomer[0]:
         _observed_distances(model.logs, search[S], padded_count(model))
     else:
         distances_into(model, vector(model, m), model.norms[m], search[S])
@@ -65,9 +63,9 @@ def measure_partners(model, m, observed, unwritten, search):
 
 
 @compiled
-def best_partners(model, m, observed, unwritten, search, members):
+def best_partners(model, m, newcomer, search, members):
     """members[1:] = the partners of m that degrade least, in that order; m is members[0]."""
-    measure_partners(model, m, observed, unwritten, search)
+    measure_partners(model, m, newcomer, search)
     members[0] = m
     literal = model.head.objective == EQ21
     best_of_all(model, literal, search, members)
