@@ -1,4 +1,8 @@
-"""Removing vectors: which one goes."""
+"""Removing vectors: which one goes.
+
+A rule has a code in REMOVALS and a branch in `chosen_for_removal`; rules that core/block/codes.py does not list have codes
+from 5 on, defined here.
+"""
 
 from __future__ import annotations
 
