@@ -23,7 +23,7 @@ YES, NO = np.int64(1), np.int64(0)
 
 @compiled(always_inlined=True)
 def no_newcomer(model):
-    """All vectors are old ones."""
+    """No newcomer: all vectors have been stored in earlier rounds."""
     return NOBODY, YES, nobody(model)
 
 
@@ -51,7 +51,7 @@ def row_of_newest(model, newcomer):
 
 @compiled(always_inlined=True)
 def remove_beside(model, p, newcomer):
-    """Vector p leaves its slot to the last one; to the newcomer, if its vector is not written yet."""
+    """Remove vector p: the last one moves into its slot, or the newcomer is written there if its vector is not stored yet."""
     if newcomer[1] == NO:
         take_place(model, newcomer[2], p)
     else:

@@ -1,4 +1,4 @@
-"""Whom to merge with: the search for the partners of the lightest vector. Symbols as in core/budget/degradation.py.
+"""Search for the best merge partners of the lightest vector. Symbols as in core/budget/degradation.py.
 
 It takes m = the lightest vector and ranks all partners n at once: a step of the fixed point h = A / (A + B) from h = 0,
 that is from the partner, where p = k needs no exponential, and a Newton step. This gives each partner a lower bound of
@@ -47,7 +47,8 @@ def _observed_distances(logs, s, n):
 
 @compiled
 def measure_partners(model, m, newcomer, search):
-    """The distances of m from all others, and its products with them. search[NN] is there."""
+    """Write the distances of m from all others into search[S], and its products with them into search[MN]; search[NN] holds
+    squared lengths already. Overwrites model.row, model.x and model.nonzero, unless the distances are at hand."""
     unwritten = unwritten_place(newcomer)
     if model.head.noted:
         for j in range(padded_count(model)):
@@ -73,7 +74,7 @@ def best_partners(model, m, newcomer, search, members):
 
 @compiled
 def best_of_all(model, literal, search, members):
-    """They are looked at closely in the order of their bounds, and sorted by what is found."""
+    """Evaluate partners exactly, in the order of their lower bounds, and keep the best, sorted."""
     m, n, wanted = members[0], model.head.count, members.shape[0] - 1
     mm = search[NN, m]
     if literal:
@@ -103,8 +104,8 @@ def best_of_all(model, literal, search, members):
 
 @compiled
 def place_of_pair(model, search, members):
-    """Where the first member merges with its best partner, and the degradation there. (Not with equation (21), whose
-    places say nothing about it.)"""
+    """The place h where the first member merges with its best partner, and the degradation there (inf for equation (21), whose
+    places do not minimise it)."""
     m, j = members[0], members[1]
     if model.head.objective == EQ21:
         return search[PLACE, j], np.inf

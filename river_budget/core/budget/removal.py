@@ -1,4 +1,4 @@
-"""Removing vectors: which one goes.
+"""Which vector a removal takes out.
 
 A rule has a code in REMOVALS and a branch in `chosen_for_removal`; rules that core/block/codes.py does not list have codes
 from 5 on, defined here.

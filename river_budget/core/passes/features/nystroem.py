@@ -171,7 +171,7 @@ def gather(call):
 
 @compiled
 def is_new(model, norm):
-    """Whether x, whose kernel row is at hand, is unlike every vector."""
+    """Whether x, whose kernel row is in model.row, differs from every stored vector."""
     k_xx = self_kernel(model, norm)
     for j in range(model.head.count):
         both = self_kernel(model, model.norms[j]) + k_xx
