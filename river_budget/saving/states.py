@@ -92,6 +92,8 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         table = _table(block, attribute)
         if table.size == 0 or (name in OF_VECTORS and not is_expansion(model)):
             continue
+        if name == "vectors" and model.features.loose and not width:
+            continue  # whoever reads the file has a table of no rows, as a twin that is saved again
         used = table[:n, :n] if name in SQUARE else table[..., :n]
         used = _factor(model, used) if name == "factor" else used
         used = _rows(model, used) if name == "vectors" else used
