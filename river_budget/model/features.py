@@ -21,6 +21,7 @@ from ..parameters import as_float
 from .lists import Lists, by_key, key_and_tie
 
 PLAIN_KINDS = frozenset({str, int})
+CHANGED = "the example was changed while the model read it"
 
 
 def number(feature: Any, value: Any) -> float:
@@ -226,10 +227,22 @@ class FeatureIndex:
     def take(self, names: Iterable[Any], offered: Any) -> None:
         """The vacant places that were offered last are those of these names."""
         names = list(names)
-        named, n = dict(zip(names, offered.tolist(), strict=True)), len(offered)
+        named, left, n = (
+            dict(zip(names, offered.tolist(), strict=True)),
+            self.vacant.left,
+            len(names),
+        )
         self.mark_if_not_plain(names)
-        self.vacant.left[0] -= n
-        self.places.update(named)  # the only call, after which Ctrl-C may come
+        if self.plain:
+            left[0] -= n
+            self.places.update(named)  # the only call, after which Ctrl-C may come
+            return
+        known, before = self.places, int(left[0])
+        places = {**known, **named}  # whose comparison may raise, or ask the model
+        if self.places is not known or left[0] != before:
+            raise RuntimeError(CHANGED)
+        left[0] -= n
+        self.places = places
 
     def mark_if_not_plain(self, names: Iterable[Any]) -> None:
         """Before these names are known. What compiled code has been given holds no longer if it cannot read them."""
@@ -247,12 +260,14 @@ class FeatureIndex:
         vacant."""
         known = self.places
         unused[[known[name] for name in kept if name in known]] = False
-        self.given_back[0] += 1
         places = np.fromiter(known.values(), np.int64, len(known))
         used = ~unused[places]
         names = itertools.compress(known, used.tolist())
         left = dict(zip(names, places[used].tolist(), strict=True))
         vacant = np.flatnonzero(unused)
+        if self.places is not known:  # a name was compared, and asked the model
+            raise RuntimeError(CHANGED)
+        self.given_back[0] += 1
         self.names_at[unused] = 0
         self.places = left  # before their places are vacant, for Ctrl-C
         self.given_back[0] += 1  # once more: whoever looked meanwhile has seen the old ones
@@ -274,6 +289,29 @@ class FeatureIndex:
         except (TypeError, OverflowError):
             self.reject(x)
         return True
+
+    def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """A checked example as it is now, with numbers of its own.
+
+        Another thread may change what it was given. And what a value of the user's does when it is asked for its number,
+        it does here, before anything of the model changes.
+        """
+        x = x.copy() if type(x) is dict else dict(x)  # of a plain dict in one step, for threads
+        numbers: Collection[float] = x.values()
+        others = set(map(type, numbers)) - {float}
+        try:
+            if others:
+                numbers = array.array("d", numbers)
+            good = math.isfinite(math.fsum(numbers))
+        except (TypeError, ValueError, OverflowError):
+            good = False
+        if not good:  # or the sum overflowed
+            numbers = list(map(number, x, x.values()))
+        if others:
+            x = dict(zip(x, numbers, strict=True))
+        if self._scales is not None:
+            self.reject(x)
+        return x
 
     def reject(self, x: dict[Any, Any]) -> None:
         """Raise for the first feature that is not a finite number, if there is one."""

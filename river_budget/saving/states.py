@@ -383,8 +383,8 @@ def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Li
         raise damaged("its numbers are not finite")
     # in the order of summation: earlier versions put names with one key in another order
     model.features.rename(by_key(names))
-    places = np.array([model.features.places[name] for name in names], np.int64)
-    return Lists(starts, places[found] if total[0] else found, numbers).by_place()
+    ordered = np.array([model.features.places[name] for name in names], np.int64)
+    return Lists(starts, ordered[found] if total[0] else found, numbers).by_place()
 
 
 def _restore_order(model: Any, lists: Lists | None) -> None:
