@@ -365,10 +365,15 @@ def state_of(model):
     features, block = model.features, views(model.block)
     count = int(block.head.count)
     names = model.names_in_use() if features.loose and hasattr(model, "names_in_use") else features
+    if (
+        features.loose and model.draws_features
+    ):  # which names it knows follows from what it was asked
+        known = []
+    else:
+        known = [features.plain, *sorted(map(id, names))]
     return (
-        [] if features.loose and model.draws_features else sorted(map(id, names)),
+        known,
         list(model.labels.known),
-        features.plain,
         int(block.head.arrived),
         (block.head.scale * block.coefficients[:, :count]).tobytes(),
     )

@@ -121,6 +121,7 @@ class Drawn(StreamModel):
         twin = self.twin()
         twin.resize_block(width=width)
         twin.features.loosen(width)
+        twin.features.plain = self.features.plain  # once there was a name that is not, for good
         blocks.views(twin.block).head.shuffled = 1
         self.become(twin)
 

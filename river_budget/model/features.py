@@ -227,20 +227,16 @@ class FeatureIndex:
     def take(self, names: Iterable[Any], offered: Any) -> None:
         """The vacant places that were offered last are those of these names."""
         names = list(names)
-        named, left, n = (
-            dict(zip(names, offered.tolist(), strict=True)),
-            self.vacant.left,
-            len(names),
-        )
-        self.mark_if_not_plain(names)
-        if self.plain:
+        named = dict(zip(names, offered.tolist(), strict=True))
+        left, n, known = self.vacant.left, len(names), self.places
+        if self.plain and are_plain(names):
             left[0] -= n
-            self.places.update(named)  # the only call, after which Ctrl-C may come
+            known.update(named)  # the only call, after which Ctrl-C may come
             return
-        known, before = self.places, int(left[0])
-        places = {**known, **named}  # whose comparison may raise, or ask the model
+        before, places = int(left[0]), {**known, **named}  # to compare them may raise, or ask
         if self.places is not known or left[0] != before:
             raise RuntimeError(CHANGED)
+        self.mark_if_not_plain(names)
         left[0] -= n
         self.places = places
 
@@ -276,18 +272,15 @@ class FeatureIndex:
     # examples
 
     def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
-        """As pack, for an example that lacks some of the known features."""
+        """As pack, for an example that is taken and lacks some of the known features."""
         if not self.knows(x):
             return False
-        try:
-            row = list(map(x.get, self.places, itertools.repeat(0.0)))
-            if len(row) != len(values):  # a thread that learns has added one
-                return False
-            values[:] = memoryview(array.array("d", row))
-            for place, factor in self._scaled_places():
-                values[place] *= factor
-        except (TypeError, OverflowError):
-            self.reject(x)
+        row = list(map(x.get, self.places, itertools.repeat(0.0)))
+        if len(row) != len(values):  # a thread that learns has added one
+            return False
+        values[:] = memoryview(array.array("d", row))
+        for place, factor in self._scaled_places():
+            values[place] *= factor
         return True
 
     def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
@@ -296,7 +289,7 @@ class FeatureIndex:
         Another thread may change what it was given. And what a value of the user's does when it is asked for its number,
         it does here, before anything of the model changes.
         """
-        x = x.copy() if type(x) is dict else dict(x)  # of a plain dict in one step, for threads
+        x = x.copy() if type(x) is dict else dict(x)  # a plain one in one step, for threads
         numbers: Collection[float] = x.values()
         others = set(map(type, numbers)) - {float}
         try:
