@@ -254,6 +254,8 @@ class StoredVectors(StreamModel):
     def _found_and_new(self, x: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
         """The places of the names of an example, None where there is none, and the names without."""
         found = list(map(self.features.places.get, x))
+        if None not in found:
+            return found, []
         return found, [name for name, place in zip(x, found, strict=True) if place is None]
 
     def _learn_with_new_names(
