@@ -34,10 +34,11 @@ CHANGING = (
 class Turn:
     """Whether a thread is changing the model, or looking at it. A copy of a model has a turn of its own."""
 
-    __slots__ = ("looks", "taken", "thread")
+    __slots__ = ("begun", "looks", "taken", "thread")
 
     def __init__(self) -> None:
         self.taken = False
+        self.begun = False  # the pass over an example: until then it may be refused
         self.looks = False  # the thread that has it changes nothing
         self.thread = 0  # whose turn it is, where that takes more than one example
 

@@ -253,6 +253,12 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
             twin.resize_block(width=n + int(SPARE_FEATURES * n))
             twin.know(names, features)
             self.become(twin)
+        elif (
+            not features.plain
+        ):  # later something may raise: then the model takes its old block again
+            twin = self.twin()
+            twin.know(names, features)
+            self.become(twin)
         else:
             self.know(names, features)
 
