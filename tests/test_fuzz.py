@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import copy
 import os
+import random
 import subprocess
 import sys
 import zlib
@@ -14,8 +15,8 @@ import pytest
 from fuzzing import run
 from guarded import PAGE, guarded, no_idle_workspaces
 from models import learned
-from odd_examples import COLLIDING, GROUP, PAIRS
-from test_saving import ALL, TESTS, file_of, stream_of, taught, teach
+from odd_examples import COLLIDING, GROUP, PAIRS, Trouble
+from test_saving import ALL, TESTS, answers, file_of, stream_of, taught, teach
 
 import river_budget as rb
 from river_budget.core.block import blocks, layout
@@ -284,3 +285,157 @@ def test_features_of_a_map_may_come_between_their_numbers_and_their_names(monkey
     assert list(model.transform_one({"a": 1.0})) == [f"nystroem_{i}" for i in range(4)]
     frame = pytest.importorskip("pandas").DataFrame({"a": [1.0, 2.0]})
     assert list(model.transform_many(frame)) == [f"nystroem_{i}" for i in range(5)]
+
+
+@pytest.mark.parametrize("model", [rb.PolynomialCountSketch(8, seed=1), rb.RandomFourier(8, seed=1), rb.FOGDClassifier(8, seed=1)], ids=repr)  # fmt: skip
+def test_a_drawn_model_that_forgets_names_saves_as_the_model_that_is_loaded(model):
+    """It saved a table of no rows, and the loaded one has no table."""
+    model = model.clone()
+    stream = [({f"word {3 * i + j}": 1.0 + j for j in range(5)}, i % 2 == 0) for i in range(400)]
+    teach(model, stream[:300])
+    assert model.features.loose
+    twin = opened(file_of(model))
+    assert file_of(twin) == file_of(model)
+    for each in (twin, model):
+        teach(each, stream[300:])
+    assert answers(twin, stream) == answers(model, stream)
+
+
+REFUSING = {
+    "table": (rb.BSGDClassifier(9, RBF(0.5), seed=1), 30, 4),
+    "lists": (rb.BSGDClassifier(9, RBF(0.5), seed=1), 300, 40),
+    "lists that are full": (rb.KernelPerceptronClassifier(RBF(0.5)), 60, 40),
+    "scaled": (rb.BSGDClassifier(9, RBF(0.5, scales={"w1": 2.0}), seed=1), 30, 4),
+    "float32": (rb.ForgetronClassifier(9, dtype="float32"), 30, 4),
+    "rows": (rb.AutoKernelClassifier(9, seed=1), 30, 4),
+    "drawn": (rb.FOGDClassifier(8, seed=1), 30, 4),
+    "drawn and forgotten": (rb.FOGDClassifier(8, seed=1), 400, 40),
+}
+
+
+def refusing_model(name):
+    """A model, and the words that it has learned."""
+    model, n, words = REFUSING[name]
+    model, rng = model.clone(), random.Random(0)
+    for i in range(n):
+        drawn = {f"w{rng.randrange(words + (2 * i if words > 9 else 0))}": 1.0 for _ in range(4)}
+        model.learn_one(drawn, i % 2 == 0)
+    return model, list(drawn)
+
+
+class Raising:
+    """A name with the hash of a text, that raises when it is compared for the n-th time."""
+
+    def __init__(self, text, left):
+        self.text, self.left = text, left
+
+    def __hash__(self):
+        return hash(self.text)
+
+    def __eq__(self, other):
+        self.left -= 1
+        if self.left == 0:
+            raise Trouble
+        return self is other
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+def refused_at(n, model, word, known, label):
+    """Whether a model refuses an example in which a name raises at the n-th comparison: then it is what it was."""
+    odd = Raising(word, 0)
+    x = {odd: 1.0, word: 2.0, f"{word} and more": 1.0, "other": 1.0}
+    if known:  # the name is among those that the model has learned
+        model.learn_one({odd: 1.0}, True)
+        model.learn_one({odd: -1.0}, False)
+        del x[odd]
+    before = state_of(model)
+    try:
+        odd.left = n
+        model.learn_one(x, label)
+    except Trouble:
+        assert state_of(model) == before, n
+        return True
+    return False
+
+
+def state_of(model):
+    """What a model knows, without a comparison of its names."""
+    features, block = model.features, views(model.block)
+    count = int(block.head.count)
+    names = model.names_in_use() if features.loose and hasattr(model, "names_in_use") else features
+    if (
+        features.loose and model.draws_features
+    ):  # which names it knows follows from what it was asked
+        known = []
+    else:
+        known = [features.plain, *sorted(map(id, names))]
+    return (
+        known,
+        list(model.labels.known),
+        int(block.head.arrived),
+        (block.head.scale * block.coefficients[:, :count]).tobytes(),
+    )
+
+
+@pytest.mark.parametrize("label", [True, "a third"])
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("kind", REFUSING)
+def test_a_name_that_raises_leaves_the_model_as_it_was(kind, known, label):
+    """Whenever it is compared: names had got their places, and labels, before the example was refused."""
+    model, words = refusing_model(kind)
+    n = 1
+    while refused_at(n, copy.deepcopy(model), words[0], known, label):
+        n += 1
+        assert n < 200
+    assert n > 1
+
+
+@pytest.mark.parametrize("kind", REFUSING)
+def test_a_value_that_raises_once_leaves_the_model_as_it_was(kind):
+    """It raised an error of struct, or was learned in part."""
+    model, words = refusing_model(kind)
+
+    class Once:
+        def __init__(self, error):
+            self.error = error
+
+        def __float__(self):
+            error, self.error = self.error, None
+            if error is not None:
+                raise error
+            return 1.0
+
+    for name in (words[0], "new"):
+        for error in (Trouble, TypeError, RuntimeError):
+            before, twin = file_of(model), copy.deepcopy(model)
+            try:
+                twin.learn_one({name: Once(error), "other": 1.0}, "a third")
+            except error:
+                assert error is not TypeError
+                assert file_of(twin) == before
+                twin.learn_one({name: 1.0, "other": 1.0}, "a third")
+            model.learn_one({name: 1.0, "other": 1.0}, "a third")
+            assert file_of(twin) == file_of(model)
+
+
+@pytest.mark.parametrize("kind", REFUSING)
+def test_an_example_that_changes_while_it_is_read_is_the_one_that_was_given(kind):
+    """Where it had got other names meanwhile, a StopIteration came out."""
+    model, words = refusing_model(kind)
+
+    class Changing:
+        def __init__(self, x):
+            self.x = x
+
+        def __float__(self):
+            self.x.clear()
+            self.x.update({f"late {i}": 1.0 for i in range(9)})
+            return 1.0
+
+    twin, x = copy.deepcopy(model), {words[0]: 2.0, "new": 1.0}
+    model.learn_one(dict(x), True)
+    x["new"] = Changing(x)
+    twin.learn_one(x, True)
+    assert file_of(twin) == file_of(model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from typing import Any
@@ -77,6 +78,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     [^1]: [Open Neural Network Exchange.](https://onnx.ai)
 
     """
+    model = copy.deepcopy(model)  # between two examples, whatever another thread learns meanwhile
     names = features_of(model)
     if not names:
         raise ValueError("a model that has learned nothing cannot be exported")

@@ -35,12 +35,13 @@ LONG_CHANGE = (
 class Turn:
     """Whether a thread is changing the model, or inspecting it. A copy of a model has a turn of its own."""
 
-    __slots__ = ("looks", "taken", "thread")
+    __slots__ = ("begun", "looks", "taken", "thread")
 
     def __init__(self) -> None:
         self.taken = False
-        self.looks = False  # whether the thread that has the turn only inspects the model
-        self.thread = 0  # this thread's ident, where the turn is for more than one example
+        self.begun = False  # the pass over an example: until then it may be refused
+        self.looks = False  # the thread that has it changes nothing
+        self.thread = 0  # whose turn it is, where that takes more than one example
 
     def __reduce__(self) -> Any:
         return Turn, ()

@@ -94,6 +94,8 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         table = _table(block, attribute)
         if table.size == 0 or (name in TABLES_OF_VECTORS and not is_expansion(model)):
             continue
+        if name == "vectors" and model.features.loose and not width:
+            continue  # whoever reads the file has a table of no rows, as a twin that is saved again
         used = table[:n, :n] if name in SQUARE_TABLES else table[..., :n]
         used = _factor(model, used) if name == "factor" else used
         used = _rows(model, used) if name == "vectors" else used
@@ -389,8 +391,8 @@ def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Li
         raise damaged("its numbers are not finite")
     # in the order of summation: earlier versions put names with one key in another order
     model.features.rename(by_key(names))
-    places = np.array([model.features.places[name] for name in names], np.int64)
-    return Lists(starts, places[found] if total[0] else found, numbers).by_place()
+    ordered = np.array([model.features.places[name] for name in names], np.int64)
+    return Lists(starts, ordered[found] if total[0] else found, numbers).by_place()
 
 
 def _restore_order(model: Any, lists: Lists | None) -> None:

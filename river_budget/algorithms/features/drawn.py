@@ -17,8 +17,8 @@ from ...model.base.base import StreamModel
 from ...model.calls.calls import Call
 from ...model.estimators.estimators import Transformer
 from ...model.inputs.batches import Batch
-from ...model.inputs.features import FeatureIndex
-from ...model.inputs.sparse_examples import Lists, by_key, write_order
+from ...model.inputs.features import CHANGED_WHILE_READ, FeatureIndex
+from ...model.inputs.sparse_examples import Lists, by_key, order_of
 from ...model.inputs.targets import plain
 from ...model.one_writer import changes_the_model
 from ...model.protocols import Block, Rows
@@ -28,7 +28,8 @@ AT_HAND = 2**24  # bytes of random numbers that a model keeps, however many name
 FEWEST = 256  # features whose numbers are kept
 PATIENCE = 32  # times that features may be added to more than so many, each time at the price of all others
 OLDEST = 4  # one of so many names is forgotten when there is no room
-FILLING = threading.Lock()  # predictions, in threads, may add numbers, and do not take any away
+# predictions, in threads, may add numbers, and do not take any away; a name of the user's may ask when it is compared
+FILLING = threading.RLock()
 
 
 def key_of(name: Any, entropy: int) -> int:
@@ -66,8 +67,7 @@ class Table:
         model = blocks.views(block)
         self.block = block
         self.numbers = model.vectors[:, :n_columns]
-        self.keys: Any = memoryview(model.keys)  # type: ignore[arg-type]
-        self.ties: Any = memoryview(model.ties)  # type: ignore[arg-type]
+        self.keys, self.ties = model.keys, model.ties
         self.header = {"kernel": int(model.head.kernel), "gamma": float(model.head.gamma)}
 
     def __deepcopy__(self, memo: Any) -> None:
@@ -118,9 +118,12 @@ class Drawn(StreamModel):
 
     def _give_room(self, width: int) -> None:
         """Names come without end: there is room for so many, and adding one does not lay out all others anew."""
-        self.resize_block(width=width)
-        self.features.loosen(width)
-        blocks.views(self.block).head.shuffled = 1
+        twin = self.twin()
+        twin.resize_block(width=width)
+        twin.features.loosen(width)
+        twin.features.plain = self.features.plain  # once there was a name that is not, for good
+        blocks.views(twin.block).head.shuffled = 1
+        self.adopt(twin)
 
     def begin_with(self, names: list[Any]) -> None:
         super().begin_with(names)
@@ -163,9 +166,13 @@ class Drawn(StreamModel):
         features, table = self.features, self._table
         if table is None or table.block is not self.block:
             table = self._table = Table(self.block, self.n_columns)
+        columns, (keys, ties) = self.columns_of(names, table.header), order_of(names)
+        # a name that asks the model while it is written down may have taken places
+        if len(features.vacant) < len(names) or table.block is not self.block:
+            raise RuntimeError(CHANGED_WHILE_READ)
         offered = features.vacant.last(len(names))
-        table.numbers[offered] = self.columns_of(names, table.header)
-        write_order(table.keys, table.ties, offered, names)
+        table.numbers[offered] = columns
+        table.keys[offered], table.ties[offered] = keys, ties
         features.take(names, offered)
 
     def forget_prepared(self) -> None:
@@ -202,16 +209,16 @@ class Drawn(StreamModel):
         return block
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        self.features.reject(x)
+        x = self.features.taken(x)
         names = by_key(x)
-        rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
+        rows, scores = np.array([[x[name] for name in names]]), np.zeros((1, self.n_outputs))
         Call(self._block_for(names), rows, scores=scores).run(self.scoring_pass)
         return scores[0].tolist()
 
     def _score_list(self, x: dict[Any, Any]) -> Any:
         features = self.features
         if features.loose and not x.keys() <= features.places.keys():
-            features.check(x)
+            x = features.taken(x)
             with FILLING:
                 new = features.unknown(x)
                 if 0 < len(new) <= len(features.vacant):
@@ -256,7 +263,7 @@ class DrawnMap(Drawn, Transformer):
     @changes_the_model
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Get to know the features; the map of known ones never changes."""
-        self.features.check(x)
+        x = self.features.taken(x)
         if self.block is None or not self.features.knows(x):
             self._meet(x)
         self._count(1)

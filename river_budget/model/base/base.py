@@ -260,6 +260,12 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
             twin.resize_block(width=n + int(SPARE_FEATURES_SHARE * n))
             twin.know(names, features)
             self.adopt(twin)
+        elif (
+            not features.plain
+        ):  # later something may raise: then the model takes its old block again
+            twin = self.twin()
+            twin.know(names, features)
+            self.adopt(twin)
         else:
             self.know(names, features)
 

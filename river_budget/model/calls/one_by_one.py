@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import struct
 import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ...core.block.layout import UNLIMITED
-from ..inputs.features import FeatureIndex
+from ..inputs.features import CHANGED_WHILE_READ, FeatureIndex
 from ..one_writer import Turn
 from .calls import FreeRows, PreparedList, PreparedRow
 from .fast_path import FastPath, c_functions, no_fast_path
 
-CHANGED_WHILE_READ = "the example was changed while the model read it"
-NO_PLACES = itertools.repeat(-1)  # the places of unknown names
+NO_PLACES = itertools.repeat(-1)  # the place of a name that is not known
 
 
 class OneByOne:
@@ -33,6 +31,7 @@ class OneByOne:
     pass_holder: Any
     add_features: Callable[..., None]
     run_pass: Callable[..., None]
+    _take: Callable[..., None]
     _new_row: Callable[[], PreparedRow]
     _new_list: Callable[[dict[Any, Any]], PreparedList]
 
@@ -70,37 +69,79 @@ class OneByOne:
             if self.fast_path.learn(x, target, w) is not None:
                 return
             turn.thread = threading.get_ident()
-            if self.block is None:
-                self.features.reject(x)
-                self.add_features(list(x))
-            features = self.features
-            if features.loose:
-                self._learn_list(x, target, w)
-                return
-            try:  # pop is atomic: each thread has a row of its own
-                prepared = self.free_rows.pop()
-            except IndexError:
-                prepared = self._new_row()
-            if not features.pack(x, prepared.values):
-                if self.takes_lists:
-                    self.free_rows.append(prepared)
-                    self._learn_list(x, target, w)
-                    return
-                if not features.pack_some(x, prepared.values):
-                    features.reject(x)
-                    self.add_features(features.unknown(x))
-                    prepared, features = self._new_row(), self.features
-                    features.pack_some(x, prepared.values)
-            prepared.target[0] = target
-            prepared.weight[0] = w
-            if prepared.pass_holder.learning_pass(prepared.addresses):
-                self._free_or_use(prepared, features, self.free_rows)
-            else:
-                features.reject(x)
-                self.run_pass(*prepared.arrays[2:])
+            self._learn_the_long_way(x, target, w)
         finally:
             turn.thread = 0
             turn.taken = False
+
+    def _learn_the_long_way(self, x: dict[Any, Any], target: float, w: float) -> None:
+        """The same for whoever has the turn."""
+        features = self.features
+        if self.block is not None and not features.loose:
+            prepared = self._row()
+            if features.pack(x, prepared.values):
+                self._learn_packed(prepared, x, target, w)
+                return
+            self.free_rows.append(prepared)
+        x = features.taken(x)
+        self.or_as_it_was(lambda: self._learn_taken(x, target, w))
+
+    def or_as_it_was(self, learn: Callable[[], None]) -> None:
+        """Let a function learn an example. If it raises before the pass begins, the model is what it was.
+
+        A name of the user's may raise whenever it is compared, also where the model has got to know others. Names that
+        are not plain never change a block in place (base.py), so it is enough to take the old one again.
+        """
+        turn, own = self.turn, self.__dict__
+        before, turn.begun = own.copy(), False
+        try:
+            learn()
+        except Exception:
+            same_block = own["block"] is before["block"]
+            if not turn.begun and (not same_block or own["features"] is before["features"]):
+                self._replace_attributes(**before)
+            raise
+
+    def _row(self) -> PreparedRow:
+        """A call for a whole row."""
+        try:  # popped and appended: each thread has a row of its own
+            prepared: PreparedRow = self.free_rows.pop()
+            return prepared
+        except IndexError:
+            return self._new_row()
+
+    def _learn_taken(self, x: dict[Any, Any], target: float, w: float) -> None:
+        """Learn a checked example that no one else has (features.py)."""
+        if self.block is None:
+            self.add_features(list(x))
+        if self.features.loose:
+            self._learn_list(x, target, w)
+            return
+        prepared = self._row()
+        if not self.features.pack(x, prepared.values):
+            if self.takes_lists:
+                self.free_rows.append(prepared)
+                self._learn_list(x, target, w)
+                return
+            if not self.features.pack_some(x, prepared.values):
+                self.add_features(self.features.unknown(x))
+                prepared = self._new_row()
+                if not self.features.pack_some(x, prepared.values):
+                    raise RuntimeError(CHANGED_WHILE_READ)
+        self._learn_packed(prepared, x, target, w)
+
+    def _learn_packed(
+        self, prepared: PreparedRow, x: dict[Any, Any], target: float, w: float
+    ) -> None:
+        """Learn an example that has been written into a row."""
+        prepared.target[0] = target
+        prepared.weight[0] = w
+        features, self.turn.begun = self.features, True
+        if prepared.pass_holder.learning_pass(prepared.addresses):
+            self._free_or_use(prepared, features, self.free_rows)
+        else:
+            features.reject(x)
+            self.run_pass(*prepared.arrays[2:])
 
     def _free_or_use(
         self, prepared: PreparedRow | PreparedList, features: FeatureIndex, free: FreeRows
@@ -138,30 +179,27 @@ class OneByOne:
         return 0, UNLIMITED
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn an example that has unknown features, or lacks some of the known ones."""
-        places = self.features.places
-        if not x.keys() <= places.keys():
-            self.features.check(x)
-            self.add_features(self.features.unknown(x), x)
-            places = self.features.places
-        self._learn_prepared(self._list_for(x), list(map(places.__getitem__, x)), x, target, w)
+        """Learn an example that has other features than those known, or lacks some of them."""
+        found = list(map(self.features.places.get, x))
+        if None in found:
+            self.add_features([name for name, i in zip(x, found, strict=True) if i is None], x)
+            found = list(map(self.features.places.get, x))
+            if None in found:
+                raise RuntimeError(CHANGED_WHILE_READ)
+        self._learn_prepared(self._list_for(x), found, x, target, w)
 
     def _learn_prepared(
         self, prepared: PreparedList, places: list[Any], x: dict[Any, Any], target: float, w: float
     ) -> None:
-        """Learn an example whose features have these places, with a prepared call."""
-        try:
-            prepared.fill(places, self.features.values_of(x))
-        except (struct.error, TypeError, OverflowError):
-            self.features.reject(x)
-            raise RuntimeError(CHANGED_WHILE_READ) from None
+        """Learn an example whose features have these places."""
+        prepared.fill(places, self.features.values_of(x))
         prepared.target[0] = target
         prepared.weight[0] = w
+        self.turn.begun = True
         if prepared.pass_holder.learning_pass(prepared.addresses):
             self._free_or_use(prepared, self.features, self.free_lists)
             self.fast_path.update_places()  # a predicting thread may have made it before names got places
         else:
-            self.features.reject(x)
             self.run_pass(*prepared.arrays[2:])
 
     def _list_for(self, x: dict[Any, Any]) -> PreparedList:
@@ -210,7 +248,7 @@ class OneByOne:
                 if self.takes_lists:
                     free.append(prepared)
                     return self._score_list(x)
-                features.reject(x)
+                x = features.taken(x)
                 known = {name: x[name] for name in x if name in features.places}
                 if not features.pack_some(known, prepared.values):
                     continue
@@ -223,7 +261,8 @@ class OneByOne:
         return scores
 
     def _score_list(self, x: dict[Any, Any]) -> Any:
-        """f(x) of an example that has unknown features, or lacks some of the known ones."""
+        """f(x) of an example that has other features than those known, or lacks some of them."""
+        x = self.features.taken(x)
         while True:
             features, free = self.features, self.free_lists
             before = features.taken_back
@@ -233,11 +272,7 @@ class OneByOne:
             prepared = self._list_for(x)  # whose block has room for all places found before
             if features is not self.features:
                 continue  # another thread has given places to features
-            try:
-                prepared.fill(found, features.values_of(x))
-            except (struct.error, TypeError, OverflowError):
-                features.reject(x)
-                raise RuntimeError(CHANGED_WHILE_READ) from None
+            prepared.fill(found, features.values_of(x))
             if prepared.keyed and -1 in found:
                 prepared.write_order(x, found)
             if not self.scoring_pass(prepared.addresses):

@@ -18,7 +18,7 @@ from ..expansions.averaging import split
 from ..expansions.expansion import BudgetModel
 from ..inputs.batches import Batch
 from ..inputs.targets import Labels, Targets, check_classes, plain, real, weight, weights
-from ..one_writer import changes_the_model, looks_at_the_model
+from ..one_writer import changes_the_model, looks_at_the_model, takes_a_turn
 from ..protocols import Rows
 
 
@@ -90,14 +90,21 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             target = labels.codes[y]
         except (KeyError, TypeError):
             labels.check_all([y])
-            self.features.reject(x)
-            w = weight(w)
-            label = plain(y)
+            self._learn_new_label(self.features.taken(x), plain(y), weight(w))
+            return
+        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), labels)
+
+    @takes_a_turn
+    def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> None:
+        """The same where the label comes with a checked example, or is no key as it is. If the example is refused, the
+        label is none either."""
+
+        def learn() -> None:
             if label not in self.labels.codes:
                 self.add_label(label)
-            labels = self.labels
-            target = labels.codes[label]
-        self._learn_row(x, target, 1.0 if w == 1.0 else weight(w), labels)
+            self._learn_the_long_way(x, self.labels.codes[label], w)
+
+        self.or_as_it_was(learn)
 
     @changes_the_model
     def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:

@@ -21,6 +21,7 @@ from ..base.base import StreamModel
 from ..calls.calls import FreeRows
 from ..calls.fast_path import FastPath
 from ..inputs.batches import Batch
+from ..inputs.features import CHANGED_WHILE_READ, are_plain
 from ..inputs.sparse_examples import (
     Lists,
     by_key,
@@ -160,13 +161,17 @@ class StoredVectors(StreamModel):
         return due
 
     def _review_table(self) -> None:
-        """Replace the table by lists if it has become thin and a review is due."""
+        """A table that had much in it may have become thin. For when an example with few of the names was learned."""
         if self._begin_review():
             model = blocks.views(self.block)
             count = int(model.head.count)
             numbers = int(np.count_nonzero(model.vectors[:, :count] != 0.0))
             if is_thin(len(self.features), count, numbers):
-                self._store_in_lists(stored_in(self.block))
+                try:
+                    self._store_in_lists(stored_in(self.block))
+                except Exception:
+                    if self.features.plain:
+                        raise  # else a name of the user's: what was learned is learned, and the table stays
 
     def _review_lists(self) -> bool:
         """Replace lists by a table if they became long and no new names came; whether a review was due.
@@ -244,52 +249,65 @@ class StoredVectors(StreamModel):
     # names that come and go
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn an example with some of the features.
-
-        A model with lists keeps a new name only if a vector uses it afterwards.
-        """
-        if self.features.loose and self._review_is_due():
-            self.features.check(x)  # before the storage may change
+        """As in general. But a model with lists takes note of a new name only when a vector uses it."""
         if self._review_lists() and self.fast_path.learn(x, target, w) is not None:
-            return  # the fast path also gives up unused names
+            return  # which gives up names at once, too
         features = self.features
         if not features.loose:
             super()._learn_list(x, target, w)
             if THIN_RATIO * len(x) < len(features.places):
                 self._review_table()
             return
-        prepared, places = self._list_for(x), features.places
-        new = list(itertools.filterfalse(places.__contains__, x))
+        found, new = self._found_and_new(x)
         if not new:
-            self._learn_prepared(prepared, list(map(places.__getitem__, x)), x, target, w)
+            self._learn_prepared(self._list_for(x), found, x, target, w)
             return
         self._names_came = True
-        if len(features.vacant) < len(new):
-            features.check(x)
+        if len(self.features.vacant) < len(new):
             self._vacate_places(len(new), x)
-            features = self.features
-            prepared, places = self._list_for(x), features.places
-        n, arrived, left = len(new), prepared.arrived, features.vacant.left
-        offered, before = features.vacant.last(n).tolist(), arrived[0]
-        write_order(*prepared.known_order, offered, new)
-        offer = iter(offered).__next__
-        found = [offer() if place is None else place for place in map(places.get, x)]
-        named, taking_back = dict(zip(new, offered, strict=True)), map(places.pop, new, NO_PLACES)
+            found, new = self._found_and_new(x)
+        self._learn_with_new_names(x, found, new, target, w)
+
+    def _found_and_new(self, x: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
+        """The places of the names of an example, None where there is none, and the names without."""
+        found = list(map(self.features.places.get, x))
+        if None not in found:
+            return found, []
+        return found, [name for name, place in zip(x, found, strict=True) if place is None]
+
+    def _learn_with_new_names(
+        self, x: dict[Any, Any], found: list[Any], new: list[Any], target: float, w: float
+    ) -> None:
+        """Learn an example whose new names have places while it is learned, and then if a vector uses them."""
+        prepared, features, n = self._list_for(x), self.features, len(new)
+        known, left, were_plain = features.places, features.vacant.left, features.plain
+        plain = were_plain and are_plain(new)
+        if len(features.vacant) < n:  # names of the user's that are equal at one time only
+            raise RuntimeError(CHANGED_WHILE_READ)
+        arrived, offered = prepared.arrived, features.vacant.last(n).tolist()
+        keys, ties = prepared.known_order
+        write_order(keys, ties, offered, new)
+        offer, before = iter(offered).__next__, arrived[0]
+        found = [offer() if place is None else place for place in found]
+        named, taking_back = dict(zip(new, offered, strict=True)), map(known.pop, new, NO_PLACES)
+        places = known if plain else {**known, **named}  # to compare them may raise
         features.mark_if_not_plain(new)
-        # comparing other names may raise, and then removing them from the dict would fail: use a copy
-        kept = None if features.plain else places.copy()
         try:
-            # before the example is learned: assigning places may fail, taking them back cannot
-            places.update(named)
+            # before the example is learned: to give a name its place may fail, to take it back may not
+            if plain:
+                known.update(named)
+            else:
+                features.places = places
             self._learn_prepared(prepared, found, x, target, w)
         finally:  # at most one call, after which Ctrl-C may come
             if arrived[0] != before or self.block is not prepared.arrays[0]:
                 left[0] -= n
                 features.note_names(new, offered)
-            elif kept is None:
+            elif plain:
                 operator.countOf(taking_back, None)
             else:
-                features.places = kept
+                features.places, features.plain = known, were_plain
+                self.fast_path.update_places()  # as if no such name had come
 
     def _place_names(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """Give new names their places; for more places, give up names that no vector uses, or add some."""

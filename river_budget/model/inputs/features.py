@@ -21,6 +21,7 @@ from ...parameters import as_float
 from .sparse_examples import Lists, by_key, key_and_tie
 
 PLAIN_KINDS = frozenset({str, int})
+CHANGED_WHILE_READ = "the example was changed while the model read it"
 
 
 def number(feature: Any, value: Any) -> float:
@@ -232,10 +233,18 @@ class FeatureIndex:
     def take(self, names: Iterable[Any], offered: Any) -> None:
         """Assign to these names the places that `vacant.last` offered."""
         names = list(names)
-        named, n = dict(zip(names, offered.tolist(), strict=True)), len(offered)
+        named = dict(zip(names, offered.tolist(), strict=True))
+        left, n, known = self.vacant.left, len(names), self.places
+        if self.plain and are_plain(names):
+            left[0] -= n
+            known.update(named)  # the only call, after which Ctrl-C may come
+            return
+        before, places = int(left[0]), {**known, **named}  # to compare them may raise, or ask
+        if self.places is not known or left[0] != before:
+            raise RuntimeError(CHANGED_WHILE_READ)
         self.mark_if_not_plain(names)
-        self.vacant.left[0] -= n
-        self.places.update(named)  # the only call, after which Ctrl-C may come
+        left[0] -= n
+        self.places = places
 
     def mark_if_not_plain(self, names: Iterable[Any]) -> None:
         """Before names are added: mark the index if compiled code cannot read them; ends fast paths."""
@@ -257,12 +266,14 @@ class FeatureIndex:
         """
         known = self.places
         unused[[known[name] for name in kept if name in known]] = False
-        self.given_back[0] += 1
         places = np.fromiter(known.values(), np.int64, len(known))
         used = ~unused[places]
         names = itertools.compress(known, used.tolist())
         left = dict(zip(names, places[used].tolist(), strict=True))
         vacant = np.flatnonzero(unused)
+        if self.places is not known:  # a name was compared, and asked the model
+            raise RuntimeError(CHANGED_WHILE_READ)
+        self.given_back[0] += 1
         self.names_at[unused] = 0
         self.places = left  # before their places are vacant, as Ctrl-C may come
         self.given_back[0] += 1  # again: another thread may have read the count and the old places
@@ -271,19 +282,39 @@ class FeatureIndex:
     # examples
 
     def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
-        """Like `pack`, for an example that lacks some of the known features."""
+        """As pack, for an example that is taken and lacks some of the known features."""
         if not self.knows(x):
             return False
-        try:
-            row = list(map(x.get, self.places, itertools.repeat(0.0)))
-            if len(row) != len(values):  # a thread that learns has added a feature
-                return False
-            values[:] = memoryview(array.array("d", row))
-            for place, factor in self._scaled_places():
-                values[place] *= factor
-        except (TypeError, OverflowError):
-            self.reject(x)
+        row = list(map(x.get, self.places, itertools.repeat(0.0)))
+        if len(row) != len(values):  # a thread that learns has added one
+            return False
+        values[:] = memoryview(array.array("d", row))
+        for place, factor in self._scaled_places():
+            values[place] *= factor
         return True
+
+    def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
+        """A checked example as it is now, with numbers of its own.
+
+        Another thread may change what it was given. And what a value of the user's does when it is asked for its number,
+        it does here, before anything of the model changes.
+        """
+        x = x.copy() if type(x) is dict else dict(x)  # a plain one in one step, for threads
+        numbers: Collection[float] = x.values()
+        others = set(map(type, numbers)) - {float}
+        try:
+            if others:
+                numbers = array.array("d", numbers)
+            good = math.isfinite(math.fsum(numbers))
+        except (TypeError, ValueError, OverflowError):
+            good = False
+        if not good:  # or the sum overflowed
+            numbers = list(map(number, x, x.values()))
+        if others:
+            x = dict(zip(x, numbers, strict=True))
+        if self._scales is not None:
+            self.reject(x)
+        return x
 
     def reject(self, x: dict[Any, Any]) -> None:
         """Raise for the first feature that is not a finite number, if there is one."""

@@ -97,9 +97,9 @@ def order_of(names: Collection[Any]) -> tuple[Any, Any]:
                 return keys, -1 - hashes % NUMBER_MODULUS
         if kinds == {str}:
             octets = list(map(str.encode, names))
-            keys = np.fromiter(map(zlib.crc32, octets), np.int64, n) & key_mask
+            sums = np.fromiter(map(zlib.crc32, octets), np.int64, n) & key_mask
             ties = (int.from_bytes(TEXT + text) % TEXT_MODULUS for text in octets)
-            return keys.astype(float), np.fromiter(ties, np.int64, n)
+            return sums.astype(float), np.fromiter(ties, np.int64, n)
     except (UnicodeEncodeError, OverflowError):
         pass  # a lone surrogate, or an int too large for a float
     found = list(map(key_and_tie, names))
