@@ -39,9 +39,11 @@ class Turn:
 
     def __init__(self) -> None:
         self.taken = False
-        self.begun = False  # the pass over an example: until then it may be refused
-        self.looks = False  # the thread that has it changes nothing
-        self.thread = 0  # whose turn it is, where that takes more than one example
+        self.begun = (
+            False  # whether the pass over an example has begun: until then it may be refused
+        )
+        self.looks = False  # whether the thread that has the turn only inspects the model
+        self.thread = 0  # this thread's ident, where the turn is for more than one example
 
     def __reduce__(self) -> Any:
         return Turn, ()

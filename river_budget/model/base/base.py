@@ -260,9 +260,8 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
             twin.resize_block(width=n + int(SPARE_FEATURES_SHARE * n))
             twin.know(names, features)
             self.adopt(twin)
-        elif (
-            not features.plain
-        ):  # later something may raise: then the model takes its old block again
+        elif not features.plain:
+            # comparing such names may raise later: change a copy, so that the old block can be restored
             twin = self.twin()
             twin.know(names, features)
             self.adopt(twin)

@@ -13,7 +13,7 @@ from ..one_writer import Turn
 from .calls import FreeRows, PreparedList, PreparedRow
 from .fast_path import FastPath, c_functions, no_fast_path
 
-NO_PLACES = itertools.repeat(-1)  # the place of a name that is not known
+NO_PLACES = itertools.repeat(-1)  # the places of unknown names
 
 
 class OneByOne:
@@ -75,7 +75,7 @@ class OneByOne:
             turn.taken = False
 
     def _learn_the_long_way(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """The same for whoever has the turn."""
+        """Learn one example through Python; the caller has the turn."""
         features = self.features
         if self.block is not None and not features.loose:
             prepared = self._row()
@@ -84,13 +84,13 @@ class OneByOne:
                 return
             self.free_rows.append(prepared)
         x = features.taken(x)
-        self.or_as_it_was(lambda: self._learn_taken(x, target, w))
+        self.learn_or_restore(lambda: self._learn_taken(x, target, w))
 
-    def or_as_it_was(self, learn: Callable[[], None]) -> None:
-        """Let a function learn an example. If it raises before the pass begins, the model is what it was.
+    def learn_or_restore(self, learn: Callable[[], None]) -> None:
+        """Call `learn`; if it raises before the pass begins, restore the model as it was.
 
-        A name of the user's may raise whenever it is compared, also where the model has got to know others. Names that
-        are not plain never change a block in place (base.py), so it is enough to take the old one again.
+        A user's name may raise whenever it is compared, also after other names were added. Names that
+        are not plain never change a block in place (base.py), so restoring the attributes is enough.
         """
         turn, own = self.turn, self.__dict__
         before, turn.begun = own.copy(), False
@@ -103,15 +103,15 @@ class OneByOne:
             raise
 
     def _row(self) -> PreparedRow:
-        """A call for a whole row."""
-        try:  # popped and appended: each thread has a row of its own
+        """A prepared call for a whole row."""
+        try:  # pop is atomic: each thread has a row of its own
             prepared: PreparedRow = self.free_rows.pop()
             return prepared
         except IndexError:
             return self._new_row()
 
     def _learn_taken(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn a checked example that no one else has (features.py)."""
+        """Learn a checked copy of an example (`FeatureIndex.taken`)."""
         if self.block is None:
             self.add_features(list(x))
         if self.features.loose:
@@ -133,7 +133,7 @@ class OneByOne:
     def _learn_packed(
         self, prepared: PreparedRow, x: dict[Any, Any], target: float, w: float
     ) -> None:
-        """Learn an example that has been written into a row."""
+        """Learn an example that has been written into a prepared row."""
         prepared.target[0] = target
         prepared.weight[0] = w
         features, self.turn.begun = self.features, True
@@ -179,7 +179,7 @@ class OneByOne:
         return 0, UNLIMITED
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn an example that has other features than those known, or lacks some of them."""
+        """Learn an example that has unknown features, or lacks some of the known ones."""
         found = list(map(self.features.places.get, x))
         if None in found:
             self.add_features([name for name, i in zip(x, found, strict=True) if i is None], x)
@@ -191,7 +191,7 @@ class OneByOne:
     def _learn_prepared(
         self, prepared: PreparedList, places: list[Any], x: dict[Any, Any], target: float, w: float
     ) -> None:
-        """Learn an example whose features have these places."""
+        """Learn an example whose features have these places, with a prepared call."""
         prepared.fill(places, self.features.values_of(x))
         prepared.target[0] = target
         prepared.weight[0] = w
@@ -261,7 +261,7 @@ class OneByOne:
         return scores
 
     def _score_list(self, x: dict[Any, Any]) -> Any:
-        """f(x) of an example that has other features than those known, or lacks some of them."""
+        """f(x) of an example that has unknown features, or lacks some of the known ones."""
         x = self.features.taken(x)
         while True:
             features, free = self.features, self.free_lists

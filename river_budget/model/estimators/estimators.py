@@ -96,15 +96,14 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
     @takes_a_turn
     def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> None:
-        """The same where the label comes with a checked example, or is no key as it is. If the example is refused, the
-        label is none either."""
+        """Learn an example whose label is new, or not hashable as it is; a refused example adds no label."""
 
         def learn() -> None:
             if label not in self.labels.codes:
                 self.add_label(label)
             self._learn_the_long_way(x, self.labels.codes[label], w)
 
-        self.or_as_it_was(learn)
+        self.learn_or_restore(learn)
 
     @changes_the_model
     def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:

@@ -161,7 +161,7 @@ class StoredVectors(StreamModel):
         return due
 
     def _review_table(self) -> None:
-        """A table that had much in it may have become thin. For when an example with few of the names was learned."""
+        """Replace the table by lists if it has become thin and a review is due: after a sparse example."""
         if self._begin_review():
             model = blocks.views(self.block)
             count = int(model.head.count)
@@ -171,7 +171,8 @@ class StoredVectors(StreamModel):
                     self._store_in_lists(stored_in(self.block))
                 except Exception:
                     if self.features.plain:
-                        raise  # else a name of the user's: what was learned is learned, and the table stays
+                        raise
+                    # else a user's name raised in a comparison: the example stays learned, in the table
 
     def _review_lists(self) -> bool:
         """Replace lists by a table if they became long and no new names came; whether a review was due.
@@ -249,9 +250,12 @@ class StoredVectors(StreamModel):
     # names that come and go
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """As in general. But a model with lists takes note of a new name only when a vector uses it."""
+        """Learn an example with some of the features.
+
+        A model with lists keeps a new name only if a vector uses it afterwards.
+        """
         if self._review_lists() and self.fast_path.learn(x, target, w) is not None:
-            return  # which gives up names at once, too
+            return  # the fast path also gives up unused names
         features = self.features
         if not features.loose:
             super()._learn_list(x, target, w)
@@ -269,7 +273,7 @@ class StoredVectors(StreamModel):
         self._learn_with_new_names(x, found, new, target, w)
 
     def _found_and_new(self, x: dict[Any, Any]) -> tuple[list[Any], list[Any]]:
-        """The places of the names of an example, None where there is none, and the names without."""
+        """(places of the names of an example, None for unknown ones; the unknown names)"""
         found = list(map(self.features.places.get, x))
         if None not in found:
             return found, []
@@ -278,11 +282,11 @@ class StoredVectors(StreamModel):
     def _learn_with_new_names(
         self, x: dict[Any, Any], found: list[Any], new: list[Any], target: float, w: float
     ) -> None:
-        """Learn an example whose new names have places while it is learned, and then if a vector uses them."""
+        """Learn an example with new names, which keep their places only if a vector uses them afterwards."""
         prepared, features, n = self._list_for(x), self.features, len(new)
         known, left, were_plain = features.places, features.vacant.left, features.plain
         plain = were_plain and are_plain(new)
-        if len(features.vacant) < n:  # names of the user's that are equal at one time only
+        if len(features.vacant) < n:  # a user's names compared equal before, and do not now
             raise RuntimeError(CHANGED_WHILE_READ)
         arrived, offered = prepared.arrived, features.vacant.last(n).tolist()
         keys, ties = prepared.known_order
@@ -290,10 +294,10 @@ class StoredVectors(StreamModel):
         offer, before = iter(offered).__next__, arrived[0]
         found = [offer() if place is None else place for place in found]
         named, taking_back = dict(zip(new, offered, strict=True)), map(known.pop, new, NO_PLACES)
-        places = known if plain else {**known, **named}  # to compare them may raise
+        places = known if plain else {**known, **named}  # a copy, as comparing such names may raise
         features.mark_if_not_plain(new)
         try:
-            # before the example is learned: to give a name its place may fail, to take it back may not
+            # before the example is learned: assigning places may fail, taking them back cannot
             if plain:
                 known.update(named)
             else:
@@ -307,7 +311,7 @@ class StoredVectors(StreamModel):
                 operator.countOf(taking_back, None)
             else:
                 features.places, features.plain = known, were_plain
-                self.fast_path.update_places()  # as if no such name had come
+                self.fast_path.update_places()  # restore the index as it was before the new names
 
     def _place_names(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """Give new names their places; for more places, give up names that no vector uses, or add some."""

@@ -239,7 +239,8 @@ class FeatureIndex:
             left[0] -= n
             known.update(named)  # the only call, after which Ctrl-C may come
             return
-        before, places = int(left[0]), {**known, **named}  # to compare them may raise, or ask
+        # comparing a user's names may raise, or call the model: change a copy, then check
+        before, places = int(left[0]), {**known, **named}
         if self.places is not known or left[0] != before:
             raise RuntimeError(CHANGED_WHILE_READ)
         self.mark_if_not_plain(names)
@@ -271,7 +272,7 @@ class FeatureIndex:
         names = itertools.compress(known, used.tolist())
         left = dict(zip(names, places[used].tolist(), strict=True))
         vacant = np.flatnonzero(unused)
-        if self.places is not known:  # a name was compared, and asked the model
+        if self.places is not known:  # comparing a user's name has called the model
             raise RuntimeError(CHANGED_WHILE_READ)
         self.given_back[0] += 1
         self.names_at[unused] = 0
@@ -282,11 +283,11 @@ class FeatureIndex:
     # examples
 
     def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
-        """As pack, for an example that is taken and lacks some of the known features."""
+        """Like `pack`, for an example from `taken` that lacks some of the known features."""
         if not self.knows(x):
             return False
         row = list(map(x.get, self.places, itertools.repeat(0.0)))
-        if len(row) != len(values):  # a thread that learns has added one
+        if len(row) != len(values):  # a thread that learns has added a feature
             return False
         values[:] = memoryview(array.array("d", row))
         for place, factor in self._scaled_places():
@@ -294,12 +295,12 @@ class FeatureIndex:
         return True
 
     def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
-        """A checked example as it is now, with numbers of its own.
+        """A checked copy of an example, with floats as values.
 
-        Another thread may change what it was given. And what a value of the user's does when it is asked for its number,
-        it does here, before anything of the model changes.
+        Another thread may change the original. And a user's value that runs code when it is converted to a
+        float does so here, before the model changes.
         """
-        x = x.copy() if type(x) is dict else dict(x)  # a plain one in one step, for threads
+        x = x.copy() if type(x) is dict else dict(x)  # copying a plain dict is atomic
         numbers: Collection[float] = x.values()
         others = set(map(type, numbers)) - {float}
         try:
@@ -308,7 +309,7 @@ class FeatureIndex:
             good = math.isfinite(math.fsum(numbers))
         except (TypeError, ValueError, OverflowError):
             good = False
-        if not good:  # or the sum overflowed
+        if not good:  # convert one by one, which finds the culprit; perhaps only the sum overflowed
             numbers = list(map(number, x, x.values()))
         if others:
             x = dict(zip(x, numbers, strict=True))
