@@ -1,18 +1,16 @@
 """Encode and decode the state of one of our models: parameters, features, labels, numbers and arrays.
 
 The block of a model is not saved as it lies in memory: its layout may change, the names of its parts may
-not. Everything that follows from the parameters is made anew by the model itself, so that nothing in a file
+not. Everything that follows from the parameters is computed again by the model itself, so that nothing in a file
 decides how memory is laid out. What is left, sizes above all, is checked.
 
-    numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files),
-    gamma,
-              scale; what scores are worth: judged, slope, lead and their curvatures (not in the first
-              files). The width has room for features to come; it is saved because the order of summation,
-              and so the last bit of a score, depends on it
-    own       the algorithm's own numbers, None for NaN arrays    places of its arrays in the file, by name:
-    features or support vectors, coefficients and so on, only
-              the columns that are in use; and tables of the algorithm's own. Vectors that are kept as lists
-              are starts, places and numbers, and only the names that they use are in the file
+    numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files), gamma,
+              scale; the calibration: judged, slope, lead and their curvatures (not in the first files). The width
+              has room for features to come; it is saved because the order of summation depends on it
+    own       the algorithm's own numbers, None for NaN
+    arrays    indexes of its arrays in the file, by name: features or support vectors, coefficients and so on, only
+              the columns in use; and tables of the algorithm's own. Vectors stored as lists are starts, places and
+              numbers, and only the names that they use are in the file
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ ARRAYS = {  # name in the file: table of the block
 }
 YOUNGER_TABLES = {"strains": 1.0}  # tables that older files lack, and what to fill them with
 SQUARE_TABLES = ("factor", "distances")  # tables with a row and a column per vector
-LIST_ARRAYS = ("starts", "places", "numbers")  # the arrays of vectors stored as sparse lists
+LISTS = ("starts", "places", "numbers")  # the arrays of vectors stored as sparse lists
 TABLES_OF_VECTORS = ("norms", "arrivals")  # tables of expansions only, not of random features
 LARGEST_CURVATURE = 1e15  # the largest curvature in a file; real ones are far smaller
 INTEGER_LIMIT = 2**62  # integers in a file must be smaller
@@ -102,9 +100,7 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         places[name] = _appended(arrays, used)
     if block.head.slots:
         lists = model.lists_in_use()
-        for name, array in zip(
-            LIST_ARRAYS, (lists.starts, lists.places, lists.values), strict=True
-        ):
+        for name, array in zip(LISTS, (lists.starts, lists.places, lists.values), strict=True):
             places[name] = _appended(arrays, array)
     for name, table in model.own_tables().items():
         places[name] = _appended(arrays, table)
@@ -225,7 +221,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     if not (isinstance(numbers, dict) and isinstance(own, dict) and isinstance(places, dict)):
         raise damaged("a part of its state is missing")
     count, width = _whole(numbers.get("count"), "count"), _whole(numbers.get("width"), "width")
-    lists = _lists(model, count, source, places) if LIST_ARRAYS[0] in places else None
+    lists = _lists(model, count, source, places) if LISTS[0] in places else None
     if lists is not None:
         width = max(len(model.features), 1)
     elif not len(model.features) <= width <= 2 * len(model.features) + 1:
@@ -371,16 +367,12 @@ def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Li
     if not (is_expansion(model) and model.takes_lists) or model.narrow:
         raise damaged("it has lists, and cannot keep any")
     names = list(model.features)
-    starts = source.array(places.get(LIST_ARRAYS[0]), (count + 1,), "i", LIST_ARRAYS[0]).astype(
-        np.int64
-    )
+    starts = source.array(places.get(LISTS[0]), (count + 1,), "i", LISTS[0]).astype(np.int64)
     if starts[0] != 0 or (np.diff(starts) < 0).any():
         raise damaged("its lists do not follow each other")
     total = (int(starts[-1]),)
-    found = source.array(places.get(LIST_ARRAYS[1]), total, "i", LIST_ARRAYS[1]).astype(np.int64)
-    numbers = source.array(places.get(LIST_ARRAYS[2]), total, "f", LIST_ARRAYS[2]).astype(
-        np.float64
-    )
+    found = source.array(places.get(LISTS[1]), total, "i", LISTS[1]).astype(np.int64)
+    numbers = source.array(places.get(LISTS[2]), total, "f", LISTS[2]).astype(np.float64)
     first = np.zeros(total, bool)
     first[starts[:-1][np.diff(starts) > 0]] = True
     if total[0]:

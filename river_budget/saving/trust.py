@@ -74,9 +74,7 @@ def _check_vectors(model: Any, count: int) -> None:
         raise damaged("two of its vectors have come at once")
     if block.head.heavy:
         _check_heavy(block, count)
-    if (
-        block.head.kernel == Kernel.CUSTOM
-    ):  # norms are k(x, x) by a user's function, not recomputed here
+    if block.head.kernel == Kernel.CUSTOM:  # norms are k(x, x), by a function not called here
         if not (np.abs(block.norms[:count]) <= BOUND).all():
             raise damaged("its norms are out of range")
         return

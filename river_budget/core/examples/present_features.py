@@ -282,9 +282,7 @@ def from_list(model, call, t, room):
             values[0] = math.nan  # refused: the caller tries again, with ties
     if strangers == 0:
         return present(places, values, n)
-    if (
-        model.head.kernel == LAPLACIAN
-    ):  # unknown features contribute to each distance, in their order
+    if model.head.kernel == LAPLACIAN:  # unknown features contribute to distances, in their order
         if not keyed:
             values[0] = math.nan
         return present(places, values, n)

@@ -29,9 +29,7 @@ from .calls import PreparedList, PreparedRow, address_of, lasting_address_of
 Score = Callable[[dict[Any, Any]], Any]
 Learn = Callable[..., Any]  # of (x, target, weight), and of anything if the scores are wanted
 
-SLOW_BLOCK_BYTES = (
-    2**19
-)  # bytes of a block: passes over larger ones release the GIL, as they take long
+SLOW_BLOCK_BYTES = 2**19  # passes over larger blocks release the GIL, as they take long
 CALL = (numba.int64[::1],)  # the argument types of a pass
 WORDS_TAKEN = {"score": 2, "learn": 3}  # the number of words that each C function receives
 _lock = threading.Lock()  # around the definitions, which are made once and never freed
@@ -179,7 +177,7 @@ class FastPath:
 
     @classmethod
     def of(cls, block: Any, features: FeatureIndex, draws: bool, thin: int, look: int) -> FastPath:
-        """The fast path for this block and these features; `set_passes` and `set_call` give it passes and calls.
+        """The fast path for this block and these features; `set_passes` and `set_call` complete it.
 
         draws: examples with new names go the long way. thin, look: so do examples with fewer than one in
         `thin` of the names (all examples, in models whose names come and go) once `look` vectors have

@@ -15,9 +15,7 @@ from .features import FeatureIndex, is_missing, number
 from .frames import NUMBER_KINDS, Frame
 from .sparse_examples import Lists
 
-UNCACHED_BYTES = (
-    2**20
-)  # bytes of a matrix that does not fit into the cache, so that a second pass over it is slow
+UNCACHED_BYTES = 2**20  # reading a matrix of this size a second time does not hit the cache
 DOUBLE = np.dtype(np.float64)
 FEW_COLUMNS = 4  # a batch with fewer than 1 / FEW_COLUMNS of the known features as columns is converted to lists
 

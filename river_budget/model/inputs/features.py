@@ -58,11 +58,7 @@ def in_order(names: Iterable[Any]) -> list[Any]:
 
 
 def are_plain(names: Iterable[Any]) -> bool:
-    """Whether all names are exactly str, int or tuples of these.
-
-    Comparing them runs no Python code, so compiled code can read such dicts itself
-    (core/examples/dict_reader.py).
-    """
+    """Whether all names are exactly str, int or tuples of these: comparing them runs no Python code."""
     return all(
         type(name) in PLAIN_KINDS
         or (type(name) is tuple and all(type(part) in PLAIN_KINDS for part in name))
@@ -70,7 +66,7 @@ def are_plain(names: Iterable[Any]) -> bool:
     )
 
 
-def _tuple_getter(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
+def _getter(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
     """Like operator.itemgetter for several names, for at most one: it returns a tuple too."""
     return lambda x: tuple(x[name] for name in names)
 
@@ -161,7 +157,7 @@ class FeatureIndex:
         n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
         get: Callable[[Any], Sequence[Any]] = (
-            operator.itemgetter(*names) if n > 1 else _tuple_getter(names)
+            operator.itemgetter(*names) if n > 1 else _getter(names)
         )
         scaled = self._scaled_places()
 
@@ -254,17 +250,11 @@ class FeatureIndex:
             self.given_back[0] += 1
 
     def note_names(self, names: Collection[Any], places: Any) -> None:
-        """Record the addresses of names at their new places, for compiled code.
-
-        Compiled code cannot free a place without a record; Python frees it later.
-        """
+        """Record the addresses of names, without which compiled code cannot free their places."""
         self.names_at[places] = list(map(id, names))
 
     def forget(self, unused: Any, kept: Iterable[Any]) -> None:
-        """Forget the names at unused places, except for some; their places become vacant.
-
-        Modifies `unused`.
-        """
+        """Forget the names at unused places, except for some; modifies `unused`."""
         known = self.places
         unused[[known[name] for name in kept if name in known]] = False
         places = np.fromiter(known.values(), np.int64, len(known))
@@ -357,10 +347,7 @@ class FeatureIndex:
         return value if self._scales is None else value / float(self._scales.get(name, 1.0))
 
     def present(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        """The example without missing values, for prediction.
-
-        Raises if it has none, or another invalid value.
-        """
+        """The example without missing values, for prediction. Raises if another value is invalid."""
         found = {name: value for name, value in x.items() if not is_missing(value)}
         self.reject(x if len(found) == len(x) else found)
         return found

@@ -34,9 +34,7 @@ def key_and_tie(name: Any) -> tuple[float, int]:
     """(sort key, tie) of a name, which determine its place in the order of summation."""
     if type(name) is str:
         return _of_octets(_octets(name), TEXT)
-    if (
-        type(name) is int and -EXACT_INTEGERS < name < EXACT_INTEGERS
-    ):  # the usual case: numbers of columns
+    if type(name) is int and -EXACT_INTEGERS < name < EXACT_INTEGERS:  # numbers of columns
         return _number_key(float(name), name), _hash_tie(name)
     try:
         value = as_float(name)  # 1, 1.0 and True are one key of a dict
