@@ -8,7 +8,7 @@ linear models  {"class": ..., "parameters": ..., "weights": [[feature, weight], 
 the guard      {"class": "Guard", "parameters": ..., "table": [[feature, last value], ...]}
                {"class": "SkipBadRows"}
 names          {"class": "FeatureBudget", "parameters": ..., "table": [[feature, count, arrival], ...],
-"weight": n}
+                "weight": n}
 
 Linear models are saved with plain gradient descent at a constant rate, their usual loss and no l1 penalty:
 what other optimizers keep is not known here.
