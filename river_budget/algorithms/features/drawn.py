@@ -220,8 +220,8 @@ class Drawn(StreamModel):
 
     def _score_list(self, x: dict[Any, Any]) -> Any:
         features = self.features
-        if features.loose and not x.keys() <= features.places.keys():
-            x = features.taken(x)
+        x = features.taken(x)
+        if features.loose and not features.knows(x):
             with FILLING:
                 new = features.unknown(x)
                 if 0 < len(new) <= len(features.vacant):

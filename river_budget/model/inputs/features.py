@@ -286,10 +286,12 @@ class FeatureIndex:
     def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
         """A checked example as it is now, with numbers of its own.
 
-        Another thread may change what it was given. And what a value of the user's does when it is asked for its number,
-        it does here, before anything of the model changes.
+        Another thread may change the user's. And what a value does when it is asked for its number, it does here.
         """
-        x = x.copy() if type(x) is dict else dict(x)  # a plain one in one step, for threads
+        try:
+            x = x.copy() if type(x) is dict else dict(x)  # a plain one in one step, for threads
+        except KeyError as error:
+            raise RuntimeError(CHANGED) from error
         numbers: Collection[float] = x.values()
         others = set(map(type, numbers)) - {float}
         try:
