@@ -35,11 +35,10 @@ from ..expansion.kernel_rows import (
 from ..expansion.support import add_to, announce, lightest, weight_of
 from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
-from ..vectors.products import dot_products
-from ..vectors.stored import set_vector
+from ..vectors.stored import dot_products, side_by_side, write_vector
 from .float32_estimates import NN, S, new_search, search_width
-from .long_vectors import look_at_length, merge_heavy, note_newcomer, noted_between, write
-from .merged_vector import combination, first_of, leave, merge_own_rows, replace, write_out
+from .long_vectors import add_distance_row, check_length, kept_distances_between, merge_long
+from .merged_vector import combination, first_of, leave, merge_own_rows, replace
 from .partner_search import EQ21, best_partners, place_of_pair
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
@@ -89,7 +88,7 @@ def store(model, x, norm, plus, minus, amount, strategy, late):
         return length, lost
     j = announce(model, norm)
     if not late:
-        set_vector(model, j, x)
+        write_vector(model, j, x)
     add_to(model, j, plus, minus, amount)
     return self_kernel(model, norm), 0.0
 
@@ -104,7 +103,7 @@ def keep_budget(model, exact, strategy, follows, observed, unwritten, x):
     head, change = model.head, 0.0
     head.cost = 0.0
     if follows == YES and head.heavy:
-        note_newcomer(model, observed, x)
+        add_distance_row(model, observed, x)
     while head.count > head.budget:
         if strategy == REMOVE:
             p = chosen_for_removal(model)
@@ -124,10 +123,7 @@ def keep_budget(model, exact, strategy, follows, observed, unwritten, x):
             change += merge(model, exact, strategy, follows, observed, unwritten, x)
         observed, unwritten = NOBODY, NOBODY
     if unwritten != NOBODY:
-        if follows == YES and head.noted:
-            write(model, unwritten, x)
-        else:
-            set_vector(model, unwritten, x)
+        write_vector(model, unwritten, x)
     return head.scale * (head.scale * change if exact else change)
 
 
@@ -177,12 +173,12 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     u, cursors, loss = NONE, i64(room, m), 0.0
     heavy = follows == YES and head.noted != 0
     if not heavy:
-        u, unwritten = write_out(model, members, unwritten, x, cursors, places, points)
+        u, unwritten = side_by_side(model, members, unwritten, x, cursors, places, points)
     for i in range(m):
         for r in range(outputs):
             a[i, r] = model.coefficients[r, members[i]]
     if strategy == MANY and heavy:
-        noted_between(model, members, s)
+        kept_distances_between(model, members, s)
     else:
         member_distances(model, points, u, members, search[S], s)
     if strategy == MANY and head.method != CASCADE and m > 2:
@@ -200,7 +196,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
     head.cost += head.scale * math.sqrt(loss)
     change = loss
     if heavy:
-        change += 2.0 * merge_heavy(
+        change += 2.0 * merge_long(
             model, members, shares, s, a_z, unwritten, x, cursors, places, points
         )
     else:
@@ -213,7 +209,7 @@ def merge(model, exact, strategy, follows, observed, unwritten, x):
         merge_own_rows(model, members, shares, s, first_of(members))
         replace(model, members, z, norm, a_z, unwritten, x)
         if follows == YES:
-            look_at_length(model, u, x)
+            check_length(model, u, x)
     return change if exact else math.sqrt(loss)
 
 

@@ -20,7 +20,7 @@ from ..compiling.array_views import address_of
 from ..compiling.jit import compiled
 from ..examples.present_features import NONE
 
-NOT_ZERO = 1e-300  # in place of a 0 that is stored
+TINY = 1e-300  # in place of a 0 that is stored
 
 
 @compiled(always_inlined=True)
@@ -45,7 +45,7 @@ def column_of(model, feature):
 
 
 @compiled
-def rewrite(model, j, places, values):
+def write_list(model, j, places, values):
     """The list of vector j becomes this one: nodes of features that stay are used again, where they are."""
     nodes, firsts = model.nodes, model.firsts
     last, old = NONE, firsts[j]
@@ -54,7 +54,7 @@ def rewrite(model, j, places, values):
             continue
         while old != 0 and precedes(model, np.int64(nodes[old].feature), places[i]):
             following = nodes[old].after
-            _free(model, old)
+            _free_node(model, old)
             old = following
         if old != 0 and nodes[old].feature == places[i]:
             node = old
@@ -62,27 +62,27 @@ def rewrite(model, j, places, values):
         else:
             node = new_node(model, j, places[i])
         nodes[node].value = values[i]
-        last = _follow(model, j, last, node)
+        last = _append(model, j, last, node)
     if last == 0:
         firsts[j] = 0
     else:
         nodes[last].after = 0
-    _free_all(model, old)
+    _free_nodes(model, old)
 
 
 @compiled
-def unlink(model, j):
+def free_list(model, j):
     """The nodes of vector j become free."""
-    _free_all(model, model.firsts[j])
+    _free_nodes(model, model.firsts[j])
     model.firsts[j] = 0
 
 
 @compiled
-def _free_all(model, node):
+def _free_nodes(model, node):
     nodes = model.nodes
     while node != 0:
         following = nodes[node].after
-        _free(model, node)
+        _free_node(model, node)
         node = following
 
 
@@ -91,8 +91,8 @@ def new_node(model, j, feature):
     """A node of vector j behind the others of a feature."""
     nodes, columns = model.nodes, model.columns
     count = np.int64(columns[feature].count)
-    if count == room_of(np.int64(columns[feature].kind)):
-        _enlarge(model, feature)
+    if count == nodes_in_piece(np.int64(columns[feature].kind)):
+        _enlarge_column(model, feature)
     node = columns[feature].first + count
     nodes[node].vector, nodes[node].feature = j, feature
     columns[feature].count = count + 1
@@ -101,26 +101,26 @@ def new_node(model, j, feature):
 
 
 @compiled(always_inlined=True)
-def room_of(kind):
+def nodes_in_piece(kind):
     """How many nodes a piece of this kind has. Kind 0 is none."""
     return (np.int64(1) << kind) >> 1
 
 
 @compiled
-def _enlarge(model, feature):
+def _enlarge_column(model, feature):
     """A column moves to a piece twice as large."""
     columns = model.columns
     first, kind = np.int64(columns[feature].first), np.int64(columns[feature].kind)
-    piece = _take_piece(model, kind + 1)
+    piece = _allocate_piece(model, kind + 1)
     for i in range(columns[feature].count):
-        _relocate(model, first + i, piece + i)
+        _move_node(model, first + i, piece + i)
     if kind > 0:
-        _give_piece(model, first, kind)
+        _free_piece(model, first, kind)
     columns[feature].first, columns[feature].kind = piece, kind + 1
 
 
 @compiled
-def _relocate(model, source, target):
+def _move_node(model, source, target):
     """What a node holds goes to another one."""
     nodes, firsts = model.nodes, model.firsts
     vector, after, before = nodes[source].vector, nodes[source].after, nodes[source].before
@@ -136,13 +136,13 @@ def _relocate(model, source, target):
 
 
 @compiled
-def _take_piece(model, kind):
+def _allocate_piece(model, kind):
     """The first node of a piece."""
     head, pieces = model.head, model.pieces
-    if pieces[0, kind] == 0 and head.fresh + room_of(kind) <= head.slots:
+    if pieces[0, kind] == 0 and head.fresh + nodes_in_piece(kind) <= head.slots:
         node = head.fresh
-        head.fresh += room_of(kind)
-        head.freed += room_of(kind)
+        head.fresh += nodes_in_piece(kind)
+        head.freed += nodes_in_piece(kind)
         return node
     found = kind
     while found < PIECES - 1 and pieces[0, found] == 0:  # what has just been given up is enough
@@ -152,19 +152,19 @@ def _take_piece(model, kind):
     pieces[1, found] -= 1
     while found > kind:
         found -= 1
-        _give_piece(model, node + room_of(found), found)
+        _free_piece(model, node + nodes_in_piece(found), found)
     return node
 
 
 @compiled
-def _give_piece(model, node, kind):
+def _free_piece(model, node, kind):
     model.nodes[node].after = model.pieces[0, kind]
     model.pieces[0, kind] = node
     model.pieces[1, kind] += 1
 
 
 @compiled
-def wanted_for(model, places):
+def missing_nodes(model, places):
     """How many nodes more than there are would be needed to store numbers in these places; and how many, if the pieces
     that nobody has were of no use."""
     columns, pieces, needs, whole = model.columns, model.pieces, model.needs, NONE
@@ -172,34 +172,34 @@ def wanted_for(model, places):
         needs[kind] = 0
     for i in range(places.shape[0]):
         kind = np.int64(columns[places[i]].kind)
-        if columns[places[i]].count == room_of(kind):
+        if columns[places[i]].count == nodes_in_piece(kind):
             needs[kind + 1] += 1
-            whole += room_of(kind + 1)
+            whole += nodes_in_piece(kind + 1)
     wanted = model.head.fresh - model.head.slots
     for kind in range(PIECES):
-        wanted += max(needs[kind] - pieces[1, kind], 0) * room_of(kind)
+        wanted += max(needs[kind] - pieces[1, kind], 0) * nodes_in_piece(kind)
     return wanted, whole
 
 
 @compiled
-def _free(model, node):
+def _free_node(model, node):
     """A node leaves its column; who holds the list of its vector goes on."""
     nodes, columns = model.nodes, model.columns
     feature = np.int64(nodes[node].feature)
     first, count = np.int64(columns[feature].first), columns[feature].count - 1
     kind = np.int64(columns[feature].kind)
     if node != first + count:
-        _relocate(model, first + count, node)
+        _move_node(model, first + count, node)
     columns[feature].count = count
     model.head.freed += 1
     if count == 0:
-        _give_piece(model, first, kind)
+        _free_piece(model, first, kind)
         columns[feature].first = columns[feature].kind = 0
-        _note_emptied(model, feature)
+        _record_empty_feature(model, feature)
 
 
 @compiled(always_inlined=True)
-def _note_emptied(model, feature):
+def _record_empty_feature(model, feature):
     """No vector uses a feature any more: its name may be given up. (Those that find no room are found later.)"""
     n, emptied = model.n_emptied, model.emptied
     if n[0] < emptied.shape[0]:
@@ -224,15 +224,15 @@ def sort_list(model, j):
     rest, last = first, NONE
     for i in range(n):
         while rest != 0 and _comes_first(model, np.int64(rest), firsts[i]):
-            last = _follow(model, j, last, rest)
+            last = _append(model, j, last, rest)
             rest = nodes[rest].after
-        last = _follow(model, j, last, firsts[i])
-    _follow(model, j, last, rest)
+        last = _append(model, j, last, firsts[i])
+    _append(model, j, last, rest)
     model.unsorted[j] = 0
 
 
 @compiled(always_inlined=True)
-def _follow(model, j, last, node):
+def _append(model, j, last, node):
     """A node comes behind the last one of the list of vector j. Returns which is the last one then."""
     if last == 0:
         model.firsts[j] = node
@@ -251,12 +251,12 @@ def add_to_list(model, j, places, values, share):
         if node == 0:
             node = new_node(model, j, places[i])
             nodes[node].value = 0.0
-            _put_first(model, j, node)
-        nodes[node].value = other_than_zero(nodes[node].value + added)
+            _prepend(model, j, node)
+        nodes[node].value = tiny_if_zero(nodes[node].value + added)
 
 
 @compiled
-def hand_over(model, source, target, share, multiplier):
+def move_into_list(model, source, target, share, multiplier):
     """share times vector `source`, which is this multiple of what is stored, is added to what is stored of vector
     `target`, with the nodes that this one lacks."""
     nodes, node = model.nodes, model.firsts[source]
@@ -264,11 +264,11 @@ def hand_over(model, source, target, share, multiplier):
         following, added = nodes[node].after, share * (multiplier * nodes[node].value)
         own = _node_of(model, target, np.int64(nodes[node].feature))
         if own == 0:
-            nodes[node].vector, nodes[node].value = target, other_than_zero(added)
-            _put_first(model, target, node)
+            nodes[node].vector, nodes[node].value = target, tiny_if_zero(added)
+            _prepend(model, target, node)
         else:
-            nodes[own].value = other_than_zero(nodes[own].value + added)
-            _free(model, node)
+            nodes[own].value = tiny_if_zero(nodes[own].value + added)
+            _free_node(model, node)
         node = following
     model.firsts[source], model.unsorted[source] = 0, 0
 
@@ -283,7 +283,7 @@ def _node_of(model, j, feature):
 
 
 @compiled(always_inlined=True)
-def _put_first(model, j, node):
+def _prepend(model, j, node):
     first = model.firsts[j]
     model.nodes[node].after, model.nodes[node].before = first, 0
     if first != 0:
@@ -294,9 +294,9 @@ def _put_first(model, j, node):
 
 
 @compiled(always_inlined=True)
-def other_than_zero(value):
+def tiny_if_zero(value):
     """A number that happens to become 0 stays one of those that are stored."""
-    return value if value != 0.0 else NOT_ZERO
+    return value if value != 0.0 else TINY
 
 
 @compiled(always_inlined=True)
