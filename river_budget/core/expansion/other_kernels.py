@@ -16,8 +16,7 @@ from ..compiling.needs import Need
 from ..examples.finite import is_finite
 from ..examples.present_features import all_of, places_of, values_of
 from ..simd.exponential import exp_of
-from ..vectors.stored import add_absolute_differences
-from ..vectors.table import read_with_zeros
+from ..vectors.stored import add_absolute_differences, read_with_zeros
 from .custom_kernels import call_function
 
 

@@ -76,6 +76,7 @@ def products(model, x, row, n):
 
 @compiled(fastmath=FUSED)
 def _add_products(model, places, values, row):
+    """The sums, feature by feature, one fused product after the other."""
     for i in range(places.shape[0]):
         value, column = values[i], column_of(model, places[i])
         for k in range(column.shape[0]):

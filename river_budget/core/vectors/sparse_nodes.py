@@ -1,14 +1,15 @@
-"""The nodes of numbers that are not 0: each is in the list of its vector, and beside the others of its feature.
+"""The allocator of sparse vectors: nodes, the lists that they form, and the columns that hold them.
 
-The nodes of a feature lie side by side, in a piece of memory whose size is a power of two: a column. A column that is
-full gets a piece twice as large, one that is empty gives its piece back, and the last node of a column takes the place
-of one that leaves. The lists of vectors follow, as nodes know who is before and behind them. Pieces are not parted if
-it can be helped: as they are never put together again, large ones would become rare.
+A node is a number that is not 0, with its vector and its feature. It is linked with the nodes of its vector, and lies beside
+those of its feature. The nodes of a feature lie side by side, in a piece of memory whose size is a power of two: a column. A
+column that is full moves to a piece twice as large, an empty one gives its piece back, and the last node of a column takes
+the place of one that is freed. The lists follow such moves, as nodes know who is before and behind them. A larger piece is
+parted only when no memory is left: pieces are never put together again, and large ones would become rare.
 
 head.fresh     the first node that has not been part of any piece yet
 head.freed     how many nodes before it hold nothing
-pieces[0, k]   the first of the pieces of 2^(k - 1) nodes that nobody has; the next one stands in its first node
-pieces[1, k]   how many they are
+pieces[0, k]   the first of the free pieces of 2^(k - 1) nodes; the next one stands in its first node
+pieces[1, k]   how many these are
 """
 
 from __future__ import annotations
@@ -20,19 +21,20 @@ from ..compiling.array_views import address_of
 from ..compiling.jit import compiled
 from ..examples.present_features import NONE
 
-TINY = 1e-300  # in place of a 0 that is stored
+TINY = 1e-300  # is stored in place of a sum that is 0, so that lists and tables agree on which numbers are stored
 
 
 @compiled(always_inlined=True)
 def precedes(model, a, b):
-    """Whether feature a comes before feature b in the order of summation. Places decide between names that nothing
-    else tells apart: so no two features are ever taken for one."""
+    """Whether feature a comes before feature b in the order of summation. Between features with equal keys and ties, places
+    decide: so no two features are ever taken for one."""
     keys = model.keys
     return keys[a] < keys[b] or (keys[a] == keys[b] and _wins_tie(model, a, b))
 
 
 @compiled
 def _wins_tie(model, a, b):
+    """The same for features with equal keys."""
     ties = model.ties
     return ties[a] < ties[b] or (ties[a] == ties[b] and a < b)
 
@@ -46,7 +48,8 @@ def column_of(model, feature):
 
 @compiled
 def write_list(model, j, places, values):
-    """The list of vector j becomes this one: nodes of features that stay are used again, where they are."""
+    """The list of vector j becomes this one, which is in the order of the keys. Where the old list has a node of the same
+    feature, it is used again."""
     nodes, firsts = model.nodes, model.firsts
     last, old = NONE, firsts[j]
     for i in range(places.shape[0]):
@@ -72,13 +75,14 @@ def write_list(model, j, places, values):
 
 @compiled
 def free_list(model, j):
-    """The nodes of vector j become free."""
+    """Free the nodes of vector j."""
     _free_nodes(model, model.firsts[j])
     model.firsts[j] = 0
 
 
 @compiled
 def _free_nodes(model, node):
+    """Free this node of a list and all behind it."""
     nodes = model.nodes
     while node != 0:
         following = nodes[node].after
@@ -88,7 +92,7 @@ def _free_nodes(model, node):
 
 @compiled(always_inlined=True)
 def new_node(model, j, feature):
-    """A node of vector j behind the others of a feature."""
+    """A node of vector j, behind the others in the column of a feature. The caller sets its value and links it."""
     nodes, columns = model.nodes, model.columns
     count = np.int64(columns[feature].count)
     if count == nodes_in_piece(np.int64(columns[feature].kind)):
@@ -108,7 +112,7 @@ def nodes_in_piece(kind):
 
 @compiled
 def _enlarge_column(model, feature):
-    """A column moves to a piece twice as large."""
+    """Move the column of a feature to a piece twice as large."""
     columns = model.columns
     first, kind = np.int64(columns[feature].first), np.int64(columns[feature].kind)
     piece = _allocate_piece(model, kind + 1)
@@ -121,7 +125,7 @@ def _enlarge_column(model, feature):
 
 @compiled
 def _move_node(model, source, target):
-    """What a node holds goes to another one."""
+    """Move a node; its neighbours in the list are linked with the new place."""
     nodes, firsts = model.nodes, model.firsts
     vector, after, before = nodes[source].vector, nodes[source].after, nodes[source].before
     nodes[target].value, nodes[target].vector = nodes[source].value, vector
@@ -137,7 +141,7 @@ def _move_node(model, source, target):
 
 @compiled
 def _allocate_piece(model, kind):
-    """The first node of a piece."""
+    """Take a piece of this kind, and return its first node: a free one, or fresh memory, or a part of a larger one."""
     head, pieces = model.head, model.pieces
     if pieces[0, kind] == 0 and head.fresh + nodes_in_piece(kind) <= head.slots:
         node = head.fresh
@@ -145,7 +149,7 @@ def _allocate_piece(model, kind):
         head.freed += nodes_in_piece(kind)
         return node
     found = kind
-    while found < PIECES - 1 and pieces[0, found] == 0:  # what has just been given up is enough
+    while found < PIECES - 1 and pieces[0, found] == 0:  # the caller has seen to it that there is one
         found += 1
     node = pieces[0, found]
     pieces[0, found] = model.nodes[node].after
@@ -158,6 +162,7 @@ def _allocate_piece(model, kind):
 
 @compiled
 def _free_piece(model, node, kind):
+    """Put a piece at the head of the free ones of its kind."""
     model.nodes[node].after = model.pieces[0, kind]
     model.pieces[0, kind] = node
     model.pieces[1, kind] += 1
@@ -165,8 +170,7 @@ def _free_piece(model, node, kind):
 
 @compiled
 def missing_nodes(model, places):
-    """How many nodes more than there are would be needed to store numbers in these places; and how many, if the pieces
-    that nobody has were of no use."""
+    """(How many nodes are missing to store numbers in these places, how many would be if no free piece fitted)"""
     columns, pieces, needs, whole = model.columns, model.pieces, model.needs, NONE
     for kind in range(PIECES):
         needs[kind] = 0
@@ -183,7 +187,7 @@ def missing_nodes(model, places):
 
 @compiled
 def _free_node(model, node):
-    """A node leaves its column; who holds the list of its vector goes on."""
+    """Free a node. Its column closes the gap; the caller mends the list of its vector."""
     nodes, columns = model.nodes, model.columns
     feature = np.int64(nodes[node].feature)
     first, count = np.int64(columns[feature].first), columns[feature].count - 1
@@ -200,19 +204,20 @@ def _free_node(model, node):
 
 @compiled(always_inlined=True)
 def _record_empty_feature(model, feature):
-    """No vector uses a feature any more: its name may be given up. (Those that find no room are found later.)"""
+    """No vector has this feature any more: Python may forget its name. If the row `emptied` is full, Python finds it
+    later."""
     n, emptied = model.n_emptied, model.emptied
     if n[0] < emptied.shape[0]:
         emptied[n[0]] = feature
         n[0] += 1
 
 
-# Lists whose first nodes are not in the order of the keys (core/budget/long_vectors.py)
+# lists whose first nodes are not in the order of the keys (core/vectors/multiples.py)
 
 
 @compiled
 def sort_list(model, j):
-    """The list of vector j in the order of the keys."""
+    """Bring the list of vector j into the order of the keys: sort its head, and merge it with the rest."""
     if model.unsorted[j] == 0:
         return
     nodes, firsts, first = model.nodes, model.nonzero, model.firsts[j]
@@ -233,18 +238,18 @@ def sort_list(model, j):
 
 @compiled(always_inlined=True)
 def _append(model, j, last, node):
-    """A node comes behind the last one of the list of vector j. Returns which is the last one then."""
+    """Link a node behind the last one of the list of vector j, where 0 stands for none. Returns the node."""
     if last == 0:
         model.firsts[j] = node
     else:
         model.nodes[last].after = node
-    model.nodes[node].before = last  # node 0 is none, and may say anything
+    model.nodes[node].before = last  # of node 0, which is none, nobody reads what it holds
     return node
 
 
 @compiled
 def add_to_list(model, j, places, values, share):
-    """share x is added to what is stored of vector j; numbers that it lacks stand at the head of its list then."""
+    """What is stored of vector j += share x. New nodes go to the head of its list."""
     nodes = model.nodes
     for i in range(places.shape[0]):
         node, added = _node_of(model, j, places[i]), share * values[i]
@@ -257,8 +262,8 @@ def add_to_list(model, j, places, values, share):
 
 @compiled
 def move_into_list(model, source, target, share, multiplier):
-    """share times vector `source`, which is this multiple of what is stored, is added to what is stored of vector
-    `target`, with the nodes that this one lacks."""
+    """What is stored of vector `target` += share * multiplier * what is stored of vector `source`, whose list becomes empty:
+    nodes of features that the target lacks go to the head of its list, the others are freed."""
     nodes, node = model.nodes, model.firsts[source]
     while node != 0:
         following, added = nodes[node].after, share * (multiplier * nodes[node].value)
@@ -284,6 +289,7 @@ def _node_of(model, j, feature):
 
 @compiled(always_inlined=True)
 def _prepend(model, j, node):
+    """Link a node at the head of the list of vector j."""
     first = model.firsts[j]
     model.nodes[node].after, model.nodes[node].before = first, 0
     if first != 0:
@@ -295,19 +301,20 @@ def _prepend(model, j, node):
 
 @compiled(always_inlined=True)
 def tiny_if_zero(value):
-    """A number that happens to become 0 stays one of those that are stored."""
+    """Store TINY instead of 0, so that the node stays in the list."""
     return value if value != 0.0 else TINY
 
 
 @compiled(always_inlined=True)
 def _comes_first(model, a, b):
+    """Whether the feature of node a precedes that of node b."""
     nodes = model.nodes
     return precedes(model, np.int64(nodes[a].feature), np.int64(nodes[b].feature))
 
 
 @compiled
 def _sort_nodes(model, chosen, n):
-    """Shell's method, by the keys of their features."""
+    """Sort n nodes by the keys of their features, with Shell's method: they are few, or nearly sorted."""
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1

@@ -5,6 +5,7 @@
 |--------------------------------------------|-------------------|---------------------------------|-------------------------|
 | write_vector(model, j, x)                  | write             | write, rounds x and its norm    | write                   |
 | read_vector(model, j) -> x                 | read              | read                            | read                    |
+|   read_with_zeros(model, j, values)        | same name         | -                               | -                       |
 | move_vector(model, source, target)         | copy              | copy                            | move                    |
 | forget_vector(model, j)                    | -                 | -                               | forget                  |
 | dot_products(model, x, row, n)             | products          | products, widen                 | products                |
@@ -62,6 +63,13 @@ def read_vector(model, j):
     if head.narrow:
         return table32.read(model, j)
     return table.read(model, j)
+
+
+@compiled(always_inlined=True)
+def read_with_zeros(model, j, values):
+    """The numbers of vector j for the first features, as many as there are values. For kernel functions, whose models have
+    a table of float64."""
+    table.read_with_zeros(model, j, values)
 
 
 @compiled
