@@ -51,10 +51,14 @@ LONG = 320  # numbers, from which on others are added to a vector, if it has
 LONGER_BY = 20  # times the numbers of the others, or
 SURELY_LONG = 1024  # numbers
 LARGEST_BUDGET = 1000  # of a model with tables for long vectors, whose size grows with its square
-LARGEST_SHARE = 2.0  # of the longest member: with larger ones, errors would grow, and z is written anew
+LARGEST_SHARE = (
+    2.0  # of the longest member: with larger ones, errors would grow, and z is written anew
+)
 LARGEST_STRAIN = 64.0  # errors that may have grown by more are removed
 LARGEST_LENGTH = 100.0  # a norm times gamma: with larger ones, the formulas would cancel
-ROUND = 2**14  # arrivals, after which one more vector has its distances recomputed: hundreds of examples' work
+ROUND = (
+    2**14
+)  # arrivals, after which one more vector has its distances recomputed: hundreds of examples' work
 
 
 @compiled(always_inlined=True)
@@ -216,7 +220,9 @@ def write_merged_anew(model, members, shares, place, unwritten, x, cursors, plac
     """z takes the place of its first member; the others leave."""
     n, unwritten = side_by_side(model, members, unwritten, x, cursors, places, points)
     z, norm = combination(model, i64(address_of(places), n), points, shares)
-    remove_others(model, members, place, unwritten, x)  # first, as z may need the memory that they hold
+    remove_others(
+        model, members, place, unwritten, x
+    )  # first, as z may need the memory that they hold
     write_vector(model, place, z)
     model.norms[place] = norm
 

@@ -80,7 +80,11 @@ def bring_up_to_date(model, x, k):
 def multiply_ahead(model, gathered, t):
     """The products with the TOGETHER examples from t on. Returns False if there are not as many, or it does not pay."""
     head, coming, n = model.head, model.coming, padded_count(model)
-    if not are_in_a_table(model) or n * head.width < FEW_NUMBERS or t + TOGETHER > coming[LISTED_UNTIL]:
+    if (
+        not are_in_a_table(model)
+        or n * head.width < FEW_NUMBERS
+        or t + TOGETHER > coming[LISTED_UNTIL]
+    ):
         return False
     if not are_alike(model, gathered, t):
         return False

@@ -17,7 +17,7 @@ import math
 
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
-from ..compiling.model_type import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, REAL, WHOLE, WHOLES
+from ..compiling.model_type import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
 from ..compiling.needs import Need
 from ..examples.present_features import all_of, places_of, present, values_of
 from . import sparse, table

@@ -149,7 +149,9 @@ def _allocate_piece(model, kind):
         head.freed += nodes_in_piece(kind)
         return node
     found = kind
-    while found < PIECES - 1 and pieces[0, found] == 0:  # the caller has seen to it that there is one
+    while (
+        found < PIECES - 1 and pieces[0, found] == 0
+    ):  # the caller has seen to it that there is one
         found += 1
     node = pieces[0, found]
     pieces[0, found] = model.nodes[node].after

@@ -31,7 +31,7 @@ def write(model, j, x):
     """Vector j becomes x."""
     places, values, vectors = places_of(x), values_of(x), model.vectors
     note_change(model, j)
-    if places.shape[0] == vectors.shape[0]:  # x has every feature, and they are in the order of rows
+    if places.shape[0] == vectors.shape[0]:  # every feature, in the order of rows
         for i in range(vectors.shape[0]):
             vectors[i, j] = values[i]
         return

@@ -53,7 +53,7 @@ def write(model, j, x):
     places, values, vectors = places_of(x), values_of(x), model.narrow_vectors
     note_change(model, j)
     model.norms[j] = round_into(model.whole, values)
-    if places.shape[0] == vectors.shape[0]:  # x has every feature, and they are in the order of rows
+    if places.shape[0] == vectors.shape[0]:  # every feature, in the order of rows
         for i in range(vectors.shape[0]):
             vectors[i, j] = rounded(values[i])
         return

@@ -25,7 +25,7 @@ from ..simd.exponential import LOG2E, ROUGH_MAGIC, F, gaussians
 from ..simd.registers import DOUBLES, FLOATS, WORD, Kind
 from ..simd.vector_ops import array_of
 from ..simd.vector_sums import compiled_group, compiled_sweep, product_of
-from .table32 import rounded, round_into
+from .table32 import round_into, rounded
 
 SIXTEEN = FLOATS.lanes
 NO_NORM = -1.0  # no products were computed
@@ -121,7 +121,9 @@ def products(model, x, row, n):
 def products_of_sixteen(model, x, row, column):
     """The same for the sixteen vectors around a column."""
     column = column // SIXTEEN * SIXTEEN
-    _sums_of_sixteen(model.narrow_vectors, _rounded_example(model, x, NONE), second_half(row), column)
+    _sums_of_sixteen(
+        model.narrow_vectors, _rounded_example(model, x, NONE), second_half(row), column
+    )
 
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, MATRIX, WHOLE)
@@ -182,7 +184,9 @@ def gaussian_values(model, products, row, norm):
         gaussian_values_without_logs(model, products, row, norm)
         return
     n = _whole_groups(model.head.count)
-    _gaussians_with_logs(second_half(products), row, model.logs, model.norms, norm, model.head.gamma, n)
+    _gaussians_with_logs(
+        second_half(products), row, model.logs, model.norms, norm, model.head.gamma, n
+    )
 
 
 @compiled
@@ -228,7 +232,9 @@ def _compiled_gaussians(keeps_logs: bool) -> Any:
             power = builder.select(above, FLOATS.same(0.0), power)
             value = builder.fpext(power_of_two(builder, power), DOUBLES16.vector)
             if keeps_logs:
-                log = builder.fmul(builder.fpext(power, DOUBLES16.vector), DOUBLES16.same(1.0 / LOG2E))
+                log = builder.fmul(
+                    builder.fpext(power, DOUBLES16.vector), DOUBLES16.same(1.0 / LOG2E)
+                )
                 DOUBLES16.store(builder, log, logs, start)
             DOUBLES16.store(builder, value, row, start)
         return context.get_dummy_value()
@@ -239,7 +245,8 @@ def _compiled_gaussians(keeps_logs: bool) -> Any:
 def _bounded_float32(builder: Any, rate: Any) -> Any:
     """A rate >= 0 as a float32 that is neither denormal nor infinite."""
     kind = rate.type
-    bounded = builder.select(builder.fcmp_ordered("<", rate, kind(LARGEST_RATE)), rate, kind(LARGEST_RATE))
+    largest = kind(LARGEST_RATE)
+    bounded = builder.select(builder.fcmp_ordered("<", rate, largest), rate, largest)
     slow = builder.fcmp_ordered("<", rate, kind(1.0 / LARGEST_RATE))
     return builder.fptrunc(builder.select(slow, kind(0.0), bounded), FLOATS.number)
 
