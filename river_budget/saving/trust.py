@@ -92,7 +92,11 @@ def _check_vectors(model: Any, count: int) -> None:
 def _check_heavy(block: Any, count: int) -> None:
     """What a model keeps for the sake of vectors with many numbers."""
     multipliers, distances = block.multipliers[:count], block.distances[:count, :count]
-    fits = [multipliers >= SMALLEST_MULTIPLIER, multipliers <= 1.0 / SMALLEST_MULTIPLIER, distances >= 0.0]
+    fits = [
+        multipliers >= SMALLEST_MULTIPLIER,
+        multipliers <= 1.0 / SMALLEST_MULTIPLIER,
+        distances >= 0.0,
+    ]
     fits += [block.lengths[:count] >= 0, block.strains[:count] >= 1.0]
     if not all(part.all() for part in fits):
         raise damaged("what it keeps of heavy vectors is out of range")
