@@ -17,7 +17,9 @@ SOME = 32  # nodes of a column, after which the processor itself fetches what fo
 
 @compiled(always_inlined=True)
 def ask_for_columns(model, places):
-    """Prefetch where the columns of these features begin, and their keys."""
+    """Prefetch where the columns of these features begin, and their keys, in a model that has columns."""
+    if model.head.slots == 0:
+        return
     columns, keys = address_of(model.columns), address_of(model.keys)
     for i in range(places.shape[0]):
         ask_for(keys + 8 * places[i])
