@@ -33,7 +33,8 @@ from test_saving import ALL, file_of, is_supervised
 import river_budget as rb
 from river_budget.core.block.blocks import table_of, views
 from river_budget.core.block.limits import FARTHEST
-from river_budget.core.budget.long_vectors import FAINT, STRAINED
+from river_budget.core.budget.long_vectors import LARGEST_STRAIN
+from river_budget.core.vectors.multiples import SMALLEST_MULTIPLIER
 from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.model.expansions import choose_storage
@@ -229,8 +230,8 @@ def check_heavy(block):
     """What is kept of heavy vectors is of them."""
     n = int(block.head.count)
     multipliers, distances = block.multipliers[:n], block.distances[:n, :n]
-    assert ((multipliers >= FAINT) & (multipliers <= 1.0 / FAINT)).all()
-    assert ((block.strains[:n] >= 1.0) & (block.strains[:n] <= STRAINED)).all()
+    assert ((multipliers >= SMALLEST_MULTIPLIER) & (multipliers <= 1.0 / SMALLEST_MULTIPLIER)).all()
+    assert ((block.strains[:n] >= 1.0) & (block.strains[:n] <= LARGEST_STRAIN)).all()
     if block.head.noted:
         assert (distances == distances.T).all()
         assert ((distances >= 0.0) & (distances <= FARTHEST)).all()

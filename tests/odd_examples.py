@@ -79,7 +79,7 @@ COLLIDING = [
     *map(repr, TUPLES),
 ]  # fmt: skip
 EQUAL = [1, 1.0, True]  # of which a dict holds one
-ALLOWED = (RuntimeError, ValueError, TypeError, KeyError)
+ALLOWED = (RuntimeError, ValueError, TypeError)
 
 
 class Trouble(Exception):
@@ -346,7 +346,12 @@ class TroubledOperations:
             sys.setswitchinterval(before)
 
     def try_all(self, model, kind, act, examples):
-        """Learn and ask for each. Whether any was learned. A refused one leaves all as it was."""
+        """Learn and ask for each. Whether any was learned. A refused one leaves all as it was.
+
+        Unless what the user's object does is to let the model learn: as long as the model has only looked at the example
+        (its label, its numbers) nobody has the turn, so that inner example is learned like any other. What it changed
+        stays when the outer one is refused, and is no fault.
+        """
         learned = False
         for x in examples:
             for work in (self.ask_of, self.learn_into):

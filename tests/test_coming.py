@@ -19,7 +19,7 @@ from river_budget.core.block.written_vectors import (
 )
 from river_budget.core.compiling import by_address
 from river_budget.core.compiling.needs import Need
-from river_budget.core.expansion.products_ahead import FEW, PAUSE
+from river_budget.core.expansion.products_ahead import FEW_NUMBERS, PAUSE
 from river_budget.maintenance import Merge, RemoveOldest, RemoveSmallest
 from river_budget.model.calls.calls import Call
 
@@ -96,8 +96,8 @@ def test_products_are_computed_ahead_where_the_table_is_large():
 
 
 def test_products_are_not_computed_ahead_where_the_table_is_small():
-    model = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveSmallest()), FEW // 64)
-    X, y = stream_for(model, 4 * TOGETHER, FEW // 64, seed=1, zeros=0.0)
+    model = full(rb.BSGDClassifier(BUDGET, NARROW, RemoveSmallest()), FEW_NUMBERS // 64)
+    X, y = stream_for(model, 4 * TOGETHER, FEW_NUMBERS // 64, seed=1, zeros=0.0)
     scratch, _ = pass_over(model, X, y > 0)
 
     assert scratch.coming[UNTIL] == 0

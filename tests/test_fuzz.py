@@ -439,3 +439,24 @@ def test_an_example_that_changes_while_it_is_read_is_the_one_that_was_given(kind
     x["new"] = Changing(x)
     twin.learn_one(x, True)
     assert file_of(twin) == file_of(model)
+
+
+def test_a_mapping_that_loses_names_while_it_is_read_is_refused():
+    """A KeyError came out."""
+
+    class Losing(dict):
+        def keys(self):
+            names = list(dict.keys(self))
+            self.clear()
+            return names
+
+        def __iter__(self):
+            return iter(self.keys())
+
+    for kind in REFUSING:
+        model, words = refusing_model(kind)
+        before = file_of(model)
+        for act in (model.predict_one, lambda x, model=model: model.learn_one(x, True)):
+            with pytest.raises(RuntimeError, match="changed while the model read it"):
+                act(Losing({words[0]: 1.0, "new": 1.0}))
+            assert file_of(model) == before

@@ -16,7 +16,8 @@ from test_sparse import check_lists
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
-from river_budget.core.budget.long_vectors import FAINT, LONG, STRAINED
+from river_budget.core.budget.long_vectors import LARGEST_STRAIN, LONG
+from river_budget.core.vectors.multiples import SMALLEST_MULTIPLIER
 from river_budget.model.expansions import choose_storage
 from river_budget.saving import states, trust
 
@@ -236,7 +237,7 @@ def test_a_multiplier_that_has_become_faint_is_used_up():
         model.learn_one(x, y)
         if is_heavy(model):
             now = np.sort(views(model.block).multipliers[:2])
-            assert (now >= FAINT).all()
+            assert (now >= SMALLEST_MULTIPLIER).all()
             renewed += now[0] > 1e6 * last[0]
             last = now
     assert renewed
@@ -251,9 +252,9 @@ def test_combinations_beyond_their_members_are_followed_too(lists, monkeypatch):
     run(model, crowd(1500))
     assert is_heavy(model)
     block = views(model.block)
-    assert 1.0 < block.strains[:12].max() < STRAINED
-    block.strains[:12] = STRAINED
-    wrong = 1e-4 / STRAINED
+    assert 1.0 < block.strains[:12].max() < LARGEST_STRAIN
+    block.strains[:12] = LARGEST_STRAIN
+    wrong = 1e-4 / LARGEST_STRAIN
     of_distances = wrong * block.distances[:12, :12].max()
     block.distances[:12, :12] *= 1.0 + 1e-4 * (1.0 - np.eye(12))
     block.norms[:12] *= 1.0 + 1e-4
@@ -261,7 +262,7 @@ def test_combinations_beyond_their_members_are_followed_too(lists, monkeypatch):
     for pair in crowd(600, seed=1):
         run(model, [pair])
         block = views(model.block)
-        assert (block.strains[:12] <= STRAINED).all()
+        assert (block.strains[:12] <= LARGEST_STRAIN).all()
         kept = dict(zip(block.arrivals[:12].tolist(), block.multipliers[:12], strict=True))
         changed, gone = kept.keys() - last.keys(), last.keys() - kept.keys()
         grown += any(kept[z] > last[n] for z in changed for n in gone if kept[z] != 1.0)
@@ -410,7 +411,7 @@ def test_strained_vectors_are_merged_as_the_budget_shrinks():
         run(model, crowd(1600, seed=seed, names=MORE))
         block = views(model.block)
         longer = int(np.argmax(block.lengths[:2]))
-        block.strains[:2], multiplier = STRAINED, float(block.multipliers[longer])
+        block.strains[:2], multiplier = LARGEST_STRAIN, float(block.multipliers[longer])
         block.coefficients[0, longer] *= 20.0  # of opposite signs, and the place not far beyond
         model.budget = 1
         block = views(model.block)

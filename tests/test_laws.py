@@ -265,6 +265,42 @@ def test_core_imports_numpy_numba_and_itself():
 # core
 
 
+# Fields of a header that say how vectors are stored.
+STORAGE = {"slots", "narrow", "heavy", "noted", "outgrown"}
+# Adding a short vector to a long one is no verb of the interface: only long vectors are added to.
+BESIDE_THE_INTERFACE = {("budget/long_vectors.py", "multiples")}
+
+
+def files_above_vectors():
+    """Files of core that may not know how vectors are stored, with their paths inside core."""
+    for path in sorted((PACKAGE / "core").rglob("*.py")):
+        inside = path.relative_to(PACKAGE / "core")
+        if inside.parts[0] not in {"block", "vectors"}:
+            yield inside.as_posix(), path
+
+
+def test_only_the_rooms_block_and_vectors_know_how_vectors_are_stored():
+    found = {
+        (name, node.attr)
+        for name, path in files_above_vectors()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in STORAGE
+    }
+    assert not found
+
+
+def test_stored_vectors_have_one_interface():
+    vectors = "river_budget.core.vectors."
+    found = {
+        (name, imported.removeprefix(vectors))
+        for name, path in files_above_vectors()
+        for imported in imports_of(path)
+        if imported.startswith(vectors)
+    }
+    assert {name for name, imported in found if imported == "stored"}
+    assert {pair for pair in found if pair[1] != "stored"} == BESIDE_THE_INTERFACE
+
+
 def test_core_holds_functions_and_constants_only():
     allowed = (ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Expr)
     offenders = [

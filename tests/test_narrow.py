@@ -27,7 +27,7 @@ import river_budget as rb
 from river_budget.core.block import blocks
 from river_budget.core.block.limits import CANCELS_NARROW
 from river_budget.core.expansion.scoring import kernel_rows
-from river_budget.core.vectors.table32 import LARGEST, SMALLEST
+from river_budget.core.vectors.table32 import LARGEST_STORED, SMALLEST_STORED
 from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest
 from river_budget.model.calls.calls import Call
@@ -119,8 +119,8 @@ def saved(model, folder):
 
 
 def as_stored(X):
-    rounded = np.clip(X, -LARGEST, LARGEST).astype(np.float32).astype(float)
-    return np.where(np.abs(X) < SMALLEST, 0.0, rounded)
+    rounded = np.clip(X, -LARGEST_STORED, LARGEST_STORED).astype(np.float32).astype(float)
+    return np.where(np.abs(X) < SMALLEST_STORED, 0.0, rounded)
 
 
 @pytest.mark.parametrize("power", [-300, -160, -45, -39, -20, -10, 10, 18, 38, 39, 77, 160, 300])
@@ -139,8 +139,8 @@ def test_numbers_of_any_size_leave_a_model_that_works(power, kind, tmp_path):
         stored = table[:, : model.n_support_vectors].T
         expected = rbf(gamma)(as_stored(rows), stored)
         np.testing.assert_allclose(kernel_values(model, rows), expected, rtol=0, atol=4e-5)
-        assert ((table == 0.0) | (np.abs(table) >= np.float32(SMALLEST))).all()
-        assert (np.abs(table.astype(float)) <= LARGEST).all()
+        assert ((table == 0.0) | (np.abs(table) >= np.float32(SMALLEST_STORED))).all()
+        assert (np.abs(table.astype(float)) <= LARGEST_STORED).all()
         assert rb.load(saved(model, tmp_path)).support_vectors() == model.support_vectors()
         xs = [x for x, _ in examples(X, y)]
         assert [model.decision_function_one(x) for x in xs] == [
@@ -396,6 +396,6 @@ def test_models_of_both_kinds_cannot_be_united():
 def test_a_forged_file_with_numbers_beyond_float32_is_refused(tmp_path, monkeypatch):
     rb.save(holding(np.eye(3), 1.0), tmp_path / "model.rb")
     rb.load(tmp_path / "model.rb")
-    monkeypatch.setattr(states, "LARGEST", 0.5)
+    monkeypatch.setattr(states, "LARGEST_STORED", 0.5)
     with pytest.raises(rb.SavedModelError, match="vectors are too large"):
         rb.load(tmp_path / "model.rb")

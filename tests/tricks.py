@@ -64,17 +64,20 @@ TRICKS = {
         "BSGDClassifier(100, None, rb.maintenance.RemoveSmallest())",
     ),
     "exponential": Trick(
-        "core/expansion/kernel_rows.py",
-        "        gaussians(products, row, model.logs, model.norms, norm, head.gamma, n)\n",
-        "        for j in range(n):\n            distance = model.norms[j] + norm - 2.0 * products[j]\n"
-        "            model.logs[j] = -head.gamma * (0.0 if distance < 0.0 else distance)\n"
-        "            row[j] = math.exp(max(model.logs[j], -708.0))\n",
+        "core/vectors/table.py",
+        "    gaussians(products, model.row, model.logs, model.norms, norm, head.gamma, n)\n",
+        "    for j in range(n):\n        distance = model.norms[j] + norm - 2.0 * products[j]\n"
+        "        model.logs[j] = -head.gamma * (0.0 if distance < 0.0 else distance)\n"
+        "        model.row[j] = math.exp(max(model.logs[j], -708.0))\n",
         "RBPClassifier(100)",
         2,
-        ("from .codes import Need\n", "import math\n\nfrom .codes import Need\n"),
+        ("from typing import Any\n", "import math\nfrom typing import Any\n"),
     ),
     "products-ahead": Trick(
-        "core/expansion/products_ahead.py", "FEW = 2**11  #", "FEW = 2**62  #", "RBPClassifier(500)"
+        "core/expansion/products_ahead.py",
+        "FEW_NUMBERS = 2**11  #",
+        "FEW_NUMBERS = 2**62  #",
+        "RBPClassifier(500)",
     ),
     "sums-in-registers": Trick(
         "core/simd/vector_sums.py",

@@ -23,7 +23,7 @@ import numpy as np
 from ..core.block import blocks
 from ..core.expansion.support import HUGE_SCALE, TINY_SCALE
 from ..core.rounds.calibration import LONGEST_LEAD, STEEPEST
-from ..core.vectors.table32 import LARGEST
+from ..core.vectors.table32 import LARGEST_STORED
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import Lists, by_key, set_vectors, slots_of, vectors_of
 from ..model.one_writer import looks_at_the_model
@@ -357,7 +357,7 @@ def _restore_array(
     # a squared length may have overflowed, all other numbers must be finite
     if np.isnan(array).any() or (name != "norms" and np.isinf(array).any()):
         raise damaged(f"its {name} are not finite")
-    if table.dtype == np.float32 and (np.abs(array) > LARGEST).any():
+    if table.dtype == np.float32 and (np.abs(array) > LARGEST_STORED).any():
         raise damaged(f"its {name} are too large")
     table[tuple(slice(n) for n in shape)] = array
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.block import blocks
 from ..core.block.codes import Kernel
 from ..core.block.limits import BOUND
-from ..core.budget.long_vectors import FAINT
+from ..core.vectors.multiples import SMALLEST_MULTIPLIER
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import vectors_of
 from .errors import SavedModelError
@@ -92,7 +92,11 @@ def _check_vectors(model: Any, count: int) -> None:
 def _check_heavy(block: Any, count: int) -> None:
     """Check the tables of a model with long vectors (core/budget/long_vectors.py)."""
     multipliers, distances = block.multipliers[:count], block.distances[:count, :count]
-    fits = [multipliers >= FAINT, multipliers <= 1.0 / FAINT, distances >= 0.0]
+    fits = [
+        multipliers >= SMALLEST_MULTIPLIER,
+        multipliers <= 1.0 / SMALLEST_MULTIPLIER,
+        distances >= 0.0,
+    ]
     fits += [block.lengths[:count] >= 0, block.strains[:count] >= 1.0]
     if not all(part.all() for part in fits):
         raise damaged("what it keeps of heavy vectors is out of range")

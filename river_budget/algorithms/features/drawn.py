@@ -141,15 +141,18 @@ class Drawn(StreamModel):
 
     def _remember(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """Draw the numbers of names; where there is no room others are forgotten, as they can be drawn again."""
-        features, more = self.features, 2 * (len(self.features) + len(names))
+        more = 2 * (len(self.features) + len(names))
         with FILLING:
-            if len(features.vacant) < len(names) and features.width < self._most_names:
+            if self._lacks_room(names) and self.features.width < self._most_names:
                 self._give_room(min(more, self._most_names))
-            if len(features.vacant) < len(names):
+            if self._lacks_room(names):
                 self._forget_oldest({*beside, *names})
-            if len(features.vacant) < len(names):  # an example that is larger than the room
+            if self._lacks_room(names):  # an example that is larger than the room
                 self._give_room(more)
             self._fill(names)
+
+    def _lacks_room(self, names: Collection[Any]) -> bool:
+        return len(self.features.vacant) < len(names)
 
     def _forget_oldest(self, kept: Collection[Any]) -> None:
         """A part of the names makes room for others: those that have been known for longest."""
@@ -217,8 +220,8 @@ class Drawn(StreamModel):
 
     def _score_list(self, x: dict[Any, Any]) -> Any:
         features = self.features
-        if features.loose and not x.keys() <= features.places.keys():
-            x = features.taken(x)
+        x = features.taken(x)
+        if features.loose and not features.knows(x):
             with FILLING:
                 new = features.unknown(x)
                 if 0 < len(new) <= len(features.vacant):

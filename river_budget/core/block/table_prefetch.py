@@ -18,7 +18,9 @@ PREFETCHED_NODES = 32
 
 @compiled(always_inlined=True)
 def ask_for_columns(model, places):
-    """Prefetch the entries of `columns` and `keys` for these features."""
+    """Prefetch the entries of `columns` and `keys` for these features, in a model that has columns."""
+    if model.head.slots == 0:
+        return
     columns, keys = address_of(model.columns), address_of(model.keys)
     for i in range(places.shape[0]):
         ask_for(keys + 8 * places[i])

@@ -18,10 +18,10 @@ from ..compiling.jit import compiled
 from ..examples.call import model_of
 from ..expansion.kernel_rows import along_row, row_of_vector, self_kernel
 from ..expansion.support import add_to, announce, lightest, weight_of
-from ..vectors.stored import set_vector
-from .long_vectors import note_newcomer, write
+from ..vectors.stored import has_distance_table, write_vector
+from .long_vectors import add_distance_row
 from .merge import merge
-from .newcomer import NO, YES, no_newcomer, remove_beside, unwritten_place, write_newcomer
+from .newcomer import NO, YES, no_newcomer, remove_beside, write_newcomer
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
 
@@ -55,8 +55,8 @@ def add(model, x, norm, plus, minus, amount, strategy, exact):
         length, lost, _ = join(model, x, norm, plus, minus, amount)
         return (model.head.count - 1, YES, x), length, lost
     j, is_written = announce(model, norm), NO
-    if strategy == MANY or (exact and model.head.heavy == 0):
-        set_vector(model, j, x)
+    if strategy == MANY or (exact and not has_distance_table(model)):
+        write_vector(model, j, x)
         is_written = YES
     add_to(model, j, plus, minus, amount)
     return (j, is_written, x), self_kernel(model, norm), 0.0
@@ -68,8 +68,8 @@ def keep_budget(model, exact, strategy, newcomer):
     grown. head.cost becomes the sum of the lengths of what w was changed by."""
     head, change = model.head, 0.0
     head.cost = 0.0
-    if head.heavy:
-        note_newcomer(model, newcomer[0], newcomer[2])
+    if has_distance_table(model):
+        add_distance_row(model, newcomer[0], newcomer[2])
     while head.count > head.budget:
         if strategy == REMOVE:
             p = chosen_for_removal(model, newcomer)
@@ -80,10 +80,7 @@ def keep_budget(model, exact, strategy, newcomer):
         else:
             change += merge(model, exact, strategy, newcomer)
         newcomer = no_newcomer(model)
-    if unwritten_place(newcomer) >= 0 and head.noted:
-        write(model, newcomer[0], newcomer[2])
-    else:
-        write_newcomer(model, newcomer)
+    write_newcomer(model, newcomer)
     return head.scale * (head.scale * change if exact else change)
 
 

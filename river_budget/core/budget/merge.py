@@ -28,10 +28,10 @@ from ..expansion.kernel_rows import along_row, rbf_from_distances_into, rbf_into
 from ..expansion.support import lightest
 from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
-from ..vectors.products import dot_products
+from ..vectors.stored import distances_are_kept, dot_products, side_by_side
 from .float32_estimates import NN, S, new_search, search_width
-from .long_vectors import look_at_length, merge_heavy, noted_between
-from .merged_vector import combination, first_of, merge_own_rows, replace, write_out
+from .long_vectors import check_length, kept_distances_between, merge_long
+from .merged_vector import combination, first_of, merge_own_rows, replace
 from .newcomer import unwritten_place
 from .partner_search import EQ21, best_partners, place_of_pair
 from .several import (
@@ -90,15 +90,15 @@ def read_members(model, strategy, newcomer, search, group):
     the newcomer's vector, or NO_VECTOR."""
     n_features, unwritten = NONE, unwritten_place(newcomer)
     members, cursors = group.members, i64(group.room, group.members.shape[0])
-    if model.head.noted == 0:
-        n_features, unwritten = write_out(
+    if not distances_are_kept(model):
+        n_features, unwritten = side_by_side(
             model, members, unwritten, newcomer[2], cursors, group.places, group.points
         )
     for i in range(members.shape[0]):
         for r in range(group.a_z.shape[0]):
             group.coefficients[i, r] = model.coefficients[r, members[i]]
-    if strategy == MANY and model.head.noted != 0:
-        noted_between(model, members, group.distances)
+    if strategy == MANY and distances_are_kept(model):
+        kept_distances_between(model, members, group.distances)
     else:
         member_distances(model, group.points, n_features, members, search[S], group.distances)
     return n_features, unwritten
@@ -124,9 +124,9 @@ def place_merged(model, strategy, search, group):
 def write_merged(model, exact, n_features, unwritten, x, search, group):
     """z takes the place of one of the members, the others leave. Returns a_z . f(z) - sum_i a_i . f(x_i) if `exact`."""
     members, shares, s, a_z = group.members, group.shares, group.distances, group.a_z
-    if model.head.noted != 0:
+    if distances_are_kept(model):
         cursors = i64(group.room, members.shape[0])
-        return merge_heavy(
+        return merge_long(
             model, members, shares, s, a_z, unwritten, x, cursors, group.places, group.points
         )
     gain, places = 0.0, i64(address_of(group.places), n_features)
@@ -135,7 +135,7 @@ def write_merged(model, exact, n_features, unwritten, x, search, group):
     z, norm = combination(model, places, group.points, shares)
     merge_own_rows(model, members, shares, s, first_of(members))
     replace(model, members, z, norm, a_z, unwritten, x)
-    look_at_length(model, n_features, x)
+    check_length(model, n_features, x)
     return gain
 
 

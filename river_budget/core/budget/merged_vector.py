@@ -9,26 +9,9 @@ from ..compiling.jit import FUSED, compiled
 from ..examples.present_features import NOBODY, present
 from ..expansion.kernel_rows import norm_of
 from ..expansion.support import overwrite, remove, take_place
-from ..vectors.stored import set_vector, vectors_side_by_side
 from .several import distance_to
 
 UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance
-
-
-@compiled
-def write_out(model, members, unwritten, x, cursors, places, points):
-    """Copy the members into the rows of `points`, whose columns are the features that any of them has.
-
-    Returns how many features these are, and the slot that still waits for the newcomer's vector. Overwrites cursors,
-    places and points.
-    """
-    if model.head.slots:
-        for i in range(members.shape[0]):
-            if members[i] == unwritten:
-                set_vector(model, unwritten, x)
-                unwritten = NOBODY
-    u = vectors_side_by_side(model, members, unwritten, x, cursors, places, points)
-    return u, unwritten
 
 
 @compiled(fastmath=FUSED)

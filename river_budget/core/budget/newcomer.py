@@ -16,7 +16,7 @@ from ..compiling.jit import compiled
 from ..examples.present_features import NOBODY, nobody
 from ..expansion.kernel_rows import row_of_vector, self_kernel
 from ..expansion.support import remove, take_place
-from ..vectors.stored import set_vector
+from ..vectors.stored import write_vector
 
 YES, NO = np.int64(1), np.int64(0)
 
@@ -62,4 +62,4 @@ def remove_beside(model, p, newcomer):
 def write_newcomer(model, newcomer):
     """Write its vector into its slot, if that waits for it."""
     if newcomer[1] == NO:
-        set_vector(model, newcomer[0], newcomer[2])
+        write_vector(model, newcomer[0], newcomer[2])

@@ -16,7 +16,7 @@ from ..compiling.jit import REORDERED, compiled
 from ..examples.present_features import NOBODY
 from ..expansion.kernel_rows import distances_into
 from ..simd.argmin import least_tagged, tag_with_index
-from ..vectors.stored import vector
+from ..vectors.stored import distances_are_kept, read_vector
 from .degradation import eq21_partners, evaluate_partner, solve_from
 from .float32_estimates import BEND, LOSS, MN, NN, PLACE, REACHED, SLOPE, SPARE, K, S, estimate
 from .newcomer import unwritten_place
@@ -50,13 +50,13 @@ def measure_partners(model, m, newcomer, search):
     """Write the distances of m from all others into search[S], and its products with them into search[MN]; search[NN] holds
     squared lengths already. Overwrites model.row, model.x and model.nonzero, unless the distances are at hand."""
     unwritten = unwritten_place(newcomer)
-    if model.head.noted:
+    if distances_are_kept(model):
         for j in range(padded_count(model)):
             search[S, j] = model.distances[m, j]
     elif m == newcomer[0]:
         _observed_distances(model.logs, search[S], padded_count(model))
     else:
-        distances_into(model, vector(model, m), model.norms[m], search[S])
+        distances_into(model, read_vector(model, m), model.norms[m], search[S])
         if unwritten != NOBODY:
             search[S, unwritten] = observed_distance(model.logs[m])
     search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors

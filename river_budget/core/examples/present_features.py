@@ -262,8 +262,7 @@ def from_list(model, call, t, room):
     given_keys = f64(call[KEYS] + 8 * first, length)
     places, values = i64(room, length), f64(room + 8 * length, length)
     keys, known_keys = f64(call[SORTED], length), model.keys
-    if model.head.slots:
-        ask_for_columns(model, given_places)
+    ask_for_columns(model, given_places)
     n, strangers, ordered, last = NONE, 0, True, -math.inf
     for i in range(length):
         if given[i] != 0.0:

@@ -1,7 +1,7 @@
-"""Rows of kernel values between one example and all support vectors, and the scores they give.
+"""Kernel rows: k(vector j, x) for one example x and all support vectors, and the scores that follow from them.
 
-The inner loops run over support vectors, which lie side by side in memory, and over the features that are
-present in an example, whatever else the model knows (core/examples/present_features.py).
+The inner loops run over support vectors, which lie side by side in memory (core/vectors/stored.py), and over the features
+that are present in x, however many the model knows (core/examples/present_features.py).
 """
 
 from __future__ import annotations
@@ -12,11 +12,16 @@ from ..compiling.jit import REORDERED, compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, REAL
 from ..compiling.needs import Need
 from ..examples.present_features import all_of
-from ..simd.exponential import exp_of, exponentials, gaussians
+from ..simd.exponential import exp_of, exponentials
 from ..simd.vector_ops import dot
-from ..vectors.products import dot_products
-from ..vectors.stored import vector
-from ..vectors.table32_products import narrow_kernel_values, narrow_products, wide_kernel_values
+from ..vectors.stored import (
+    distances_are_kept,
+    dot_products,
+    gaussians_from_products,
+    gaussians_from_wider_products,
+    products_for_kernel,
+    read_vector,
+)
 from .distances import distances_by_differences
 from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
 
@@ -31,19 +36,16 @@ def _exponentials(row, logs, gamma, n):
 
 @shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, REAL)
 def kernel_row(model, x, norm):
-    """row[j] = k(vector j, x)"""
+    """model.row[j] = k(vector j, x); model.logs become their logarithms, if the kernel is Gaussian and the model may merge."""
     head, row, n = model.head, model.row, padded_count(model)
     if (head.kernel == RBF or head.kernel == LAPLACIAN) and cancels(model, norm):
-        if head.narrow and wide_kernel_values(model, x):
+        if gaussians_from_wider_products(model, x):
             return
         distances_by_differences(model, x, row, n)
         _exponentials(row, model.logs, head.gamma, n)
     elif has_products(model):
-        if head.narrow:
-            narrow_products(model, x, row, n)
-        else:
-            dot_products(model, x, row, n)
-        from_products(model, row, norm)
+        products_for_kernel(model, x, row, n)
+        from_products(model, row, norm, True)
     else:
         row_without_products(model, x, norm)
 
@@ -55,13 +57,12 @@ def has_products(model):
 
 
 @compiled(always_inlined=True)
-def from_products(model, products, norm):
-    """row[j] = k(vector j, x) from inner products. Of the Gaussian kernel logarithms are kept for who merges x next."""
-    head, row, n = model.head, model.row, padded_count(model)
-    if head.narrow:
-        narrow_kernel_values(model, products, row, norm)
-    elif head.kernel == RBF:
-        gaussians(products, row, model.logs, model.norms, norm, head.gamma, n)
+def from_products(model, products, norm, keeps_logs):
+    """model.row[j] = k(vector j, x) from inner products. With keeps_logs, model.logs become the logarithms of a Gaussian
+    kernel: merging x next reads its distances from them."""
+    row, n = model.row, padded_count(model)
+    if model.head.kernel == RBF:
+        gaussians_from_products(model, products, norm, keeps_logs)
     else:
         for j in range(n):
             row[j] = products[j]
@@ -70,8 +71,7 @@ def from_products(model, products, norm):
 
 @compiled(always_inlined=True)
 def norm_of(model, x):
-    """|x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a kernel function: what `norms` keeps of
-    every vector."""
+    """|x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a kernel function: model.norms holds it for each vector."""
     if not has_products(model):
         return other_norm(model, x)
     values = all_of(x)
@@ -86,7 +86,7 @@ def self_kernel(model, norm):
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def distances_into(model, x, norm, s):
-    """s[j] = gamma |vector j - x|^2, at most FARTHEST"""
+    """s[j] = gamma |vector j - x|^2, at most FARTHEST. Overwrites model.row."""
     n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
     if cancels(model, norm):
         distances_by_differences(model, x, row, n)
@@ -112,7 +112,7 @@ def rbf_into(row, norms, norm, gamma, share, logs, n):
 
 @compiled(fastmath=REORDERED)
 def rbf_from_distances_into(row, gamma, share, logs, n):
-    """The same where the distances are at hand."""
+    """The same from distances in the row."""
     for j in range(n):
         log = log_of_distance(row[j], gamma)
         log = log if log > -FARTHEST else -FARTHEST
@@ -130,14 +130,14 @@ def score_row(model, row, scores):
 
 @compiled(always_inlined=True)
 def score(model, x, norm, scores):
-    """The kernel row of x, and f(x)."""
+    """scores[r] = f_r(x). Leaves the kernel row of x in model.row."""
     kernel_row(model, x, norm)
     score_row(model, model.row, scores)
 
 
 @compiled
 def along_row(model, row, p):
-    """a_p . f(x), with the kernel row of x"""
+    """a_p . f(x), from the kernel row of x"""
     total = 0.0
     for r in range(model.coefficients.shape[0]):
         if model.coefficients[r, p] != 0.0:
@@ -147,9 +147,9 @@ def along_row(model, row, p):
 
 @compiled
 def row_of_vector(model, j):
-    """The kernel row of vector j into model.row."""
-    if model.head.noted:  # distances (core/budget/long_vectors.py)
+    """model.row[i] = k(vector i, vector j)"""
+    if distances_are_kept(model):
         for i in range(padded_count(model)):
             model.row[i] = exp_of(-model.distances[j, i])
         return
-    kernel_row(model, vector(model, j), model.norms[j])
+    kernel_row(model, read_vector(model, j), model.norms[j])

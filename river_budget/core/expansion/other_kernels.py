@@ -1,6 +1,6 @@
-"""Kernels other than the Gaussian one: kernel functions of users, sums of absolute differences, powers of products.
+"""Kernels other than the Gaussian one: linear and polynomial, Laplacian, and kernel functions of users.
 
-These are compiled where a model has such a kernel.
+They are compiled when the first model has such a kernel (core/compiling/by_address.py).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..compiling.needs import Need
 from ..examples.finite import is_finite
 from ..examples.present_features import all_of, places_of, values_of
 from ..simd.exponential import exp_of
-from ..vectors.sparse_nodes import column_of
+from ..vectors.stored import add_absolute_differences, read_with_zeros
 from .custom_kernels import call_function
 
 
 @shared(Need.OTHER_KERNELS, REAL, MODEL, EXAMPLE)
 def other_norm(model, x):
-    """|x|_1 for the Laplacian kernel, k(x, x) for a kernel function."""
+    """|x|_1 for the Laplacian kernel, k(x, x) for a kernel function: `norm_of` for kernels without products."""
     values, total = all_of(x), 0.0
     if model.head.kernel == CUSTOM:
         return _value_of(model, values, values, values.shape[0]) if is_finite(values) else math.inf
@@ -83,20 +83,20 @@ def _value_of(model, x, other, n):
 
 @compiled
 def _custom(model, x):
-    """row[j] = what the kernel function says of x, in which zeros stand too, and vector j"""
+    """row[j] = the kernel function of x, in which zeros stand too, and vector j. Its models have a table of float64."""
     other, values = model.other, all_of(x)
     n = min(values.shape[0], other.shape[0])
     for j in range(padded_count(model)):
         model.row[j] = 0.0
     for j in range(model.head.count):
-        for i in range(n):
-            other[i] = model.vectors[i, j]
+        read_with_zeros(model, j, other[:n])
         model.row[j] = _value_of(model, values, other, n)
 
 
 @compiled(fastmath=FUSED, always_inlined=True)
 def _laplacian(model, x):
-    """row[j] = exp(-gamma |vector j - x|_1); where x is 0 it is |vector j|, which the norm has already"""
+    """row[j] = exp(-gamma |vector j - x|_1), where |vector j - x|_1 = |vector j|_1, the norm, and what the features of x
+    change of it"""
     n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
     places, values = places_of(x), values_of(x)
     for j in range(n):
@@ -106,27 +106,10 @@ def _laplacian(model, x):
         if places[i] < 0:  # the model does not know it
             for j in range(n):
                 row[j] += abs(x_i)
-        elif model.head.slots:
-            _add_listed_differences(model, places[i], x_i, row)
         else:
-            feature = model.vectors[places[i]]
-            for j in range(n):
-                row[j] += abs(feature[j] - x_i) - abs(feature[j])
+            add_absolute_differences(model, places[i], x_i, row, n)
     for j in range(n):
         row[j] = exp_of(log_of_distance(row[j], gamma))
-
-
-@compiled
-def _add_listed_differences(model, place, x_i, row):
-    """The same from lists: what a feature adds where a vector lacks it, except where it does not."""
-    n, column, before = padded_count(model), column_of(model, place), model.logs
-    for k in range(column.shape[0]):
-        j, value = column[k].vector, column[k].value
-        before[j] = row[j] + (abs(value - x_i) - abs(value))
-    for j in range(n):
-        row[j] += abs(x_i)
-    for k in range(column.shape[0]):
-        row[column[k].vector] = before[column[k].vector]
 
 
 @compiled(fastmath=REORDERED, always_inlined=True)
@@ -143,6 +126,7 @@ def _polynomial(row, base, gamma, coef0, degree, n):
 
 @compiled(fastmath=REORDERED)
 def _bounded(row, n):
+    """Kernel values within the bounds of numbers that can be added up."""
     for j in range(n):
         value = row[j] if row[j] == row[j] else 0.0  # NaN: a sum of opposite overflows
         row[j] = min(max(value, -BOUND), BOUND)

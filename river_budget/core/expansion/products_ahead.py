@@ -1,9 +1,9 @@
-"""Products with examples to come.
+"""Products ahead: inner products with the next four rows, computed while the vectors are in registers.
 
-A stream that comes in rows is known in advance, and what is learned of one example changes few vectors. So the products
-with TOGETHER examples are computed when vectors are loaded. Who writes a vector notes it (core/block/written_vectors.py), and the
-columns beside it are computed again when an example has its turn. It is the same arithmetic in the same order as for
-one example alone, so all is the same to the last bit.
+A stream that comes in rows is known in advance, and learning one example changes few vectors. So each vector is loaded once
+for TOGETHER examples. Writing a vector records its group of eight (core/block/written_vectors.py), and the products with
+this group are computed again when the next example has its turn. It is the same arithmetic in the same order as for one
+example alone, so all is the same to the last bit.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ..examples.call import GATHERED
 from ..examples.finite import usable
 from ..examples.present_features import NOBODY, NONE, noted
 from ..simd.registers import LANES
-from ..vectors.products import products_of_eight, products_together
+from ..vectors.stored import has_products_together, products_of_eight, products_together
 from .kernel_rows import from_products, has_products, kernel_row, norm_of
 
-FEW = 2**11  # numbers in all vectors: with fewer there is nothing to gain
-PAUSE = 32  # examples until it is tried again
+FEW_NUMBERS = 2**11  # in all vectors: with fewer there is nothing to gain
+PAUSE = 32  # examples after a failure, until it is tried again
 
 
 @compiled(always_inlined=True)
@@ -31,14 +31,14 @@ def row_in_turn(model, stream, t, x, norm):
     """row[j] = k(vector j, x), where x is example t."""
     k = products_known(model, x, stream[GATHERED], t) if may_be_known(model, t) else NOBODY
     if k != NOBODY:
-        from_products(model, model.ahead[k], norm)
+        from_products(model, model.ahead[k], norm, True)
     else:
         kernel_row(model, x, norm)
 
 
 @compiled(always_inlined=True)
 def may_be_known(model, t):
-    """Whether it is worth to ask for the products with example t."""
+    """Whether `products_known` may say yes: a short test before a call by address."""
     coming = model.coming
     if t < coming[UNTIL]:
         return True
@@ -66,7 +66,7 @@ def products_known(model, x, gathered, t):
 
 @compiled
 def bring_up_to_date(model, x, k):
-    """Multiply vectors that were written with x, the k-th of the examples, if they are few."""
+    """Compute the products of x, the k-th of the examples, with vectors written since. Returns False if these are many."""
     n, changes, changed = padded_count(model), model.changes, model.coming[N_CHANGES]
     if changed > CHANGES or 2 * LANES * changed > n:
         return False
@@ -78,9 +78,13 @@ def bring_up_to_date(model, x, k):
 
 @compiled
 def multiply_ahead(model, gathered, t):
-    """The products with the examples from t on, if there is something to gain."""
+    """The products with the TOGETHER examples from t on. Returns False if there are not as many, or it does not pay."""
     head, coming, n = model.head, model.coming, padded_count(model)
-    if not are_in_a_table(model) or n * head.width < FEW or t + TOGETHER > coming[LISTED_UNTIL]:
+    if (
+        not are_in_a_table(model)
+        or n * head.width < FEW_NUMBERS
+        or t + TOGETHER > coming[LISTED_UNTIL]
+    ):
         return False
     if not are_alike(model, gathered, t):
         return False
@@ -91,20 +95,20 @@ def multiply_ahead(model, gathered, t):
 
 @compiled(always_inlined=True)
 def are_in_a_table(model):
-    """Whether kernel values follow from products with a table of vectors, which hold what they are said to hold."""
-    return has_products(model) and model.head.slots == 0 and model.head.heavy == 0
+    """Whether kernel values follow from products with vectors in a table."""
+    return has_products(model) and has_products_together(model)
 
 
 @compiled(always_inlined=True)
 def may_be_alike(gathered, t, n):
-    """Whether it is worth to ask: a list of what is not 0 has its places to itself."""
+    """Whether `are_alike` may say yes: an example that lacks features has an array of places of its own."""
     return t + TOGETHER <= n and noted(gathered, t)[0] == noted(gathered, t + 1)[0]
 
 
 @compiled
 def are_alike(model, gathered, t):
-    """Whether the next examples lack no feature, so that they lie one behind the other, and distances may come from
-    products. Their norms are kept."""
+    """Whether the next TOGETHER examples lack no feature, so that they lie one behind the other, and distances may come
+    from products. model.norms_ahead become their norms."""
     places, at, width, _, _ = noted(gathered, t)
     for k in range(TOGETHER):
         x = noted(gathered, t + k)

@@ -15,8 +15,7 @@ from ..compiling.needs import Need
 from ..examples.call import GATHERED, scores_of, unpack_rows
 from ..examples.finite import usable
 from ..examples.present_features import NONE, example_and_scores, unpack
-from ..vectors.products import products_together
-from ..vectors.table32_products import narrow_values_alone
+from ..vectors.stored import products_together
 from .kernel_rows import from_products, kernel_row, norm_of, score, score_row
 from .products_ahead import are_alike, are_in_a_table, may_be_alike
 
@@ -47,10 +46,7 @@ def score_together(call, t, n):
         first, _ = example_and_scores(model, stream, t)
         products_together(model, first, model.ahead, padded_count(model))
         for k in range(TOGETHER):
-            if model.head.narrow:
-                narrow_values_alone(model, model.ahead[k], model.row, model.norms_ahead[k])
-            else:
-                from_products(model, model.ahead[k], model.norms_ahead[k])
+            from_products(model, model.ahead[k], model.norms_ahead[k], False)
             score_row(model, model.row, scores_of(stream, t + k))
         t += TOGETHER
     return t

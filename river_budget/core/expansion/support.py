@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..block.limits import padded_count, within
 from ..compiling.jit import REORDERED, compiled
 from ..simd.argmin import oldest_of, oldest_of_least
-from ..vectors.stored import forget_vector, has_slots, move_vector, set_vector
+from ..vectors.stored import forget_vector, has_room_for, move_vector, write_vector
 from .kernel_rows import self_kernel
 
 TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
@@ -16,21 +16,20 @@ LARGEST = 1e140  # coefficient, scale included: a sum of such, times kernel valu
 @compiled(always_inlined=True)
 def has_room(model, x):
     """Whether one more vector, x, fits into the block. If not, the pass returns and Python makes a larger block."""
-    head = model.head
-    return head.count < head.capacity and head.outgrown == 0 and has_slots(model, x)
+    return model.head.count < model.head.capacity and has_room_for(model, x)
 
 
 @compiled
 def insert(model, x, norm):
     """Put x behind the others, with coefficients 0, and return its place."""
     j = announce(model, norm)
-    set_vector(model, j, x)
+    write_vector(model, j, x)
     return j
 
 
 @compiled
 def announce(model, norm):
-    """Append a slot without its vector, with coefficients 0, and return its place. Write the vector with `set_vector` or
+    """Append a slot without its vector, with coefficients 0, and return its place. Write the vector with `write_vector` or
     `take_place`."""
     j = model.head.count
     model.head.count = j + 1
@@ -55,7 +54,7 @@ def place(model, j, x, norm):
 def overwrite(model, j, x, norm):
     """Overwrite vector j with x and keep j's coefficients."""
     model.norms[j] = norm
-    set_vector(model, j, x)
+    write_vector(model, j, x)
     stamp(model, j)
 
 
@@ -99,7 +98,7 @@ def take_place(model, x, j):
     last = model.head.count - 1
     if j != last:
         move_numbers(model, last, j)
-        set_vector(model, j, x)
+        write_vector(model, j, x)
     leave_empty(model, last)
 
 

@@ -1,56 +1,42 @@
-"""Vectors that are lists of what is not 0: what passes ask of them.
+"""Sparse storage: a list of the numbers that are not 0 for each vector, and a column of them for each feature.
 
-These functions are compiled where a model has such vectors (core/compiling/by_address.py).
+Products go through the columns of the features of x, and reading through the list of a vector. Nodes come from an
+allocator (core/vectors/sparse_nodes.py). The verbs stand in the order of core/vectors/stored.py; they are compiled when the
+first model has such vectors (core/compiling/by_address.py).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..block.limits import LAPLACIAN, padded_count
 from ..block.table_prefetch import ask_for_nodes
 from ..compiling.by_address import shared
 from ..compiling.jit import FUSED, compiled
 from ..compiling.model_type import EXAMPLE, FLAG, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
 from ..compiling.needs import Need
 from ..examples.present_features import NONE, places_of, present, values_of
-from .sparse_nodes import column_of, precedes, rewrite, unlink, wanted_for
+from .sparse_nodes import column_of, free_list, missing_nodes, precedes, write_list
+from .table import size_of
 
 
 @shared(Need.LISTS, FLAG, MODEL, EXAMPLE)
-def has_nodes(model, x):
-    """Whether there are nodes for one more vector, which is x."""
-    wanted, whole = wanted_for(model, places_of(x))
-    if wanted > 0:
+def has_nodes_for(model, x):
+    """Whether x can be stored as one more vector. If not, head.wanted says how many nodes that takes."""
+    missing, whole = missing_nodes(model, places_of(x))
+    if missing > 0:
         model.head.wanted = whole
-    return wanted <= 0
+    return missing <= 0
 
 
 @shared(Need.LISTS, NOTHING, MODEL, WHOLE, EXAMPLE)
-def set_list(model, j, x):
+def write(model, j, x):
     """Vector j becomes x."""
-    rewrite(model, j, places_of(x), values_of(x))
-
-
-@shared(Need.LISTS, NOTHING, MODEL, WHOLE, WHOLE)
-def move_list(model, source, target):
-    """Vector `source` goes to the place of vector `target`."""
-    unlink(model, target)
-    nodes, firsts = model.nodes, model.firsts
-    node = firsts[source]
-    firsts[target], firsts[source] = node, 0
-    while node != 0:
-        nodes[node].vector = target
-        node = nodes[node].after
-
-
-@shared(Need.LISTS, NOTHING, MODEL, WHOLE)
-def forget_list(model, j):
-    """Vector j is not needed any more."""
-    unlink(model, j)
+    write_list(model, j, places_of(x), values_of(x))
 
 
 @shared(Need.LISTS, EXAMPLE, MODEL, WHOLE)
-def listed_vector(model, j):
+def read(model, j):
     """Vector j as an example, in scratch space."""
     places, values, n = model.nonzero, model.x, NONE
     nodes, node = model.nodes, model.firsts[j]
@@ -61,11 +47,85 @@ def listed_vector(model, j):
     return present(places, values, n)
 
 
-@shared(Need.LISTS, WHOLE, MODEL, WHOLES, WHOLES, WHOLES, MATRIX)
-def lists_side_by_side(model, members, cursors, places, points):
-    """The members as rows of points, whose columns are the features that any of them has. Returns how many there are.
+@shared(Need.LISTS, NOTHING, MODEL, WHOLE, WHOLE)
+def move(model, source, target):
+    """Vector `source` becomes vector `target`; in its own place none is left."""
+    free_list(model, target)
+    nodes, firsts = model.nodes, model.firsts
+    node = firsts[source]
+    firsts[target], firsts[source] = node, 0
+    while node != 0:
+        nodes[node].vector = target
+        node = nodes[node].after
 
-    Lists in the order of the keys run together."""
+
+@shared(Need.LISTS, NOTHING, MODEL, WHOLE)
+def forget(model, j):
+    """Free the nodes of vector j."""
+    free_list(model, j)
+
+
+@shared(Need.LISTS, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def products(model, x, row, n):
+    """row[j] = <vector j, x> for j < n"""
+    for j in range(n):
+        row[j] = 0.0
+    ask_for_nodes(model, places_of(x))
+    _add_products(model, places_of(x), values_of(x), row)
+
+
+@compiled(fastmath=FUSED)
+def _add_products(model, places, values, row):
+    """The sums, feature by feature, one fused product after the other."""
+    for i in range(places.shape[0]):
+        value, column = values[i], column_of(model, places[i])
+        for k in range(column.shape[0]):
+            row[column[k].vector] += value * column[k].value
+
+
+@compiled
+def add_absolute_differences(model, feature, value, row):
+    """row[j] += |v - value| - |v|, where v is what vector j has of the feature: |value| for all that lack it, so that only
+    the others are looked up. Overwrites model.logs."""
+    n, column, before = padded_count(model), column_of(model, feature), model.logs
+    for k in range(column.shape[0]):
+        j, stored = column[k].vector, column[k].value
+        before[j] = row[j] + (abs(stored - value) - abs(stored))
+    for j in range(n):
+        row[j] += abs(value)
+    for k in range(column.shape[0]):
+        row[column[k].vector] = before[column[k].vector]
+
+
+@shared(Need.LISTS, NOTHING, MODEL, EXAMPLE, NUMBERS)
+def differences(model, x, distances):
+    """distances[j] = |vector j - x|^2, or |vector j - x|_1 for the Laplacian kernel; model.whole holds x with its zeros."""
+    absolute = model.head.kernel == LAPLACIAN
+    for j in range(model.head.count):
+        distances[j] = _distance(model, j, places_of(x), values_of(x), absolute)
+
+
+@compiled
+def _distance(model, j, places, values, absolute):
+    """The same for one vector: first the features that it has, then those that only x has."""
+    nodes, whole, node, total = model.nodes, model.whole, model.firsts[j], 0.0
+    while node != 0:
+        f = nodes[node].feature
+        total += size_of(nodes[node].value - whole[f], absolute)
+        whole[f] = 0.0
+        node = nodes[node].after
+    for i in range(places.shape[0]):
+        if places[i] >= 0:
+            total += size_of(whole[places[i]], absolute)
+            whole[places[i]] = values[i]
+    return total
+
+
+@shared(Need.LISTS, WHOLE, MODEL, WHOLES, WHOLES, WHOLES, MATRIX)
+def side_by_side(model, members, cursors, places, points):
+    """points[i, k] = what member i has of feature places[k], for all features that any member has. Returns how many.
+
+    A merge of sorted lists: cursors[i] is the next node of member i."""
     nodes, n = model.nodes, 0
     for i in range(members.shape[0]):
         cursors[i] = model.firsts[members[i]]
@@ -85,18 +145,3 @@ def lists_side_by_side(model, members, cursors, places, points):
                 points[i, n] = nodes[cursors[i]].value
                 cursors[i] = nodes[cursors[i]].after
         n += 1
-
-
-@shared(Need.LISTS, NOTHING, MODEL, EXAMPLE, NUMBERS)
-def add_listed_products(model, x, row):
-    """row[j] += <vector j, x>"""
-    ask_for_nodes(model, places_of(x))
-    _add_products(model, places_of(x), values_of(x), row)
-
-
-@compiled(fastmath=FUSED)
-def _add_products(model, places, values, row):
-    for i in range(places.shape[0]):
-        value, column = values[i], column_of(model, places[i])
-        for k in range(column.shape[0]):
-            row[column[k].vector] += value * column[k].value

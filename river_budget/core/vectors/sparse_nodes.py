@@ -1,14 +1,15 @@
-"""The nodes of numbers that are not 0: each is in the list of its vector, and beside the others of its feature.
+"""The allocator of sparse vectors: nodes, the lists that they form, and the columns that hold them.
 
-The nodes of a feature lie side by side, in a piece of memory whose size is a power of two: a column. A column that is
-full gets a piece twice as large, one that is empty gives its piece back, and the last node of a column takes the place
-of one that leaves. The lists of vectors follow, as nodes know who is before and behind them. Pieces are not parted if
-it can be helped: as they are never put together again, large ones would become rare.
+A node is a number that is not 0, with its vector and its feature. It is linked with the nodes of its vector, and lies beside
+those of its feature. The nodes of a feature lie side by side, in a piece of memory whose size is a power of two: a column. A
+column that is full moves to a piece twice as large, an empty one gives its piece back, and the last node of a column takes
+the place of one that is freed. The lists follow such moves, as nodes know who is before and behind them. A larger piece is
+parted only when no memory is left: pieces are never put together again, and large ones would become rare.
 
 head.fresh     the first node that has not been part of any piece yet
 head.freed     how many nodes before it hold nothing
-pieces[0, k]   the first of the pieces of 2^(k - 1) nodes that nobody has; the next one stands in its first node
-pieces[1, k]   how many they are
+pieces[0, k]   the first of the free pieces of 2^(k - 1) nodes; the next one stands in its first node
+pieces[1, k]   how many these are
 """
 
 from __future__ import annotations
@@ -20,19 +21,20 @@ from ..compiling.array_views import address_of
 from ..compiling.jit import compiled
 from ..examples.present_features import NONE
 
-NOT_ZERO = 1e-300  # in place of a 0 that is stored
+TINY = 1e-300  # is stored in place of a sum that is 0, so that lists and tables agree on which numbers are stored
 
 
 @compiled(always_inlined=True)
 def precedes(model, a, b):
-    """Whether feature a comes before feature b in the order of summation. Places decide between names that nothing
-    else tells apart: so no two features are ever taken for one."""
+    """Whether feature a comes before feature b in the order of summation. Between features with equal keys and ties, places
+    decide: so no two features are ever taken for one."""
     keys = model.keys
     return keys[a] < keys[b] or (keys[a] == keys[b] and _wins_tie(model, a, b))
 
 
 @compiled
 def _wins_tie(model, a, b):
+    """The same for features with equal keys."""
     ties = model.ties
     return ties[a] < ties[b] or (ties[a] == ties[b] and a < b)
 
@@ -45,8 +47,9 @@ def column_of(model, feature):
 
 
 @compiled
-def rewrite(model, j, places, values):
-    """The list of vector j becomes this one: nodes of features that stay are used again, where they are."""
+def write_list(model, j, places, values):
+    """The list of vector j becomes this one, which is in the order of the keys. Where the old list has a node of the same
+    feature, it is used again."""
     nodes, firsts = model.nodes, model.firsts
     last, old = NONE, firsts[j]
     for i in range(places.shape[0]):
@@ -54,7 +57,7 @@ def rewrite(model, j, places, values):
             continue
         while old != 0 and precedes(model, np.int64(nodes[old].feature), places[i]):
             following = nodes[old].after
-            _free(model, old)
+            _free_node(model, old)
             old = following
         if old != 0 and nodes[old].feature == places[i]:
             node = old
@@ -62,37 +65,38 @@ def rewrite(model, j, places, values):
         else:
             node = new_node(model, j, places[i])
         nodes[node].value = values[i]
-        last = _follow(model, j, last, node)
+        last = _append(model, j, last, node)
     if last == 0:
         firsts[j] = 0
     else:
         nodes[last].after = 0
-    _free_all(model, old)
+    _free_nodes(model, old)
 
 
 @compiled
-def unlink(model, j):
-    """The nodes of vector j become free."""
-    _free_all(model, model.firsts[j])
+def free_list(model, j):
+    """Free the nodes of vector j."""
+    _free_nodes(model, model.firsts[j])
     model.firsts[j] = 0
 
 
 @compiled
-def _free_all(model, node):
+def _free_nodes(model, node):
+    """Free this node of a list and all behind it."""
     nodes = model.nodes
     while node != 0:
         following = nodes[node].after
-        _free(model, node)
+        _free_node(model, node)
         node = following
 
 
 @compiled(always_inlined=True)
 def new_node(model, j, feature):
-    """A node of vector j behind the others of a feature."""
+    """A node of vector j, behind the others in the column of a feature. The caller sets its value and links it."""
     nodes, columns = model.nodes, model.columns
     count = np.int64(columns[feature].count)
-    if count == room_of(np.int64(columns[feature].kind)):
-        _enlarge(model, feature)
+    if count == nodes_in_piece(np.int64(columns[feature].kind)):
+        _enlarge_column(model, feature)
     node = columns[feature].first + count
     nodes[node].vector, nodes[node].feature = j, feature
     columns[feature].count = count + 1
@@ -101,27 +105,27 @@ def new_node(model, j, feature):
 
 
 @compiled(always_inlined=True)
-def room_of(kind):
+def nodes_in_piece(kind):
     """How many nodes a piece of this kind has. Kind 0 is none."""
     return (np.int64(1) << kind) >> 1
 
 
 @compiled
-def _enlarge(model, feature):
-    """A column moves to a piece twice as large."""
+def _enlarge_column(model, feature):
+    """Move the column of a feature to a piece twice as large."""
     columns = model.columns
     first, kind = np.int64(columns[feature].first), np.int64(columns[feature].kind)
-    piece = _take_piece(model, kind + 1)
+    piece = _allocate_piece(model, kind + 1)
     for i in range(columns[feature].count):
-        _relocate(model, first + i, piece + i)
+        _move_node(model, first + i, piece + i)
     if kind > 0:
-        _give_piece(model, first, kind)
+        _free_piece(model, first, kind)
     columns[feature].first, columns[feature].kind = piece, kind + 1
 
 
 @compiled
-def _relocate(model, source, target):
-    """What a node holds goes to another one."""
+def _move_node(model, source, target):
+    """Move a node; its neighbours in the list are linked with the new place."""
     nodes, firsts = model.nodes, model.firsts
     vector, after, before = nodes[source].vector, nodes[source].after, nodes[source].before
     nodes[target].value, nodes[target].vector = nodes[source].value, vector
@@ -136,83 +140,86 @@ def _relocate(model, source, target):
 
 
 @compiled
-def _take_piece(model, kind):
-    """The first node of a piece."""
+def _allocate_piece(model, kind):
+    """Take a piece of this kind, and return its first node: a free one, or fresh memory, or a part of a larger one."""
     head, pieces = model.head, model.pieces
-    if pieces[0, kind] == 0 and head.fresh + room_of(kind) <= head.slots:
+    if pieces[0, kind] == 0 and head.fresh + nodes_in_piece(kind) <= head.slots:
         node = head.fresh
-        head.fresh += room_of(kind)
-        head.freed += room_of(kind)
+        head.fresh += nodes_in_piece(kind)
+        head.freed += nodes_in_piece(kind)
         return node
     found = kind
-    while found < PIECES - 1 and pieces[0, found] == 0:  # what has just been given up is enough
+    while (
+        found < PIECES - 1 and pieces[0, found] == 0
+    ):  # the caller has seen to it that there is one
         found += 1
     node = pieces[0, found]
     pieces[0, found] = model.nodes[node].after
     pieces[1, found] -= 1
     while found > kind:
         found -= 1
-        _give_piece(model, node + room_of(found), found)
+        _free_piece(model, node + nodes_in_piece(found), found)
     return node
 
 
 @compiled
-def _give_piece(model, node, kind):
+def _free_piece(model, node, kind):
+    """Put a piece at the head of the free ones of its kind."""
     model.nodes[node].after = model.pieces[0, kind]
     model.pieces[0, kind] = node
     model.pieces[1, kind] += 1
 
 
 @compiled
-def wanted_for(model, places):
-    """How many nodes more than there are would be needed to store numbers in these places; and how many, if the pieces
-    that nobody has were of no use."""
+def missing_nodes(model, places):
+    """(How many nodes are missing to store numbers in these places, how many would be if no free piece fitted)"""
     columns, pieces, needs, whole = model.columns, model.pieces, model.needs, NONE
     for kind in range(PIECES):
         needs[kind] = 0
     for i in range(places.shape[0]):
         kind = np.int64(columns[places[i]].kind)
-        if columns[places[i]].count == room_of(kind):
+        if columns[places[i]].count == nodes_in_piece(kind):
             needs[kind + 1] += 1
-            whole += room_of(kind + 1)
+            whole += nodes_in_piece(kind + 1)
     wanted = model.head.fresh - model.head.slots
     for kind in range(PIECES):
-        wanted += max(needs[kind] - pieces[1, kind], 0) * room_of(kind)
+        wanted += max(needs[kind] - pieces[1, kind], 0) * nodes_in_piece(kind)
     return wanted, whole
 
 
 @compiled
-def _free(model, node):
-    """A node leaves its column; who holds the list of its vector goes on."""
+def _free_node(model, node):
+    """Free a node. Its column closes the gap; the caller mends the list of its vector."""
     nodes, columns = model.nodes, model.columns
     feature = np.int64(nodes[node].feature)
     first, count = np.int64(columns[feature].first), columns[feature].count - 1
     kind = np.int64(columns[feature].kind)
     if node != first + count:
-        _relocate(model, first + count, node)
+        _move_node(model, first + count, node)
     columns[feature].count = count
     model.head.freed += 1
     if count == 0:
-        _give_piece(model, first, kind)
+        _free_piece(model, first, kind)
         columns[feature].first = columns[feature].kind = 0
-        _note_emptied(model, feature)
+        _record_empty_feature(model, feature)
 
 
 @compiled(always_inlined=True)
-def _note_emptied(model, feature):
-    """No vector uses a feature any more: its name may be given up. (Those that find no room are found later.)"""
+def _record_empty_feature(model, feature):
+    """No vector has this feature any more: Python may forget its name. If the row `emptied` is full, Python finds it
+    later."""
     n, emptied = model.n_emptied, model.emptied
     if n[0] < emptied.shape[0]:
         emptied[n[0]] = feature
         n[0] += 1
 
 
-# Lists whose first nodes are not in the order of the keys (core/budget/long_vectors.py)
+# lists whose first nodes are not in the order of the keys (core/vectors/multiples.py)
 
 
 @compiled
 def sort_list(model, j):
-    """The list of vector j in the order of the keys."""
+    """Bring the list of vector j into the order of the keys: sort its head, and merge it with the rest."""
     if model.unsorted[j] == 0:
         return
     nodes, firsts, first = model.nodes, model.nonzero, model.firsts[j]
@@ -224,51 +231,51 @@ def sort_list(model, j):
     rest, last = first, NONE
     for i in range(n):
         while rest != 0 and _comes_first(model, np.int64(rest), firsts[i]):
-            last = _follow(model, j, last, rest)
+            last = _append(model, j, last, rest)
             rest = nodes[rest].after
-        last = _follow(model, j, last, firsts[i])
-    _follow(model, j, last, rest)
+        last = _append(model, j, last, firsts[i])
+    _append(model, j, last, rest)
     model.unsorted[j] = 0
 
 
 @compiled(always_inlined=True)
-def _follow(model, j, last, node):
-    """A node comes behind the last one of the list of vector j. Returns which is the last one then."""
+def _append(model, j, last, node):
+    """Link a node behind the last one of the list of vector j, where 0 stands for none. Returns the node."""
     if last == 0:
         model.firsts[j] = node
     else:
         model.nodes[last].after = node
-    model.nodes[node].before = last  # node 0 is none, and may say anything
+    model.nodes[node].before = last  # of node 0, which is none, nobody reads what it holds
     return node
 
 
 @compiled
 def add_to_list(model, j, places, values, share):
-    """share x is added to what is stored of vector j; numbers that it lacks stand at the head of its list then."""
+    """What is stored of vector j += share x. New nodes go to the head of its list."""
     nodes = model.nodes
     for i in range(places.shape[0]):
         node, added = _node_of(model, j, places[i]), share * values[i]
         if node == 0:
             node = new_node(model, j, places[i])
             nodes[node].value = 0.0
-            _put_first(model, j, node)
-        nodes[node].value = other_than_zero(nodes[node].value + added)
+            _prepend(model, j, node)
+        nodes[node].value = tiny_if_zero(nodes[node].value + added)
 
 
 @compiled
-def hand_over(model, source, target, share, multiplier):
-    """share times vector `source`, which is this multiple of what is stored, is added to what is stored of vector
-    `target`, with the nodes that this one lacks."""
+def move_into_list(model, source, target, share, multiplier):
+    """What is stored of vector `target` += share * multiplier * what is stored of vector `source`, whose list becomes empty:
+    nodes of features that the target lacks go to the head of its list, the others are freed."""
     nodes, node = model.nodes, model.firsts[source]
     while node != 0:
         following, added = nodes[node].after, share * (multiplier * nodes[node].value)
         own = _node_of(model, target, np.int64(nodes[node].feature))
         if own == 0:
-            nodes[node].vector, nodes[node].value = target, other_than_zero(added)
-            _put_first(model, target, node)
+            nodes[node].vector, nodes[node].value = target, tiny_if_zero(added)
+            _prepend(model, target, node)
         else:
-            nodes[own].value = other_than_zero(nodes[own].value + added)
-            _free(model, node)
+            nodes[own].value = tiny_if_zero(nodes[own].value + added)
+            _free_node(model, node)
         node = following
     model.firsts[source], model.unsorted[source] = 0, 0
 
@@ -283,7 +290,8 @@ def _node_of(model, j, feature):
 
 
 @compiled(always_inlined=True)
-def _put_first(model, j, node):
+def _prepend(model, j, node):
+    """Link a node at the head of the list of vector j."""
     first = model.firsts[j]
     model.nodes[node].after, model.nodes[node].before = first, 0
     if first != 0:
@@ -294,20 +302,21 @@ def _put_first(model, j, node):
 
 
 @compiled(always_inlined=True)
-def other_than_zero(value):
-    """A number that happens to become 0 stays one of those that are stored."""
-    return value if value != 0.0 else NOT_ZERO
+def tiny_if_zero(value):
+    """Store TINY instead of 0, so that the node stays in the list."""
+    return value if value != 0.0 else TINY
 
 
 @compiled(always_inlined=True)
 def _comes_first(model, a, b):
+    """Whether the feature of node a precedes that of node b."""
     nodes = model.nodes
     return precedes(model, np.int64(nodes[a].feature), np.int64(nodes[b].feature))
 
 
 @compiled
 def _sort_nodes(model, chosen, n):
-    """Shell's method, by the keys of their features."""
+    """Sort n nodes by the keys of their features, with Shell's method: they are few, or nearly sorted."""
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1

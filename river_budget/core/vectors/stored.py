@@ -1,124 +1,278 @@
-"""Vectors as they are stored: columns of a table, or lists of what is not 0.
+"""How support vectors are stored: one interface, and a file for each storage.
 
-In a model with slots every number of a vector that is not 0 is a node (core/vectors/sparse_nodes.py): in the list of its vector, in
-the order of the keys (of a heavy vector but for the first ones, core/budget/long_vectors.py), and in the column of its feature. A
-kernel row goes through the columns of the features of x, a vector that leaves takes its own list with it, and a feature
-whose column is empty is not used any more. The table is faster where much is not 0; the lists take memory for what is
-there. Sums are the same to the last bit.
+| verb                                       | table: table.py   | table in float32: table32.py,   | sparse: sparse.py,      |
+|                                            |                   | table32_products.py             | sparse_nodes.py         |
+|--------------------------------------------|-------------------|---------------------------------|-------------------------|
+| write_vector(model, j, x)                  | write             | write, rounds x and its norm    | write                   |
+| read_vector(model, j) -> x                 | read              | read                            | read                    |
+|   read_with_zeros(model, j, values)        | same name         | -                               | -                       |
+| move_vector(model, source, target)         | copy              | copy                            | move                    |
+| forget_vector(model, j)                    | -                 | -                               | forget                  |
+| dot_products(model, x, row, n)             | products          | products, widen                 | products                |
+|   products_for_kernel: as a row takes them | products          | products, which stay float32    | products                |
+|   products_of_eight(model, x, row, column) | products_of_eight | products_of_sixteen             | -                       |
+|   products_together(model, x, rows, n)     | products_together | products_together               | -                       |
+|   gaussians_from_products(model, ...)      | gaussian_values   | gaussian_values, in float32     | as for a table          |
+| differences(model, x, distances, n)        | differences       | differences, or float64 products| differences             |
+|   add_absolute_differences(model, ...)     | same name         | -                               | same name               |
+| side_by_side(model, members, ..., points)  | write_points      | write_points                    | side_by_side            |
+
+A model has a sparse storage if head.slots > 0, a table in float32 if head.narrow, and a table otherwise. No room above this
+one asks for these fields: what it must know, it asks the functions at the end of this file. A further storage is a file with
+these verbs, and a branch in each function here.
+
+All storages add one product after the other in the order of the keys, so their sums are the same to the last bit; numbers in
+float32 differ. The table is faster where much is not 0, and the lists take memory only for what is there. When documents
+have made vectors long, a vector is a multiple of what is stored of it (core/vectors/multiples.py); callers see no difference.
 """
 
 from __future__ import annotations
 
-from ..block.written_vectors import note_change
-from ..compiling.array_views import address_of, f64
+from ..compiling.by_address import shared
 from ..compiling.jit import compiled
-from ..examples.present_features import (
-    NONE,
-    places_of,
-    present,
-    values_of,
-    write_places,
-    write_whole,
-)
-from .sparse import forget_list, has_nodes, listed_vector, lists_side_by_side, move_list, set_list
-from .table32 import copy_narrow_vector, narrow_points, narrow_vector, set_narrow_vector
+from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
+from ..compiling.needs import Need
+from ..examples.present_features import NOBODY, places_of, values_of
+from . import multiples, sparse, table, table32, table32_products
 
-
-@compiled(always_inlined=True)
-def has_slots(model, x):
-    """Whether there are nodes for one more vector, which is x."""
-    head = model.head
-    if head.slots == 0:
-        return True
-    return has_nodes(model, x)
+# writing and reading
 
 
 @compiled
-def set_vector(model, j, x):
-    """Vector j becomes x, whose norm is noted already: a narrow model notes that of what it keeps of x."""
-    places, values = places_of(x), values_of(x)
-    if model.head.slots:
-        set_list(model, j, x)
-        return
-    if model.head.narrow:
-        set_narrow_vector(model, j, x)
-        return
-    note_change(model, j)
-    vectors = model.vectors
-    if places.shape[0] == vectors.shape[0]:  # all in their order
-        for i in range(vectors.shape[0]):
-            vectors[i, j] = values[i]
-        return
-    for i in range(vectors.shape[0]):
-        vectors[i, j] = 0.0
-    for i in range(places.shape[0]):
-        vectors[places[i], j] = values[i]
+def write_vector(model, j, x):
+    """Vector j becomes x. Its norm is set already; a table in float32 replaces it by that of what it keeps of x."""
+    head = model.head
+    if head.noted:
+        multiples.write(model, j, x)
+    elif head.slots:
+        sparse.write(model, j, x)
+    elif head.narrow:
+        table32.write(model, j, x)
+    else:
+        table.write(model, j, x)
+
+
+@compiled
+def read_vector(model, j):
+    """Vector j as an example, in the rows `nonzero` and `x` of scratch space."""
+    head = model.head
+    if head.noted:
+        return multiples.read(model, j)
+    if head.slots:
+        return sparse.read(model, j)
+    if head.narrow:
+        return table32.read(model, j)
+    return table.read(model, j)
+
+
+@compiled(always_inlined=True)
+def read_with_zeros(model, j, values):
+    """The numbers of vector j for the first features, as many as there are values. For kernel functions, whose models have
+    a table of float64."""
+    table.read_with_zeros(model, j, values)
 
 
 @compiled
 def move_vector(model, source, target):
-    """Vector `source` goes to the place of vector `target`; of a table a copy stays behind."""
-    if model.head.slots:
-        move_list(model, source, target)
-        return
-    if model.head.narrow:
-        copy_narrow_vector(model, source, target)
-        return
-    note_change(model, target)
-    for i in range(model.vectors.shape[0]):
-        model.vectors[i, target] = model.vectors[i, source]
+    """Vector `source` takes the place of vector `target`. What its own place holds then is undefined."""
+    head = model.head
+    if head.noted:
+        multiples.move(model, source, target)
+    elif head.slots:
+        sparse.move(model, source, target)
+    elif head.narrow:
+        table32.copy(model, source, target)
+    else:
+        table.copy(model, source, target)
 
 
 @compiled(always_inlined=True)
 def forget_vector(model, j):
-    """Vector j, the last one, is not needed any more."""
+    """Vector j, the last one, leaves: what it takes is freed, where vectors do not have a place of their own."""
     if model.head.slots:
-        forget_list(model, j)
+        sparse.forget(model, j)
 
 
-@compiled
-def vector(model, j):
-    """Vector j as an example, in scratch space."""
+# products
+
+
+@shared(Need.PRODUCTS, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def dot_products(model, x, row, n):
+    """row[j] = <vector j, x> for j < n, a multiple of LANES"""
     if model.head.slots:
-        return listed_vector(model, j)
-    if model.head.narrow:
-        return narrow_vector(model, j)
-    places, values, vectors, n = model.nonzero, model.x, model.vectors, NONE
-    for i in range(vectors.shape[0]):
-        value = vectors[i, j]
-        places[n], values[n] = i, value
-        n += (value != 0.0) | (model.head.custom != 0)
-    return present(places, values, n)
-
-
-@compiled
-def vectors_side_by_side(model, members, unwritten, x, cursors, places, points):
-    """The members as rows of points, whose columns are the features that any of them has. Returns how many there
-    are. In a table, the vector `unwritten` is that of x."""
-    if model.head.slots:
-        return lists_side_by_side(model, members, cursors, places, points)
-    vectors, width = model.vectors, model.head.width
-    # sum_i |x_i|, in the room of the places, which do not overtake them
-    sizes = f64(address_of(places), width)
-    for f in range(sizes.shape[0]):
-        sizes[f] = 0.0
-    if model.head.narrow:
-        narrow_points(model, members, unwritten, x, points, sizes)
+        sparse.products(model, x, row, n)
+    elif model.head.narrow:
+        table32_products.products(model, x, row, n)
+        table32_products.widen(row, n)
     else:
-        # one after the other: every feature of one is in another place of memory
+        table.products(model, x, row, n)
+    if model.head.heavy:
+        multiples.multiply(model, row, n)
+
+
+@compiled(always_inlined=True)
+def products_for_kernel(model, x, row, n):
+    """The same as `gaussians_from_products` takes them: from a table in float32 they stay float32."""
+    if model.head.narrow:
+        table32_products.products(model, x, row, n)
+    else:
+        dot_products(model, x, row, n)
+
+
+@compiled
+def products_of_eight(model, x, row, column):
+    """The same for the eight vectors from a column on, where `has_products_together`."""
+    if model.head.narrow:
+        table32_products.products_of_sixteen(model, x, row, column)
+    else:
+        table.products_of_eight(model, x, row, column)
+
+
+@compiled
+def products_together(model, x, rows, n):
+    """The same for TOGETHER examples with the same features, of which x is the first, to the same bits: rows[k, j] belongs
+    to example k. For models that `has_products_together`."""
+    if model.head.narrow:
+        table32_products.products_together(model, x, rows, n)
+    else:
+        table.products_together(model, x, rows, n)
+
+
+@compiled(always_inlined=True)
+def gaussians_from_products(model, products, norm, keeps_logs):
+    """model.row[j] = exp(-gamma |vector j - x|^2), from products for kernels and |x|^2. With keeps_logs, model.logs become
+    the logarithms."""
+    if model.head.narrow == 0:
+        table.gaussian_values(model, products, norm)
+    elif keeps_logs:
+        table32_products.gaussian_values(model, products, model.row, norm)
+    else:
+        table32_products.gaussian_values_without_logs(model, products, model.row, norm)
+
+
+@compiled(always_inlined=True)
+def gaussians_from_wider_products(model, x):
+    """The same where float32 would cancel, from products in float64. Returns False if the storage has none wider, or x is
+    too long for these too."""
+    return model.head.narrow != 0 and table32_products.gaussian_values_from_wide_products(model, x)
+
+
+# differences
+
+
+@compiled
+def differences(model, x, distances, n):
+    """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel, over the features that the
+    model knows. Overwrites model.whole."""
+    narrow = model.head.narrow
+    if narrow and table32_products.distances_from_wide_products(model, x, distances, n):
+        return
+    _write_with_zeros(x, model.whole)
+    for j in range(n):
+        distances[j] = 0.0
+    if model.head.slots:
+        sparse.differences(model, x, distances)
+    elif narrow:
+        table32.round_in_place(model.whole)
+        table32.differences(model, x, distances, n)
+    else:
+        table.differences(model, x, distances, n)
+
+
+@compiled
+def _write_with_zeros(x, whole):
+    """Every feature that the model knows, at its place."""
+    places, values = places_of(x), values_of(x)
+    for f in range(whole.shape[0]):
+        whole[f] = 0.0
+    for i in range(places.shape[0]):
+        if places[i] >= 0:
+            whole[places[i]] = values[i]
+
+
+@compiled(always_inlined=True)
+def bound_distances_of_multiples(model, x, distances):
+    """distances[j] = a lower bound of |vector j - x|^2 where vector j is a multiple of what is stored, which `differences`
+    do not see."""
+    if model.head.heavy:
+        multiples.bound_distances(model, x, distances)
+
+
+@compiled(always_inlined=True)
+def add_absolute_differences(model, feature, value, row, n):
+    """row[j] += |v - value| - |v| for j < n, where v is what vector j has of the feature. A sparse storage overwrites
+    model.logs."""
+    if model.head.slots:
+        sparse.add_absolute_differences(model, feature, value, row)
+    else:
+        table.add_absolute_differences(model, feature, value, row, n)
+
+
+# several vectors
+
+
+@compiled
+def side_by_side(model, members, unwritten, x, cursors, places, points):
+    """points[i, k] = what member i has of feature places[k], for all features that any member has. The vector `unwritten`,
+    if any, is x; a sparse storage writes it first.
+
+    Returns (number of features, which vector is still unwritten).
+    """
+    if model.head.noted:
+        multiples.sort_lists(model, members)
+    if model.head.slots:
         for i in range(members.shape[0]):
-            point, member = points[i], members[i]
-            if member == unwritten:
-                write_whole(x, point)
-            else:
-                for f in range(vectors.shape[0]):
-                    point[f] = vectors[f, member]
-            for f in range(sizes.shape[0]):
-                sizes[f] += abs(point[f])
-    n = write_places(sizes, places)
-    if n < width:
-        for i in range(members.shape[0]):
-            point = points[i]
-            for f in range(n):
-                point[f] = point[places[f]]
-    return n
+            if members[i] == unwritten:
+                write_vector(model, unwritten, x)
+                unwritten = NOBODY
+        n = sparse.side_by_side(model, members, cursors, places, points)
+    else:
+        sizes = table.new_sizes(model, places)
+        if model.head.narrow:
+            table32.write_points(model, members, unwritten, x, points, sizes)
+        else:
+            table.write_points(model, members, unwritten, x, points, sizes)
+        n = table.drop_absent(model, sizes, places, points)
+    if model.head.noted:
+        multiples.multiply_points(model, members, points, n)
+    return n, unwritten
+
+
+# what the rooms above may ask
+
+
+@compiled(always_inlined=True)
+def has_room_for(model, x):
+    """Whether the storage has room for the numbers of x. If not, the caller stops, and Python gives it more."""
+    head = model.head
+    return head.outgrown == 0 and (head.slots == 0 or sparse.has_nodes_for(model, x))
+
+
+@compiled(always_inlined=True)
+def has_products_together(model):
+    """Whether `products_together` and `products_of_eight` apply: vectors in a table, and no multiples."""
+    return model.head.slots == 0 and model.head.heavy == 0
+
+
+@compiled(always_inlined=True)
+def has_distance_table(model):
+    """Whether the model has a table of the distances between its vectors, so that kernel rows of vectors cost no products."""
+    return model.head.heavy != 0
+
+
+@compiled(always_inlined=True)
+def distances_are_kept(model):
+    """Whether that table is filled: distances[i, j] = gamma |vector i - vector j|^2."""
+    return model.head.noted != 0
+
+
+@compiled
+def keep_distances(model):
+    """From now on the table of distances is filled, and vectors may be multiples of what is stored."""
+    model.head.noted = 1
+
+
+@compiled
+def ask_for_distance_table(model, is_wanted):
+    """Let Python give the model the tables for multiples and distances, if its storage can have them."""
+    model.head.outgrown = is_wanted and model.head.narrow == 0

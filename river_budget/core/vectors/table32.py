@@ -1,9 +1,9 @@
-"""Narrow models: vectors in float32, twice as many to an instruction and to a byte of memory.
+"""Storage in a table of float32: half the memory of core/vectors/table.py, and twice as many vectors to an instruction.
 
 The numbers of examples and of vectors are rounded. Of these, products and exponentials are computed in float32
 (core/vectors/table32_products.py), and everything else in float64. Only the Gaussian kernel bears that: its values are off by
-about 1e-6, at worst by 4e-5, since products are float64 where they and the norms would cancel. The vectors stay in a
-table, and are never heavy.
+about 1e-6, at worst by 4e-5, since products are float64 where they and the norms would cancel. Long vectors
+(core/budget/long_vectors.py) are no multiples of what is stored here. The verbs stand in the order of core/vectors/stored.py.
 """
 
 from __future__ import annotations
@@ -16,82 +16,89 @@ from ..compiling.needs import Need
 from ..examples.present_features import NONE, places_of, present, values_of, write_whole
 from ..simd.exponential import F
 from ..simd.vector_ops import dot
+from .table import add_differences
 
 # Smaller numbers count as 0, since products of them would be denormal, which takes some processors a hundred times as
 # long; larger ones as the largest, so that no sum overflows.
-SMALLEST, LARGEST = 1e-18, 2.0**67
-NOUGHT = F(0.0)
+SMALLEST_STORED, LARGEST_STORED = 1e-18, 2.0**67
+ZERO32 = F(0.0)
 
 
 @compiled(always_inlined=True)
-def narrowed(value):
+def rounded(value):
     """The float32 that stands for a number."""
-    value = value if value < LARGEST else LARGEST
-    value = value if value > -LARGEST else -LARGEST
-    return F(value) if abs(value) >= SMALLEST else NOUGHT
+    value = value if value < LARGEST_STORED else LARGEST_STORED
+    value = value if value > -LARGEST_STORED else -LARGEST_STORED
+    return F(value) if abs(value) >= SMALLEST_STORED else ZERO32
+
+
+@compiled
+def round_into(rounded_values, values):
+    """Round numbers as they are stored. Returns the sum of the squares of the results."""
+    for i in range(values.shape[0]):
+        rounded_values[i] = rounded(values[i])
+    return dot(rounded_values, rounded_values, values.shape[0])
+
+
+@shared(Need.NARROW, NOTHING, NUMBERS)
+def round_in_place(numbers):
+    """Round numbers as they are stored."""
+    for i in range(numbers.shape[0]):
+        numbers[i] = rounded(numbers[i])
 
 
 @shared(Need.NARROW, NOTHING, MODEL, WHOLE, EXAMPLE)
-def set_narrow_vector(model, j, x):
-    """Vector j becomes x, and its norm that of what is kept of x."""
+def write(model, j, x):
+    """Vector j becomes x, and its norm that of x as rounded. Overwrites model.whole."""
     places, values, vectors = places_of(x), values_of(x), model.narrow_vectors
     note_change(model, j)
     model.norms[j] = round_into(model.whole, values)
-    if places.shape[0] == vectors.shape[0]:  # all in their order
+    if places.shape[0] == vectors.shape[0]:  # every feature, in the order of rows
         for i in range(vectors.shape[0]):
-            vectors[i, j] = narrowed(values[i])
+            vectors[i, j] = rounded(values[i])
         return
     for i in range(vectors.shape[0]):
-        vectors[i, j] = NOUGHT
+        vectors[i, j] = ZERO32
     for i in range(places.shape[0]):
-        vectors[places[i], j] = narrowed(values[i])
+        vectors[places[i], j] = rounded(values[i])
+
+
+@shared(Need.NARROW, EXAMPLE, MODEL, WHOLE)
+def read(model, j):
+    """Vector j as an example, in scratch space."""
+    places, values, vectors, n = model.nonzero, model.x, model.narrow_vectors, NONE
+    for i in range(vectors.shape[0]):
+        places[n], values[n] = i, vectors[i, j]
+        n += vectors[i, j] != ZERO32
+    return present(places, values, n)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, WHOLE, WHOLE)
-def copy_narrow_vector(model, source, target):
-    """Vector `target` becomes as vector `source`."""
+def copy(model, source, target):
+    """Vector `target` becomes what vector `source` is."""
     vectors = model.narrow_vectors
     note_change(model, target)
     for i in range(vectors.shape[0]):
         vectors[i, target] = vectors[i, source]
 
 
-@shared(Need.NARROW, EXAMPLE, MODEL, WHOLE)
-def narrow_vector(model, j):
-    """Vector j as an example, in scratch space."""
-    places, values, vectors, n = model.nonzero, model.x, model.narrow_vectors, NONE
-    for i in range(vectors.shape[0]):
-        places[n], values[n] = i, vectors[i, j]
-        n += vectors[i, j] != NOUGHT
-    return present(places, values, n)
-
-
-@compiled
-def round_into(rounded, values):
-    """What becomes of the values, and the sum of its squares."""
-    for i in range(values.shape[0]):
-        rounded[i] = narrowed(values[i])
-    return dot(rounded, rounded, values.shape[0])
+@shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
+def differences(model, x, distances, n):
+    """distances[j] += |vector j - x|^2 for j < n, feature by feature; model.whole holds x, rounded, with its zeros."""
+    add_differences(model.narrow_vectors, model.whole, places_of(x), False, distances, n)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, WHOLES, WHOLE, EXAMPLE, MATRIX, NUMBERS)
-def narrow_points(model, members, unwritten, x, points, sizes):
-    """The members as rows of points, as in core/vectors/stored.py. The vector `unwritten` is that of x."""
+def write_points(model, members, unwritten, x, points, sizes):
+    """points[i] = member i with its zeros; sizes[f] += |its number f|. The vector `unwritten` is x."""
     vectors = model.narrow_vectors
     for i in range(members.shape[0]):
         point, member = points[i], members[i]
         if member == unwritten:
             write_whole(x, point)
-            round_off(point)
+            round_in_place(point)
         else:
             for f in range(vectors.shape[0]):
                 point[f] = vectors[f, member]
         for f in range(sizes.shape[0]):
             sizes[f] += abs(point[f])
-
-
-@shared(Need.NARROW, NOTHING, NUMBERS)
-def round_off(numbers):
-    """What becomes of numbers that are stored."""
-    for i in range(numbers.shape[0]):
-        numbers[i] = narrowed(numbers[i])

@@ -235,8 +235,10 @@ class FeatureIndex:
             left[0] -= n
             known.update(named)  # the only call, after which Ctrl-C may come
             return
-        # comparing a user's names may raise, or call the model: change a copy, then check
-        before, places = int(left[0]), {**known, **named}
+        before, places = (
+            int(left[0]),
+            {**known, **named},
+        )  # a copy: comparing may raise, or call the model
         if self.places is not known or left[0] != before:
             raise RuntimeError(CHANGED_WHILE_READ)
         self.mark_if_not_plain(names)
@@ -287,10 +289,12 @@ class FeatureIndex:
     def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
         """A checked copy of an example, with floats as values.
 
-        Another thread may change the original. And a user's value that runs code when it is converted to a
-        float does so here, before the model changes.
+        Another thread may change the original. A user's value that runs code when it becomes a float does it here.
         """
-        x = x.copy() if type(x) is dict else dict(x)  # copying a plain dict is atomic
+        try:
+            x = x.copy() if type(x) is dict else dict(x)  # copying a plain dict is atomic
+        except KeyError as error:
+            raise RuntimeError(CHANGED_WHILE_READ) from error
         numbers: Collection[float] = x.values()
         others = set(map(type, numbers)) - {float}
         try:

@@ -27,7 +27,7 @@ from ...rounds.calibration import calibrate
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
 from ...simd.trigonometry import sines_and_cosines
 from ...simd.vector_ops import dot
-from ...vectors.products import dot_products
+from ...vectors.stored import dot_products
 
 STATE = np.dtype(
     (

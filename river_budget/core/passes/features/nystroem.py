@@ -35,7 +35,7 @@ from ...rounds.ending import count_iterate, report
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
 from ...rounds.observe import look_at
 from ...simd.vector_ops import dot
-from ...vectors.stored import has_slots
+from ...vectors.stored import has_room_for
 
 GATHERING, PREPARED, LINEAR, FRESH = range(4)
 STATE = np.dtype(
@@ -161,7 +161,7 @@ def gather(call):
         if not usable(x, norm):
             return t
         if model.head.count < model.head.budget:
-            if not has_slots(model, x):
+            if not has_room_for(model, x):
                 return t
             kernel_row(model, x, norm)
             if is_new(model, norm):

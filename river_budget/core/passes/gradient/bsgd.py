@@ -38,6 +38,7 @@ from ...rounds.ending import count_iterate, report
 from ...rounds.losses import along_direction, clamp_step, loss_and_direction, squared_length
 from ...rounds.observe import look_at
 from ...simd.vector_ops import dot
+from ...vectors.stored import has_distance_table
 
 REGRESSION = int(Task.REGRESSION)
 STATE = np.dtype(
@@ -203,7 +204,7 @@ def follow_norm(model, state, exact, change, before):
         maintained = state.norm2
         recompute_norm(model, state)
         model.head.repairs += abs(state.norm2 - maintained) > DRIFT * state.norm2
-    elif exact and state.wait <= 0 and is_inside(state) and model.head.heavy == 0:
+    elif exact and state.wait <= 0 and is_inside(state) and not has_distance_table(model):
         state.bounded, state.wait = 1, 0
 
 

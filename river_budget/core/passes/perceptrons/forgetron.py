@@ -28,7 +28,7 @@ from ...expansion.kernel_rows import score
 from ...expansion.support import add_to, insert, oldest, remove, rescale
 from ...rounds.losses import clamp_step, loss_and_direction, mistaken
 from ...rounds.observe import observe
-from ...vectors.stored import vector
+from ...vectors.stored import read_vector
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
 STATE = np.dtype(
@@ -81,7 +81,7 @@ def shrink_to_budget(call):
 @compiled
 def shrink_and_remove_oldest(model, state):
     r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
-    score(model, vector(model, r), model.norms[r], f)
+    score(model, read_vector(model, r), model.norms[r], f)
     weight, margin = speaks_for(model, r, f)
     weight, margin = within(weight, LARGEST_FELT), within(margin, LARGEST_FELT)
     factor = largest_factor(weight, margin, state.damage, state.mistakes)

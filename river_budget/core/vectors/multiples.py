@@ -1,0 +1,176 @@
+"""Vectors as multiples of what is stored: a short vector is added to a long one at the cost of the short one.
+
+Merging makes z = q x_n + p x_m, where x_n may have thousands of numbers and x_m a few. Here the multiplier of n becomes q
+times what it was, p / multiplier times the numbers of x_m are added to what is stored of n, and nobody touches the others.
+A model is given the tables for it when its vectors have become long (core/budget/long_vectors.py); core/vectors/stored.py
+calls the verbs below once head.noted says that they are filled.
+
+multipliers[j]     vector j is this times what is stored of it
+lengths[j]         how many numbers are stored of it
+unsorted[j]        sparse: so many nodes at the head of its list are not in the order of the keys
+brief[j]           table: in which places its column is not 0, if these are few (behind one more than their number)
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..compiling.by_address import shared
+from ..compiling.jit import compiled
+from ..compiling.model_type import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
+from ..compiling.needs import Need
+from ..examples.present_features import all_of, places_of, present, values_of
+from . import sparse, table
+from .sparse_nodes import add_to_list, free_list, move_into_list, sort_list, tiny_if_zero
+
+SMALLEST_MULTIPLIER = 1e-12  # with smaller ones, sums of many numbers could underflow
+
+
+@shared(Need.HEAVY, NOTHING, MODEL, WHOLE, EXAMPLE)
+def write(model, j, x):
+    """Vector j becomes x."""
+    places, values = places_of(x), values_of(x)
+    if model.head.slots:
+        if model.unsorted[j] > 0:
+            free_list(model, j)
+        sparse.write(model, j, x)
+    else:
+        _write_zeros(model, j)
+        for i in range(places.shape[0]):
+            model.vectors[places[i], j] = values[i]
+        _record_places(model, j, places)
+    model.multipliers[j], model.lengths[j], model.unsorted[j] = 1.0, places.shape[0], 0
+
+
+@compiled
+def _write_zeros(model, j):
+    """Column j of the table becomes 0."""
+    vectors, brief = model.vectors, model.brief[j]
+    if brief[0] > 0:
+        for i in range(1, brief[0]):
+            vectors[brief[i], j] = 0.0
+    else:
+        for i in range(vectors.shape[0]):
+            vectors[i, j] = 0.0
+
+
+@compiled
+def _record_places(model, j, places):
+    """Where column j of the table is not 0, if that is in a few places: readers skip all others."""
+    brief, n = model.brief[j], places.shape[0]
+    brief[0] = n + 1 if n < brief.shape[0] else 0
+    for i in range(1, brief[0]):
+        brief[i] = places[i - 1]
+
+
+@shared(Need.HEAVY, EXAMPLE, MODEL, WHOLE)
+def read(model, j):
+    """Vector j as an example, in scratch space. Sorts its list."""
+    if model.head.slots:
+        sort_list(model, j)
+        x = sparse.read(model, j)
+    elif model.brief[j, 0] > 0:
+        return _read_few(model, j)
+    else:
+        x = table.read(model, j)
+    values, multiplier = values_of(x), model.multipliers[j]
+    for i in range(values.shape[0]):
+        values[i] *= multiplier
+    return x
+
+
+@compiled
+def _read_few(model, j):
+    """The same from the few places that are recorded."""
+    places, values, brief = model.nonzero, model.x, model.brief[j]
+    n = brief[0] - 1
+    for i in range(n):
+        places[i] = brief[1 + i]
+        values[i] = model.multipliers[j] * model.vectors[places[i], j]
+    return present(places, values, n)
+
+
+@shared(Need.HEAVY, NOTHING, MODEL, WHOLE, WHOLE)
+def move(model, source, target):
+    """Vector `source` becomes vector `target`."""
+    if model.head.slots:
+        sparse.move(model, source, target)
+    else:
+        table.copy(model, source, target)
+    model.brief[target, 0] = 0
+    model.multipliers[target] = model.multipliers[source]
+    model.lengths[target], model.unsorted[target] = model.lengths[source], model.unsorted[source]
+
+
+@compiled(always_inlined=True)
+def multiply(model, row, n):
+    """From products with what is stored to products with the vectors."""
+    for j in range(n):
+        row[j] *= model.multipliers[j]
+
+
+@shared(Need.HEAVY, NOTHING, MODEL, EXAMPLE, NUMBERS)
+def bound_distances(model, x, distances):
+    """distances[j] = (|x| - |vector j|)^2 for all multiples. They are short beside an x so long that norms and products
+    would cancel: the bound will do, as nothing is left of a Gaussian kernel."""
+    everything, length = all_of(x), 0.0
+    for i in range(everything.shape[0]):
+        length += everything[i] * everything[i]
+    for j in range(model.head.count):
+        if model.multipliers[j] != 1.0:
+            distances[j] = (math.sqrt(length) - math.sqrt(model.norms[j])) ** 2
+
+
+@shared(Need.HEAVY, NOTHING, MODEL, WHOLES)
+def sort_lists(model, members):
+    """The lists of these vectors in the order of the keys, as `side_by_side` reads them."""
+    if model.head.slots:
+        for i in range(members.shape[0]):
+            sort_list(model, members[i])
+
+
+@shared(Need.HEAVY, NOTHING, MODEL, WHOLES, MATRIX, WHOLE)
+def multiply_points(model, members, points, n):
+    """From what is stored of these vectors, side by side, to the vectors."""
+    for i in range(members.shape[0]):
+        for f in range(n):
+            points[i, f] *= model.multipliers[members[i]]
+
+
+# adding to a vector
+
+
+@compiled
+def can_be_multiplied(model, j, factor):
+    """Whether the multiplier of vector j remains a number to divide by."""
+    return SMALLEST_MULTIPLIER <= factor * model.multipliers[j] <= 1.0 / SMALLEST_MULTIPLIER
+
+
+@compiled
+def multiply_vector(model, j, factor):
+    """Vector j becomes factor times vector j."""
+    model.multipliers[j] *= factor
+
+
+@compiled
+def add_example(model, j, share, x):
+    """Vector j += share x"""
+    share /= model.multipliers[j]
+    places, values = places_of(x), values_of(x)
+    if model.head.slots:
+        add_to_list(model, j, places, values, share)
+        return
+    for i in range(places.shape[0]):
+        stored = model.vectors[places[i], j]
+        model.lengths[j] += stored == 0.0
+        model.vectors[places[i], j] = tiny_if_zero(stored + share * values[i])
+
+
+@compiled
+def add_vector(model, j, share, source):
+    """Vector j += share times vector `source`, of which a sparse model keeps nothing: its nodes go into the list of j."""
+    if model.head.slots:
+        own = share / model.multipliers[j]
+        move_into_list(model, source, j, own, model.multipliers[source])
+    else:
+        add_example(model, j, share, read(model, source))

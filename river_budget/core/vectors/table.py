@@ -1,0 +1,197 @@
+"""Storage in a table: a row per feature and a column per vector, in float64.
+
+What the vectors have of one feature lies side by side, so that one instruction works on eight vectors. The verbs stand in
+the order of core/vectors/stored.py, which calls them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..block.layout import TOGETHER
+from ..block.limits import LAPLACIAN, padded_count
+from ..block.written_vectors import note_change
+from ..compiling.array_views import address_of, f64, f64_matrix
+from ..compiling.jit import compiled
+from ..examples.present_features import (
+    NONE,
+    places_of,
+    present,
+    values_of,
+    write_places,
+    write_whole,
+)
+from ..simd.exponential import gaussians
+from ..simd.registers import DOUBLES, LANES
+from ..simd.vector_sums import compiled_group, compiled_sweep, product_of
+
+
+@compiled
+def write(model, j, x):
+    """Vector j becomes x."""
+    places, values, vectors = places_of(x), values_of(x), model.vectors
+    note_change(model, j)
+    if places.shape[0] == vectors.shape[0]:  # every feature, in the order of rows
+        for i in range(vectors.shape[0]):
+            vectors[i, j] = values[i]
+        return
+    for i in range(vectors.shape[0]):
+        vectors[i, j] = 0.0
+    for i in range(places.shape[0]):
+        vectors[places[i], j] = values[i]
+
+
+@compiled
+def read(model, j):
+    """Vector j as an example, in scratch space. A kernel function sees its zeros too."""
+    places, values, vectors, n = model.nonzero, model.x, model.vectors, NONE
+    for i in range(vectors.shape[0]):
+        value = vectors[i, j]
+        places[n], values[n] = i, value
+        n += (value != 0.0) | (model.head.custom != 0)
+    return present(places, values, n)
+
+
+@compiled
+def read_with_zeros(model, j, values):
+    """The numbers of vector j for the first features, as many as there are values."""
+    for i in range(values.shape[0]):
+        values[i] = model.vectors[i, j]
+
+
+@compiled
+def copy(model, source, target):
+    """Vector `target` becomes what vector `source` is."""
+    note_change(model, target)
+    for i in range(model.vectors.shape[0]):
+        model.vectors[i, target] = model.vectors[i, source]
+
+
+def _sums(vectors: Any, x: Any, row: Any, n: int) -> None:
+    """row[j] = <vector j, x> for j < n"""
+    row[:n] = 0.0
+    for place, value in zip(places_of(x), values_of(x), strict=True):
+        row[:n] += value * vectors[place, :n]
+
+
+def _sums_of_eight(vectors: Any, x: Any, row: Any, column: int) -> None:
+    """The same for the eight vectors from a column on."""
+    _sums(vectors[:, column:], x, row[column:], LANES)
+
+
+def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
+    """The same for TOGETHER examples, of which x is the first."""
+    examples = f64_matrix(x[1], TOGETHER, x[2])
+    rows[:TOGETHER, :n] = 0.0
+    for i, place in enumerate(places_of(x)):
+        rows[:TOGETHER, :n] += examples[:, i, None] * vectors[place, :n]
+
+
+_product = product_of(DOUBLES)
+compiled_sweep(_sums, _product)
+compiled_group(_sums_of_eight, _product)
+compiled_sweep(_sums_together, _product, TOGETHER)
+
+
+@compiled(always_inlined=True)
+def products(model, x, row, n):
+    """row[j] = <vector j, x> for j < n, a multiple of LANES"""
+    _sums(model.vectors, x, row, n)
+
+
+@compiled
+def products_of_eight(model, x, row, column):
+    """The same for the eight vectors from a column on."""
+    _sums_of_eight(model.vectors, x, row, column)
+
+
+@compiled
+def products_together(model, x, rows, n):
+    """The same for TOGETHER examples with the same features, of which x is the first, into as many rows."""
+    _sums_together(model.vectors, x, rows, n)
+
+
+@compiled(always_inlined=True)
+def gaussian_values(model, products, norm):
+    """model.row[j] = k(vector j, x) of a Gaussian kernel, from products; model.logs become their logarithms."""
+    head, n = model.head, padded_count(model)
+    gaussians(products, model.row, model.logs, model.norms, norm, head.gamma, n)
+
+
+@compiled(always_inlined=True)
+def add_absolute_differences(model, feature, value, row, n):
+    """row[j] += |v - value| - |v|, where v is what vector j has of the feature: x brings vector j that much further from
+    it than from 0."""
+    numbers = model.vectors[feature]
+    for j in range(n):
+        row[j] += abs(numbers[j] - value) - abs(numbers[j])
+
+
+@compiled
+def differences(model, x, distances, n):
+    """distances[j] += |vector j - x|^2, or |vector j - x|_1 for the Laplacian kernel, for j < n; model.whole holds x with
+    its zeros."""
+    absolute = model.head.kernel == LAPLACIAN
+    add_differences(model.vectors, model.whole, places_of(x), absolute, distances, n)
+
+
+@compiled(inlined=True)
+def add_differences(vectors, whole, places, absolute, distances, n):
+    """The same from a table of either type, as absolute values or as squares. First come the features that a vector has, in the order of
+    rows, then those that only x has: sparse vectors are compared in this order, and so give the same bits."""
+    for f in range(vectors.shape[0]):
+        x_f, feature = whole[f], vectors[f]
+        if absolute:
+            for j in range(n):
+                distances[j] += abs(feature[j] - x_f) if feature[j] != 0.0 else 0.0
+        else:
+            for j in range(n):
+                difference = feature[j] - x_f if feature[j] != 0.0 else 0.0
+                distances[j] += difference * difference
+    for i in range(places.shape[0]):
+        if places[i] >= 0:
+            feature, alone = vectors[places[i]], size_of(whole[places[i]], absolute)
+            for j in range(n):
+                distances[j] += alone if feature[j] == 0.0 else 0.0
+
+
+@compiled(always_inlined=True)
+def size_of(difference, absolute):
+    """What a difference in one feature adds to a distance."""
+    return abs(difference) if absolute else difference * difference
+
+
+@compiled
+def write_points(model, members, unwritten, x, points, sizes):
+    """points[i] = member i with its zeros; sizes[f] += |its number f|. The vector `unwritten` is x."""
+    vectors = model.vectors
+    for i in range(members.shape[0]):  # one after the other: a row of the table is another page
+        point, member = points[i], members[i]
+        if member == unwritten:
+            write_whole(x, point)
+        else:
+            for f in range(vectors.shape[0]):
+                point[f] = vectors[f, member]
+        for f in range(sizes.shape[0]):
+            sizes[f] += abs(point[f])
+
+
+@compiled(always_inlined=True)
+def new_sizes(model, places):
+    """A 0 for each feature, in the memory of places: `drop_absent` writes no place before it has read that size."""
+    sizes = f64(address_of(places), model.head.width)
+    for f in range(sizes.shape[0]):
+        sizes[f] = 0.0
+    return sizes
+
+
+@compiled
+def drop_absent(model, sizes, places, points):
+    """Keep of the points what is not 0 in all of them: places[i] = the feature of column i. Returns how many there are."""
+    n = write_places(sizes, places)
+    if n < model.head.width:
+        for i in range(points.shape[0]):
+            point = points[i]
+            for f in range(n):
+                point[f] = point[places[f]]
+    return n
