@@ -66,7 +66,7 @@ def are_plain(names: Iterable[Any]) -> bool:
     )
 
 
-def _getter(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
+def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
     """Like operator.itemgetter for several names, for at most one: it returns a tuple too."""
     return lambda x: tuple(x[name] for name in names)
 
@@ -156,9 +156,7 @@ class FeatureIndex:
         names = list(self.places)
         n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
-        get: Callable[[Any], Sequence[Any]] = (
-            operator.itemgetter(*names) if n > 1 else _getter(names)
-        )
+        get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
         scaled = self._scaled_places()
 
         def pack(x: dict[Any, Any], values: Any) -> bool:
@@ -235,10 +233,7 @@ class FeatureIndex:
             left[0] -= n
             known.update(named)  # the only call, after which Ctrl-C may come
             return
-        before, places = (
-            int(left[0]),
-            {**known, **named},
-        )  # a copy: comparing may raise, or call the model
+        before, places = int(left[0]), {**known, **named}  # a copy: comparing names may raise
         if self.places is not known or left[0] != before:
             raise RuntimeError(CHANGED_WHILE_READ)
         self.mark_if_not_plain(names)
