@@ -10,12 +10,12 @@ import re
 import traceback
 
 import pytest
+from folders import ROOT
 
 from river_budget.datasets import reading
 from river_budget.distributed.workers import backends
 from river_budget.model.inputs import sparse_examples
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
 if DATA.is_dir():  # the package and other processes look where the tests do
     os.environ["RIVER_BUDGET_DATA"] = str(DATA)

@@ -23,23 +23,11 @@ import time
 
 import numpy as np
 import pytest
+from forging import FORGED, forge, outcome_of, signed, unpacked
 from inside import plain
 from models import MODELS, list_of, may_be_unlimited, two_classes_only
 from river import base
-from test_saving import (
-    ALL,
-    FORGED,
-    answers,
-    file_of,
-    forge,
-    is_supervised,
-    outcome_of,
-    signed,
-    stream_of,
-    taught,
-    teach,
-    unpacked,
-)
+from saved_models import ALL, answers, file_of, is_supervised, stream_of, taught, teach
 
 import river_budget as rb
 from river_budget.core.block.blocks import table_of, views

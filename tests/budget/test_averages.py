@@ -10,10 +10,17 @@ from oracles.budgeted_sgd import BudgetedSGD
 from oracles.nystroem import NOGD
 from oracles.perceptrons import KernelOGD, KernelPerceptron
 from oracles.random_features import FOGD
+from replaying import (
+    CLOSE,
+    assert_close,
+    assert_same,
+    plain_frequencies,
+    run,
+    run_reference,
+    some_weights,
+)
+from replaying import run_regression as reference_of_regression
 from streams import emerging, names, smooth
-from test_fourier import plain_frequencies
-from test_replay import CLOSE, assert_close, assert_same, run, run_reference, some_weights
-from test_replay import run_regression as reference_of_regression
 
 import river_budget as rb
 from river_budget.core.block.blocks import views

@@ -8,11 +8,10 @@ import pickle
 
 import numpy as np
 import pytest
-from inside import plain, squared_length, support
-from river.base import Regressor
+from inside import check_lists, plain, squared_length, support
+from maintenances import assert_best_pairs, maintenances, members_and_result
+from many_names import MORE, K, at, crowd, in_lists, is_heavy, run, stored_as, weight
 from streams import PEGASOS
-from test_merging import assert_best_pairs, maintenances, members_and_result
-from test_sparse import check_lists
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
@@ -20,7 +19,6 @@ from river_budget.core.budget.long_vectors import FAINT, LONG, STRAINED
 from river_budget.model.expansions import choose_storage
 from river_budget.saving import states, trust
 
-K = rb.kernels.RBF(0.05)
 KINDS = {
     "two": lambda budget=6: rb.BSGDClassifier(budget, K, seed=1),
     "three": lambda budget=6: rb.BSGDClassifier(budget, K, classes=(0, 1, 2), seed=1),
@@ -35,42 +33,7 @@ KINDS = {
     "strange": lambda budget=6: rb.KernelOneClassSVM(0.5, budget, K),
     "tube": lambda budget=6: rb.BSGDRegressor(budget, K, l2=1e-3, seed=1),
 }
-NAMES, MORE, WORDS = 900, 2500, 6
 SEARCH = 1e-6  # rounding decides where the search for a place ends, up to 1e-8
-
-
-def crowd(n, kind="two", seed=0, size=1.0, names=NAMES):
-    """Examples of a few out of many features, with labels that are mostly noise."""
-    rng = np.random.default_rng(seed)
-    for _ in range(n):
-        words = rng.choice(names, WORDS, replace=False)
-        numbers = size * rng.normal(1.0, 0.5, WORDS)
-        y = int(rng.integers(0, 3)) if kind == "three" else bool(rng.random() < 0.5)
-        y = float(rng.normal()) if kind == "tube" else y
-        yield dict(zip(map("w{}".format, words.tolist()), numbers.tolist(), strict=True)), y
-
-
-def run(model, stream):
-    scores = []
-    for x, y in stream:
-        scores.append(at(model, x))
-        if isinstance(model, rb.KernelOneClassSVM):
-            model.learn_one(x)
-        else:
-            model.learn_one(x, y, weight(x))
-    return scores
-
-
-def weight(x):
-    """Some examples weigh so much that it is others that are merged when they come."""
-    return 7.0 if next(iter(x)).endswith("3") else 1.0
-
-
-def at(model, x):
-    """The score, or one for each class."""
-    score = model.predict_one if isinstance(model, Regressor) else model.decision_function_one
-    found = score(x)
-    return list(found.values()) if isinstance(found, dict) else found
 
 
 def vectors(model):
@@ -92,15 +55,6 @@ def kept_and_true(model):
     return (block.norms[:n], norms), (block.distances[:n, :n], distances)
 
 
-def is_heavy(model):
-    head = views(model.block).head
-    return bool(head.heavy and head.noted)
-
-
-def in_lists(model):
-    return int(views(model.block).head.slots) > 0
-
-
 @pytest.fixture
 def written_anew(monkeypatch):
     """Models get no tables for heavy vectors: every merge writes all numbers."""
@@ -112,14 +66,6 @@ def written_anew(monkeypatch):
         return give(model) or outgrown
 
     monkeypatch.setattr(choose_storage.StoredVectors, "add_slots", refuse)
-
-
-def stored_as(monkeypatch, lists):
-    """Models keep lists, or tables."""
-    for name in ("THIN", "THIN_LARGE"):
-        monkeypatch.setattr(choose_storage, name, 1 if lists else 1e9)
-    for name in ("THICK", "THICK_LARGE"):
-        monkeypatch.setattr(choose_storage, name, 0 if lists else 1e9)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from inside import maintained, plain, row, squared_length, support
+from inside import maintained, plain, squared_length, support
+from maintenances import BEST, ROUNDING, assert_best_pairs, loss_by_place
 from models import POSITIVE, STRATEGIES
 from optional import assume, given, st
 from oracles.budgeted_sgd import (
-    BudgetedSGD,
     best_merge,
     best_merge_eq21,
     degradations,
     lightest,
     merge_points,
-    weight_degradation,
 )
 from streams import PEGASOS, emerging, examples, smooth
 
@@ -22,10 +21,8 @@ import river_budget as rb
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge
 
-BEST = 1.0 + 1e-3  # the degradation against that of an exhaustive search
 CLOSE = 1e-11  # of the sizes of the terms of which a squared norm is the sum
 GOLDEN = 2e-4  # width of the bracket at which the search for equation 21 stops
-ROUNDING = 1e-12  # of the squared lengths that cancel in a degradation
 OF_ANY_KERNEL = [strategy for strategy in STRATEGIES if not strategy.needs_rbf]
 OTHER_KERNELS = [kernel for kernel in POSITIVE if not isinstance(kernel, RBF)]
 
@@ -36,71 +33,6 @@ distances = st.floats(-4.0, 1.5).map(lambda power: 10.0**power)
 
 
 # The choice of the pair, at every maintenance of a stream.
-
-
-def maintenances(model, stream):
-    """(support with the newcomer, gamma, support after) of every example that was one too many."""
-    for x, y in stream:
-        model.learn_one(x, y, 0.0)  # new features and labels get their places
-        before, t = support(model), int(model.state_record().rounds)
-        model.learn_one(x, y)
-        oracle = one_round(model, before, t, row(model, x), y)
-        if len(oracle.X) > model.budget:
-            yield np.array(oracle.X), oracle.A, before, support(model)
-
-
-def one_round(model, before, t, x, y):
-    """The reference after a round from this support, without any maintenance."""
-    outputs = before.A.shape[1]
-    task = "binary" if outputs == 1 else "multiclass"
-    kernel = plain(model.kernel)
-    oracle = BudgetedSGD(kernel, None, "oldest", model.l2, task, outputs, project_to_ball=False)
-    oracle.X, oracle.A, oracle.t = list(before.X), before.A, t
-    code = model.labels.codes[y]
-    oracle.step(x, code if task == "binary" else int(code))
-    return oracle
-
-
-def members_and_result(X, A, before, after):
-    """Which rows were merged, and into what, taking back the projection to the ball."""
-    arrivals = np.append(before.arrivals, after.arrivals[-1] - 1)  # the newcomer came just before
-    stayed = np.isin(arrivals, after.arrivals)
-    kept = after.A[:-1]
-    scale = np.sum(kept * A[stayed]) / np.sum(A[stayed] ** 2)
-    return np.flatnonzero(~stayed), after.X[-1], after.A[-1] / scale
-
-
-def assert_best_pairs(model, stream, at_least):
-    """The merged pair and its place lose no more than those of an exhaustive search."""
-    gamma, found = model.kernel.gamma, 0
-    for X, A, before, after in maintenances(model, stream):
-        members, z, a_z = members_and_result(X, A, before, after)
-        p = lightest(np.sum(A**2, axis=1))
-        assert p in members
-        assert len(members) == 2
-        best = degradations(A, X, gamma, p).min()
-        (q,) = set(members.tolist()) - {p}
-        assert loss_by_kernel(X, A, p, q, z, a_z, gamma) <= best * BEST
-        heaviest = np.sum(A**2, axis=1).max()
-        slack = ROUNDING * (A[p] @ A[p]) + ROUNDING**2 * heaviest  # the last leaves no trace
-        assert loss_by_place(X, A, p, q, z, gamma) <= best * BEST + slack
-        found += 1
-    assert found >= at_least
-
-
-def loss_by_kernel(X, A, p, q, z, a_z, gamma):
-    """What the pair loses, less what rounding may add."""
-    points, parts = np.array([X[p], X[q], z]), np.array([A[p], A[q], -a_z])
-    loss = squared_length(points, parts, RBF(gamma))
-    return loss - ROUNDING * np.sum(parts**2)
-
-
-def loss_by_place(X, A, p, q, z, gamma):
-    """The same from the place of z between the two, which has all digits."""
-    line = X[p] - X[q]
-    length = line @ line
-    h = (z - X[q]) @ line / length if length > 0.0 else 0.0
-    return weight_degradation(h, gamma * length, A[p] @ A[p], A[q] @ A[q], A[p] @ A[q])
 
 
 @pytest.mark.parametrize(

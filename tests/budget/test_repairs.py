@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from inside import plain, squared_length, support
 from models import having, learned
-from test_saving import file_of
+from saved_models import file_of
 
 import river_budget as rb
 from river_budget.core.block.blocks import views

@@ -11,8 +11,8 @@ from guarded import no_idle_workspaces
 from models import may_be_unlimited, two_classes_only
 from optional import pandas as pd
 from river import base
+from saved_models import ALL, file_of
 from streams import LABELS
-from test_saving import ALL, file_of
 
 import river_budget as rb
 from river_budget.core.block import blocks, layout

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from many_names import crowd, in_lists, is_heavy, run, stored_as
 from models import MODELS, content, variant
 from river import base
-from test_heavy import crowd, in_lists, is_heavy, run, stored_as
 
 import river_budget as rb
 from river_budget.core.block.layout import TOGETHER

@@ -19,6 +19,7 @@ import llvmlite.binding
 import numpy as np
 import pytest
 import tricks
+from folders import SUPPORT
 from models import KERNELS, MODELS, STRATEGIES, learn, learned, list_of, stream_for, variant
 from numba.core.dispatcher import Dispatcher
 from optional import needs_compiler
@@ -27,7 +28,7 @@ from river import base
 import river_budget as rb
 from river_budget import core
 
-TESTS = pathlib.Path(__file__).parent
+TESTS = pathlib.Path(__file__).parents[1]
 PACKAGE = pathlib.Path(rb.__file__).parent
 CORE = sorted(PACKAGE.glob("core/*.py"))
 PLUMBING = {
@@ -352,7 +353,7 @@ def of_rows(model):
 @needs_compiler
 def test_the_package_works_without_a_compiler():
     script = "import json, test_laws; print(json.dumps(test_laws.answers()))"
-    plain, compiled = run(script, TESTS, PACKAGE.parent, NUMBA_DISABLE_JIT="1"), answers()
+    plain, compiled = run(script, SUPPORT, PACKAGE.parent, NUMBA_DISABLE_JIT="1"), answers()
     assert plain.keys() == compiled.keys()
     for name, (labels, scores) in compiled.items():
         assert plain[name][0] == labels, name
@@ -432,7 +433,7 @@ print(json.dumps(found))
 def test_every_model_learns_the_same_where_passes_are_compiled_and_where_they_are_loaded(tmp_path):
     """A fast-math function may be optimised in another way where it is compiled with its caller."""
     compiling, loading = (
-        run(LEARNED, TESTS, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
+        run(LEARNED, SUPPORT, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
     )
     assert compiling == loading
 
@@ -451,7 +452,7 @@ def test_the_numerical_tests_pass_with_and_without_wide_vectors(processor, tmp_p
     if not all(features.get(name) for name in needed):
         pytest.skip("this machine cannot run such code")
     environment = os.environ | {"NUMBA_CPU_NAME": processor, "NUMBA_CACHE_DIR": str(tmp_path)}
-    files = ["test_numerics.py", "test_merging.py", "test_projection.py"]
+    files = ["core/test_numerics.py", "budget/test_merging.py", "budget/test_projection.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     result = subprocess.run(command, env=environment, cwd=TESTS, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout

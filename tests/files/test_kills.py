@@ -1,6 +1,6 @@
 """Processes that are killed at any moment, over and over: nothing is lost, and nothing is left.
 
-`RIVER_BUDGET_KILLS=500 pytest -m slow -s tests/test_kills.py` is the full run.
+`RIVER_BUDGET_KILLS=500 pytest -m slow -s tests/files/test_kills.py` is the full run.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import time
 
 import numpy as np
 import pytest
+from folders import PYTHONPATH
 from optional import pandas as pd
-from test_saving import TESTS, file_of
+from saved_models import file_of
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
@@ -235,7 +236,7 @@ def test_of_a_driver_that_is_killed_nothing_is_left_after_ten_seconds(tmp_path):
         tempfile.mkdtemp(prefix="k-", dir="/tmp")
     )  # short: names of sockets are limited
     folder = home / "folder"
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    path = os.pathsep.join([str(pathlib.Path(__file__).parent), PYTHONPATH])
     variables = {"HOME": str(home), "TMPDIR": str(home), "PYTHONPATH": path}
     try:
         for _ in range(CLUSTERS):

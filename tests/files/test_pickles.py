@@ -14,14 +14,15 @@ import sys
 from importlib.util import find_spec
 
 import pytest
+from folders import PATHS, ROOT
 from optional import Missing
-from test_saving import ALL, TESTS, alike, answers, stream_of, taught, teach
+from saved_models import ALL, alike, answers, stream_of, taught, teach
 
 import river_budget as rb
 from river_budget.kernels import RBF
 
 ONE_EACH = list({type(entry.values[0]): entry.values[0] for entry in ALL}.values())
-PACKAGE = TESTS.parent / "river_budget"
+PACKAGE = ROOT / "river_budget"
 
 
 def dumps_of_joblib(model):
@@ -47,8 +48,7 @@ MAKERS = {
 
 CHILD = """
 import io, pickle, sys
-folder, tests = sys.argv[1:]
-sys.path[:0] = [folder, tests]
+sys.path[:0] = folder, *_ = sys.argv[1:]
 import river_budget
 assert river_budget.__file__.startswith(folder), river_budget.__file__
 answer = []
@@ -62,7 +62,7 @@ for maker, dump in pickle.loads(sys.stdin.buffer.read()):
     except TypeError as error:
         answer.append(str(error))
     else:
-        from test_saving import answers, stream_of, teach
+        from saved_models import answers, stream_of, teach
         stream = stream_of(model, 20, seed=1)
         before = answers(model, stream)
         teach(model, stream)
@@ -82,7 +82,7 @@ def in_a_child(folder, *makers):
     """What a process with the package of this folder makes of such pickles."""
     dumps = [(maker, MAKERS[maker](model)) for maker in makers for model in models()]
     result = subprocess.run(
-        [sys.executable, "-c", CHILD, str(folder), str(TESTS)],
+        [sys.executable, "-c", CHILD, str(folder), *PATHS],
         input=pickle.dumps(dumps),
         capture_output=True,
         check=False,

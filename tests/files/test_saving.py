@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import copy
-import hashlib
 import json
 import lzma
 import math
@@ -19,64 +18,43 @@ import tempfile
 
 import numpy as np
 import pytest
+from folders import GOLDEN, PYTHONPATH
+from forging import (
+    BSGD,
+    FOGD,
+    FORGED,
+    NEAREST,
+    NOGD,
+    PROJECTING,
+    SBP,
+    SIMPLE,
+    forge,
+    outcome_of,
+    packed,
+    signed,
+    unpacked,
+)
 from models import CLASSIFIERS, MODELS, TRANSFORMERS, having, learned, stream_for
 from optional import pandas as pd
-from river import base, compose, linear_model, preprocessing
+from river import compose, linear_model, preprocessing
+from saved_models import (
+    ALL,
+    ONE_CLASS,
+    alike,
+    answers,
+    file_of,
+    numbers_of,
+    stream_of,
+    taught,
+    teach,
+)
 from streams import smooth
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian, Polynomial
-from river_budget.maintenance import Merge, Project, RemoveRandom
-from river_budget.saving import container, nodes, opened
-
-ONE_CLASS = [
-    pytest.param(rb.KernelOneClassSVM(0.2, 15, RBF(0.5)), id="OneClass"),
-    pytest.param(rb.KernelOneClassSVM(0.2, 15, maintenance=Project()), id="OneClass-project"),
-    pytest.param(rb.KernelOneClassSVM(0.2, 15, None, RemoveRandom()), id="OneClass-random"),
-]
-ALL = MODELS + TRANSFORMERS + ONE_CLASS
-TESTS = pathlib.Path(__file__).parent
-GOLDEN = TESTS / "golden" / "format_1"
-
-
-def stream_of(model, n, seed=0):
-    """Examples for any model; transformers and detectors leave the targets aside."""
-    return stream_for(model, n, seed) if is_supervised(model) else smooth(n, seed=seed)
-
-
-def is_supervised(model):
-    return isinstance(model, (base.Classifier, base.Regressor))
-
-
-def teach(model, stream):
-    for x, y in stream:
-        if is_supervised(model):
-            model.learn_one(x, y)
-        else:
-            model.learn_one(x)
-
-
-def taught(model, n=60, seed=0):
-    model = model.clone()
-    teach(model, stream_of(model, n, seed))
-    return model
-
-
-def answers(model, stream):
-    method = "transform_one" if hasattr(model, "transform_one") else "decision_function_one"
-    return [getattr(model, method)(x) for x, _ in stream]
-
-
-def alike(a, b, stream):
-    return file_of(a) == file_of(b) and answers(a, stream) == answers(b, stream)
-
-
-def file_of(model):
-    """The bytes of its file: all that there is to a model."""
-    arrays = []
-    node = nodes.encoded(model, arrays)
-    return b"".join(map(bytes, container.content(node, arrays)))
+from river_budget.maintenance import Merge, Project
+from river_budget.saving import container, opened
 
 
 @pytest.fixture
@@ -128,8 +106,8 @@ def test_batches_go_on_as_well(model, again):
 CHILD = """
 import json, pathlib, sys
 import river_budget as rb
-from test_saving import RESUMED, answers, stream_of, teach
-folder, results = pathlib.Path(sys.argv[1]), {}
+from saved_models import answers, stream_of, teach
+folder, RESUMED, results = pathlib.Path(sys.argv[1]), int(sys.argv[2]), {}
 for path in sorted(folder.iterdir()):
     model = rb.load(path)
     stream = stream_of(model, 2 * RESUMED)[RESUMED:]
@@ -153,13 +131,13 @@ def test_another_process_goes_on_where_this_one_stopped(tmp_path):
         before = answers(model, stream[:100])
         teach(model, stream)
         expected[entry.id] = repr([before, answers(model, stream[:100])])
-    found = in_another_process(CHILD, str(tmp_path))
+    found = in_another_process(CHILD, str(tmp_path), str(RESUMED))
     assert found.keys() == expected.keys()
     assert [name for name in found if found[name] != expected[name]] == []
 
 
 def in_another_process(program, *arguments):
-    folders = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
+    folders = os.pathsep.join([PYTHONPATH, os.environ.get("PYTHONPATH", "")])
     environment = os.environ | {"PYTHONPATH": folders}
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments],
@@ -537,29 +515,6 @@ def test_any_flipped_bit_is_noticed(small):
         is_refused(bytes(data))
 
 
-def unpacked(data):
-    """(header, arrays) of a file."""
-    end = 48 + int.from_bytes(data[40:48], "little")
-    header = json.loads(data[48:end])
-    arrays = []
-    for entry in header["arrays"]:
-        n = math.prod(entry["shape"])
-        arrays.append(np.frombuffer(data, entry["dtype"], n, end).reshape(entry["shape"]).copy())
-        end += 8 * n
-    return header, arrays
-
-
-def packed(header, arrays=()):
-    """A file with this header and these arrays, signed."""
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    return signed(len(text).to_bytes(8, "little") + text + b"".join(a.tobytes() for a in arrays))
-
-
-def signed(body):
-    return container.MAGIC + hashlib.sha256(body).digest() + body
-
-
 def test_packing_what_was_unpacked_changes_nothing(small):
     assert packed(*unpacked(small)) == small
 
@@ -705,15 +660,6 @@ def put(*place, value):
     return change
 
 
-BSGD = rb.BSGDClassifier(15, RBF(0.5))
-PROJECTING = rb.BSGDClassifier(15, RBF(0.5), Project())
-NEAREST = rb.BPAClassifier(15, RBF(0.5), update="nearest")
-SIMPLE = rb.BPAClassifier(15, RBF(0.5), update="simple")
-NOGD = rb.NOGDClassifier(15, RBF(0.5))
-SBP = rb.SBPClassifier(25, RBF(0.5), fit_bias=True, seed=3)
-FOGD = rb.FOGDClassifier(9, RBF(0.5), seed=1)
-
-
 @pytest.mark.parametrize(
     ("model", "keys", "values", "reason"),
     [
@@ -804,99 +750,6 @@ def test_two_vectors_that_came_at_once_are_refused(other):
 )
 def test_forged_arrays_are_refused(model, name, change, reason):
     is_refused(with_array(taught(model), name, change), reason)
-
-
-FORGED = [
-    *(BSGD, PROJECTING, NEAREST, SIMPLE, NOGD, SBP, FOGD),
-    rb.SBPClassifier(9, Polynomial(2), fit_bias=True, seed=3),
-    rb.BSGDClassifier(7, RBF(0.5), Merge(3, "gradient")),
-    rb.BPAClassifier(9, Polynomial(2), update="projection"),
-    rb.ProjectronRegressor(9, RBF(0.5)),
-    rb.ForgetronClassifier(9, Polynomial()),
-    rb.BudgetPerceptronClassifier(9, RBF(0.5)),
-    rb.BOGDClassifier(9, RBF(0.5), sampling="nonuniform", seed=3),
-    rb.NORMAClassifier(None, RBF(0.5)),
-    rb.NOGDRegressor(9, Polynomial(2)),
-    rb.KernelOneClassSVM(0.2, 9, RBF(0.5)),
-    rb.RandomFourier(7, Laplacian(), seed=3),
-    rb.Nystroem(9, kernel=RBF(0.5)),
-]
-EVIL = [
-    *("0", "1", "-1", "2", "8", "17", "1000", str(2**31), str(2**61), str(2**63), "x", ""),
-    *(None, True, 0, 1, -1, 3, 64, 10**6, 10**30, [], {}, ["a"], {"tuple": []}, {"RBF": {}}),
-    *({"float": text} for text in ("nan", "inf", "-1e308", "1e308", "5e-324", "0.0", "-1.0", "x")),
-    *({"Merge": {"arity": 50}}, {"Linear": {}}, {"Polynomial": {"degree": 50}}),
-]
-EVIL_NUMBERS = [math.nan, math.inf, 1e308, -1e308, 5e-324, 0.0, -1.0, 0.5, 1.0, 7.0, 1e17, 1e150]
-
-
-def places_in(part, path=()):
-    """All places of a header where something can be changed."""
-    items = (
-        part.items()
-        if isinstance(part, dict)
-        else enumerate(part)
-        if isinstance(part, list)
-        else ()
-    )
-    for key, value in items:
-        yield (*path, key)
-        yield from places_in(value, (*path, key))
-
-
-def forge(rng, header, arrays):
-    """Change a few things at random."""
-    header, arrays = copy.deepcopy(header), [array.copy() for array in arrays]
-    for _ in range(rng.choice([1, 1, 1, 2, 5])):
-        filled = [array for array in arrays if array.size]
-        if filled and rng.random() < 0.4:
-            forge_array(rng, rng.choice(filled))
-        else:
-            *way, key = rng.choice(list(places_in(header["model"])) or [("class",)])
-            part = header["model"]
-            for step in way:
-                part = part[step]
-            if rng.random() < 0.1:
-                del part[key]
-            else:
-                part[key] = copy.deepcopy(rng.choice(EVIL))
-    return packed(header, arrays)
-
-
-def forge_array(rng, array):
-    flat = array.reshape(-1)
-    value = rng.choice(EVIL_NUMBERS)
-    if array.dtype.kind == "i":
-        value = int(rng.choice([-1, 0, 1, 7, 2**61, -(2**61)]))
-    places = slice(None) if rng.random() < 0.1 else rng.randrange(len(flat))
-    flat[places] = value
-
-
-def outcome_of(data, max_bytes=2**24):
-    """What becomes of a forged file: "refused", or "loaded" after it has predicted and learned."""
-    try:
-        model = opened(data, max_bytes=max_bytes)
-    except rb.SavedModelError:
-        return "refused"
-    use(model)
-    return "loaded"
-
-
-def use(model):
-    """Predict and learn. What is refused there is a matter between the user and the model."""
-    stream = stream_of(model, 12, seed=3)
-    if getattr(model, "classes", None):
-        stream = [(x, model.classes[i % len(model.classes)]) for i, (x, _) in enumerate(stream)]
-    if hasattr(model, "labels") and model.labels.known:
-        stream = [(x, rng_label(model, i)) for i, (x, _) in enumerate(stream)]
-    with np.errstate(all="ignore"):
-        answers(model, stream)
-        teach(model, stream)
-        answers(model, stream)
-
-
-def rng_label(model, i):
-    return model.labels.known[i % len(model.labels.known)]
 
 
 def test_forged_files_are_refused_or_hold_a_model_that_works():
@@ -1033,19 +886,6 @@ def test_golden_files_load_for_ever(name):
         assert numbers_of(model, x) == pytest.approx(scores, rel=1e-6, abs=1e-6)
 
 
-def numbers_of(model, x):
-    """The scores of an example, of a pipeline its last step's."""
-    if isinstance(model, compose.Pipeline):
-        *first, last = model.steps.values()
-        for step in first:
-            x = step.transform_one(x)
-        model = last
-    if hasattr(model, "transform_one"):
-        return list(model.transform_one(x).values())
-    score = model.decision_function_one(x)
-    return list(score.values()) if isinstance(score, dict) else [score]
-
-
 def test_there_is_a_golden_file_for_every_format():
     assert container.FORMAT == 1
     assert len(list(GOLDEN.glob("*.rb*"))) == len(golden()) >= 6
@@ -1053,7 +893,7 @@ def test_there_is_a_golden_file_for_every_format():
 
 @pytest.mark.parametrize("kind", sorted({type(entry.values[0]).__name__ for entry in ALL}))
 def test_there_is_a_golden_file_for_every_class(kind):
-    """`python tests/golden.py` makes those of a new class."""
+    """`python tests/support/golden.py` makes those of a new class."""
     assert f"each_{kind}" in golden()
 
 

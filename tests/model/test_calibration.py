@@ -12,7 +12,7 @@ from models import AUTO, CLASSIFIERS, learned, list_of, stream_for, two_classes_
 from optional import sklearn_metrics
 from oracles.calibration import Calibration
 from river import datasets, metrics, multiclass, preprocessing
-from test_saving import file_of
+from saved_models import file_of
 
 import river_budget as rb
 from river_budget.core.block.blocks import views

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from models import MODELS, stream_for, variant
 from optional import needs_compiler
-from test_saving import file_of
+from saved_models import file_of
 
 import river_budget as rb
 from river_budget.core.examples import dict_reader_state

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import pathlib
 import pickle
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import sys
 import numba
 import numpy as np
 import pytest
+from folders import PATHS
 from inside import plain
 from models import learn, overlap, same, scores
 from streams import emerging, smooth
@@ -21,9 +21,6 @@ from river_budget.core.block.blocks import views
 from river_budget.core.expansion import custom_kernels
 from river_budget.kernels import RBF, Cosine, Custom, Laplacian, Linear, Normalised, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest
-
-TESTS = pathlib.Path(__file__).parent
-PATHS = [str(TESTS), str(TESTS.parent)]
 
 
 def gauss(x, z):

@@ -8,9 +8,8 @@ import warnings
 import numpy as np
 import pytest
 from oracles.kernels import rbf
-from scipy import sparse
-from streams import emerging, examples, smooth
-from test_replay import (
+from replayed_cases import CASES, REGRESSION, pair
+from replaying import (
     assert_close,
     assert_same,
     classifier,
@@ -21,7 +20,8 @@ from test_replay import (
     run_reference,
     run_regression,
 )
-from test_replay_family import CASES, REGRESSION, pair
+from scipy import sparse
+from streams import emerging, examples, smooth
 
 import river_budget as rb
 from river_budget.core.block import blocks

@@ -1,6 +1,6 @@
 """What the papers' tables are there to show, measured by the records of the experiments: slow.
 
-`pytest -m slow tests/test_papers.py -s` prints the tables.
+`pytest -m slow tests/papers/test_papers.py -s` prints the tables.
 """
 
 from __future__ import annotations

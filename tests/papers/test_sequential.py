@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_batch_methods import GAMMA, ascended, dual, gram, objective, problem, signs, split
+from batch_problem import GAMMA, ascended, dual, gram, objective, problem, signs, split
 
 from river_budget.experiments.rivals import linear_on_features, smo
 

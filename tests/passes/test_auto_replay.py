@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from oracles.auto_classification import AutoClassifier
 from oracles.auto_regression import AutoRegressor
+from replaying import some_weights
 from streams import emerging, examples, smooth
-from test_replay import some_weights
 
 import river_budget as rb
 

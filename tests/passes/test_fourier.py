@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import math
 import pickle
 
 import numpy as np
 import pytest
-from models import KERNELS, STATIONARY
+from models import KERNELS, STATIONARY, accuracy
 from oracles import kernels as plain_kernels
 from oracles.random_features import FOGD
-from oracles.randoms import SplitMix
-from river import feature_extraction, linear_model, metrics, optim
+from replaying import (
+    assert_close,
+    assert_same,
+    plain_frequencies,
+    run,
+    run_reference,
+    run_regression,
+    some_weights,
+)
+from river import feature_extraction, linear_model, optim
 from scipy import stats
 from streams import emerging, examples, names, smooth
-from test_replay import assert_close, assert_same, run, run_reference, run_regression, some_weights
 
 import river_budget as rb
 from river_budget.algorithms.features.fourier import frequencies
@@ -28,17 +33,6 @@ CLOSE = 1e-9
 
 
 # frequencies
-
-
-def plain_frequencies(name, kernel, n, seed=SEED):
-    """The definition, once more: it may never change, as models are rebuilt from their seeds."""
-    text = repr(float(name)) if isinstance(name, (int, float)) else repr(name)
-    digest = hashlib.blake2b(text.encode(), digest_size=8, key=seed.to_bytes(8, "little")).digest()
-    words = SplitMix(int.from_bytes(digest, "little"))
-    uniform = np.array([words.uniform() + 2.0**-54 for _ in range(n)])
-    if isinstance(kernel, RBF):
-        return math.sqrt(2.0 * kernel.gamma) * stats.norm.ppf(uniform)
-    return kernel.gamma * stats.cauchy.ppf(uniform)
 
 
 def header(kernel):
@@ -196,14 +190,6 @@ def test_huge_values_give_finite_features():
 def test_kernels_without_a_spectrum_are_refused(estimator, kernel):
     with pytest.raises(ValueError, match="kernel"):
         estimator(10, kernel=kernel)
-
-
-def accuracy(model, stream):
-    metric = metrics.Accuracy()
-    for x, y in stream:
-        metric.update(y, model.predict_one(x))
-        model.learn_one(x, y)
-    return metric.get()
 
 
 def test_the_joint_map_learns_xor_where_single_waves_cannot():

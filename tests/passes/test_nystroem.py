@@ -8,10 +8,9 @@ import pickle
 import numpy as np
 import pytest
 from inside import plain
-from models import POSITIVE, learn, scores
+from models import POSITIVE, accuracy, learn, scores
 from river import linear_model, optim
 from streams import emerging, smooth
-from test_fourier import accuracy
 
 import river_budget as rb
 from river_budget.core.passes.features.nystroem import GATHERING, LINEAR

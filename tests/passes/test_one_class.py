@@ -7,13 +7,13 @@ import pickle
 
 import numpy as np
 import pytest
+from inside import plain
 from optional import pandas as pd
 from oracles.perceptrons import NormaOneClass
 from oracles.randoms import SplitMix
 from river import anomaly, checks, datasets, evaluate, metrics
 from scipy.stats import rankdata
 from streams import emerging, matrix
-from test_replay import plain
 
 import river_budget as rb
 from river_budget.kernels import RBF, Laplacian

@@ -9,12 +9,11 @@ import numba
 import numpy as np
 import pytest
 from inside import plain
-from models import KERNELS, learn
+from models import KERNELS, accuracy, learn
 from oracles import sbp as oracle
 from oracles.randoms import SplitMix
 from river import datasets, preprocessing
 from streams import LABELS, emerging, examples, matrix
-from test_fourier import accuracy
 
 import river_budget as rb
 from river_budget.core.block.blocks import views

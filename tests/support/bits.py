@@ -1,6 +1,6 @@
 """Prints a digest of what each of some models learns and says: two processes agree to the bit if they print the same.
 
-`python tests/bits.py BSGD RBP ...` takes ids of tests/models.py; names of estimators stand for those with defaults.
+`python tests/support/bits.py BSGD RBP ...` takes ids of tests/support/models.py; names of estimators stand for those with defaults.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import sys
 
 import numpy as np
 
-sys.path.insert(
-    0, str(pathlib.Path(__file__).resolve().parent.parent)
-)  # the package beside the tests
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))  # the package beside the tests
 from models import MODELS, TRANSFORMERS, list_of, stream_for, variant
 from river import base
 

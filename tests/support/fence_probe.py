@@ -1,6 +1,6 @@
 """Touch one byte beside each kind of memory that compiled code is given, each time in a process of its own.
 
-    python tests/fence_probe.py behind|before        prints what became of each process, as JSON
+    python tests/support/fence_probe.py behind|before        prints what became of each process, as JSON
 
 Started by test_fences.py. A process that is forked off touches the byte, and the fence looks at its canaries: it ends by
 a signal, or with NOTICED, or with UNSEEN.

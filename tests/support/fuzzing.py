@@ -1,9 +1,9 @@
 """Any operation of the public surface in any order, with untouchable pages beside all that compiled code is given.
 
-    python tests/fuzzing.py --operations 4000 --rounds 250 --fence behind        (a million, in one process)
-    python tests/fuzzing.py --operations 4000 --rounds 250 --fence before --names collide
+    python tests/support/fuzzing.py --operations 4000 --rounds 250 --fence behind        (a million, in one process)
+    python tests/support/fuzzing.py --operations 4000 --rounds 250 --fence before --names collide
 
-`NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=... python tests/fuzzing.py` checks every index in compiled code as well.
+`NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=... python tests/support/fuzzing.py` checks every index in compiled code as well.
 A fault ends the process; with `--log file` the last line of the file says what was going on.
 """
 
@@ -28,7 +28,7 @@ from inside import check_nodes
 from models import list_of, may_be_unlimited, two_classes_only
 from odd_examples import COLLIDING, GROUP, TroubledOperations
 from river import base, preprocessing
-from test_saving import ALL, file_of, is_supervised
+from saved_models import ALL, file_of, is_supervised
 
 import river_budget as rb
 from river_budget.core.block.blocks import table_of, views

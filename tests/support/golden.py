@@ -1,4 +1,4 @@
-"""A golden file of each class of this release: `python tests/golden.py` makes those that are missing, and no other.
+"""A golden file of each class of this release: `python tests/support/golden.py` makes those that are missing, and no other.
 
 They are never made again: a change that needs other files would break the files of users.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import lzma
 
+from folders import GOLDEN
 from models import is_narrow
-from test_saving import ALL, GOLDEN, file_of, numbers_of, stream_of, taught, teach
+from saved_models import ALL, file_of, numbers_of, stream_of, taught, teach
 
 LARGE = 100_000  # bytes
 EXAMPLES = 12  # learned after loading; more tell no more

@@ -1,14 +1,15 @@
-"""The pages of the guide: `python tests/guide.py` runs them all and draws their pictures anew."""
+"""The pages of the guide: `python tests/support/guide.py` runs them all and draws their pictures anew."""
 
 from __future__ import annotations
 
 import contextlib
 import doctest
-import pathlib
 import re
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "examples" / "guide"
+from folders import EXAMPLES
+
+FOLDER = EXAMPLES / "guide"
 PAGES = sorted(FOLDER.glob("*.md"))
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)

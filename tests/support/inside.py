@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from oracles import kernels as plain_kernels
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
@@ -39,6 +38,8 @@ def row(model, x):
 
 def plain(kernel):
     """The reference for a kernel."""
+    from oracles import kernels as plain_kernels  # scripts beside this file do not see that folder
+
     name, parameters = type(kernel).__name__.lower(), dict(vars(kernel))
     if "kernel" in parameters:
         parameters["kernel"] = plain(kernel.kernel)
@@ -119,3 +120,11 @@ def check_nodes(block):
         assert node == 0
     assert sorted(in_pieces) == list(range(1, fresh))
     assert len(in_pieces) - len(found) == head.freed
+
+
+def check_lists(model):
+    block = views(model.block)
+    check_nodes(block)
+    used = set(np.flatnonzero(block.columns["count"]).tolist())
+    assert used <= set(model.features.places.values())
+    assert len(vectors_of(model.block).places) == block.head.fresh - 1 - block.head.freed

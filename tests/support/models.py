@@ -6,7 +6,7 @@ Tests do not change these models: they work on `model.clone()`.
 from __future__ import annotations
 
 import pytest
-from river import base
+from river import base, metrics
 from streams import LABELS, PEGASOS, emerging, smooth
 
 import river_budget as rb
@@ -259,3 +259,11 @@ def is_narrow(model):
 def list_of(score):
     """The numbers of a score or of coefficients: one, or one per class."""
     return list(score.values()) if isinstance(score, dict) else [score]
+
+
+def accuracy(model, stream):
+    metric = metrics.Accuracy()
+    for x, y in stream:
+        metric.update(y, model.predict_one(x))
+        model.learn_one(x, y)
+    return metric.get()

@@ -1,8 +1,8 @@
 """Small mistakes put into the package on purpose: do the tests notice each of them?
 
-    python tests/mutants.py                      all mutants, two at a time
-    python tests/mutants.py --only 7 12 --rest   two of them; those alive meet the rest of the quick tests too
-    python tests/mutants.py --list               what there is, and which mutants no longer apply
+    python tests/support/mutants.py                      all mutants, two at a time
+    python tests/support/mutants.py --only 7 12 --rest   two of them; those alive meet the rest of the quick tests too
+    python tests/support/mutants.py --list               what there is, and which mutants no longer apply
 
 Each worker has a copy of the package and of the tests in a folder of its own, with its own cache of numba. For each
 mutant it changes one file, runs the test files that are named, stops at the first failure and puts the file back.
@@ -26,7 +26,8 @@ import tempfile
 import time
 from typing import NamedTuple
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from folders import ROOT
+
 COPIED = ("river_budget", "tests", "examples", "README.md", "CHANGELOG.md", "pyproject.toml")
 PATIENCE = 900  # seconds for the named files, and three times as many for the rest
 

@@ -1,6 +1,6 @@
 """Names whose keys collide, and examples that act while they are read.
 
-The key of a feature is the CRC-32 of its text (river_budget/model/inputs/sparse_examples.py). `python tests/odd_examples.py` finds words
+The key of a feature is the CRC-32 of its text (river_budget/model/inputs/sparse_examples.py). `python tests/support/odd_examples.py` finds words
 that have the same one, and prints PAIRS. What stands before or behind both words of a pair makes another pair.
 """
 
@@ -13,7 +13,7 @@ import sys
 import threading
 import zlib
 
-from test_saving import file_of, is_supervised
+from saved_models import file_of, is_supervised
 
 from river_budget.core.block.blocks import views
 

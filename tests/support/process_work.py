@@ -1,4 +1,4 @@
-"""What test_process_safety.py has done in processes of their own: `python tests/process_work.py work arguments...`.
+"""What test_process_safety.py has done in processes of their own: `python tests/support/process_work.py work arguments...`.
 
 Exit code 0: all is well. 1: an error, or a wrong result, as the last line on stderr says. Below 0: a signal; then stderr
 holds what each thread was doing.

@@ -1,16 +1,17 @@
-"""The API reference, from the docstrings: `python tests/reference.py` writes examples/reference.md."""
+"""The API reference, from the docstrings: `python tests/support/reference.py` writes examples/reference.md."""
 
 from __future__ import annotations
 
 import inspect
-import pathlib
 import re
 import textwrap
+
+from folders import EXAMPLES
 
 import river_budget as rb
 from river_budget.parameters import Mutable
 
-PLACE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "reference.md"
+PLACE = EXAMPLES / "reference.md"
 SECTIONS = ("Parameters", "Examples", "References")
 COMMON = """learn_one predict_one predict_proba_one decision_function_one learn_many predict_many predict_proba_many
 predict_then_learn_many transform_one transform_many n_support_vectors support_vectors n_repairs n_examples summary
@@ -18,7 +19,7 @@ memory_usage"""
 HEAD = """\
 # Reference
 
-Every public name. Made from the docstrings by `python tests/reference.py`, so `help(name)` says the same. What all
+Every public name. Made from the docstrings by `python tests/support/reference.py`, so `help(name)` says the same. What all
 estimators do (frames, weights, pickles, files) is in the [README](../README.md).
 
 Parameters marked *mutable* may change while a model lives, by `model.mutate({...})` or by assignment.

@@ -1,4 +1,4 @@
-"""What each trick of the core gains: `python tests/tricks.py [name ...]`.
+"""What each trick of the core gains: `python tests/support/tricks.py [name ...]`.
 
 Two copies of the package are timed in turns, one as it is and one where the trick is replaced by plain code.
 Prints the least time of each, per example, and their ratio.
@@ -15,7 +15,9 @@ import sys
 import tempfile
 from typing import NamedTuple
 
-PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "river_budget"
+from folders import ROOT
+
+PACKAGE = ROOT / "river_budget"
 ROUNDS = 5
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pathlib
 import pickle
 import re
 from collections import Counter
 
 import numpy as np
 import pytest
+from folders import ROOT
 from inside import plain
 from models import KERNELS
+from replayed_cases import CASES, REGRESSION
 from river import base
-from test_replay_family import CASES, REGRESSION
-from test_saving import ALL, file_of, taught
+from saved_models import ALL, file_of, taught
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
@@ -26,7 +26,7 @@ from river_budget.model.one_writer import changes_the_model
 from river_budget.plots.line_styles import KNOWN
 from river_budget.saving import frozen, opened, trust
 
-README = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+README = (ROOT / "README.md").read_text()
 PUBLIC = {name: getattr(rb, name) for name in rb.__all__}
 ESTIMATORS = {
     name: kind

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import pathlib
 import re
 
 import pytest
-
-ROOT = pathlib.Path(__file__).parent.parent
-EXAMPLES = ROOT / "examples"
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from folders import ROOT
+from scripts import load
 
 
 def test_first_steps_beat_a_linear_model(capsys):

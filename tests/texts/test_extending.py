@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import pathlib
 import pickle
 import re
 import sys
 
 import numpy as np
 import pytest
+from folders import EXAMPLES
 from river import checks, compose, preprocessing
 
 import river_budget as rb
@@ -18,7 +18,6 @@ from river_budget.model.estimators.estimators import BudgetClassifier
 from river_budget.model.expansions.expansion import BudgetModel
 from river_budget.saving import nodes
 
-EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 GUIDE = (EXAMPLES / "extending.md").read_text()
 
 

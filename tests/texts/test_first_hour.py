@@ -4,41 +4,35 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import pathlib
 import re
 
 import pytest
 import river
+from folders import EXAMPLES
+from scripts import load
 
-FOLDER = pathlib.Path(__file__).parent.parent / "examples" / "first_hour"
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(f"first_hour_{name}", FOLDER / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+FOLDER = EXAMPLES / "first_hour"
 
 
 @pytest.fixture(scope="module")
 def front():
     pytest.importorskip("sklearn", reason="River's projectors need it")
-    return load("front")
+    return load("first_hour/front")
 
 
 @pytest.fixture(scope="module")
 def around():
-    return load("around")
+    return load("first_hour/around")
 
 
 @pytest.fixture(scope="module")
 def anomalies():
-    return load("anomalies")
+    return load("first_hour/anomalies")
 
 
 @pytest.fixture(scope="module")
 def everyday():
-    return load("everyday")
+    return load("first_hour/everyday")
 
 
 def assert_better_than_nothing(lines):

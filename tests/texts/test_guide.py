@@ -5,18 +5,17 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import json
-import pathlib
 import re
 import types
 
 import numpy as np
 import pytest
+from folders import EXAMPLES
 from optional import pandas as pd
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
 
-EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 GUIDE = (EXAMPLES / "beyond_one_machine.md").read_text()
 SECTIONS = {part.partition("\n")[0]: part for part in re.split(r"^## ", GUIDE, flags=re.M)[1:]}
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -14,7 +14,7 @@ PUBLIC = list(reference.public())
 
 
 def test_the_reference_says_what_the_docstrings_say():
-    """If not: `python tests/reference.py` writes it anew."""
+    """If not: `python tests/support/reference.py` writes it anew."""
     assert reference.PLACE.read_text() == reference.reference()
 
 

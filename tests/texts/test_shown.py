@@ -5,18 +5,17 @@ from __future__ import annotations
 import doctest
 import importlib
 import itertools
-import pathlib
 import pickle
 import pkgutil
 
 import pytest
+from folders import ROOT
 from river import anomaly, base, compose, datasets
-from test_first_hour import load
+from scripts import load
 
 import river_budget as rb
 from river_budget.model.estimators.checks import all_ours
 
-ROOT = pathlib.Path(__file__).parent.parent
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -83,7 +82,7 @@ LOST = {
 @pytest.fixture(scope="module")
 def front():
     pytest.importorskip("sklearn", reason="River's projectors need it")
-    return load("front")
+    return load("first_hour/front")
 
 
 def test_what_stands_in_front_goes_on_from_a_pickle_and_from_a_file_or_its_error_says_pickle(

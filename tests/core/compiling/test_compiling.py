@@ -1,4 +1,4 @@
-"""How functions are compiled: core/compiling/numba_pipeline.py. That it gives what numba's own way gives, tests/test_start.py says."""
+"""How functions are compiled: core/compiling/numba_pipeline.py. That it gives what numba's own way gives, core/compiling/test_start.py says."""
 
 from __future__ import annotations
 

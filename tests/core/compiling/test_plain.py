@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import ast
 import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
 from bits import TABLE
+from folders import ROOT, SUPPORT
 from optional import needs_compiler
 
 from river_budget.core.compiling.plain import VARIABLE
 
-TESTS = pathlib.Path(__file__).resolve().parent
-PACKAGE = TESTS.parent / "river_budget"
-PRIVATE = {"pipeline", "linkable", "disk_cache"}  # the files of core that need private parts
+PACKAGE = ROOT / "river_budget"
+PRIVATE = {"numba_pipeline", "linking", "cache"}  # the files of core that need private parts
 
 FEW = [
     "BSGD-cascade",  # merging, where the last digit decides on partners
@@ -45,7 +44,7 @@ def run(arguments, **variables):
     "names", [FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=["few", "all"]
 )
 def test_plain_models_learn_the_same_bits_and_leave_nothing_on_disk(names, tmp_path):
-    arguments = [str(TESTS / "bits.py"), *names]
+    arguments = [str(SUPPORT / "bits.py"), *names]
     plain = run(arguments, **{VARIABLE: "1", "NUMBA_CACHE_DIR": str(tmp_path)})
     assert [line.split()[0] for line in plain] == names
     assert plain == run(arguments)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import re
 import shutil
 import subprocess
 import sys
 
 import pytest
+from folders import ROOT
 from optional import needs_compiler
 
 from river_budget.core.compiling.plain import VARIABLE
 
 pytestmark = pytest.mark.slow  # each compiles something
 
-PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "river_budget"
+PACKAGE = ROOT / "river_budget"
 PROGRAM = """
 import river_budget as rb
 model = rb.RBPClassifier(5, rb.kernels.RBF(0.5), seed=1)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import fractions
 import itertools
 import os
-import pathlib
 import random
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from folders import ROOT, TESTS
 from optional import needs_compiler
-from test_saving import file_of
+from saved_models import file_of
 
 import river_budget as rb
 from river_budget.core.block import blocks
@@ -161,7 +161,7 @@ def test_both_are_made_of_the_same_numbers():
 SUITES = [
     "test_sparse.py",
     "test_heavy.py",
-    "test_at_once.py",
+    "test_fast_path.py",
     "test_pickles.py",
     "test_replay.py",
     "test_replay_family.py",
@@ -181,8 +181,8 @@ QUICK = ("test_sparse.py",)
 )
 def test_a_suite_passes_where_names_have_few_keys(suite, kept):
     """tests/conftest.py keeps so many bits of every key."""
-    here = pathlib.Path(__file__).parent
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", here / suite]
+    (place,) = TESTS.rglob(suite)
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", place]
     environment = os.environ | {"RIVER_BUDGET_TEST_KEY_BITS": str(kept)}
-    done = subprocess.run(command, env=environment, cwd=here.parent, capture_output=True, text=True)
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]

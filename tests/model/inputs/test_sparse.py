@@ -10,7 +10,7 @@ import random
 
 import numpy as np
 import pytest
-from inside import check_nodes
+from inside import check_lists
 
 import river_budget as rb
 from river_budget.core.block import blocks
@@ -330,14 +330,6 @@ def test_lists_are_consistent_after_any_change(thin):
             model.learn_one(x, y)
             if t % 20 == 0 and lists_of(model):
                 check_lists(model)
-
-
-def check_lists(model):
-    block = views(model.block)
-    check_nodes(block)
-    used = set(np.flatnonzero(block.columns["count"]).tolist())
-    assert used <= set(model.features.places.values())
-    assert len(vectors_of(model.block).places) == block.head.fresh - 1 - block.head.freed
 
 
 @pytest.mark.parametrize("kind", KINDS)

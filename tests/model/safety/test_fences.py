@@ -11,8 +11,8 @@ import sys
 import numpy as np
 import pytest
 from fence_probe import NOTICED, UNSEEN
+from folders import PYTHONPATH, SUPPORT
 from guarded import Overrun, guarded
-from test_saving import TESTS
 
 import river_budget as rb
 from river_budget.core.block import blocks
@@ -33,10 +33,9 @@ MEMORY = (
 @pytest.fixture(scope="module", params=["behind", "before"])
 def probed(request):
     """Where the pages are, and what became of each process: by memory, side, and what was done."""
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     done = subprocess.run(
-        [sys.executable, str(TESTS / "fence_probe.py"), request.param],
-        env=os.environ | {"PYTHONPATH": path},
+        [sys.executable, str(SUPPORT / "fence_probe.py"), request.param],
+        env=os.environ | {"PYTHONPATH": PYTHONPATH},
         capture_output=True,
         text=True,
         check=False,

@@ -1,4 +1,4 @@
-"""A short run of the fuzzer, and what its long runs have found (tests/fuzzing.py)."""
+"""A short run of the fuzzer, and what its long runs have found (tests/support/fuzzing.py)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import zlib
 
 import numpy as np
 import pytest
+from folders import PYTHONPATH, SUPPORT
 from fuzzing import run
 from guarded import PAGE, guarded, no_idle_workspaces
 from models import learned
 from odd_examples import COLLIDING, GROUP, PAIRS
-from test_saving import ALL, TESTS, file_of, stream_of, taught, teach
+from saved_models import ALL, file_of, stream_of, taught, teach
 
 import river_budget as rb
 from river_budget.core.block import blocks, layout
@@ -74,10 +75,9 @@ def test_a_long_run_with_names_that_collide(where):
 
 
 def fuzzing_process(*arguments, **variables):
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     return subprocess.run(
-        [sys.executable, str(TESTS / "fuzzing.py"), *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": path} | variables,
+        [sys.executable, str(SUPPORT / "fuzzing.py"), *map(str, arguments)],
+        env=os.environ | {"PYTHONPATH": PYTHONPATH} | variables,
         capture_output=True,
         text=True,
         check=False,

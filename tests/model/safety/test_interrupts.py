@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from inside import check_nodes
-from test_saving import file_of
+from saved_models import file_of
 
 import river_budget as rb
 from river_budget.core.block import blocks, layout

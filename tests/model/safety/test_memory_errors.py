@@ -8,7 +8,7 @@ import random
 
 import pytest
 from optional import needs_compiler
-from test_saving import file_of
+from saved_models import file_of
 
 import river_budget as rb
 from river_budget.kernels import RBF

@@ -12,8 +12,8 @@ import subprocess
 import sys
 
 import pytest
+from folders import PYTHONPATH, SUPPORT
 from process_work import LEARNERS, QUESTIONS
-from test_saving import TESTS
 
 PATIENCE = 240  # seconds; a list of nodes that runs in a circle never ends
 FILLED = {"PYTHONMALLOC": "debug", "MALLOC_PERTURB_": "221"}
@@ -39,12 +39,11 @@ def what_happened(code, stderr):
 
 def works(*arguments, patience=PATIENCE, **variables):
     """Do a work of process_work.py in another process. Fails unless it ends well. Returns what it prints."""
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
-    command = [sys.executable, str(TESTS / "process_work.py"), *map(str, arguments)]
+    command = [sys.executable, str(SUPPORT / "process_work.py"), *map(str, arguments)]
     try:
         done = subprocess.run(
             command,
-            env=os.environ | {"PYTHONPATH": path} | variables,
+            env=os.environ | {"PYTHONPATH": PYTHONPATH} | variables,
             capture_output=True,
             text=True,
             check=False,

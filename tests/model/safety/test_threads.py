@@ -12,7 +12,7 @@ import threading
 import numpy as np
 import pytest
 from models import MODELS, stream_for
-from test_saving import ALL, answers, file_of, is_supervised, stream_of, taught, teach
+from saved_models import ALL, answers, file_of, is_supervised, stream_of, taught, teach
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
