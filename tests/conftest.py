@@ -10,7 +10,7 @@ import re
 import traceback
 
 import pytest
-from folders import ROOT
+from folders import ROOT, SUPPORT
 
 from river_budget.datasets import reading
 from river_budget.distributed.workers import backends
@@ -48,6 +48,10 @@ def data():
 
     return load
 
+
+pytest.register_assert_rewrite(
+    *(path.stem for path in SUPPORT.glob("*.py"))
+)  # their asserts say more
 
 NO_RAY = []  # why Ray does not start here, once that is known
 

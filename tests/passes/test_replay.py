@@ -3,60 +3,30 @@
 from __future__ import annotations
 
 import pytest
-from inside import plain
 from models import POSITIVE
-from models import STRATEGIES as ALL_STRATEGIES
-from oracles.budgeted_sgd import BudgetedSGD
-from oracles.randoms import SplitMix
 from replaying import (
-    CLOSE,
     CLOSE_PROJECTED,
+    KERNEL,
+    STRATEGIES,
     assert_close,
     assert_same,
+    classifier,
+    closeness,
+    reference,
+    regression_reference,
+    regressor,
     run,
     run_reference,
     run_regression,
     some_weights,
 )
-from streams import PEGASOS, emerging, examples, smooth
+from streams import emerging, examples, smooth
 
 import river_budget as rb
-from river_budget.core.budget.projection import TINY
 from river_budget.kernels import RBF
-from river_budget.maintenance import Merge
 
-STRATEGIES = {  # by the names of the reference; merging is compared step by step in test_merging
-    type(strategy).__name__.removeprefix("Remove").lower(): strategy
-    for strategy in ALL_STRATEGIES
-    if not isinstance(strategy, Merge)
-}
 REMOVALS = [name for name in STRATEGIES if name != "project"]
-KERNEL = RBF(0.2)
 OTHER_KERNELS = [kernel for kernel in POSITIVE if not isinstance(kernel, RBF)]
-
-
-def classifier(strategy="oldest", budget=50, kernel=KERNEL, **options):
-    options = PEGASOS | options
-    return rb.BSGDClassifier(budget, kernel, STRATEGIES[strategy], seed=7, **options)
-
-
-def regressor(strategy="oldest", budget=30, **options):
-    options = {"learning_rate": None, "l2": 1e-2} | options
-    return rb.BSGDRegressor(budget, KERNEL, STRATEGIES[strategy], seed=7, **options)
-
-
-def reference(strategy="oldest", budget=50, kernel=KERNEL, task="binary", l2=1e-4, **options):
-    """The same, with the same random numbers, and the same vectors counted as dependent."""
-    options |= {"choose": SplitMix(7).below, "min_residual": TINY}
-    return BudgetedSGD(plain(kernel), budget, strategy, l2, task, **options)
-
-
-def regression_reference(strategy="oldest", budget=30, **options):
-    return reference(strategy, budget, KERNEL, "regression", 1e-2, **options)
-
-
-def closeness(strategy):
-    return CLOSE_PROJECTED if strategy == "project" else CLOSE
 
 
 # Real data.

@@ -9,8 +9,6 @@ from oracles.budgeted_sgd import BudgetedSGD, degradations, lightest, weight_deg
 from river_budget.kernels import RBF
 
 BEST = 1.0 + 1e-3  # the degradation against that of an exhaustive search
-
-
 ROUNDING = 1e-12  # of the squared lengths that cancel in a degradation
 
 

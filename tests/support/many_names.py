@@ -10,8 +10,6 @@ from river_budget.core.block.blocks import views
 from river_budget.model.expansions import choose_storage
 
 K = rb.kernels.RBF(0.05)
-
-
 NAMES, MORE, WORDS = 900, 2500, 6
 
 

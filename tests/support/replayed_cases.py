@@ -13,11 +13,7 @@ from oracles.randoms import SplitMix
 import river_budget as rb
 
 SEED = 7
-
-
 BOUNDED = {"removal": "random", "max_coefficient": 5.0}
-
-
 CASES = {
     "Perceptron": (rb.KernelPerceptronClassifier, {}, KernelPerceptron, {}),
     "OGD": (rb.KernelOGDClassifier, {"learning_rate": 0.3}, KernelOGD, {"learning_rate": 0.3}),
@@ -83,8 +79,6 @@ CASES = {
         {"budget": 30, "rank": 12, "learning_rate": 0.5},
     ),
 }
-
-
 REGRESSION = {
     "Perceptron": (rb.KernelPerceptronRegressor, {}, KernelPerceptron, {}),
     "OGD": (rb.KernelOGDRegressor, {}, KernelOGD, {}),

@@ -6,16 +6,26 @@ import hashlib
 import math
 
 import numpy as np
+from inside import plain
+from models import STRATEGIES as ALL_STRATEGIES
+from oracles.budgeted_sgd import BudgetedSGD
 from oracles.randoms import SplitMix
 from scipy import stats
-from streams import matrix
+from streams import PEGASOS, matrix
 
+import river_budget as rb
+from river_budget.core.budget.projection import TINY
 from river_budget.kernels import RBF
+from river_budget.maintenance import Merge
 
 CLOSE = 1e-9  # of the largest score: removal does the same arithmetic in another order
-
-
 CLOSE_PROJECTED = 1e-6  # projection solves linear systems, the reference anew each time
+STRATEGIES = {  # by the names of the reference; merging is compared step by step in test_merging
+    type(strategy).__name__.removeprefix("Remove").lower(): strategy
+    for strategy in ALL_STRATEGIES
+    if not isinstance(strategy, Merge)
+}
+KERNEL = RBF(0.2)
 
 
 def as_row(scores):
@@ -102,3 +112,27 @@ def plain_frequencies(name, kernel, n, seed=7):
     if isinstance(kernel, RBF):
         return math.sqrt(2.0 * kernel.gamma) * stats.norm.ppf(uniform)
     return kernel.gamma * stats.cauchy.ppf(uniform)
+
+
+def classifier(strategy="oldest", budget=50, kernel=KERNEL, **options):
+    options = PEGASOS | options
+    return rb.BSGDClassifier(budget, kernel, STRATEGIES[strategy], seed=7, **options)
+
+
+def regressor(strategy="oldest", budget=30, **options):
+    options = {"learning_rate": None, "l2": 1e-2} | options
+    return rb.BSGDRegressor(budget, KERNEL, STRATEGIES[strategy], seed=7, **options)
+
+
+def reference(strategy="oldest", budget=50, kernel=KERNEL, task="binary", l2=1e-4, **options):
+    """The same, with the same random numbers, and the same vectors counted as dependent."""
+    options |= {"choose": SplitMix(7).below, "min_residual": TINY}
+    return BudgetedSGD(plain(kernel), budget, strategy, l2, task, **options)
+
+
+def regression_reference(strategy="oldest", budget=30, **options):
+    return reference(strategy, budget, KERNEL, "regression", 1e-2, **options)
+
+
+def closeness(strategy):
+    return CLOSE_PROJECTED if strategy == "project" else CLOSE
