@@ -26,7 +26,7 @@ import tempfile
 import time
 from typing import NamedTuple
 
-from folders import ROOT
+from folders import ROOT, TESTS
 
 COPIED = ("river_budget", "tests", "examples", "README.md", "CHANGELOG.md", "pyproject.toml")
 PATIENCE = 900  # seconds for the named files, and three times as many for the rest
@@ -212,7 +212,7 @@ CORE = [
         "unknown",
     ),
     Mutant(
-        "core/block/limits.py",
+        "core/examples/finite.py",
         "return norm < HUGE or is_finite(all_of(x))",
         "return norm < HUGE",
         "numerics errors properties",
@@ -656,38 +656,37 @@ PROMISES = [
     ),
     Mutant(
         "model/one_writer.py",
-        "        if turn.taken:\n            turn.refuse()\n",
+        "        while turn.taken:\n            turn.wait()\n",
         "",
         "threads",
         "second_thread",
     ),
     Mutant(
         "model/calls/one_by_one.py",
-        '        """Learn one example, whose target is checked and known to these labels."""\n        turn = self.turn\n'
-        "        if turn.taken:\n            turn.refuse()\n",
+        '        """Learn one example, whose target is checked and known to these labels."""\n        turn = self.turn\n        while turn.taken:\n            turn.wait()\n',
         "        turn = self.turn\n",
         "threads",
         "second_thread",
     ),
     Mutant(
         "model/calls/one_by_one.py",
-        "                self.run_pass(*prepared.arrays[2:])\n        finally:\n            turn.taken = False\n",
-        "                self.run_pass(*prepared.arrays[2:])\n        finally:\n            pass\n",
+        "self.run_pass(*prepared.arrays[2:])\n        finally:\n            turn.thread = 0\n            turn.taken = False\n",
+        "self.run_pass(*prepared.arrays[2:])\n        finally:\n            turn.thread = 0\n",
         "threads",
         "gives_the_turn_back",
     ),
     Mutant(
         "model/calls/one_by_one.py",
-        "w)\n        finally:\n            turn.taken = False\n",
-        "w)\n        finally:\n            pass\n",
-        "at_once",
+        "target, w, True)\n        finally:\n            turn.taken = False\n",
+        "target, w, True)\n        finally:\n            pass\n",
+        "fast_path",
         "in_one_go",
     ),
     Mutant(
         "model/base/copying.py",
         '{"block": block, "at_once": AtOnce(), **own}',
         '{"block": block, **own}',
-        "at_once",
+        "fast_path",
         "original_does_not",
     ),
     # what compiled code reads by itself
@@ -695,7 +694,7 @@ PROMISES = [
         "core/examples/dict_reader.py",
         "if entry.key != expected[i]:",
         "if entry.key != expected[i] and i < 0:",
-        "at_once",
+        "fast_path",
         "in_one_go",
     ),
     Mutant(
@@ -707,9 +706,9 @@ PROMISES = [
     ),
     Mutant(
         "core/examples/dict_reader.py",
-        "return float(rest ^ np.uint32(0xFFFFFFFF))",
-        "return float(rest)",
-        "at_once",
+        "return rest ^ np.uint32(0xFFFFFFFF)",
+        "return rest",
+        "fast_path",
         "whatever",
     ),
     Mutant(
@@ -863,40 +862,26 @@ PROMISES = [
         "one_workspace",
     ),
     # and numba is asked for less
-    Mutant(
-        "core/compiling/numba_pipeline.py",
-        "        if len(sys.modules) != _modules:",
-        "        if _modules == 0:",
-        "pipeline",
-        "rules_are_looked",
-    ),
-    Mutant(
-        "core/compiling/numba_pipeline.py",
-        "        lock._cblist = told\n",
-        "        pass\n",
-        "pipeline",
-        "",
-    ),
     # functions that passes share: where they are needed, and nowhere else
     Mutant(
         "core/block/blocks.py",
         "_LISTS * listed",
         "_LISTS * (not listed)",
-        "shared",
+        "by_address",
         "moment",
     ),
     Mutant(
         "core/block/blocks.py",
         "& ~_OF_BLOCKS\n",
         "\n",
-        "shared",
+        "by_address",
         "moment",
     ),
     Mutant(
         "core/compiling/by_address.py",
         "            ready |= int(need)\n",
         "        ready |= int(need)\n",
-        "shared",
+        "by_address",
         "nothing_else",
     ),
     Mutant(
@@ -910,30 +895,9 @@ PROMISES = [
         "core/block/blocks.py",
         "    if not needs & _AUTO:  # which",
         "    if needs & _KERNEL:  # which",
-        "shared",
+        "by_address",
         "not_ready",
     ),
-    Mutant(
-        "core/examples/one_example.py",
-        "            notes[i] = 0\n",
-        "            notes[i] += 0\n",
-        "common_rows",
-    ),
-    Mutant(
-        "core/examples/one_example.py",
-        "call[BLOCK], call[WIDTH] = entry.block, entry.known",
-        "call[BLOCK] = entry.block",
-        "common_rows",
-    ),
-    Mutant(
-        "core/examples/one_example.py",
-        "i64(entry.busy_at, 1)[0] != 0",
-        "entry.busy != 0",
-        "common_rows",
-    ),
-    Mutant("model/common_rows.py", "    found.forget()\n", "", "common_rows"),
-    Mutant("model/common_rows.py", "if function or ", "if ", "common_rows"),
-    Mutant("model/common_rows.py", "len(block) >= LARGE", "False", "common_rows"),
     Mutant(
         "model/inputs/targets.py",
         "[False, True] if both else",
@@ -964,14 +928,14 @@ PROMISES = [
         "model/calls/batch_passes.py",
         "len(rows) >= MANY",
         "len(rows) > 0",
-        "shared",
+        "by_address",
         "many_examples",
     ),
     Mutant(
         "core/expansion/scoring.py",
         "            score_row(model, model.row, scores_of(stream, t + k))\n        t += TOGETHER\n",
         "            score_row(model, model.row, scores_of(stream, t))\n        t += TOGETHER\n",
-        "shared",
+        "by_address",
         "together",
     ),
     Mutant(
@@ -1311,15 +1275,15 @@ PROMISES = [
     ),
     Mutant(
         "core/examples/one_example.py",
-        "    entry.met += new\n",
+        "    entry.met += entry.new if found else 0\n",
         "",
         "sparse",
         "ceased_to_come",
     ),
     Mutant(
         "core/examples/one_example.py",
-        "return not looks and learned_with_new_names",
-        "return learned_with_new_names",
+        "return looks or entry.new",
+        "return entry.new",
         "sparse",
         "ceased_to_come",
     ),
@@ -1482,13 +1446,6 @@ PROMISES = [
     ),
     # memory that is asked for, or kept free
     Mutant(
-        "core/block/table_prefetch.py",
-        "wide = kind == OF_TEXTS, size >= WIDER",
-        "wide = kind == OF_TEXTS, size > WIDER",
-        "ahead",
-        "where_a_dict_looks",
-    ),
-    Mutant(
         "core/block/blocks.py",
         " or end > len(whole):",
         ":",
@@ -1590,35 +1547,10 @@ PROMISES = [
         "mirror",
     ),
     Mutant(
-        "core/candidates.py",
-        "SLACK * max(losses[first], at_most(search, m, first))",
-        "SLACK * losses[first]",
-        "partners",
-    ),
-    Mutant(
-        "core/candidates.py",
-        "j = places[best]",
-        "j = best",
-        "partners",
-    ),
-    Mutant(
-        "core/candidates.py",
-        "if mn > 0.0 and s < NEAREST:",
-        "if s < NEAREST:",
-        "partners",
-    ),
-    Mutant(
-        "core/budget/float32_estimates.py",
-        "w = share * share if inner[j] > ZERO else ONE",
-        "w = share * share",
-        "partners",
-    ),
-    Mutant("core/budget/float32_estimates.py", "EIGHT * gap * gap", "TWO * gap * gap", "partners"),
-    Mutant(
         "core/budget/degradation.py",
         "FLAT, TO_COME = 1e-8, 1e-11",
         "FLAT, TO_COME = 1e-8, 1e-2",
-        "merging replay partners",
+        "merging replay",
     ),
     Mutant(
         "core/budget/keep.py",
@@ -1632,12 +1564,6 @@ PROMISES = [
         "if n == row.shape[0]:",
         "fourier",
         "another_order",
-    ),
-    Mutant(
-        "core/block/blocks.py",
-        "_CROWD * (merges and ",
-        "_CROWD * (not merges and ",
-        "partners",
     ),
     Mutant(
         "core/block/blocks.py",
@@ -1786,20 +1712,6 @@ PROMISES = [
         "narrow",
         "forged",
     ),
-    Mutant(
-        "model/calls/fast_path.py",
-        "            self.features.forget_packer()\n",
-        "            pass\n",
-        "common_rows",
-        "little_memory",
-    ),
-    Mutant(
-        "model/calls/calls.py",
-        "    address: int = array.ctypes.data\n    return address\n\n\ndef scratch",
-        "    return address_of(array)\n\n\ndef scratch",
-        "common_rows",
-        "little_memory",
-    ),
 ]
 
 MUTANTS = CORE + SHELLS + EARLIER + PROMISES
@@ -1815,6 +1727,12 @@ def changed(text, mutant):
 def applies(mutant):
     file = ROOT / "river_budget" / mutant.file
     return file.exists() and changed(file.read_text(), mutant) is not None
+
+
+def files_of(mutant):
+    """The test files that it names, from the root."""
+    found = {path.stem: str(path.relative_to(ROOT)) for path in TESTS.rglob("test_*.py")}
+    return [found[f"test_{name}"] for name in mutant.tests.split()]
 
 
 class Worker:
@@ -1864,7 +1782,7 @@ class Worker:
         file = self.copy / "river_budget" / mutant.file
         before = file.read_text()
         file.write_text(changed(before, mutant))
-        first = [f"tests/test_{name}.py" for name in mutant.tests.split()]
+        first = files_of(mutant)
         try:
             killed, by = self.pytest(
                 PATIENCE, *first, *(["-k", mutant.only, "-m", ""] if mutant.only else [])
@@ -1903,9 +1821,9 @@ def main(arguments=None):
             print(f"{number:3} {describe(MUTANTS[number])}")
         return
     if options.none:
-        files = sorted({name for mutant in MUTANTS for name in mutant.tests.split()})
+        files = sorted({file for mutant in MUTANTS for file in files_of(mutant)})
         with tempfile.TemporaryDirectory() as folder:
-            print(Worker(folder).pytest(3 * PATIENCE, *(f"tests/test_{name}.py" for name in files)))
+            print(Worker(folder).pytest(3 * PATIENCE, *files))
         return
     alive = run(chosen, options)
     print(f"{len(chosen) - len(alive)} of {len(chosen)} killed; alive: {alive or 'none'}")
