@@ -18,7 +18,6 @@ import sys
 import llvmlite.binding
 import numpy as np
 import pytest
-import tricks
 from folders import SUPPORT
 from models import KERNELS, MODELS, STRATEGIES, learn, learned, list_of, stream_for, variant
 from numba.core.dispatcher import Dispatcher
@@ -314,13 +313,6 @@ def test_a_process_that_compiles_a_pass_learns_what_one_does_that_loads_it(arity
         run(script, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
     )
     assert compiling == loading
-
-
-@pytest.mark.parametrize("name", tricks.TRICKS)
-def test_what_tricks_replace_stands_where_they_say(name):
-    trick = tricks.TRICKS[name]
-    text = (PACKAGE / trick.file).read_text()
-    assert all(text.count(old) == 1 for old in (trick.old, trick.also[0]) if old)
 
 
 # without a compiler
