@@ -302,11 +302,12 @@ names = (40_000 * rng.random((3000, 30)) ** 4).astype(int)
 stream = [({f"w{n}": 1.0 for n in row}, row[0] % 2 == 0) for row in names.tolist()]
 
 def work():
+    fresh = model.clone()
     for x, t in stream:
-        model.learn_one(x, t)
+        fresh.learn_one(x, t)
 
 work()
-print(json.dumps(min(least_of(lambda: [work() for model in [model.clone()]], 3), least_of(work, 3)) / len(stream) * 1e6))
+print(json.dumps(least_of(work, 3) / len(stream) * 1e6))
 """,
     "first call": """
 start = time.perf_counter()
