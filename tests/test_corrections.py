@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from inside import plain
-from models import MODELS, TRANSFORMERS, stream_for
+from models import MODELS, TRANSFORMERS, one_of_each, stream_for
 from optional import sklearn_svm
 from oracles.budgeted_sgd import BudgetedSGD
 from oracles.nystroem import NOGD
@@ -52,7 +52,7 @@ def test_without_weights_the_ball_of_a_classifier_is_that_of_the_paper():
 # Assignment
 
 
-@pytest.mark.parametrize("model", MODELS + TRANSFORMERS)
+@pytest.mark.parametrize("model", one_of_each(MODELS + TRANSFORMERS))
 def test_what_cannot_change_refuses_to(model):
     model = model.clone()
     before = repr(model)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import pytest
-from models import CLASSIFIERS, REGRESSORS, stream_for
+from models import CLASSIFIERS, REGRESSORS, crossed, stream_for
 from river import (
     anomaly,
     base,
@@ -60,8 +60,7 @@ def complete(model):
 # The value of the metric
 
 
-@pytest.mark.parametrize("whole", [True, False], ids=["all-features", "emerging-features"])
-@pytest.mark.parametrize("model", CLASSIFIERS + REGRESSORS)
+@pytest.mark.parametrize(("model", "whole"), crossed(CLASSIFIERS + REGRESSORS, [True, False]))
 def test_the_value_is_that_of_progressive_validation_to_the_bit(model, whole):
     stream = complete(model) if whole else stream_for(model, 150)
     metric = metrics.MAE() if isinstance(model, base.Regressor) else metrics.Accuracy()

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from models import MODELS, SUMS, learn, learned, list_of, same, stream_for
+from models import MODELS, SUMS, crossed, learn, learned, list_of, same, stream_for
 from optional import pandas as pd
 from optional import polars as pl
 from river import linear_model, preprocessing, tree
@@ -40,8 +40,7 @@ def accuracy(model):
 # What comes out
 
 
-@pytest.mark.parametrize("sync_every", [None, 7, 60, 100])
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("model", "sync_every"), crossed(MODELS, [None, 7, 60, 100]))
 def test_one_shard_is_ordinary_learning(model, sync_every):
     expected = learned(model.clone({"seed": 3}) if hasattr(model, "seed") else model)
     fresh = expected.clone()

@@ -34,7 +34,16 @@ from forging import (
     signed,
     unpacked,
 )
-from models import CLASSIFIERS, MODELS, TRANSFORMERS, having, learned, stream_for
+from models import (
+    CLASSIFIERS,
+    MODELS,
+    TRANSFORMERS,
+    crossed,
+    having,
+    learned,
+    one_of_each,
+    stream_for,
+)
 from optional import pandas as pd
 from river import compose, linear_model, preprocessing
 from saved_models import (
@@ -76,8 +85,7 @@ def again(path):
 # What comes back
 
 
-@pytest.mark.parametrize("n", [0, 1, 60])
-@pytest.mark.parametrize("model", ALL)
+@pytest.mark.parametrize(("model", "n"), crossed(ALL, [60, 0, 1]))
 def test_a_loaded_model_is_the_saved_one_and_learns_as_it_would(model, n, again):
     model = taught(model, n)
     twin, stream = again(model), stream_of(model, 60, seed=1)
@@ -280,8 +288,10 @@ def test_a_changed_parameter_comes_back(again):
     assert alike(twin, model, stream_for(model, 9))
 
 
-@pytest.mark.parametrize("model", having("budget", MODELS + TRANSFORMERS + ONE_CLASS))
-@pytest.mark.parametrize("budgets", [(4,), (30,), (4, 12)])
+@pytest.mark.parametrize(
+    ("model", "budgets"),
+    crossed(having("budget", MODELS + TRANSFORMERS + ONE_CLASS), [(4, 12), (4,), (30,)]),
+)
 def test_a_model_with_another_budget_comes_back(model, budgets, again):
     model = taught(model)
     for budget in budgets:
@@ -318,7 +328,7 @@ def test_a_window_that_has_changed_keeps_the_table_it_has_or_has_not(windows, ag
 
 
 @pytest.mark.parametrize("value", [1e-300, 1e-160, 1e30, 1e154, 1e155, 1e300])
-@pytest.mark.parametrize("model", ALL)
+@pytest.mark.parametrize("model", one_of_each(ALL))
 def test_extreme_models_come_back(model, value, again):
     model = model.clone()
     targets = [y for _, y in stream_of(model, 9)]
@@ -371,8 +381,7 @@ def same_answers(frozen, model, stream):
     return found == expected
 
 
-@pytest.mark.parametrize("n", [0, 60])
-@pytest.mark.parametrize("model", ALL)
+@pytest.mark.parametrize(("model", "n"), crossed(ALL, [60, 0]))
 def test_a_model_that_only_predicts_predicts_the_same(model, n, again):
     model = taught(model, n)
     frozen, stream = again(model, predict_only=True), stream_of(model, 30, seed=1)
@@ -396,7 +405,7 @@ def test_a_model_that_only_predicts_predicts_the_same(model, n, again):
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m)), None])
-@pytest.mark.parametrize("model", ALL)
+@pytest.mark.parametrize("model", one_of_each(ALL))
 def test_copies_of_a_frozen_model_are_frozen_and_its_clones_are_not(model, copied, again):
     model = taught(model)
     frozen = again(model, predict_only=True)
@@ -702,7 +711,7 @@ def test_forged_numbers_are_refused(model, keys, values, reason):
         is_refused(changed(model, *keys, value=value), reason)
 
 
-@pytest.mark.parametrize("model", having("budget", MODELS + TRANSFORMERS + ONE_CLASS))
+@pytest.mark.parametrize("model", one_of_each(having("budget", MODELS + TRANSFORMERS + ONE_CLASS)))
 def test_a_file_with_one_vector_more_than_its_budget_is_refused(model):
     model = taught(model.clone({"budget": 12}), 200)
     n = model.n_support_vectors
@@ -931,7 +940,7 @@ def test_a_file_for_predicting_keeps_what_predicting_needs(path):
     assert path.stat().st_size < whole / 5
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_every_model_can_be_saved_for_predicting(model, path):
     model = learned(model)
     rb.save(model, path, predict_only=True)

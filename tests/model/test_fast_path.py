@@ -13,7 +13,7 @@ import threading
 import numba
 import numpy as np
 import pytest
-from models import MODELS, stream_for, variant
+from models import MODELS, one_of_each, stream_for, variant
 from optional import needs_compiler
 from saved_models import file_of
 
@@ -54,7 +54,7 @@ def test_in_one_go_is_one_after_the_other(model):
     assert file_of(together) == file_of(apart) == file_of(fresh)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_the_short_way_ends_with_the_features_it_was_made_for(model):
     model = variant(model, seed=1)
     stream = [({"a": float(t), "b": 1.0 - t}, y) for t, (_, y) in enumerate(stream_for(model, 40))]
@@ -76,7 +76,7 @@ def test_the_short_way_ends_with_the_features_it_was_made_for(model):
     assert pickle.loads(pickle.dumps(model)).at_once.score is nothing
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_a_refused_example_leaves_the_model_as_it_was(model):
     model = variant(model, seed=1)
     for x, y in uneven(model, 20):
@@ -98,7 +98,7 @@ def test_a_refused_example_leaves_the_model_as_it_was(model):
     [copy.copy, copy.deepcopy, lambda model: model.clone(include_attributes=True)],
     ids=["copy", "deepcopy", "clone"],
 )
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_what_a_copy_learns_the_original_does_not(model, copied):
     model = variant(model, seed=1)
     targets = [y for _, y in stream_for(model, 40)]

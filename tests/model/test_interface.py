@@ -21,6 +21,7 @@ from models import (
     learn,
     learned,
     list_of,
+    one_of_each,
     same,
     scores,
     stream_for,
@@ -151,7 +152,7 @@ def test_a_fresh_classifier_of_two_classes_is_undecided_and_says_the_positive_on
     assert model.predict_one(LEFT) == classes[1]
 
 
-@pytest.mark.parametrize("model", REGRESSORS)
+@pytest.mark.parametrize("model", one_of_each(REGRESSORS))
 def test_a_fresh_regressor_says_zero(model):
     assert model.clone().predict_one(LEFT) == 0.0
 
@@ -214,12 +215,12 @@ def test_predictions_probabilities_and_scores_agree(model):
         assert all(type(value) is float for value in probabilities.values())
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS)
+@pytest.mark.parametrize("model", one_of_each(CLASSIFIERS))
 def test_the_docs_say_how_probabilities_are_calibrated(model):
     assert "calibrated on the stream" in model.predict_proba_one.__doc__
 
 
-@pytest.mark.parametrize("model", REGRESSORS)
+@pytest.mark.parametrize("model", one_of_each(REGRESSORS))
 def test_the_score_of_a_regressor_is_its_prediction(model):
     model = learned(model)
     for x, _ in stream_for(model, 10, seed=1):
@@ -324,7 +325,7 @@ def test_new_features_of_weight_zero_leave_the_predictions_as_they_are(model):
         assert now == pytest.approx(was, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_a_weight_of_one_is_no_weight(model):
     model = variant(model, seed=1)
     other = model.clone()
@@ -381,7 +382,7 @@ def with_fixed_gamma(kernel):
     return kernel.clone({"gamma": 0.5}) if getattr(kernel, "gamma", None) == "auto" else kernel
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_the_order_of_a_dict_never_matters(model):
     model = variant(model, seed=1)
     other, rng = model.clone(), np.random.default_rng(0)
@@ -418,7 +419,7 @@ def test_features_unknown_when_predicting_count_in_the_distance(kernel):
         )
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_booleans_and_numpy_numbers_are_numbers(model):
     model = variant(model, seed=1)
     other = model.clone()
@@ -460,7 +461,7 @@ def test_gamma_auto_is_one_over_the_features_of_the_first_example(kernel, n):
 # predicting changes nothing
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_predictions_that_interrupt_each_other_are_right(model):
     """What a switch of threads does at its worst: another prediction before each line of one."""
     model = learned(model)
@@ -485,7 +486,7 @@ def interrupted(predict, x, other):
         sys.settrace(before)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_threads_predict_as_one_alone_would(model):
     model = learned(model)
     stream = stream_for(model, 50, seed=1)

@@ -11,11 +11,13 @@ from models import (
     MODELS,
     SUMS,
     content,
+    crossed,
     having,
     learn,
     learned,
     list_of,
     may_be_unlimited,
+    one_of_each,
     same,
     scores,
     stream_for,
@@ -39,7 +41,7 @@ def through_pickle(model, protocol=pickle.HIGHEST_PROTOCOL):
 # clone
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_a_clone_has_the_parameters_and_has_learned_nothing(model):
     clone, fresh = learned(model).clone(), model.clone()
     assert repr(clone) == repr(model)
@@ -49,7 +51,7 @@ def test_a_clone_has_the_parameters_and_has_learned_nothing(model):
     assert content(clone) == []
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_a_clone_with_the_same_seed_learns_the_same(model):
     model = variant(model, seed=7)
     a, b, stream = model.clone(), model.clone(), stream_for(model, 80)
@@ -161,7 +163,7 @@ def test_a_budget_can_be_taken_away(model):
     assert model.n_support_vectors > 20
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_a_fresh_model_mutates_too(model):
     name = sorted(
         model._mutable_attributes - {"budget", "threshold", "max_coefficient", "eta_linear"} or {""}
@@ -237,8 +239,9 @@ def test_assignment_changes_what_may_change_and_nothing_else():
     assert model.n_support_vectors == 4
 
 
-@pytest.mark.parametrize("budgets", [(25, 7), (7, 25), (7, 40, 7)], ids=str)
-@pytest.mark.parametrize("model", having("budget"))
+@pytest.mark.parametrize(
+    ("model", "budgets"), crossed(having("budget"), [(25, 7), (7, 25), (7, 40, 7)])
+)
 def test_a_model_takes_the_memory_of_the_budget_that_it_has_now(model, budgets):
     model = learned(model.clone({"budget": budgets[0]}))
     for budget in budgets[1:]:
@@ -269,8 +272,7 @@ def test_a_model_mutates_inside_a_pipeline():
 COPIES = [copy.deepcopy, through_pickle]
 
 
-@pytest.mark.parametrize("copied", COPIES)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("model", "copied"), crossed(MODELS, COPIES))
 def test_learning_goes_on_after_a_copy_as_without_it(model, copied):
     model = learned(model)
     twin = copied(model)
@@ -284,7 +286,7 @@ def test_learning_goes_on_after_a_copy_as_without_it(model, copied):
 
 
 @pytest.mark.parametrize("copied", COPIES)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_copies_of_a_fresh_model_learn_the_same(model, copied):
     model = model.clone()
     twin, stream = copied(model), stream_for(model, 60)
@@ -294,7 +296,7 @@ def test_copies_of_a_fresh_model_learn_the_same(model, copied):
 
 
 @pytest.mark.parametrize("copied", COPIES)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_a_copy_and_its_original_learn_apart(model, copied):
     model = learned(model)
     before = pickle.dumps(model)
@@ -313,7 +315,7 @@ def test_a_clone_with_its_attributes_goes_on_as_the_original(model):
     assert same(twin, model, stream)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_learning_in_a_shallow_copy_does_no_harm_to_the_original(model):
     model, stream = learned(model), stream_for(model, 20, seed=1)
     before = scores(model, stream)
@@ -386,7 +388,7 @@ def test_memory_is_constant_over_a_million_examples(model):
     assert np.isfinite(list_of(model.decision_function_one({0: 0.1, 1: 0.2}))).all()
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_memory_usage_counts_the_block_and_the_indexes(model):
     model = learned(model)
     d, outputs = len(model.features), len(list_of(model.decision_function_one({})))

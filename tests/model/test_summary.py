@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from models import MODELS, learn, learned, stream_for
+from models import MODELS, learn, learned, one_of_each, stream_for
 from river import compose, linear_model, preprocessing
 
 import river_budget as rb
@@ -40,7 +40,9 @@ def test_a_summary_says_what_the_model_holds_and_changes_nothing(model):
     assert dict(zip(cells[::2], cells[1::2], strict=True)) == lines
 
 
-@pytest.mark.parametrize("model", [entry.values[0] for entry in MODELS] + MAPS, ids=repr)
+@pytest.mark.parametrize(
+    "model", one_of_each([entry.values[0] for entry in MODELS] + MAPS), ids=repr
+)
 def test_a_fresh_model_has_a_summary(model):
     lines = lines_of(model.clone().summary())
     assert lines["features"] == "0"

@@ -267,3 +267,23 @@ def accuracy(model, stream):
         metric.update(y, model.predict_one(x))
         model.learn_one(x, y)
     return metric.get()
+
+
+def one_of_each(entries):
+    """The first entry of each class, and the first in float32: for what a configuration cannot change."""
+    found = {}
+    for entry in entries:
+        (model,) = entry.values
+        found.setdefault((type(model), is_narrow(model)), entry)
+    return list(found.values())
+
+
+def crossed(entries, values):
+    """(model, value) as parameters: the first value for all models, the others for one of each class."""
+    first, *others = values
+    pairs = [(entry, first) for entry in entries]
+    pairs += [(entry, value) for value in others for entry in one_of_each(entries)]
+    return [
+        pytest.param(*entry.values, value, id=f"{entry.id}-{getattr(value, '__name__', value)}")
+        for entry, value in pairs
+    ]

@@ -10,7 +10,7 @@ import sys
 import types
 
 import pytest
-from models import MODELS, TRANSFORMERS
+from models import MODELS, TRANSFORMERS, one_of_each
 from optional import needs_compiler
 
 import river_budget as rb
@@ -141,7 +141,7 @@ def test_every_estimator_can_be_compiled_by_its_name():
 
 
 @needs_compiler
-@pytest.mark.parametrize("model", TABLE)
+@pytest.mark.parametrize("model", one_of_each(TABLE))
 def test_what_a_class_runs_is_among_its_passes(model):
     found = set(compiling.passes_of(type(model)))
     for function in (model.scoring_pass, model.pass_holder.learning_pass):

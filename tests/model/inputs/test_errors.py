@@ -11,7 +11,18 @@ import re
 
 import numpy as np
 import pytest
-from models import CLASSIFIERS, KERNELS, MODELS, REGRESSORS, having, learned, stream_for, variant
+from models import (
+    CLASSIFIERS,
+    KERNELS,
+    MODELS,
+    REGRESSORS,
+    crossed,
+    having,
+    learned,
+    one_of_each,
+    stream_for,
+    variant,
+)
 from optional import Missing
 from optional import pandas as pd
 from river import evaluate, metrics, preprocessing
@@ -150,7 +161,7 @@ def test_a_value_in_an_array_that_is_no_finite_number_is_refused(value, kind):
                 call(model, method, X, [y] * 2)
 
 
-@pytest.mark.parametrize("model", having("learn_many"))
+@pytest.mark.parametrize("model", one_of_each(having("learn_many")))
 def test_a_large_batch_is_learned_as_a_whole_or_not_at_all(model, monkeypatch):
     """Nobody looks at all of it before. What has been learned of it, with new features and labels, is taken back."""
     monkeypatch.setattr(copying, "LARGE", 0)
@@ -178,8 +189,7 @@ def test_a_batch_that_is_not_finite_times_its_scales_is_not_learned_at_all():
         model.learn_many(np.ones((5, 2)), [True] * 5)
 
 
-@pytest.mark.parametrize("model", having("predict_many"))
-@pytest.mark.parametrize("place", [0, 2, 5, 39])
+@pytest.mark.parametrize(("model", "place"), crossed(having("predict_many"), [0, 2, 5, 39]))
 def test_in_a_batch_to_be_predicted_what_is_not_finite_counts_as_absent(model, place):
     stream = stream_for(model, 60)
     rows, targets = matrix(stream), [y for _, y in stream]
@@ -437,7 +447,7 @@ def test_merging_needs_a_gaussian_kernel(kernel, maintenance):
 # misspelt arguments
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_a_misspelt_argument_is_not_swallowed(model):
     model, (x, y) = model.clone(), stream_for(model, 1)[0]
     methods = [model.predict_one, getattr(model, "predict_proba_one", model.predict_one)]

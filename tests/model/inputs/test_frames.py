@@ -8,7 +8,17 @@ import pickle
 
 import numpy as np
 import pytest
-from models import CLASSIFIERS, MODELS, content, learn, learned, same, two_classes_only
+from models import (
+    CLASSIFIERS,
+    MODELS,
+    content,
+    crossed,
+    learn,
+    learned,
+    one_of_each,
+    same,
+    two_classes_only,
+)
 from optional import given, settings, st
 from optional import pandas as pd
 from optional import polars as pl
@@ -176,8 +186,7 @@ def test_columns_may_come_go_and_change_places(estimator, backend):
 # predictions
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("model", "backend"), crossed(MODELS, BACKENDS))
 def test_predict_many_says_what_predict_one_says(model, backend):
     model = model.clone()
     for n in (0, 1, 2, N):
@@ -187,8 +196,7 @@ def test_predict_many_says_what_predict_one_says(model, backend):
         assert values_of(found) == [model.predict_one(x) for x in examples(X)]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("model", CLASSIFIERS)
+@pytest.mark.parametrize(("model", "backend"), crossed(CLASSIFIERS, BACKENDS))
 def test_predict_proba_many_says_what_predict_proba_one_says(model, backend):
     model = model.clone()
     for n in (1, 2, N):
@@ -603,7 +611,7 @@ def test_arrays_of_other_numbers_are_converted(kind):
     assert other.predict_then_learn_many(X, y).tolist() == expected
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_batches_are_left_as_they_are(model):
     X, y, w = rows(), np.array(targets_for(model)), np.ones(N)
     before = X.copy(), y.copy(), w.copy()

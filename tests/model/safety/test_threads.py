@@ -11,7 +11,7 @@ import threading
 
 import numpy as np
 import pytest
-from models import MODELS, stream_for
+from models import MODELS, one_of_each, stream_for
 from saved_models import ALL, answers, file_of, is_supervised, stream_of, taught, teach
 
 import river_budget as rb
@@ -174,7 +174,7 @@ def test_a_third_class_comes_at_once_for_whoever_looks_on():
     assert seen == [True] * 3
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_a_refused_example_gives_the_turn_back(model):
     model = taught(model, 5)
     (x, y), *_ = stream_for(model, 1)
