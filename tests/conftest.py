@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import functools
 import importlib.util
 import os
@@ -83,6 +84,14 @@ def ray():
     """A Ray for all tests of a file."""
     with opened_ray() as opened:
         yield opened
+
+
+@pytest.fixture
+def no_hang():
+    """A loop without end in compiled code answers no signal: end the process and say where it was."""
+    faulthandler.dump_traceback_later(1200, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 from inside import holding, maintained, plain, squared_length, support
 from models import POSITIVE
 from oracles.budgeted_sgd import BudgetedSGD
+from river import datasets, metrics, preprocessing
 from streams import PEGASOS
 
 import river_budget as rb
@@ -224,3 +225,39 @@ def test_a_linear_model_needs_no_more_vectors_than_features(n_features):
     model.learn_many(rows, labels)
 
     assert model.n_support_vectors == n_features
+
+
+def test_the_projectron_does_not_blow_up_in_regression():
+    """Old vectors that newcomers made dependent were kept, and coefficients grew to 1e7."""
+    model = rb.ProjectronRegressor(100, RBF(), threshold=0.0, learning_rate=0.1)
+    pipeline = preprocessing.TargetStandardScaler(preprocessing.StandardScaler() | model)
+    error = metrics.MAE()
+    for x, y in datasets.ChickWeights():
+        error.update(y, pipeline.predict_one(x))
+        pipeline.learn_one(x, y)
+    inner = pipeline.regressor["ProjectronRegressor"]
+    assert error.get() < 21.6
+    assert inner.n_repairs == 0
+    assert np.abs(inner.coefficient_columns()).max() < 1e5
+    assert inner.squared_length() < 20.0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        rb.BSGDClassifier(100, Linear(), Project()),
+        rb.BSGDClassifier(5, Linear(), Project()),
+        rb.BPAClassifier(100, Linear(), update="projection"),
+        rb.ProjectronClassifier(100, Linear()),
+        rb.ProjectronPPClassifier(100, Linear()),
+        rb.KernelPerceptronClassifier(Linear(), budget=8, maintenance=Project()),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_support_without_full_rank_needs_no_repairs(model):
+    pipeline = preprocessing.StandardScaler() | model.clone()
+    for x, y in datasets.Phishing():
+        pipeline.learn_one(x, y)
+    inner = pipeline[type(model).__name__]
+    assert inner.n_repairs == 0
+    assert inner.n_support_vectors <= 9

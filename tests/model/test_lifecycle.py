@@ -10,6 +10,7 @@ import pytest
 from models import (
     MODELS,
     SUMS,
+    TRANSFORMERS,
     content,
     crossed,
     having,
@@ -27,7 +28,7 @@ from river import base, preprocessing
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
-from river_budget.kernels import RBF, Polynomial
+from river_budget.kernels import RBF, Linear, Polynomial
 from river_budget.maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 
 SMALL = 4
@@ -453,3 +454,20 @@ def test_a_boolean_names_both_classes_and_a_third_is_for_one_model_alone():
     merged = rb.merge([models[1], models[2]])
     merged.learn_one({"a": 2.0}, "neither")
     assert models[1].labels.known == models[2].labels.known == [False, True]
+
+
+@pytest.mark.parametrize("model", one_of_each(MODELS + TRANSFORMERS))
+def test_what_cannot_change_refuses_to(model):
+    model = model.clone()
+    before = repr(model)
+    fixed = set(model.parameters()) - model._mutable_attributes
+    for name in fixed:
+        with pytest.raises(AttributeError, match=rf"{name} .* cannot change: model.clone.*"):
+            setattr(model, name, getattr(model, name))
+    assert repr(model) == before
+    for name in model._mutable_attributes:
+        setattr(model, name, getattr(model, name))
+    assert repr(model) == before
+    if "kernel" in fixed and model._mutable_attributes:
+        with pytest.raises(AttributeError, match="mutate"):
+            model.kernel = Linear()

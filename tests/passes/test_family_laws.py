@@ -12,7 +12,7 @@ from streams import examples
 
 import river_budget as rb
 from river_budget.core.passes.perceptrons import forgetron as core
-from river_budget.kernels import RBF, Polynomial
+from river_budget.kernels import RBF, Linear, Polynomial
 
 KERNEL = RBF(0.5)
 
@@ -149,3 +149,18 @@ def test_the_more_heirs_the_less_is_lost(seed):
                 assert model.decision_function_one(x) == pytest.approx(score + step[0, 0])
                 break
     assert lost["simple"] >= lost["nearest"] - 1e-12 >= lost["projection"] - 2e-12
+
+
+@pytest.mark.parametrize("update", ["simple", "nearest"])
+def test_passive_aggressive_learning_is_free_of_scale(update):
+    mistakes = []
+    for scale in (1.0, 1e-6):
+        model = rb.BPAClassifier(10, Linear(), C=1e15, update=update)
+        rng, wrong = np.random.default_rng(0), 0
+        for row in rng.normal(size=(800, 12)):
+            y = bool(row[:4].sum() + 0.5 * rng.normal() > 0)
+            x = dict(enumerate((scale * row).tolist()))
+            wrong += model.predict_one(x) is not y
+            model.learn_one(x, y)
+        mistakes.append(wrong)
+    assert mistakes[0] == mistakes[1]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from inside import plain
+from models import stream_for
+from oracles.perceptrons import BudgetPerceptron, KernelPerceptron
 from replayed_cases import CASES, REGRESSION, pair
 from replaying import (
     CLOSE,
@@ -15,9 +18,11 @@ from replaying import (
     run_regression,
     some_weights,
 )
-from streams import emerging, examples, smooth
+from streams import LABELS, emerging, examples, matrix, smooth
 
-from river_budget.kernels import RBF
+import river_budget as rb
+from river_budget.kernels import RBF, Linear
+from river_budget.maintenance import Merge, Project, RemoveRandom, RemoveSmallest
 
 # estimator without "Classifier" or "Regressor", its parameters, the oracle, its parameters
 
@@ -84,3 +89,60 @@ def test_the_factor_stays_good_over_ten_thousand_updates(name):
         expected.append(oracle.step(x, label)[0])
         model.learn_one(example, label)
     assert_close(np.array(scores), np.array(expected), CLOSE_PROJECTED)
+
+
+def test_equal_margins_go_by_age():
+    """Two examples that mirror each other have equal margins on paper; rounding must not choose."""
+    kernel = RBF(0.3)
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        rows = rng.normal(size=(7, 2)) * 3.0
+        rows = np.vstack([rows, rows[:, ::-1]])  # the kernel is symmetric in the two features
+        labels = np.tile(rng.choice([-1, 1], 7), 2)
+        model = rb.BudgetPerceptronClassifier(5, kernel, margin=5.0, classes=(-1, 1))
+        oracle = BudgetPerceptron(plain(kernel), "binary", budget=5, margin=5.0)
+        for row, label in zip(rows, labels.tolist(), strict=True):
+            model.learn_one(dict(enumerate(row.tolist())), label)
+            oracle.step(row, label)
+        found = sorted(map(tuple, model.vector_rows().tolist()))
+        assert found == sorted(map(tuple, np.array(oracle.X).tolist())), seed
+
+
+class OldestPerceptron(KernelPerceptron):
+    def store(self, x, coefficients):
+        self.add(x, coefficients)
+        if len(self.X) > 15:
+            self.remove(0)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_perceptron_that_removes_the_oldest_replays_its_reference(seed):
+    stream = [(x, y == LABELS[0]) for x, y in emerging(400, seed=seed)]
+    model = rb.KernelPerceptronClassifier(RBF(0.5), budget=15)
+    oracle = OldestPerceptron(plain(RBF(0.5)), "binary")
+    for (x, y), row in zip(stream, matrix(stream), strict=True):
+        expected = oracle.step(row, 1 if y else -1)[0]
+        assert model.decision_function_one(x) == pytest.approx(expected, abs=1e-9)
+        model.learn_one(x, y)
+    assert model.n_support_vectors == 15
+
+
+def test_a_perceptron_that_removes_at_random_is_rbp():
+    random = rb.KernelPerceptronClassifier(RBF(0.5), budget=15, maintenance=RemoveRandom(), seed=3)
+    rbp = rb.RBPClassifier(15, RBF(0.5), seed=3)
+    for x, y in stream_for(rbp, 400):
+        assert random.decision_function_one(x) == rbp.decision_function_one(x)
+        random.learn_one(x, y)
+        rbp.learn_one(x, y)
+
+
+@pytest.mark.parametrize("strategy", [Merge(), Merge(3), Project(), RemoveSmallest()], ids=repr)
+def test_a_perceptron_keeps_its_budget_by_any_maintenance(strategy):
+    model = rb.KernelPerceptronClassifier(RBF(0.5), budget=10, maintenance=strategy)
+    for x, y in stream_for(model, 200):
+        model.learn_one(x, y)
+        assert model.n_support_vectors <= 10
+    model.mutate({"budget": 4})
+    assert model.n_support_vectors <= 4
+    with pytest.raises(ValueError, match="Gaussian"):
+        rb.KernelPerceptronClassifier(Linear(), budget=5, maintenance=Merge())

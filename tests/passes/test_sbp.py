@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from inside import plain
 from models import KERNELS, accuracy, learn
+from optional import sklearn_svm
 from oracles import sbp as oracle
 from oracles.randoms import SplitMix
+from oracles.sbp import water_level
 from river import datasets, preprocessing
 from streams import LABELS, emerging, examples, matrix
 
@@ -318,3 +320,59 @@ def test_numbers_of_a_table_are_features_of_that_order(data):
         assert one.predict_one(x) == guess
         one.learn_one(x, label)
     assert one.support_vectors() == whole.support_vectors()
+
+
+def refined(slack=0.05, n=0, **options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = X[:, 0] * X[:, 1] + 0.2 * rng.normal(size=200) > 0
+    model = rb.SBPClassifier(200, RBF(1.0), slack, steps=0, seed=1, **options)
+    model.learn_many(X, y)
+    model.refine(n)
+    return model, X, np.where(y, 1.0, -1.0)
+
+
+def test_the_margin_is_the_water_level_of_the_window():
+    model, X, y = refined(n=500)
+    length = np.sqrt(model.squared_length())
+    responses = y * model.scores_at(X)[:, 0] / length
+    assert model.margin == pytest.approx(water_level(responses, 200 * 0.05))
+    assert rb.SBPClassifier().margin == 0.0
+
+
+def test_the_objective_is_that_of_the_regularised_problem():
+    model, X, y = refined(n=500)
+    hinge = np.maximum(0, 1 - y * model.scores_at(X)[:, 0]).mean()
+    assert model.objective(0.01) == pytest.approx(0.005 * model.squared_length() + hinge)
+    assert rb.SBPClassifier().objective(0.01) == 1.0
+
+
+def test_slack_and_regularisation_lead_to_the_same_model():
+    l2 = 0.01
+    model, X, y = refined()
+    slack = model.slack_for(l2)
+    svc = sklearn_svm.SVC(C=1 / (l2 * 200), gamma=1.0).fit(X, y)
+    fitted, X, y = refined(slack, n=20_000)
+    best = svc.decision_function(X)
+    agreement = np.corrcoef(best, fitted.scores_at(X)[:, 0])[0, 1]
+    assert agreement > 0.99
+    # the optimum, from the exact solution, has no smaller objective
+    w2 = float(svc.dual_coef_[0] @ (best - svc.intercept_)[svc.support_])
+    exact = 0.5 * l2 * w2 + np.maximum(0, 1 - y * best).mean()
+    assert exact * 0.95 <= fitted.objective(l2) <= exact * 1.1
+
+
+def test_refining_stops_when_the_margin_does_not_grow():
+    model, _, _ = refined()
+    model.refine(1_000_000, tolerance=0.01)
+    stopped = model.state_record().done
+    assert 400 <= stopped < 100_000
+    rough, _, _ = refined()
+    rough.refine(1_000_000, tolerance=0.2)
+    assert rough.state_record().done <= stopped
+    assert rough.margin > 0.0
+    limited, _, _ = refined()
+    limited.refine(300, tolerance=0.0)
+    assert limited.state_record().done <= 300
+    with pytest.raises(ValueError, match="tolerance"):
+        model.refine(10, tolerance=-1.0)

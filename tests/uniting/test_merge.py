@@ -1059,3 +1059,15 @@ def test_the_models_of_the_tables_are_all_merged():
         getattr(rb, name) for name in rb.__all__ if name.endswith(("Classifier", "Regressor"))
     }
     assert {type(entry.values[0]) for entry in CLASSIFIERS + REGRESSORS} == public
+
+
+def test_the_ball_of_a_sum_is_that_of_its_parts():
+    models = [rb.BSGDRegressor(l2=0.01) for _ in range(2)]
+    for model, target in zip(models, (5.0, 50.0), strict=True):
+        for _ in range(500):
+            model.learn_one({"a": 1.0}, target)
+    merged = rb.merge(models)
+    assert merged.predict_one({"a": 1.0}) == pytest.approx(27.4, abs=0.5)
+    merged.learn_one({"a": 1.0}, 27.0)
+    assert merged.predict_one({"a": 1.0}) == pytest.approx(27.4, abs=0.5)
+    assert rb.merge([rb.BSGDClassifier()] * 2).gradient_error == 0.0

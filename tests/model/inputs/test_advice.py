@@ -9,7 +9,7 @@ import pytest
 from river import base, preprocessing
 
 import river_budget as rb
-from river_budget.kernels import RBF, Linear
+from river_budget.kernels import RBF, Laplacian, Linear
 
 N = 1500
 
@@ -121,3 +121,65 @@ def test_a_copy_and_a_loaded_model_do_not_say_it_again(tmp_path):
     rb.save(model, tmp_path / "model")
     for twin in (rb.load(tmp_path / "model"), model.clone(include_attributes=True)):
         assert not said(twin, X, y)
+
+
+def unscaled(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return 1e4 * rng.normal(size=(n, 3)), rng.random(n) > 0.5
+
+
+def learn_in_a_loop(model, X, *targets):
+    for i, x in enumerate(X.tolist()):
+        model.learn_one(dict(enumerate(x)), *(target[i] for target in targets))
+
+
+FAR = [
+    rb.BSGDClassifier(),
+    rb.KernelOGDClassifier(),
+    rb.ForgetronClassifier(20),
+    rb.SBPClassifier(30),
+    rb.NOGDClassifier(20),
+    rb.KernelPerceptronClassifier(Laplacian(1.0)),
+    rb.KernelOneClassSVM(),
+]
+
+
+@pytest.mark.parametrize("model", FAR, ids=lambda model: type(model).__name__)
+def test_features_that_nobody_scaled_are_mentioned_once(model):
+    X, y = unscaled(60)
+    targets = (y,) if hasattr(model, "predict_one") else ()
+    one, many = model.clone(), model.clone()
+    with pytest.warns(UserWarning, match="StandardScaler") as caught:
+        many.learn_many(X, *targets)
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match="StandardScaler") as caught:
+        learn_in_a_loop(one, X, *targets)
+    assert len(caught) == 1
+    assert one.n_support_vectors == many.n_support_vectors > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        many.learn_many(X, *targets)
+
+
+def test_the_warning_can_be_silenced_and_made_an_error():
+    X, y = unscaled(60)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        rb.BSGDClassifier().learn_many(X, y)
+    assert not caught
+    model = rb.BSGDClassifier()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="StandardScaler"):
+            model.learn_many(X, y)
+        model.learn_many(X, y)
+
+
+def test_scaled_features_and_single_outliers_are_not_mentioned():
+    X, y = unscaled(500)
+    X /= 1e4
+    X[::20] *= 1e6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rb.BSGDClassifier().learn_many(X, y)
+        rb.BSGDClassifier(kernel=RBF(10.0)).learn_many(X, y)
