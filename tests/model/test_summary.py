@@ -41,7 +41,7 @@ def test_a_summary_says_what_the_model_holds_and_changes_nothing(model):
 
 
 @pytest.mark.parametrize(
-    "model", one_of_each([entry.values[0] for entry in MODELS] + MAPS), ids=repr
+    "model", [entry.values[0] for entry in one_of_each(MODELS)] + MAPS, ids=repr
 )
 def test_a_fresh_model_has_a_summary(model):
     lines = lines_of(model.clone().summary())

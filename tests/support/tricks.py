@@ -310,9 +310,9 @@ work()
 print(json.dumps(least_of(work, 3) / len(stream) * 1e6))
 """,
     "first call": """
-start = time.perf_counter()
+start = time.process_time()  # it takes long, and others use the machine
 model.learn_one(dict(enumerate(X[0].tolist())), True)
-print(json.dumps(time.perf_counter() - start))
+print(json.dumps(time.process_time() - start))
 """,
 }
 
