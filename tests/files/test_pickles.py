@@ -123,7 +123,7 @@ def test_a_process_with_another_layout_refuses_and_names_the_way_out(old, new, t
     shutil.copytree(
         PACKAGE, tmp_path / "river_budget", ignore=shutil.ignore_patterns("__pycache__")
     )
-    layout = tmp_path / "river_budget" / "core" / "layout.py"
+    layout = tmp_path / "river_budget" / "core" / "block" / "layout.py"
     text = layout.read_text()
     assert text.count(old) == 1
     layout.write_text(text.replace(old, new))

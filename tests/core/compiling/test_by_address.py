@@ -27,7 +27,7 @@ PLAIN = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
 READY = """
 import json
 import river_budget as rb
-from river_budget.core import shared
+from river_budget.core.compiling import by_address
 {code}
 print(json.dumps(int(by_address.ready)))
 """
