@@ -18,7 +18,7 @@ __all__ = ["Merge", "Project", "RemoveOldest", "RemoveRandom", "RemoveSmallest"]
 class Maintenance(Value):
     """What all strategies have in common."""
 
-    _code: codes.Maintenance
+    _code: int  # of core/block/codes.py, or of core/budget/removal.py
     needs_rbf: ClassVar[bool] = False
 
     @property

@@ -288,7 +288,7 @@ class BudgetedSGD:
     ):
         if task not in ("binary", "multiclass", "regression"):
             raise ValueError(f"unknown task {task!r}")
-        if maintenance not in ("oldest", "random", "smallest", "project", "merge"):
+        if not hasattr(self, f"_{maintenance}"):
             raise ValueError(f"unknown maintenance {maintenance!r}")
         if maintenance == "random" and choose is None:
             raise ValueError("random removal needs choose")

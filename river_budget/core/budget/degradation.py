@@ -1,4 +1,4 @@
-"""Merging two support vectors into one (Gaussian kernel).
+"""The degradation by merging two support vectors into one: what it is, and where it is least (Gaussian kernel).
 
 Z. Wang, K. Crammer, S. Vucetic. Multi-class Pegasos on a budget. ICML 2010, section 4.
 
@@ -67,7 +67,7 @@ def degradation_at(h, s, k, mm, nn, mn):
 
 @compiled
 def short(step, h):
-    """A step that does not jump into another valley."""
+    """A Newton step, shortened so that it does not jump into the basin of another minimum."""
     longest = 0.25 + 0.5 * abs(h)
     return min(max(step, -longest), longest)
 
@@ -81,7 +81,7 @@ def solve(h, s, mm, nn, mn):
 
 @compiled
 def solve_from(h, known, s, k, mm, nn, mn):
-    """The same, where it is known what `degradation_at` says of h.
+    """As `solve`, for a start h whose values by `degradation_at` are known.
 
     Plain Newton steps first: mostly two of them arrive, since each is about as long as the square of the one before, or
     shorter. Where they do not arrive, or end higher than they began, the steps are halved until they gain.
@@ -147,7 +147,7 @@ def evaluate_partner(search, mm, j):
 
 @compiled(always_inlined=True)
 def keep_evaluation(search, j, place, k, reached, up, bend):
-    """What is known of partner j, for `place_of_pair`."""
+    """Keep what was computed for partner j in the rows of the search: `place_of_pair` starts from it."""
     search[PLACE, j], search[K, j], search[REACHED, j] = place, k, reached
     search[SLOPE, j], search[BEND, j] = up, bend
 

@@ -1,4 +1,4 @@
-"""Estimates of what merging one vector with any other costs: which partners are worth a closer look.
+"""Lower bounds of the degradation by merging one vector with any other, in float32: they rank the partners.
 
 They are about all partners at once, in float32: a vector register holds twice as many. Symbols as in core/budget/degradation.py.
 """
@@ -27,13 +27,13 @@ REACHED, SLOPE, BEND, K = ROUGH, ROUGH + 1, ROUGH + 2, ROUGH + 3
 
 @compiled(always_inlined=True)
 def search_width(model):
-    """Partners and what fills them up to whole vectors of float32."""
+    """The number of partners, rounded up to whole SIMD vectors of float32."""
     return (model.head.count + LANES - 1) & ~(LANES - 1)
 
 
 @compiled
 def new_search(model):
-    """The rows of a search, in the heap."""
+    """The rows of a search, in the heap, which they overwrite."""
     return f64_matrix(model.heap, SEARCH_ROWS, search_width(model))
 
 
@@ -120,7 +120,7 @@ def _bound(s, weight, inner, p, q, h, k, loss, n):
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def _place(h):
-    """The nearest place within reach. Since m is the lightest, none is beyond m."""
+    """The nearest place from LOWEST to 1. Since m is the lightest, the best place is never beyond m."""
     h = h if h > LOWEST else LOWEST
     return h if h < ONE else ONE
 

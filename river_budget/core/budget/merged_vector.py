@@ -1,4 +1,4 @@
-"""What becomes of vectors that are merged: side by side, their combination, and its place."""
+"""The merged vector: gather the members, combine them, store the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the round
 
 @compiled
 def write_out(model, members, unwritten, x, cursors, places, points):
-    """The members side by side. Returns of how many features, and which vector is still unwritten."""
+    """Copy the members into the rows of `points`, whose columns are the features that any of them has.
+
+    Returns how many features these are, and the slot that still waits for the newcomer's vector. Overwrites cursors,
+    places and points.
+    """
     if model.head.slots:
         for i in range(members.shape[0]):
             if members[i] == unwritten:
@@ -29,7 +33,8 @@ def write_out(model, members, unwritten, x, cursors, places, points):
 
 @compiled(fastmath=FUSED)
 def combination(model, places, points, shares):
-    """z = sum_i share_i x_i and its norm, without what no distance can feel any more."""
+    """z = sum_i share_i x_i and its norm. Leaves out numbers so small that no distance changes without them. Overwrites model.x
+    and model.nonzero."""
     kept, z, n = model.nonzero, model.x, places.shape[0]
     for f in range(n):
         z[f] = shares[0] * points[0, f]
@@ -52,8 +57,8 @@ def combination(model, places, points, shares):
 
 @compiled
 def merge_own_rows(model, members, shares, s, place):
-    """What a model that merges keeps per vector are the coefficients of another function, a mean: they become
-    those of its projection on the new vector, sum_i k(x_i, z) c_i, in the place where that will be."""
+    """Merge the rows per vector, which are the coefficients c of a mean of iterates: sum_i k(x_i, z) c_i, its projection on the
+    merged vector, is written into the place where that will be."""
     for e in range(model.per_vector.shape[0]):
         total = 0.0
         for i in range(members.shape[0]):
@@ -63,7 +68,7 @@ def merge_own_rows(model, members, shares, s, place):
 
 @compiled
 def replace(model, members, z, norm, a_z, unwritten, x):
-    """z takes the place of one of the members; the others leave."""
+    """Write z into the place of one member and remove the others."""
     sort(members)
     place = members[0]
     for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
@@ -75,7 +80,7 @@ def replace(model, members, z, norm, a_z, unwritten, x):
 
 @compiled(always_inlined=True)
 def leave(model, p, unwritten, x):
-    """Vector p leaves its place to the last one."""
+    """Remove vector p: the last one moves into its place, or the newcomer x is written there if its vector is not stored."""
     if unwritten != NOBODY:
         take_place(model, x, p)
     else:
@@ -84,7 +89,7 @@ def leave(model, p, unwritten, x):
 
 @compiled(always_inlined=True)
 def first_of(members):
-    """The member whose place z takes."""
+    """The lowest place of the members, which z takes."""
     place = members[0]
     for i in range(1, members.shape[0]):
         place = min(place, members[i])

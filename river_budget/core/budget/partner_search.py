@@ -1,4 +1,4 @@
-"""Whom to merge with: the search for the partners of the lightest vector. Symbols as in core/budget/degradation.py.
+"""Search for the best merge partners of the lightest vector. Symbols as in core/budget/degradation.py.
 
 It takes m = the lightest vector and ranks all partners n at once: a step of the fixed point h = A / (A + B) from h = 0,
 that is from the partner, where p = k needs no exponential, and a Newton step. This gives each partner a lower bound of
@@ -19,6 +19,7 @@ from ..simd.argmin import least_tagged, tag_with_index
 from ..vectors.stored import vector
 from .degradation import eq21_partners, evaluate_partner, solve_from
 from .float32_estimates import BEND, LOSS, MN, NN, PLACE, REACHED, SLOPE, SPARE, K, S, estimate
+from .newcomer import unwritten_place
 
 EQ21 = int(Objective.EQ21)
 
@@ -45,16 +46,14 @@ def _observed_distances(logs, s, n):
 
 
 @compiled
-def measure_partners(model, m, observed, unwritten, search):
-    """The distances of m from all others, and its products with them. search[NN] is there.
-
-    `observed`: the vector whose kernel row has just been computed, or NOBODY; `unwritten`: the same, if its vector
-    waits to be written, or NOBODY.
-    """
+def measure_partners(model, m, newcomer, search):
+    """Write the distances of m from all others into search[S], and its products with them into search[MN]; search[NN] holds
+    squared lengths already. Overwrites model.row, model.x and model.nonzero, unless the distances are at hand."""
+    unwritten = unwritten_place(newcomer)
     if model.head.noted:
         for j in range(padded_count(model)):
             search[S, j] = model.distances[m, j]
-    elif m == observed:
+    elif m == newcomer[0]:
         _observed_distances(model.logs, search[S], padded_count(model))
     else:
         distances_into(model, vector(model, m), model.norms[m], search[S])
@@ -65,9 +64,9 @@ def measure_partners(model, m, observed, unwritten, search):
 
 
 @compiled
-def best_partners(model, m, observed, unwritten, search, members):
+def best_partners(model, m, newcomer, search, members):
     """members[1:] = the partners of m that degrade least, in that order; m is members[0]."""
-    measure_partners(model, m, observed, unwritten, search)
+    measure_partners(model, m, newcomer, search)
     members[0] = m
     literal = model.head.objective == EQ21
     best_of_all(model, literal, search, members)
@@ -75,7 +74,7 @@ def best_partners(model, m, observed, unwritten, search, members):
 
 @compiled
 def best_of_all(model, literal, search, members):
-    """They are looked at closely in the order of their bounds, and sorted by what is found."""
+    """Evaluate partners exactly, in the order of their lower bounds, and keep the best, sorted."""
     m, n, wanted = members[0], model.head.count, members.shape[0] - 1
     mm = search[NN, m]
     if literal:
@@ -105,8 +104,8 @@ def best_of_all(model, literal, search, members):
 
 @compiled
 def place_of_pair(model, search, members):
-    """Where the first member merges with its best partner, and the degradation there. (Not with equation (21), whose
-    places say nothing about it.)"""
+    """The place h where the first member merges with its best partner, and the degradation there (inf for equation (21), whose
+    places do not minimise it)."""
     m, j = members[0], members[1]
     if model.head.objective == EQ21:
         return search[PLACE, j], np.inf

@@ -64,7 +64,7 @@ def project(model, row, coefficients):
 
 @compiled
 def extend(model, coefficients, residual, last):
-    """The vector just inserted, the last one, joins the factor."""
+    """Extend the factor by the vector just inserted, the last one."""
     w, scale = model.factor[last], 1.0 / math.sqrt(residual)
     for j in range(last):
         w[j] = -coefficients[j] * scale
@@ -85,7 +85,7 @@ def inverse_column(model, p, column):
 
 @compiled
 def remove_with_factor(model, p):
-    """Vector p leaves support and factor.
+    """Remove vector p from support and factor.
 
     Rotations of neighbouring rows leave W'W as it is. They collect column p in the last row; without
     this row and column, the rest is the factor of the others.
@@ -166,7 +166,8 @@ def most_dependent(model):
 
 @compiled
 def keep_apart(model):
-    """Project vectors that the newcomer has made combinations of the others. Returns what |w|^2 loses."""
+    """Remove vectors that are now linearly dependent, by projection: the newcomer may have made them so. Returns what |w|^2
+    loses. Overwrites model.buffer and the heap."""
     lost = 0.0
     while model.head.count > 1:
         p, distance = most_dependent(model)
@@ -239,7 +240,7 @@ def check_factor(model):
 
 @compiled
 def error_at(model, p):
-    """How far the factor is wrong about vector p, in units of the vector's length."""
+    """The error of the factor at vector p, relative to the length of the vector."""
     factor, row, length, behind = model.factor, model.row, 0.0, 0.0
     row_of_vector(model, p)
     for i in range(model.head.count):
@@ -254,7 +255,7 @@ def error_at(model, p):
 
 @compiled
 def renew_factor(model):
-    """The factor from scratch; a vector that is a combination of those before it is projected on them."""
+    """Compute the factor from scratch; project a vector that depends on those before it on them."""
     head, i, n = model.head, np.int64(0), model.head.count
     d = f64(model.heap, n)
     while i < n:

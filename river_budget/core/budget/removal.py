@@ -1,4 +1,8 @@
-"""Removing vectors: which one goes."""
+"""Which vector a removal takes out.
+
+A rule has a code in REMOVALS and a branch in `chosen_for_removal`; rules that core/block/codes.py does not list have codes
+from 5 on, defined here.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from ..block.random_numbers import below
 from ..compiling.jit import compiled
 from ..examples.call import model_of
 from ..expansion.support import lightest, oldest, remove
+from .newcomer import no_newcomer
 
 REMOVE_OLDEST, REMOVE_RANDOM = int(Maintenance.REMOVE_OLDEST), int(Maintenance.REMOVE_RANDOM)
 REMOVE_SMALLEST = int(Maintenance.REMOVE_SMALLEST)
@@ -14,8 +19,11 @@ REMOVALS = (REMOVE_OLDEST, REMOVE_RANDOM, REMOVE_SMALLEST)  # those that chosen_
 
 
 @compiled
-def chosen_for_removal(model):
-    """The vector to remove. A random one is never the newcomer, which is the last."""
+def chosen_for_removal(model, newcomer):
+    """The vector to remove. A random one is never the newcomer, which is the last.
+
+    `newcomer`: see core/budget/newcomer.py. A rule that compares it with the others asks `row_of_newest`.
+    """
     code = model.head.maintenance
     if code == REMOVE_OLDEST:
         return oldest(model)
@@ -28,7 +36,7 @@ def chosen_for_removal(model):
 def remove_to_budget(model):
     """Remove vectors until the budget is kept. A newcomer takes the place of the last one removed."""
     while model.head.count > model.head.budget:
-        remove(model, chosen_for_removal(model))
+        remove(model, chosen_for_removal(model, no_newcomer(model)))
 
 
 @compiled(called_from_python=True)

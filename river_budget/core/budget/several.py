@@ -76,7 +76,7 @@ def best_coefficients(a, shares, s, a_z):
 
 @compiled
 def corner(shares, i):
-    """The combination that is member i."""
+    """Shares of 1 for member i and 0 for all others."""
     for j in range(shares.shape[0]):
         shares[j] = 0.0
     shares[i] = 1.0
@@ -90,7 +90,7 @@ def copy(source, target):
 
 @compiled
 def merge_pair(a, s, h, shares, a_z):
-    """The first two at a place h, which the search has found."""
+    """Shares and coefficients of the first two members, merged at the place h that the search has found."""
     for i in range(2, shares.shape[0]):
         shares[i] = 0.0
     shares[0], shares[1] = h, 1.0 - h

@@ -1,4 +1,4 @@
-"""The sum of several expansions: taking vectors in with their coefficients, and keeping a budget.
+"""The sum of several expansions: insert vectors with their coefficients, then reduce them to a budget.
 
 What a sum has too many of goes where the model loses least, whatever its algorithm would give up in a stream:
 the vectors of a sum have no newcomer among them, and their age says little.

@@ -46,7 +46,7 @@ def first_mean(model):
 
 @compiled(always_inlined=True)
 def update_mean(model, average, averaged):
-    """The end of a round that has been learned: the iterate counts, as the last of so many."""
+    """Move the mean towards the current iterate, the last of so many."""
     if average != 0.0:
         share, first, n = share_of(average, averaged), first_mean(model), padded_count(model)
         for r in range(model.coefficients.shape[0]):
@@ -56,7 +56,7 @@ def update_mean(model, average, averaged):
 
 @compiled(always_inlined=True)
 def score_mean(model, average, scores):
-    """The scores by the mean instead of those by the last iterate, with the kernel row at hand."""
+    """Replace the scores of the last iterate by those of the mean, from the kernel row in model.row."""
     if average != 0.0:
         mean_scores(model, scores)
 

@@ -1,4 +1,4 @@
-"""The support: putting vectors in, taking them out, shrinking them, finding the one to go."""
+"""The support: insert, replace and remove vectors, scale the coefficients, find the oldest and the lightest vector."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LARGEST = 1e140  # coefficient, scale included: a sum of such, times kernel valu
 
 @compiled(always_inlined=True)
 def has_room(model, x):
-    """Whether one more vector, x, fits. A model is given more room outside."""
+    """Whether one more vector, x, fits into the block. If not, the pass returns and Python makes a larger block."""
     head = model.head
     return head.count < head.capacity and head.outgrown == 0 and has_slots(model, x)
 
@@ -30,7 +30,8 @@ def insert(model, x, norm):
 
 @compiled
 def announce(model, norm):
-    """A newcomer stands behind the others, with coefficients 0. Its vector is yet to be written: see take_place."""
+    """Append a slot without its vector, with coefficients 0, and return its place. Write the vector with `set_vector` or
+    `take_place`."""
     j = model.head.count
     model.head.count = j + 1
     model.norms[j] = norm
@@ -85,7 +86,7 @@ def move_numbers(model, source, target):
 
 @compiled
 def remove(model, j):
-    """The last vector takes the place of vector j."""
+    """Remove vector j: the last one moves into its place."""
     last = model.head.count - 1
     if j != last:
         move(model, last, j)
@@ -94,7 +95,7 @@ def remove(model, j):
 
 @compiled
 def take_place(model, x, j):
-    """The same where the last one is x, which was announced and is written only now."""
+    """As `remove`, but the last vector is x, whose slot was appended without it: write it into the place of vector j."""
     last = model.head.count - 1
     if j != last:
         move_numbers(model, last, j)
@@ -104,7 +105,7 @@ def take_place(model, x, j):
 
 @compiled
 def remove_in_order(model, j):
-    """Those behind vector j move up by one: for algorithms that keep a table in this order."""
+    """Remove vector j and move those behind it up by one: for algorithms that keep a table in this order."""
     last = model.head.count - 1
     for source in range(j + 1, last + 1):
         move(model, source, source - 1)
@@ -132,8 +133,8 @@ def add_to(model, j, plus, minus, amount):
 
 @compiled(always_inlined=True)
 def bounded(model, coefficient):
-    """A coefficient that leaves all scores finite. Combinations of vectors whose lengths are hundreds of
-    orders of magnitude apart would not."""
+    """A coefficient cut to what leaves all scores finite: combinations of vectors whose lengths are hundreds of orders of
+    magnitude apart would overflow."""
     return within(coefficient, largest(model))
 
 
@@ -157,7 +158,7 @@ def rescale(model, factor):
 
 @compiled
 def oldest(model):
-    """The vector that came first."""
+    """The vector that was stored first."""
     return oldest_of(model.arrivals, model.head.count)
 
 

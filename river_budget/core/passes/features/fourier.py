@@ -126,20 +126,17 @@ def learn(call):
 @compiled(called_from_python=True)
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
-    model, stream, n = unpack(call)
-    for t in range(n):
-        x, f = example_and_scores(model, stream, t)
-        if not is_finite(all_of(x)):
-            return t
-        waves(model, x)
-        score_waves(model, f)
-        score_mean_waves(model, state_at(model.state), f)
-    return n
+    return decide_by(call, True)
 
 
 @compiled(called_from_python=True)
 def decide_last(call):
     """Scores by the last iterate, where the others are those of a mean."""
+    return decide_by(call, False)
+
+
+@compiled(inlined=True)
+def decide_by(call, by_mean):
     model, stream, n = unpack(call)
     for t in range(n):
         x, f = example_and_scores(model, stream, t)
@@ -147,6 +144,8 @@ def decide_last(call):
             return t
         waves(model, x)
         score_waves(model, f)
+        if by_mean:
+            score_mean_waves(model, state_at(model.state), f)
     return n
 
 

@@ -30,9 +30,8 @@ from ...compiling.jit import REORDERED, compiled
 from ...examples.finite import usable
 from ...examples.present_features import example_and_scores, unpack
 from ...expansion.kernel_rows import kernel_row, norm_of, self_kernel
-from ...expansion.mean_iterate import score_mean, update_mean
 from ...expansion.support import add_to, insert, largest
-from ...rounds.calibration import calibrate
+from ...rounds.ending import count_iterate, report
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
 from ...rounds.observe import look_at
 from ...simd.vector_ops import dot
@@ -63,40 +62,44 @@ SAME = 1e-12  # squared distance in units of the lengths, below which two exampl
 def learn(call):
     """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
     model, stream, n = unpack(call)
-    state, head = state_at(model.state), model.head
+    state = state_at(model.state)
     for t in range(n):
         x, f, y, w, norm = look_at(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         active = w > 0.0 and loss > 0.0
-        if active and state.stage == GATHERING and head.count >= head.budget:
+        if active and state.stage == GATHERING and model.head.count >= model.head.budget:
             return t  # construct K from S, and its eigenvectors: in Python
-        score_mean(model, state.average, f)
-        calibrate(model, f, y, w)
-        if not active:
-            if w > 0.0:
-                state.averaged += 1.0
-                update_mean(model, state.average, state.averaged)
-            continue
-        step = w * clipped(step_length(model, loss, state.epsilon), state.max_error)
-        if state.stage == GATHERING:  # while |S| < B: regular gradient descent
-            amount = clamp_step(state.learning_rate * step) * sign
-            add_to(model, insert(model, x, norm), plus, minus, amount)
-            state.averaged += 1.0
-            update_mean(model, state.average, state.averaged)
-            continue
-        if state.stage == PREPARED:
-            project_function(model, state.kept)  # initialise w from alpha
-        elif state.stage == FRESH:
-            forget_function(model)
-        state.stage = LINEAR
-        rate = state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
-        amount = clamp_step(rate * step) * sign
-        linear_step(model, state.kept, plus, minus, amount)  # w <- w - eta times the gradient
-        state.averaged += 1.0
-        update_mean(model, state.average, state.averaged)
+        report(model, state.average, f, y, w)
+        if active:
+            step = w * clipped(step_length(model, loss, state.epsilon), state.max_error)
+            if state.stage == GATHERING:  # while |S| < B: regular gradient descent
+                amount = clamp_step(state.learning_rate * step) * sign
+                add_to(model, insert(model, x, norm), plus, minus, amount)
+            else:  # w <- w - eta times the gradient
+                begin_linear(model, state)
+                amount = clamp_step(linear_rate(state) * step) * sign
+                linear_step(model, state.kept, plus, minus, amount)
+        if w > 0.0:
+            count_iterate(model, state)
     return n
+
+
+@compiled(always_inlined=True)
+def linear_rate(state):
+    """The learning rate of the linear model: its own, or that of the expansion."""
+    return state.learning_rate if math.isnan(state.eta_linear) else state.eta_linear
+
+
+@compiled(always_inlined=True)
+def begin_linear(model, state):
+    """At the first step after the basis is known: the linear model begins as the part of the expansion within it, or at 0."""
+    if state.stage == PREPARED:
+        project_function(model, state.kept)
+    elif state.stage == FRESH:
+        forget_function(model)
+    state.stage = LINEAR
 
 
 @compiled
@@ -168,7 +171,7 @@ def gather(call):
 
 @compiled
 def is_new(model, norm):
-    """Whether x, whose kernel row is at hand, is unlike every vector."""
+    """Whether x, whose kernel row is in model.row, differs from every stored vector."""
     k_xx = self_kernel(model, norm)
     for j in range(model.head.count):
         both = self_kernel(model, model.norms[j]) + k_xx

@@ -26,26 +26,15 @@ import numpy as np
 
 from ...block.codes import Task
 from ...block.limits import LAPLACIAN, RBF, padded_count
-from ...budget.keep import (
-    FACTOR,
-    MANY,
-    NO,
-    PAIRS,
-    REMOVE,
-    YES,
-    keep_budget,
-    store,
-    strategy_of,
-    writes_late,
-)
+from ...budget.keep import FACTOR, MANY, PAIRS, REMOVE, add, keep_budget, strategy_of
+from ...budget.newcomer import no_newcomer
 from ...compiling.array_views import carver
 from ...compiling.jit import REORDERED, compiled
 from ...examples.call import model_of
-from ...examples.present_features import NOBODY, nobody, unpack
+from ...examples.present_features import unpack
 from ...expansion.kernel_rows import row_of_vector
-from ...expansion.mean_iterate import score_mean, update_mean
 from ...expansion.support import rescale
-from ...rounds.calibration import calibrate
+from ...rounds.ending import count_iterate, report
 from ...rounds.losses import along_direction, clamp_step, loss_and_direction, squared_length
 from ...rounds.observe import look_at
 from ...simd.vector_ops import dot
@@ -83,7 +72,7 @@ def shrink_to_budget(call):
     model = model_of(call)
     state, before = state_of(model), model.head.count
     exact = keeps_norm(state)
-    change = keep_budget(model, exact, strategy_of(model), YES, NOBODY, NOBODY, nobody(model))
+    change = keep_budget(model, exact, strategy_of(model), no_newcomer(model))
     follow_norm(model, state, exact, change, before)
 
 
@@ -95,80 +84,88 @@ def state_of(model):
 @compiled(called_from_python=True)
 def learn(call):
     """The pass for models that merge pairs: each kind of strategy has its own, and need not compile the rest."""
-    return learn_rows(call, PAIRS, YES)
+    return learn_rows(call, PAIRS)
 
 
 @compiled(called_from_python=True)
 def learn_removing(call):
     """The pass for models that remove vectors."""
-    return learn_rows(call, REMOVE, NO)
+    return learn_rows(call, REMOVE)
 
 
 @compiled(called_from_python=True)
 def learn_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_rows(call, MANY, YES)
+    return learn_rows(call, MANY)
 
 
 @compiled(called_from_python=True)
 def learn_projecting(call):
     """The pass for models that keep a factor."""
-    return learn_rows(call, FACTOR, NO)
+    return learn_rows(call, FACTOR)
 
 
 @compiled(inlined=True)
-def learn_rows(call, strategy, follows):
-    """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done.
-
-    `strategy` and `follows`: as in core/budget/keep.py.
-    """
+def learn_rows(call, strategy):
+    """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done."""
     model, stream, n = unpack(call)
     state = state_of(model)
     for t in range(n):
         x, f, y, w, norm = look_at(model, stream, t)
         if norm < 0.0:
             return t
-        if w == 0.0:
-            score_mean(model, state.average, f)
-            continue
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         along = along_direction(f, sign, plus, minus)
-        score_mean(model, state.average, f)
-        calibrate(model, f, y, w)
-        state.rounds += 1.0
-        if math.isnan(state.learning_rate):
-            step, decay = w / (state.l2 * state.rounds), 1.0 - 1.0 / state.rounds
-            inverse = state.l2 * state.rounds  # 1 / eta
-        else:
-            step, decay = w * state.learning_rate, 1.0 - state.learning_rate * state.l2
-            inverse = 1.0 / state.learning_rate
-        step = clamp_step(step)
-        rescale(model, decay)  # line 3: w <- (1 - eta lambda) w ...
-        state.norm2 *= decay * decay
+        report(model, state.average, f, y, w)
+        if w == 0.0:
+            continue
+        step, decay, inverse = step_of_round(state, w)  # line 2
+        shrink(model, state, decay)  # line 3: w <- (1 - eta lambda) w ...
         if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
-            inner = decay * along
             exact = keeps_norm(state)
-            late = writes_late(exact and model.head.heavy == 0, strategy)
-            length, lost = store(model, x, norm, plus, minus, step * sign, strategy, late)
-            state.norm2 += 2.0 * step * inner + step * step * squared_length(minus) * length
+            newcomer, length, lost = add(model, x, norm, plus, minus, step * sign, strategy, exact)
+            state.norm2 += (
+                2.0 * step * (decay * along) + step * step * squared_length(minus) * length
+            )
             state.norm2 -= lost
             before = model.head.count
-            unwritten = before - 1 if late else NOBODY
-            # lines 5-7
-            change = keep_budget(model, exact, strategy, follows, before - 1, unwritten, x)
+            change = keep_budget(model, exact, strategy, newcomer)  # lines 5-7
             follow_norm(model, state, exact, change, before)
             state.errors += model.head.cost * inverse
         state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0
-        if state.project_to_ball:  # line 8: |w| <= 1 / sqrt(lambda), where the loss of 0 is 1
-            size = size_of_ball(state)
-            if state.l2 * state.norm2 > size and state.bounded:
-                look_closer(model, state, size)
-            if state.l2 * state.norm2 > size and size > 0.0:
-                rescale(model, 1.0 / math.sqrt(state.l2 * state.norm2 / size))
-                state.norm2 = size / state.l2
-        state.averaged += 1.0
-        update_mean(model, state.average, state.averaged)
+        if state.project_to_ball:
+            project_on_ball(model, state)  # line 8
+        count_iterate(model, state)
     return n
+
+
+@compiled(always_inlined=True)
+def step_of_round(state, w):
+    """(eta times the weight, 1 - eta lambda, 1 / eta) of the next round: eta = 1 / (lambda t), or a constant."""
+    state.rounds += 1.0
+    if math.isnan(state.learning_rate):
+        inverse = state.l2 * state.rounds
+        return clamp_step(w / inverse), 1.0 - 1.0 / state.rounds, inverse
+    decay = 1.0 - state.learning_rate * state.l2
+    return clamp_step(w * state.learning_rate), decay, 1.0 / state.learning_rate
+
+
+@compiled(always_inlined=True)
+def shrink(model, state, decay):
+    """w <- decay w"""
+    rescale(model, decay)
+    state.norm2 *= decay * decay
+
+
+@compiled(always_inlined=True)
+def project_on_ball(model, state):
+    """|w| <= 1 / sqrt(lambda), where the loss of 0 is 1."""
+    size = size_of_ball(state)
+    if state.l2 * state.norm2 > size and state.bounded:
+        look_closer(model, state, size)
+    if state.l2 * state.norm2 > size and size > 0.0:
+        rescale(model, 1.0 / math.sqrt(state.l2 * state.norm2 / size))
+        state.norm2 = size / state.l2
 
 
 @compiled(always_inlined=True)

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from ...block.codes import Task
-from ...budget.keep import FACTOR, MANY, NO, PAIRS, REMOVE, YES, add_within_budget
+from ...budget.keep import FACTOR, MANY, PAIRS, REMOVE, add_within_budget
 from ...compiling.array_views import carver
 from ...compiling.jit import compiled
 from ...examples.call import scores_of, unpack_rows
@@ -51,7 +51,7 @@ def learn(call):
         active = loss > 0.0 if regression else y * f[0] < state.level
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if active:
-            add_within_budget(model, x, norm, plus, minus, step * sign, REMOVE, NO)
+            add_within_budget(model, x, norm, plus, minus, step * sign, REMOVE)
         # after a loss the tube widens (regression) or the margin shrinks (classification)
         change = step * (1.0 - state.nu) if active else -step * state.nu
         state.level += change if regression else -change
@@ -61,33 +61,33 @@ def learn(call):
 @compiled(called_from_python=True)
 def learn_novelty(call):
     """The pass for models that merge pairs."""
-    return learn_strangers(call, PAIRS, YES)
+    return learn_strangers(call, PAIRS)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_removing(call):
     """The pass for models that remove vectors."""
-    return learn_strangers(call, REMOVE, NO)
+    return learn_strangers(call, REMOVE)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_strangers(call, MANY, YES)
+    return learn_strangers(call, MANY)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_projecting(call):
     """The pass for models that keep a factor."""
-    return learn_strangers(call, FACTOR, NO)
+    return learn_strangers(call, FACTOR)
 
 
 @compiled(inlined=True)
-def learn_strangers(call, strategy, follows):
+def learn_strangers(call, strategy):
     """As `learn`, without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t), and
     targets[t] becomes the rho of that time, or NaN while there is no vector.
 
-    `strategy` and `follows`: as in core/budget/keep.py.
+    `strategy`: see core/budget/keep.py.
     """
     model, stream, n = unpack(call)
     state = state_at(model.state)
@@ -106,7 +106,7 @@ def learn_strangers(call, strategy, follows):
         strange = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if strange:
-            add_within_budget(model, x, norm, plus, minus, step, strategy, follows)
+            add_within_budget(model, x, norm, plus, minus, step, strategy)
         state.level += -step * (1.0 - state.nu) if strange else step * state.nu
     return n
 

@@ -14,9 +14,8 @@ import numpy as np
 from ...compiling.array_views import carver
 from ...compiling.jit import compiled
 from ...examples.present_features import unpack
-from ...expansion.mean_iterate import score_mean, update_mean
 from ...expansion.support import add_to, insert
-from ...rounds.calibration import calibrate
+from ...rounds.ending import count_iterate, report
 from ...rounds.losses import clamp_step, loss_and_direction, step_length
 from ...rounds.observe import look_at
 
@@ -36,12 +35,10 @@ def learn(call):
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
-        score_mean(model, state.average, f)
-        calibrate(model, f, y, w)
+        report(model, state.average, f, y, w)
         if w > 0.0 and loss > 0.0:
             step = w * state.learning_rate * step_length(model, loss, state.epsilon)
             add_to(model, insert(model, x, norm), plus, minus, clamp_step(step) * sign)
         if w > 0.0:
-            state.averaged += 1.0
-            update_mean(model, state.average, state.averaged)
+            count_iterate(model, state)
     return n

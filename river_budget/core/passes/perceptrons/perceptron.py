@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...budget.keep import FACTOR, MANY, NO, PAIRS, REMOVE, YES, add_within_budget
+from ...budget.keep import FACTOR, MANY, PAIRS, REMOVE, add_within_budget
 from ...compiling.array_views import carver
 from ...compiling.jit import compiled
 from ...examples.present_features import unpack
-from ...expansion.mean_iterate import score_mean, update_mean
-from ...rounds.calibration import calibrate
+from ...rounds.ending import count_iterate, report
 from ...rounds.losses import clamp_step, loss_and_direction, mistaken
 from ...rounds.observe import look_at
 
@@ -33,33 +32,30 @@ state_at = carver(STATE, 0)
 @compiled(called_from_python=True)
 def learn(call):
     """The pass for models that remove vectors."""
-    return learn_maintained(call, REMOVE, NO)
+    return learn_rows(call, REMOVE)
 
 
 @compiled(called_from_python=True)
 def learn_merging(call):
     """The pass for models that merge pairs."""
-    return learn_maintained(call, PAIRS, YES)
+    return learn_rows(call, PAIRS)
 
 
 @compiled(called_from_python=True)
 def learn_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_maintained(call, MANY, YES)
+    return learn_rows(call, MANY)
 
 
 @compiled(called_from_python=True)
 def learn_projecting(call):
     """The pass for models that keep a factor."""
-    return learn_maintained(call, FACTOR, NO)
+    return learn_rows(call, FACTOR)
 
 
 @compiled(inlined=True)
-def learn_maintained(call, strategy, follows):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done.
-
-    `strategy` and `follows`: as in core/budget/keep.py.
-    """
+def learn_rows(call, strategy):
+    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -68,12 +64,10 @@ def learn_maintained(call, strategy, follows):
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         wrong = mistaken(model, f, loss, sign, plus, minus)
-        score_mean(model, state.average, f)
-        calibrate(model, f, y, w)
-        if w > 0.0 and wrong:
+        report(model, state.average, f, y, w)
+        if w > 0.0 and wrong:  # w <- w + y k(x, .), and a full model gives up a vector
             step = clamp_step(w * state.learning_rate) * sign
-            add_within_budget(model, x, norm, plus, minus, step, strategy, follows)
+            add_within_budget(model, x, norm, plus, minus, step, strategy)
         if w > 0.0:
-            state.averaged += 1.0
-            update_mean(model, state.average, state.averaged)
+            count_iterate(model, state)
     return n

@@ -5,8 +5,8 @@ distance to the span of the support is at most eta (`threshold`).
 J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016: store everything
 until the budget is full, then project everything.
 
-A Projectron gives up no vector once it is stored: its authors count on that. So a newcomer joins the support
-without keep_apart, which would project an old one out; what rounding costs the factor is left to check_factor.
+A Projectron keeps every vector that it has stored, as its authors assume, with one exception: where a newcomer makes an
+old vector a combination of the others up to rounding, keep_apart projects that one, or the factor would lose its digits.
 
 paper          here             paper       here
 P k(x, .)      d                Delta^2     residual, squared distance to the span
@@ -81,7 +81,7 @@ def learn(call):
                 minus,
                 share_of_margin_error(model, state, loss, length, residual) * amount,
             )
-        elif head.count >= head.budget or residual <= state.threshold or residual <= TINY * k_xx:
+        elif is_projected(model, state, residual, k_xx):
             add_projected(model, d, plus, minus, amount)
         else:
             j = insert(model, x, norm)
@@ -90,6 +90,13 @@ def learn(call):
             keep_apart(model)
             check_factor(model)
     return n
+
+
+@compiled(always_inlined=True)
+def is_projected(model, state, residual, k_xx):
+    """Whether a mistake is projected: the budget is full, or x lies (nearly) in the span of the support."""
+    full = model.head.count >= model.head.budget
+    return full or residual <= state.threshold or residual <= TINY * k_xx
 
 
 @compiled

@@ -185,7 +185,7 @@ def add_response(model, row, amount, factor):
 
 @compiled
 def can_iterate(model, state):
-    """With one class only, a bias alone would classify by any margin."""
+    """Whether there are examples to iterate on: with a bias and one class only, any margin can be reached."""
     n = model.head.count
     return n > 0 and (state.fit_bias == 0 or 0 < state.positives < n)
 
@@ -288,7 +288,7 @@ def predict_with_mean(model, state):
 
 @compiled
 def go_back(model, state):
-    """From the mean to the last iterate."""
+    """Restore the last iterate after the mean of `refine` has predicted."""
     for j in range(padded_count(model)):
         model.coefficients[0, j] = model.per_vector[KEPT, j]
     state.bias, state.refined = state.last_bias, 0
@@ -300,7 +300,7 @@ def go_back(model, state):
 
 @compiled
 def check_responses(model, state):
-    """Compute what is kept up to date anew if it has drifted."""
+    """Check one maintained response and |w|^2, and recompute both from scratch if they have drifted."""
     n, c = model.head.count, model.per_vector[RESPONSES]
     i = (state.seen // EVERY) % n
     length = math.sqrt(state.norm2 * max(self_kernel(model, model.norms[i]), 0.0))

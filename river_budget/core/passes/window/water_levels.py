@@ -23,7 +23,7 @@ from ...compiling.jit import compiled
 
 @compiled
 def water_level(heights, n, volume, rest):
-    """The level over n columns. `rest` is room for n numbers.
+    """The water level over n columns. `rest` is room for n numbers.
 
     With all columns covered the level is (volume + sum) / n. Those that stick out are left out, and the
     level falls, until none does.

@@ -1,4 +1,4 @@
-"""Which examples of a window lie under water: the choice of the batch Perceptron (lines 5 and 6), and its bias.
+"""Choose an example below the water level: lines 5 and 6 of the batch Perceptron, and its bias.
 
 Symbols as in sbp.py.
 """
@@ -32,7 +32,7 @@ def pick(model, state):
 
 @compiled(always_inlined=True)
 def count_up_to(model, sign, level):
-    """How many examples of a class (sign 0: of both) do not stick out."""
+    """The number of examples of a class (sign 0: of both) at or below the water level."""
     c, labels, count = model.per_vector[RESPONSES], model.per_vector[LABELS], 0
     for j in range(model.head.count):
         count += (c[j] <= level) & (labels[j] * sign >= 0.0)
@@ -41,7 +41,7 @@ def count_up_to(model, sign, level):
 
 @compiled(always_inlined=True)
 def find(model, sign, level, rank):
-    """The place of the one of this rank among them."""
+    """The slot of the example of this rank among those at or below the water level."""
     c, labels, left = model.per_vector[RESPONSES], model.per_vector[LABELS], rank
     for j in range(model.head.count):
         if c[j] <= level and labels[j] * sign >= 0.0:
@@ -81,7 +81,7 @@ def pick_pair(model, state):
 
 @compiled
 def find_lowest_first(model, sign, level, rank):
-    """The one of this rank, where those at the surface come last."""
+    """The slot of this rank among examples below the level, in the order of slots, then those at the level."""
     c, labels = model.per_vector[RESPONSES], model.per_vector[LABELS]
     low, high = level - tolerance(level), level + tolerance(level)
     left = rank

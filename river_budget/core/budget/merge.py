@@ -1,0 +1,192 @@
+"""Merging: the lightest vector and its best partners become one. Symbols as in core/budget/degradation.py.
+
+    merge(model, exact, strategy, newcomer)
+        find_partners     the lightest vector, and arity - 1 partners that degrade least        (2018, algorithm 1)
+        read_members      their coefficients, their vectors side by side, the distances between them
+        place_merged      the shares of z = sum_i share_i x_i, its coefficients, what is lost
+        write_merged      z takes the place of one of them, the others leave
+
+Long vectors of documents are merged without being read (core/budget/long_vectors.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+from ..block.codes import Strategy
+from ..block.layout import SEARCH_ROWS
+from ..block.limits import cancels, padded_count
+from ..compiling.array_views import address_of, f64, f64_matrix, i64
+from ..compiling.by_address import shared
+from ..compiling.jit import compiled
+from ..compiling.model_type import MATRIX, NUMBERS, REAL
+from ..compiling.needs import Need
+from ..examples.present_features import NONE, present
+from ..expansion.distances import distances_by_differences
+from ..expansion.kernel_rows import along_row, rbf_from_distances_into, rbf_into
+from ..expansion.support import lightest
+from ..simd.exponential import exp_of
+from ..simd.vector_ops import dot
+from ..vectors.products import dot_products
+from .float32_estimates import NN, S, new_search, search_width
+from .long_vectors import look_at_length, merge_heavy, noted_between
+from .merged_vector import combination, first_of, merge_own_rows, replace, write_out
+from .newcomer import unwritten_place
+from .partner_search import EQ21, best_partners, place_of_pair
+from .several import (
+    CASCADE,
+    ascend,
+    cascade,
+    distance_to,
+    inner,
+    inner_term,
+    member_distances,
+    merge_pair,
+)
+
+MANY = int(Strategy.MANY)
+
+# The vectors that merge: their places, the shares of z, the distances between them (times gamma), their coefficients and
+# those of z, their values side by side in the places of features that any of them has, and room for those who compute.
+Group = namedtuple("Group", "members shares distances coefficients a_z points places room")
+
+
+@compiled(inlined=True)
+def merge(model, exact, strategy, newcomer):
+    """Merge the lightest vector with its `arity` - 1 best partners into the newest vector.
+
+    Returns the change of |w|^2 if `exact`, otherwise how much |w| may have grown, both without the scale. Overwrites the
+    heap and all rows of scratch space.
+    """
+    search, group = new_search(model), new_group(model)
+    best_partners(model, lightest(model, search[NN]), newcomer, search, group.members)
+    n_features, unwritten = read_members(model, strategy, newcomer, search, group)
+    loss = max(place_merged(model, strategy, search, group), 0.0)
+    model.head.cost += model.head.scale * math.sqrt(loss)
+    gain = write_merged(model, exact, n_features, unwritten, newcomer[2], search, group)
+    return loss + 2.0 * gain if exact else math.sqrt(loss)
+
+
+@compiled(always_inlined=True)
+def new_group(model):
+    """A group in the heap, behind the search."""
+    head, outputs = model.head, model.coefficients.shape[0]
+    m, width = min(head.arity, head.count), head.width + 1
+    at = model.heap + 8 * SEARCH_ROWS * search_width(model)
+    members, shares, distances = i64(at, m), f64(at + 8 * m, m), f64_matrix(at + 16 * m, m, m)
+    at += 8 * m * (m + 2)
+    coefficients, a_z = f64_matrix(at, m, outputs), f64(at + 8 * m * outputs, outputs)
+    at += 8 * (m + 1) * outputs
+    points, places = f64_matrix(at, m, width), i64(at + 8 * m * width, width)
+    return Group(
+        members, shares, distances, coefficients, a_z, points, places, at + 8 * (m + 1) * width
+    )
+
+
+@compiled(inlined=True)
+def read_members(model, strategy, newcomer, search, group):
+    """Their coefficients, vectors and distances. Returns of how many features they are, and the slot that still waits for
+    the newcomer's vector, or NO_VECTOR."""
+    n_features, unwritten = NONE, unwritten_place(newcomer)
+    members, cursors = group.members, i64(group.room, group.members.shape[0])
+    if model.head.noted == 0:
+        n_features, unwritten = write_out(
+            model, members, unwritten, newcomer[2], cursors, group.places, group.points
+        )
+    for i in range(members.shape[0]):
+        for r in range(group.a_z.shape[0]):
+            group.coefficients[i, r] = model.coefficients[r, members[i]]
+    if strategy == MANY and model.head.noted != 0:
+        noted_between(model, members, group.distances)
+    else:
+        member_distances(model, group.points, n_features, members, search[S], group.distances)
+    return n_features, unwritten
+
+
+@compiled(inlined=True)
+def place_merged(model, strategy, search, group):
+    """The shares of z and its coefficients. Returns the squared length of what is lost."""
+    a, s, shares, a_z, loss = group.coefficients, group.distances, group.shares, group.a_z, 0.0
+    if strategy == MANY and model.head.method != CASCADE and shares.shape[0] > 2:
+        ascend(a, s, shares, a_z, group.room)
+    else:
+        place, loss = place_of_pair(model, search, group.members)
+        merge_pair(a, s, place, shares, a_z)
+        if strategy == MANY:
+            cascade(a, s, shares, a_z)
+    if strategy == MANY:
+        return loss_by_merging(shares, s, a, a_z)
+    return literal_loss(shares, s, a, a_z) if model.head.objective == EQ21 else loss
+
+
+@compiled(inlined=True)
+def write_merged(model, exact, n_features, unwritten, x, search, group):
+    """z takes the place of one of the members, the others leave. Returns a_z . f(z) - sum_i a_i . f(x_i) if `exact`."""
+    members, shares, s, a_z = group.members, group.shares, group.distances, group.a_z
+    if model.head.noted != 0:
+        cursors = i64(group.room, members.shape[0])
+        return merge_heavy(
+            model, members, shares, s, a_z, unwritten, x, cursors, group.places, group.points
+        )
+    gain, places = 0.0, i64(address_of(group.places), n_features)
+    if exact:
+        gain = gain_by_merging(model, search[S], places, group.points, members, shares, s, a_z)
+    z, norm = combination(model, places, group.points, shares)
+    merge_own_rows(model, members, shares, s, first_of(members))
+    replace(model, members, z, norm, a_z, unwritten, x)
+    look_at_length(model, n_features, x)
+    return gain
+
+
+@compiled
+def loss_by_merging(shares, s, a, a_z):
+    """|sum_i a_i k(x_i, .) - a_z k(z, .)|^2"""
+    total = inner(a_z, a_z)
+    for i in range(a.shape[0]):
+        total += inner(a[i], a[i]) - 2.0 * math.exp(-distance_to(shares, s, i)) * inner(a[i], a_z)
+        for j in range(i):
+            total += 2.0 * math.exp(-s[i, j]) * inner(a[i], a[j])
+    return total
+
+
+@shared(Need.LITERAL, REAL, NUMBERS, MATRIX, MATRIX, NUMBERS)
+def literal_loss(shares, s, a, a_z):
+    """The same for a pair at the place of equation (21), about which its search says nothing."""
+    return loss_by_merging(shares, s, a, a_z)
+
+
+@compiled
+def gain_by_merging(model, first, places, points, members, shares, s, a_z):
+    """a_z . f(z) - sum_i a_i . f(x_i)
+
+    `first`: the distances s of the first member to all vectors. The row of z needs no distances:
+    log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
+    """
+    n, m = padded_count(model), members.shape[0]
+    z_row, row = model.buffer, model.row
+    constant = inner_term(shares, s)
+    for j in range(n):
+        row[j] = exp_of(-first[j])
+        z_row[j] = constant - shares[0] * first[j]
+    gain = -along_row(model, row, members[0])
+    for i in range(1, m):
+        dot_products(model, present(places, points[i], places.shape[0]), row, n)
+        gain -= gain_of_member(model, places, points[i], row, members[i], shares[i], z_row)
+    for j in range(n):
+        z_row[j] = exp_of(min(z_row[j], 0.0))
+    for r in range(a_z.shape[0]):
+        gain += a_z[r] * dot(z_row, model.coefficients[r], n)
+    return gain
+
+
+@compiled
+def gain_of_member(model, places, x_p, row, p, share, z_row):
+    """a_p . f(x_p), from the inner products of x_p, which takes part in the row of z."""
+    n, gamma = padded_count(model), model.head.gamma
+    if cancels(model, model.norms[p]):
+        distances_by_differences(model, present(places, x_p, places.shape[0]), row, n)
+        rbf_from_distances_into(row, gamma, share, z_row, n)
+    else:
+        rbf_into(row, model.norms, model.norms[p], gamma, share, z_row, n)
+    return along_row(model, row, p)

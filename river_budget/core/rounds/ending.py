@@ -1,0 +1,25 @@
+"""What a round ends with: scores by the mean of the iterates, calibration, and the mean itself.
+
+`state`: the record of a pass, with the fields average and averaged (core/expansion/mean_iterate.py).
+"""
+
+from __future__ import annotations
+
+from ..compiling.jit import compiled
+from ..expansion.mean_iterate import score_mean, update_mean
+from .calibration import calibrate
+
+
+@compiled(always_inlined=True)
+def report(model, average, f, y, w):
+    """Once loss and direction are known: f becomes the scores by the mean of the iterates, if one is kept, and what such
+    scores are worth is learned."""
+    score_mean(model, average, f)
+    calibrate(model, f, y, w)
+
+
+@compiled(inlined=True)
+def count_iterate(model, state):
+    """One more iterate, which counts in the mean."""
+    state.averaged += 1.0
+    update_mean(model, state.average, state.averaged)
