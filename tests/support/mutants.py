@@ -73,8 +73,8 @@ CORE = [
     ),
     Mutant(
         "core/passes/gradient/bsgd.py",
-        "        state.norm2 *= decay * decay\n",
-        "        state.norm2 *= decay\n",
+        "    state.norm2 *= decay * decay\n",
+        "    state.norm2 *= decay\n",
         "merging",
         "kept_while or bound_on",
     ),
@@ -1553,9 +1553,9 @@ PROMISES = [
         "merging replay",
     ),
     Mutant(
-        "core/budget/keep.py",
-        "elif head.objective == EQ21:",
-        "elif head.objective != EQ21:",
+        "core/budget/merge.py",
+        "if model.head.objective == EQ21 else loss",
+        "if model.head.objective != EQ21 else loss",
         "merging replay",
     ),
     Mutant(
