@@ -90,7 +90,7 @@ __all__ = [
     "support_vectors",
 ]
 
-first_use.announce()
+first_use.announce_compilation()
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Says on a terminal that code is being compiled, so that the first call of a model does not look like a hang."""
+"""Print a line on a terminal while numba compiles, so that a first call does not look like a hang."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from numba.core import event
 
 from .progress import Progress
 
-SLOW = 1.0  # seconds until something is said
+SLOW_SECONDS = 1.0  # seconds of compilation after which the line is printed
 PACKAGE = __name__.partition(".")[0]
 
 
 class FirstUse(event.Listener):  # type: ignore[misc]
-    """Hears when numba compiles. It says so once in a process, and never in a log file or a notebook."""
+    """A listener to numba's compilation events that prints one line per process, on terminals only."""
 
-    def __init__(self, slow: float = SLOW):
+    def __init__(self, slow: float = SLOW_SECONDS):
         self.slow = slow
         self.said = False
-        self.depth = 0  # functions are compiled while their callers are
-        self.spent = 0.0  # seconds on functions that are compiled, one after the other
+        self.depth = 0  # nesting: callees are compiled while their callers are
+        self.spent = 0.0  # seconds spent on compilation so far
         self.begun = 0.0
         self.timer: threading.Timer | None = None
 
@@ -34,7 +34,7 @@ class FirstUse(event.Listener):  # type: ignore[misc]
         if sys.stderr is None or not sys.stderr.isatty():
             return
         self.begun = time.monotonic()
-        self.timer = threading.Timer(max(self.slow - self.spent, 0.0), self._say)
+        self.timer = threading.Timer(max(self.slow - self.spent, 0.0), self._print_once)
         self.timer.daemon = True
         self.timer.start()
 
@@ -45,8 +45,10 @@ class FirstUse(event.Listener):  # type: ignore[misc]
             self.timer = None
             self.spent += time.monotonic() - self.begun
 
-    def _say(self) -> None:
-        if self.said or Progress.drawing:  # a progress bar says enough, and would be torn
+    def _print_once(self) -> None:
+        if (
+            self.said or Progress.drawing
+        ):  # a progress bar shows activity, and a line would break it
             return
         self.said = True
         print(
@@ -57,6 +59,6 @@ class FirstUse(event.Listener):  # type: ignore[misc]
         )
 
 
-def announce() -> None:
-    """From now on, say it."""
+def announce_compilation() -> None:
+    """Register the listener with numba."""
     event.register("numba:compile", FirstUse())  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""A guard at the front of a pipeline: one bad row must not spoil what stands behind it."""
+"""Guard: a first step of a pipeline that keeps values which are no finite numbers out of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class BadRows(base.AnomalyDetector):
     """1 for an example with a value that is no finite number, 0 for all others. Learns nothing."""
 
     def learn_one(self, x: dict[Any, Any]) -> None:
-        """There is nothing to learn."""
+        """Do nothing: there is nothing to learn."""
 
     def score_one(self, x: dict[Any, Any]) -> float:
         return float(any(as_float(value) is None for value in x.values()))
@@ -25,8 +25,8 @@ class BadRows(base.AnomalyDetector):
 class Guard(base.Transformer):
     """Keeps values that are no finite numbers (NaN, infinity, None, text) out of a pipeline.
 
-    Scalers and other statistics of River learn such values before a model behind them can refuse, and are then
-    spoilt for good. Put a guard in front: `rb.Guard("skip") | StandardScaler() | model`.
+    Scalers and other statistics of River learn such values before a model behind them can refuse, and are
+    then spoilt for good. Put a guard in front: `rb.Guard("skip") | StandardScaler() | model`.
 
     In prediction a bad value counts as absent, or as the last good one; only "raise" refuses there too.
 
@@ -36,8 +36,8 @@ class Guard(base.Transformer):
     ----------
     on_bad
         What to do with an example to be learned that holds a bad value: "raise" an error that names the
-        feature, "skip" the example as if it had never come, or put the "last" good value of the feature in its
-        place (where there is none, the feature counts as absent).
+        feature, "skip" the example as if it had never come, or put the "last" good value of the feature in
+        its place (where there is none, the feature counts as absent).
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Guard(base.Transformer):
             return super().__or__(other)  # type: ignore[no-untyped-call]
         from river import anomaly  # here, as it takes longer to load than this package
 
-        # River's pipelines leave out an example at an anomaly filter and nowhere else
+        # only at an anomaly filter do River's pipelines leave out an example
         skip = anomaly.ThresholdFilter(BadRows(), 0.5)  # type: ignore[no-untyped-call]
         behind = super().__or__(other)  # type: ignore[no-untyped-call]
         return ("SkipBadRows", skip) | behind

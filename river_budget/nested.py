@@ -1,4 +1,4 @@
-"""Parameters of models within models, by names such as `BSGDClassifier__kernel__gamma`."""
+"""Read and change parameters of nested models, by names such as `BSGDClassifier__kernel__gamma`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["changed", "last_step", "parameters_of"]
 
 
 def _parts(model: Any) -> dict[str, Any]:
-    """The steps of a pipeline, or the parameters of anything else."""
+    """The steps of a pipeline, or the parameters of any other estimator."""
     if type(model) is compose.Pipeline:
         return dict(model.steps)
     names = model._get_params()
@@ -19,7 +19,7 @@ def _parts(model: Any) -> dict[str, Any]:
 
 
 def parameters_of(model: Any) -> Iterator[tuple[str, Any]]:
-    """(name, value) of all parameters, and of those of the estimators and values among them."""
+    """(name, value) of all parameters, also of nested estimators and values."""
     for name, value in _parts(model).items():
         yield name, value
         if isinstance(value, base.Base):
@@ -42,7 +42,7 @@ def changed(model: Any, name: str, value: Any) -> Any:
 
 
 def last_step(model: Any) -> tuple[str, Any]:
-    """The name by which `changed` knows the estimator that predicts, and the estimator."""
+    """(name for `changed`, estimator) of the step that predicts."""
     path = ""
     while True:
         if type(model) is compose.Pipeline:

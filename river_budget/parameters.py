@@ -1,4 +1,4 @@
-"""Parameters: values that cannot change, checks that name the culprit, and what may change in a model."""
+"""Parameters: immutable values, checks whose errors name the parameter, and parameters that may change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from river import base
 
 
 class Value(base.Base):
-    """Parameters and nothing else. Set once, compared by content."""
+    """An immutable object that consists of its parameters and is compared by them."""
 
     _names: ClassVar[tuple[str, ...]]
 
@@ -58,7 +58,9 @@ def as_float(value: Any) -> float | None:
 
 
 Check = Callable[[str, Any], None]
-MOST = 2**53  # of whole numbers: far more than any memory holds, and exact as a float
+LARGEST_INTEGER = (
+    2**53
+)  # the largest integer of a parameter: beyond any memory, and exact as a float
 
 
 def _is_number(value: Any) -> bool:
@@ -96,7 +98,7 @@ def boolean(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False, not {value!r}")
 
 
-def whole(least: int, most: float = MOST) -> Check:
+def whole(least: int, most: float = LARGEST_INTEGER) -> Check:
     def check(name: str, value: Any) -> None:
         if not (isinstance(value, numbers.Integral) and _is_number(value) and int(value) >= least):
             raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
@@ -124,9 +126,9 @@ def optional(check: Check) -> Check:
 
 
 def _example(kind: type, value: Any) -> str:
-    """What to write: the class that a text or a class without brackets means, or the first of them."""
+    """An example of a valid value, for error messages: the class probably meant, or the first one."""
     meant = value.__name__ if isinstance(value, type) else str(value)
-    package, public = kind.__module__.split(".")[:2]  # which may be a folder
+    package, public = kind.__module__.split(".")[:2]  # a public module, or a folder
     names: list[str] = sys.modules[f"{package}.{public}"].__all__
     name = next((name for name in names if name.lower() == meant.lower()), names[0])
     return f"rb.{public}.{name}()"

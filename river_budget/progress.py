@@ -1,4 +1,4 @@
-"""A progress bar on the standard error stream."""
+"""Progress: a progress bar on the standard error stream."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import time
 from types import TracebackType
 from typing import Self, TextIO
 
-WIDTH = 20  # characters of the bar
-PAUSE = 0.1  # seconds between two drawings on a terminal
-PLAIN_PAUSE = 10.0  # and between two lines elsewhere, as in a log file
-ENOUGH = 0.1  # share of the steps that must be done to guess how long the others take
+BAR_WIDTH = 20  # characters of the bar
+REDRAW_SECONDS = 0.1  # seconds between two drawings on a terminal
+LINE_SECONDS = 10.0  # seconds between two lines elsewhere, as in a log file
+ESTIMATE_SHARE = 0.1  # with a smaller share of the steps done, the remaining time is not estimated
 
 
 class Progress:
-    """How much is done, how long it took and how long the rest may take.
+    """A progress bar: the steps done, the time they took, and an estimate for the rest.
 
     On a terminal it is one line that is written again and again. Elsewhere it is a plain line now and then.
     Threads may share it.
@@ -46,7 +46,7 @@ class Progress:
 
     """
 
-    drawing = 0  # how many bars are being drawn on a terminal
+    drawing = 0  # the number of bars on a terminal at this moment
 
     def __init__(
         self, total: int, label: str, stream: TextIO | None = None, enabled: bool | None = None
@@ -60,27 +60,27 @@ class Progress:
         Progress.drawing += self._terminal
         self._text = ""
         self._began = time.monotonic()
-        self._drawn = -PLAIN_PAUSE  # when, counted from the beginning
+        self._drawn = -LINE_SECONDS  # seconds from the beginning to the last drawing
         self._length = 0
         self._lock = threading.RLock()
         self._draw()
 
     def advance(self, text: str = "") -> None:
-        """One more step is done; the text says which."""
+        """Count one more step as done; the text says which."""
         with self._lock:
             self.done += 1
             self.show(text)
 
     def show(self, text: str) -> None:
-        """Say what is going on, between two steps."""
+        """Show a text between two steps."""
         with self._lock:
             self._text = text
             since = self._elapsed - self._drawn
-            if since >= (PAUSE if self._terminal else PLAIN_PAUSE):
+            if since >= (REDRAW_SECONDS if self._terminal else LINE_SECONDS):
                 self._draw()
 
     def close(self) -> None:
-        """Draw a last time and leave the line."""
+        """Draw a last time and end the line."""
         with self._lock:
             self._text = ""
             self._draw()
@@ -118,14 +118,14 @@ class Progress:
         self._drawn = self._elapsed
 
     def _bar(self) -> str:
-        filled = WIDTH * self.done // max(self.total, 1)
-        return f"{self.label} [{'#' * filled:.<{WIDTH}}] {self._state()}"
+        filled = BAR_WIDTH * self.done // max(self.total, 1)
+        return f"{self.label} [{'#' * filled:.<{BAR_WIDTH}}] {self._state()}"
 
     def _state(self) -> str:
-        """Steps, times and what is going on."""
+        """The numbers of steps, the times and the text."""
         passed = self._elapsed
         state = f"{self.done}/{self.total}, {clock(passed)} passed"
-        if 0 < ENOUGH * self.total <= self.done < self.total:
+        if 0 < ESTIMATE_SHARE * self.total <= self.done < self.total:
             state += f", {clock(passed * (self.total - self.done) / self.done)} to go"
         return f"{state}: {self._text}" if self._text else state
 

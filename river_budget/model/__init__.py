@@ -1,1 +1,1 @@
-"""What every estimator stands on: the block, River's shells, features, targets, calls."""
+"""What all estimators share: the model in a block, River's interface, inputs, calls of compiled passes."""

@@ -1,12 +1,13 @@
-"""One thread at a time changes a model, and nobody looks at it meanwhile.
+"""Exclusive access: one thread at a time changes a model, and no other thread inspects it meanwhile.
 
-Compiled passes run without Python's lock, so two threads in one block would spoil it. Whoever changes a model takes
-its turn. A second thread that would change it is refused. A thread that looks at it (how many vectors, a summary, a file)
-takes a turn too: it waits until the other one has learned its example or batch, and that one waits until it has looked.
+Compiled passes release the GIL, so two threads that write to one block would corrupt it. A method that
+changes a model takes its turn, and a second thread that calls such a method gets an error. A thread that
+inspects the model (number of vectors, summary, file) takes a turn too: it waits until the other one has
+learned its example or batch, and that one waits until the inspection ends. Predictions need no turn.
 
-A lock would cost a tenth of an example. A plain attribute costs next to nothing, and will do: CPython changes threads,
-and answers Ctrl-C, at calls and at the ends of loops, and there is neither between the question whether a turn is taken
-(`while turn.taken: turn.wait()`) and the answer. Predictions need no turn.
+A lock would cost a tenth of the time of an example. A plain attribute costs next to nothing and is safe:
+CPython switches threads, and answers Ctrl-C, at calls and at the ends of loops only, and there is neither
+between the test (`while turn.taken: turn.wait()`) and the assignment.
 """
 
 from __future__ import annotations
@@ -17,64 +18,70 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar, cast
 
-ALONE = "learn_one", "predict_then_learn_one"
-PAUSE = 2e-5  # seconds between one question and the next
-LONGEST = 5.0  # seconds that a thread waits for another one
+SELF_LOCKING = "learn_one", "predict_then_learn_one"  # methods that take their turn themselves
+WAIT_PAUSE = 2e-5  # seconds between two tests
+LONGEST_WAIT = 5.0  # seconds that a thread waits for another one
 Method = TypeVar("Method", bound=Callable[..., Any])
-TWO = (
+TWO_WRITERS = (
     "two threads at once would change this model: only one may, while others predict. (Or this process was "
     "forked from one where a thread was learning: then load the model anew)"
 )
-CHANGING = (
-    f"this model is being changed by another thread, and has been for {LONGEST:g} seconds: ask again later. (Or this "
+LONG_CHANGE = (
+    f"this model is being changed by another thread, and has been for {LONGEST_WAIT:g} seconds: ask again later. (Or this "
     "process was forked from one where a thread was learning: then load the model anew)"
 )
 
 
 class Turn:
-    """Whether a thread is changing the model, or looking at it. A copy of a model has a turn of its own."""
+    """Whether a thread is changing the model, or inspecting it. A copy of a model has a turn of its own."""
 
     __slots__ = ("begun", "looks", "taken", "thread")
 
     def __init__(self) -> None:
         self.taken = False
-        self.begun = False  # the pass over an example: until then it may be refused
-        self.looks = False  # the thread that has it changes nothing
-        self.thread = 0  # whose turn it is, where that takes more than one example
+        self.begun = (
+            False  # whether the pass over an example has begun: until then it may be refused
+        )
+        self.looks = False  # whether the thread that has the turn only inspects the model
+        self.thread = 0  # this thread's ident, where the turn is for more than one example
 
     def __reduce__(self) -> Any:
         return Turn, ()
 
     def wait(self) -> None:
-        """Until a thread that looks at the model has done so. One that changes it is not waited for."""
-        end = time.monotonic() + LONGEST
+        """Wait for a thread that inspects the model; raise an error if a thread is changing it."""
+        end = time.monotonic() + LONGEST_WAIT
         while self.taken:
             if not self.looks or self.thread == threading.get_ident() or time.monotonic() > end:
-                raise RuntimeError(TWO)
-            time.sleep(PAUSE)
+                raise RuntimeError(TWO_WRITERS)
+            time.sleep(WAIT_PAUSE)
 
     def wait_to_look(self) -> None:
-        """Until no thread changes the model or looks at it."""
-        end = time.monotonic() + LONGEST
+        """Wait until no thread changes or inspects the model; raise an error after some seconds."""
+        end = time.monotonic() + LONGEST_WAIT
         while self.taken:
             if time.monotonic() > end:
-                raise RuntimeError(CHANGING)
-            time.sleep(PAUSE)
+                raise RuntimeError(LONG_CHANGE)
+            time.sleep(WAIT_PAUSE)
 
     def refuse(self) -> NoReturn:
-        raise RuntimeError(TWO)
+        """Raise the error for two threads that change a model."""
+        raise RuntimeError(TWO_WRITERS)
 
 
 def changes_the_model(method: Method) -> Method:
-    """Mark a method that changes a model: one thread at a time may call such methods, and models that were loaded
-    with predict_only=True refuse them. (Those of ALONE take their turn by themselves, where they learn a row.)"""
-    marked = method if method.__name__ in ALONE else takes_a_turn(method)
+    """Decorator of a method that changes a model: one thread at a time may call such methods.
+
+    Models loaded with predict_only=True refuse them. (Those of SELF_LOCKING take their turn themselves, in
+    _learn_row.)
+    """
+    marked = method if method.__name__ in SELF_LOCKING else takes_a_turn(method)
     marked.changes_the_model = True  # type: ignore[attr-defined]
     return marked
 
 
 def takes_a_turn(method: Method) -> Method:
-    """A method during which no other thread changes the model, or looks at it."""
+    """Decorator of a method during which no other thread changes or inspects the model."""
 
     @functools.wraps(method)
     def alone(self: Any, *arguments: Any, **named: Any) -> Any:
@@ -95,9 +102,9 @@ def takes_a_turn(method: Method) -> Method:
 
 
 def looks_at_the_model(function: Method) -> Method:
-    """A function of a model that sees it between two examples, whatever other threads do.
+    """Decorator of a function that inspects a model: it sees the state between two examples of other threads.
 
-    It should take no longer than a thread that learns may wait.
+    Threads that learn wait for it, so it should be quick.
     """
 
     @functools.wraps(function)

@@ -1,7 +1,7 @@
-"""What other folders use of a model, and the words for its arrays.
+"""Protocols: the attributes and methods of a model that other folders use, and types for its arrays.
 
-Saving, uniting and the distributed part know models by these names only. How they are answered is up to
-base.py and expansion.py; which of them an algorithm may answer anew is told in examples/extending.md.
+Saving, uniting and the distributed part use models by these names only. base/base.py and
+expansions/expansion.py implement them; examples/extending.md says which of them an algorithm may override.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Numbers = NDArray[np.float64]  # one-dimensional: targets, weights
 
 
 class InBlock(Protocol):
-    """Any of our models."""
+    """Any model of this package."""
 
     block: Block | None  # None until the first example
     features: FeatureIndex
-    entropy: int  # where the random numbers of a seed begin
-    target_name: str | None  # of the last series of targets, given to predictions
+    entropy: int  # the start of the random numbers, from the seed
+    target_name: str | None  # name of the last series of targets; predictions get it
     kernel: Kernel | None
 
     @property
@@ -65,7 +65,7 @@ class InBlock(Protocol):
 
 
 class Expansion(InBlock, Protocol):
-    """Those that are a sum of kernels around stored examples."""
+    """A model that is a sum of kernels around stored examples."""
 
     budget_name: Any
 

@@ -1,4 +1,4 @@
-"""What a pass has noticed about its stream, in words."""
+"""The warnings about a stream: texts for the alarms that passes raise (core/rounds/stream_warnings.py)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from ..core.block import blocks
 from ..core.rounds.stream_warnings import (
     DIVERGED,
+    DIVERGED_TIMES,
+    EXAMPLES_OF_ONE_CLASS,
     FAR_FROM_ALL,
+    FAR_IN_A_ROW,
     FAR_TARGETS,
-    MANY_FAR,
     MANY_NAMES,
-    MANY_OF_ONE,
-    WORSE,
 )
 
 PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
@@ -24,8 +24,9 @@ PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
 class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
 
-    All kernel values vanish, a thousand examples were of one class, targets are far from one, learning has diverged, or
-    names keep coming to a model in float32. Each model says each thing once, and goes on as it would have.
+    All kernel values vanish, a thousand examples were of one class, targets are far from one, learning has
+    diverged, or names keep coming to a model in float32. Each model says each thing once, and goes on as it
+    would have.
 
     Not for bad values, which raise an error.
 
@@ -52,10 +53,11 @@ class StreamWarning(UserWarning):
     """
 
 
-def _words(alarm: int, head: Any) -> str:
+def _text(alarm: int, head: Any) -> str:
+    """The text for one alarm."""
     if alarm == FAR_FROM_ALL:
         return (
-            f"the last {MANY_FAR} examples are so far from all support vectors that every kernel value is 0, so "
+            f"the last {FAR_IN_A_ROW} examples are so far from all support vectors that every kernel value is 0, so "
             "nothing that was learned applies to them. Features of this size need a preprocessing.StandardScaler "
             "in front, or a kernel with a smaller gamma"
         )
@@ -66,7 +68,7 @@ def _words(alarm: int, head: Any) -> str:
         )
     if alarm == DIVERGED:
         return (
-            f"predictions are more than {WORSE:g} times as wrong as always predicting 0 would be: learning has "
+            f"predictions are more than {DIVERGED_TIMES:g} times as wrong as always predicting 0 would be: learning has "
             "diverged. A smaller learning_rate may help, scaled features and targets, or another model"
         )
     if alarm == MANY_NAMES:
@@ -75,13 +77,13 @@ def _words(alarm: int, head: Any) -> str:
             "them for every vector, and grows with each new one: dtype='float64' keeps lists of what is there"
         )
     return (
-        f"the first {MANY_OF_ONE} examples were all of one class, so there was nothing to learn. Is the stream sorted, "
+        f"the first {EXAMPLES_OF_ONE_CLASS} examples were all of one class, so there was nothing to learn. Is the stream sorted, "
         "or the target the right column?"
     )
 
 
-def say(model: Any) -> bool:
-    """Warn of what a pass has noticed. False: there is nothing."""
+def issue_warnings(model: Any) -> bool:
+    """Issue the warnings for the alarms of a model; returns whether there were any. Resets head.alarm."""
     head = blocks.views(model.block).head
     due = int(head.alarm)
     if not due:
@@ -89,13 +91,13 @@ def say(model: Any) -> bool:
     head.alarm, head.said = 0, head.said | due
     for alarm in (1 << bit for bit in range(due.bit_length())):
         if due & alarm:
-            text = f"{type(model).__name__}: {_words(alarm, head)}"
+            text = f"{type(model).__name__}: {_text(alarm, head)}"
             warnings.warn(text, StreamWarning, stacklevel=_level_of_user())
     return True
 
 
 def _level_of_user() -> int:
-    """How far up the first caller stands that is not of this package."""
+    """The `stacklevel` of the first caller outside this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back

@@ -1,4 +1,4 @@
-"""Models in files: no pickle inside, nothing is executed on loading."""
+"""Save models to files and load them, without pickle: nothing in a file is executed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .source import Source
 
 __all__ = ["SavedModelError", "load", "register", "save"]
 
-LARGEST = 2**32  # bytes
+LARGEST_FILE = 2**32  # bytes
 NO_LIMIT = 2**63
 
 
@@ -71,7 +71,9 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
     container.write(path, parts)
 
 
-def load(path: str | os.PathLike[str], predict_only: bool = False, max_bytes: int = LARGEST) -> Any:
+def load(
+    path: str | os.PathLike[str], predict_only: bool = False, max_bytes: int = LARGEST_FILE
+) -> Any:
     """Read a model from a file. Learning goes on from it exactly as it would have.
 
     A file that is damaged, cut off, forged or of a later version raises `SavedModelError`; one that cannot
@@ -118,7 +120,7 @@ def load(path: str | os.PathLike[str], predict_only: bool = False, max_bytes: in
 
 
 def opened(
-    data: bytes, path: Any = "this", predict_only: bool = False, max_bytes: int = LARGEST
+    data: bytes, path: Any = "this", predict_only: bool = False, max_bytes: int = LARGEST_FILE
 ) -> Any:
     """The model in the bytes of a file."""
     node, arrays = container.parsed(data, path, max_bytes)

@@ -32,9 +32,11 @@ MAGIC = b"RBUDGET\n"
 FORMAT = 1
 ENVELOPE = Envelope(MAGIC, FORMAT, "is no model saved by river_budget")
 DTYPES = ("<f8", "<i8")
-DRAFT = ".river_budget-"  # how names of drafts begin
-FIXED = 48  # bytes before the header
-EXPANSION = 32  # how much larger than its text JSON may be in memory: "[]," becomes 64 bytes
+DRAFT_PREFIX = ".river_budget-"  # the prefix of names of temporary files
+FIXED_BYTES = 48  # bytes before the header
+JSON_EXPANSION = (
+    32  # parsed JSON may take so many times the memory of its text: "[]," becomes 64 bytes
+)
 
 
 # writing
@@ -45,19 +47,19 @@ def content(model: dict[str, Any], arrays: list[Any]) -> list[Any]:
     shapes = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in arrays]
     try:
         header = ENVELOPE.header({"arrays": shapes, "model": model})
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # such as an int of thousands of digits
         raise SavedModelError(f"the model cannot be saved: {error}") from None
     header += b" " * (-len(header) % 8)
     return signed([length_of(header), header, *map(octets, arrays)])
 
 
 def octets(array: Any) -> Any:
-    """The memory of an array."""
+    """The memory of an array as bytes, without a copy."""
     return array.reshape(-1).view(np.uint8).data
 
 
 def signed(parts: list[Any]) -> list[Any]:
-    """These parts behind the magic bytes and their checksum."""
+    """The magic bytes and the checksum, followed by these parts."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
@@ -65,36 +67,40 @@ def signed(parts: list[Any]) -> list[Any]:
 
 
 def write(path: str | os.PathLike[str], parts: list[Any]) -> None:
-    """The file is the old one or the new one, at every moment. A symbolic link goes on to point at it, and it keeps
-    the permissions that it had."""
+    """Write a file atomically: at every moment the path names the old file or the whole new one.
+
+    Symbolic links are followed, and the permissions of the old file are kept.
+    """
     place = pathlib.Path(os.path.realpath(path))
-    nameless = _nameless(place.parent)
+    nameless = _unnamed_file(place.parent)
     if nameless is None:
-        draft = place.parent / f"{DRAFT}{secrets.token_hex(8)}.tmp"
+        draft = place.parent / f"{DRAFT_PREFIX}{secrets.token_hex(8)}.tmp"
         with _removed_on_failure(draft):
             with open(draft, "xb") as file:
-                _fill(file, parts, place)
+                _write_content(file, parts, place)
             os.replace(draft, place)
     else:
         with nameless as file:
-            _fill(file, parts, place)
+            _write_content(file, parts, place)
             draft = _named(file, place)
             with _removed_on_failure(draft):
                 os.replace(draft, place)
     _sync(place.parent)
 
 
-def _nameless(folder: pathlib.Path) -> Any:
-    """A new file in this folder, where the system allows it without a name: if the process is killed, nothing is left
-    of it. None elsewhere."""
+def _unnamed_file(folder: pathlib.Path) -> Any:
+    """A new file without a name in this folder, of which nothing remains if the process is killed.
+
+    None where the system has no such files.
+    """
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):  # not all file systems can do that
+        with contextlib.suppress(OSError):  # not all file systems support it
             return open(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")
     return None
 
 
-def _fill(file: Any, parts: list[Any], place: pathlib.Path) -> None:
-    """The content goes to the disk, with the permissions of the file that it will replace."""
+def _write_content(file: Any, parts: list[Any], place: pathlib.Path) -> None:
+    """Write the content to the disk, with the permissions of the file that it will replace."""
     file.writelines(parts)
     file.flush()
     with contextlib.suppress(FileNotFoundError):
@@ -113,24 +119,27 @@ def _removed_on_failure(draft: pathlib.Path) -> Iterator[None]:
 
 
 def _named(file: Any, place: pathlib.Path) -> pathlib.Path:
-    """Give a whole file a name, for the moment until it takes that of its place.
+    """Give a completely written file a temporary name, under which it can be renamed to its place.
 
-    A process killed in that moment leaves it behind. As the lock is gone with its process, the next to save there
-    sees that nobody will come for it.
+    A process killed in that moment leaves it behind. As the lock is gone with its process, the next to save
+    there sees that nobody will come for it.
     """
     stem = hashlib.sha256(os.fsencode(place.name)).hexdigest()[:16]
-    with contextlib.suppress(OSError):  # without locks of files all is well but for that
+    with contextlib.suppress(OSError):  # without file locks, a draft of a killed process may remain
         _lock(file)
     number = 0
     while True:
-        draft = place.parent / f"{DRAFT}{stem}-{number}.tmp"
-        if _linked(file, draft) or (_cleared(draft) and _linked(file, draft)):
+        draft = place.parent / f"{DRAFT_PREFIX}{stem}-{number}.tmp"
+        if _linked(file, draft) or (_remove_stale(draft) and _linked(file, draft)):
             return draft
-        number += 1  # another saver has this one
+        number += 1  # another process that is saving has this name
 
 
 def _linked(file: Any, draft: pathlib.Path) -> bool:
-    """Whether the name was free. (Naming a folder makes Python follow the link, to the file itself.)"""
+    """Link the file to a name; False if the name is taken.
+
+    (With src_dir_fd, whatever its value, Python follows the link in /proc to the file itself.)
+    """
     with contextlib.suppress(FileExistsError):
         os.link(f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno())
         return True
@@ -138,20 +147,20 @@ def _linked(file: Any, draft: pathlib.Path) -> bool:
 
 
 def _lock(file: Any) -> None:
-    """Raise OSError if another process, or another opening of the file, has it."""
+    """Lock a file; raise OSError if another process, or another file object, has locked it."""
     import fcntl  # not on all systems, but where files may be without a name
 
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _cleared(draft: pathlib.Path) -> bool:
-    """Remove what a killed process has left there. Whether the name is free now."""
+def _remove_stale(draft: pathlib.Path) -> bool:
+    """Remove a draft that a killed process left; returns whether the name is free now."""
     try:
         with open(draft, "rb") as left:
             _lock(left)
             if os.path.samestat(
                 os.fstat(left.fileno()), os.stat(draft)
-            ):  # nobody else has been here
+            ):  # no other process has replaced it
                 os.unlink(draft)
     except FileNotFoundError:
         return True
@@ -161,7 +170,7 @@ def _cleared(draft: pathlib.Path) -> bool:
 
 
 def _sync(folder: pathlib.Path) -> None:
-    """Have the renaming on the disk as well, where the system can do that."""
+    """Write the folder to the disk too, where that is possible, so that the renaming survives a crash."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -174,13 +183,16 @@ def _sync(folder: pathlib.Path) -> None:
 
 
 def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
-    """All bytes of a file of at most so many. Opened first and looked at then: by its name one could measure one file
-    and read another that has just been renamed to it."""
+    """The bytes of a file, which may have at most `max_bytes`.
+
+    The file is opened first and measured then: by name one could measure one file and read another that was
+    renamed to its place in between.
+    """
     if os.path.isdir(path):
         raise IsADirectoryError(f"{path} is a folder")
-    with open(path, "rb", opener=_without_waiting) as file:
+    with open(path, "rb", opener=_open_without_blocking) as file:
         status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):  # a pipe or a device might never end
+        if not stat.S_ISREG(status.st_mode):  # reading a pipe or a device might never end
             raise SavedModelError(f"{path} is no regular file")
         if status.st_size > max_bytes:
             raise SavedModelError(
@@ -189,22 +201,22 @@ def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
         return file.read(status.st_size)
 
 
-def _without_waiting(path: str, flags: int) -> int:
-    """A pipe without a writer is opened at once, not when one comes."""
+def _open_without_blocking(path: str, flags: int) -> int:
+    """Open a path without blocking: opening a pipe would wait for a writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def parsed(data: bytes, path: Any, max_bytes: int) -> tuple[dict[str, Any], list[Any]]:
-    """(model, arrays) of the bytes of a file, checked as far as the container goes."""
+    """(model, arrays) from the bytes of a file, after the checks of the container."""
     ENVELOPE.check_magic(data, path)
     ENVELOPE.check_digest(hashlib.sha256(memoryview(data)[40:]).digest(), data[8:40], path)
     length = as_length(data[40:48])
-    if FIXED + length > len(data):
+    if FIXED_BYTES + length > len(data):
         raise SavedModelError(f"{path} is damaged: the header is longer than the file")
-    if EXPANSION * length > max_bytes:
+    if JSON_EXPANSION * length > max_bytes:
         raise SavedModelError(f"{path} has a header too large for max_bytes={max_bytes}")
-    header = _header(data[FIXED : FIXED + length], path)
-    return header["model"], _arrays(data, FIXED + length, header["arrays"], path)
+    header = _header(data[FIXED_BYTES : FIXED_BYTES + length], path)
+    return header["model"], _arrays(data, FIXED_BYTES + length, header["arrays"], path)
 
 
 def _header(text: bytes, path: Any) -> dict[str, Any]:

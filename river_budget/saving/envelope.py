@@ -1,8 +1,8 @@
-"""What all file formats of this package share: magic bytes, a checksum, and a header in JSON.
+"""Envelope: what all file formats of this package share, magic bytes, a checksum and a header in JSON.
 
-A file begins with its magic bytes. The header is an object with `format` (the version of the format, a number) and
-`river_budget` (the version that wrote the file). In front of it stands its length: 8 bytes, little endian. The
-checksum is the SHA-256 of the content; each format has its own place for it.
+A file begins with its magic bytes. The header is an object with `format` (the version of the format, a
+number) and `river_budget` (the version that wrote the file). In front of it stands its length: 8 bytes,
+little endian. The checksum is the SHA-256 of the content; each format has its own place for it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .errors import SavedModelError
 
 
 def length_of(part: Any) -> bytes:
-    """The bytes in front of a part that say how long it is."""
+    """The length of a part as 8 bytes, to be written in front of it."""
     return len(part).to_bytes(8, "little")
 
 
@@ -26,7 +26,7 @@ def as_length(data: bytes) -> int:
 
 @dataclass(frozen=True)
 class Envelope:
-    """One file format, as far as it is like the others.
+    """One file format: what it has in common with the others.
 
     magic: the first bytes of a file.
     format: the version that is written. Readers take every version up to it.
@@ -51,7 +51,7 @@ class Envelope:
             raise SavedModelError(f"{path} is damaged: its content does not fit its checksum")
 
     def parsed(self, header: bytes, path: Any) -> dict[str, Any]:
-        """The fields of a header, of a version that can be read."""
+        """The fields of a header; raises SavedModelError if its version cannot be read."""
         try:
             fields = json.loads(header.decode())
         except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""What is raised for a file that holds no model that can be used."""
+"""The error for files that contain no usable model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that only predict: whatever would change them refuses."""
+"""Models that only predict: every method that would change them raises an error."""
 
 from __future__ import annotations
 

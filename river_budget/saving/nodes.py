@@ -1,4 +1,4 @@
-"""What the header says about a model: an object with its class, parameters and state.
+"""Encode and decode models as nodes: JSON objects with the class, the parameters and the state.
 
 Ours           class, parameters, features, labels, numbers and arrays (states.py)
 pipelines      {"class": "Pipeline", "steps": [[name, node], ...]}
@@ -23,14 +23,14 @@ from .source import Source
 
 Node = dict[str, Any]
 PACKAGE = "river_budget.algorithms."
-DEEPEST = 10  # pipelines within pipelines
+DEEPEST_PIPELINE = 10  # the depth up to which pipelines may be nested
 
 
 _registered: dict[str, Any] = {}
 
 
 def register(kind: Any) -> Any:
-    """Let `save` and `load` know a model that stands outside this package: a decorator for its class.
+    """Decorator of a model class outside this package: register it for `save` and `load`.
 
     Whoever loads a file imports the module of the class before.
     """
@@ -44,13 +44,13 @@ def register(kind: Any) -> Any:
 
 
 def classes() -> dict[str, Any]:
-    """All models that files may hold, by name."""
+    """{name: class} of all models that files may contain."""
     return _own_classes() | _registered
 
 
 @functools.cache
 def _own_classes() -> dict[str, Any]:
-    """Our models by name: what their modules call public."""
+    """{name: class} of our models: those in __all__ of their modules."""
     found = {}
     for kind in _kinds_of(StreamModel):
         inside = kind.__module__.startswith(PACKAGE)
@@ -77,8 +77,10 @@ def encoded(model: Any, arrays: list[Any], depth: int = 0) -> Node:
 
 
 def _node(model: Any, arrays: list[Any], depth: int) -> Node:
-    if depth > DEEPEST:
-        raise SavedModelError(f"more than {DEEPEST} pipelines within each other cannot be saved")
+    if depth > DEEPEST_PIPELINE:
+        raise SavedModelError(
+            f"more than {DEEPEST_PIPELINE} pipelines within each other cannot be saved"
+        )
     if type(model) is compose.Pipeline:
         steps = [
             [_step_name(name), encoded(step, arrays, depth + 1)]
@@ -104,11 +106,11 @@ def _step_name(name: Any) -> str:
 def decoded(node: Any, source: Source, depth: int = 0) -> Any:
     """The model of a node."""
     try:
-        if not isinstance(node, dict) or depth > DEEPEST:
+        if not isinstance(node, dict) or depth > DEEPEST_PIPELINE:
             raise SavedModelError("the file is damaged: a model is missing in it")
         only_predicts = source.predict_only or node.get("predict_only") is True
         model = _model(node, source, only_predicts, depth)
-    except (OverflowError, MemoryError) as error:  # sizes beyond all measure
+    except (OverflowError, MemoryError) as error:  # absurd sizes
         raise SavedModelError(
             f"the file is damaged: it cannot be held in memory: {error}"
         ) from None

@@ -1,9 +1,9 @@
-"""Names, labels and parameters as JSON, and back.
+"""Encode names, labels and parameters as JSON values, and decode them.
 
 Text, booleans, None and whole numbers are what they are in JSON. Others are an object of one entry:
-{"float": repr}, {"tuple": [...]}, {"dict": [[name, value], ...]}, {"RBF": {parameters}} and so on for kernels and
-maintenance strategies, whose parameters that are None are left out, and {"Custom": {"name": ...}} for the name of
-a kernel function.
+{"float": repr}, {"tuple": [...]}, {"dict": [[name, value], ...]}, {"RBF": {parameters}} and so on for
+kernels and maintenance strategies, whose parameters that are None are left out, and {"Custom": {"name":
+...}} for the name of a kernel function.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..core.expansion import custom_kernels
 from ..parameters import Value
 from .errors import SavedModelError
 
-DEEPEST = 20  # tuples within tuples
+DEEPEST_TUPLE = 20  # the depth up to which tuples may be nested
 VALUES = {
     name: getattr(module, name) for module in (kernels, maintenance) for name in module.__all__
 }
@@ -29,11 +29,11 @@ def encoded(value: Any, depth: int = 0) -> Any:
         value = value.item()
     if value is None or type(value) in (bool, int, str):
         return value
-    if type(value) is float and value == value:  # no NaN is equal to another
+    if type(value) is float and value == value:  # not NaN: as a name it would never be found again
         return {"float": repr(value)}
-    if type(value) is tuple and depth < DEEPEST:
+    if type(value) is tuple and depth < DEEPEST_TUPLE:
         return {"tuple": [encoded(part, depth + 1) for part in value]}
-    if type(value) is dict and depth < DEEPEST:
+    if type(value) is dict and depth < DEEPEST_TUPLE:
         pairs = [[encoded(key), encoded(part, depth + 1)] for key, part in value.items()]
         return {"dict": pairs}
     if type(value) is kernels.Custom:
@@ -48,14 +48,14 @@ def encoded(value: Any, depth: int = 0) -> Any:
 
 
 def number(value: Any) -> Any:
-    """The same for a number that may be NaN."""
+    """Encode a number that may be NaN."""
     return {"float": "nan"} if value != value else encoded(value)
 
 
 def decoded(value: Any, depth: int = 0) -> Any:
     if value is None or type(value) in (bool, int, str):
         return value
-    if isinstance(value, dict) and len(value) == 1 and depth < DEEPEST:
+    if isinstance(value, dict) and len(value) == 1 and depth < DEEPEST_TUPLE:
         ((kind, content),) = value.items()
         if kind == "float" and isinstance(content, str):
             try:
@@ -80,12 +80,12 @@ def _is_pair(value: Any) -> bool:
 def _dict(pairs: list[Any], depth: int) -> dict[Any, Any]:
     try:
         return {decoded(key, depth): decoded(value, depth) for key, value in pairs}
-    except TypeError:  # a key of a forged file that cannot be one
+    except TypeError:  # an unhashable key in a forged file
         raise SavedModelError("the file is damaged: a table has no names") from None
 
 
 def _kernel_function(name: Any) -> kernels.Custom:
-    """The kernel of a function that is known here by its name: none is ever taken from a file."""
+    """The kernel whose function is registered under this name; a file contains names of functions only."""
     function = custom_kernels.function_of(name) if isinstance(name, str) else None
     if function is None:
         raise SavedModelError(
@@ -96,7 +96,7 @@ def _kernel_function(name: Any) -> kernels.Custom:
 
 
 def built(kind: Any, parameters: Any, depth: int = 0) -> Any:
-    """An object from its parameters, which its constructor checks."""
+    """An object made from its parameters, which its constructor checks."""
     if not isinstance(parameters, dict):
         raise SavedModelError(f"the file is damaged: {short(parameters)} are no parameters")
     arguments = {name: decoded(value, depth + 1) for name, value in parameters.items()}
@@ -107,5 +107,5 @@ def built(kind: Any, parameters: Any, depth: int = 0) -> Any:
 
 
 def short(value: Any) -> str:
-    """A few words of it: in a forged file, anything may be very long."""
+    """An abbreviated repr for error messages: in a forged file any value may be very long."""
     return reprlib.repr(value)

@@ -1,4 +1,4 @@
-"""River's own models in files, as far as they stand in a pipeline with one of ours.
+"""Encode and decode River's own models that may be steps of a pipeline with one of ours.
 
 scalers        {"class": "StandardScaler", "parameters": ..., "table": [[feature, count, mean, var], ...]}
                {"class": "MinMaxScaler", "parameters": ..., "table": [[feature, min, max], ...]}
@@ -7,10 +7,11 @@ classes        {"class": "OneVsRestClassifier", "classifier": node, "classifiers
 linear models  {"class": ..., "parameters": ..., "weights": [[feature, weight], ...], "steps": n, ...}
 the guard      {"class": "Guard", "parameters": ..., "table": [[feature, last value], ...]}
                {"class": "SkipBadRows"}
-names          {"class": "FeatureBudget", "parameters": ..., "table": [[feature, count, arrival], ...], "weight": n}
+names          {"class": "FeatureBudget", "parameters": ..., "table": [[feature, count, arrival], ...],
+                "weight": n}
 
-Linear models are saved with plain gradient descent at a constant rate, their usual loss and no l1 penalty: what
-other optimizers keep is not known here.
+Linear models are saved with plain gradient descent at a constant rate, their usual loss and no l1 penalty:
+what other optimizers keep is not known here.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..feature_budget import LARGEST, FeatureBudget
+from ..feature_budget import LARGEST_COUNT, FeatureBudget
 from ..guard import BadRows, Guard
 from . import plain
 from .errors import SavedModelError
 
 Node = dict[str, Any]
-MOST = 2**53  # examples that a scaler may have seen
+MOST_EXAMPLES = 2**53  # examples that a scaler in a file may claim to have seen
 LINEAR = ("l2", "intercept_init", "clip_gradient")
 Inner = Callable[[Any], Any]  # encodes or decodes a model within another
 
 
 def _river() -> Any:
-    """River's models, when they are needed: they take longer to load than all of this package."""
+    """River's modules, imported when they are needed: they take longer to load than this whole package."""
     from river import anomaly, linear_model, multiclass, optim, preprocessing
 
     return anomaly, linear_model, multiclass, optim, preprocessing
@@ -91,7 +92,7 @@ def _with_table(model: Any, table: list[list[Any]], parameters: dict[str, Any]) 
 
 
 def _rate(model: Any, optimizer: Any) -> Any:
-    """The constant rate of plain gradient descent."""
+    """The rate of an optimizer, which must be plain SGD with a constant rate."""
     optim = _river()[3]
     if type(optimizer) is not optim.SGD or type(optimizer.lr) is not optim.schedulers.Constant:
         raise SavedModelError(
@@ -151,7 +152,7 @@ def _number(value: Any, what: str, least: float = -1e300) -> float:
 
 
 def _steps(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < MOST:
+    if type(value) is not int or not 0 <= value < MOST_EXAMPLES:
         raise _damaged("the steps of an optimizer are no count")
     return value
 
@@ -173,7 +174,7 @@ def _rows(table: Any, length: int) -> list[list[Any]]:
 
 
 def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
-    """The rows of a scaler: a feature, then numbers of these kinds."""
+    """The rows of a scaler's table: a feature name, then numbers of these types."""
     table = node.get("table")
     if not isinstance(table, list):
         raise _damaged("a scaler has no table")
@@ -184,7 +185,7 @@ def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
         values = [plain.decoded(value) for value in row]
         for value, kind in zip(values[1:], kinds, strict=True):
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            count = isinstance(value, int) and 0 <= value < MOST
+            count = isinstance(value, int) and 0 <= value < MOST_EXAMPLES
             if not number or (kind is int and not count) or (kind is float and _too_large(value)):
                 raise _damaged(f"{plain.short(value)} in a scaler")
         rows.append(values)
@@ -192,7 +193,10 @@ def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
 
 
 def _too_large(value: Any) -> bool:
-    """Whole numbers come from scalers that have seen no others; beyond these no float follows."""
+    """Whether an integer is too large for arithmetic with floats.
+
+    (Scalers of integer features have integers.)
+    """
     return isinstance(value, int) and abs(value) > 2**1000
 
 
@@ -281,7 +285,7 @@ def _feature_budget(node: Node, inner: Inner) -> Any:
     if len(rows) > budget.max_features:
         raise _damaged("it keeps more names than it may")
     weight = _number(node.get("weight"), "a weight")
-    if not 1.0 <= weight <= LARGEST:
+    if not 1.0 <= weight <= LARGEST_COUNT:
         raise _damaged("a weight is out of range")
     found = [(plain.decoded(name), _number(n, "a count"), _steps(at)) for name, n, at in rows]
     if len({name for name, _, _ in found}) < len(rows):

@@ -1,4 +1,4 @@
-"""What a model is made from, besides its part of the header."""
+"""Source: the arrays of a file from which models are restored, and a limit on their memory."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from .errors import SavedModelError
 
 @dataclasses.dataclass
 class Source:
-    """The arrays of a file, and how to read them."""
+    """The arrays of a file, and checked access to them."""
 
     arrays: list[Any]
     predict_only: bool
-    room: int  # bytes that its models may still take
+    room: int  # bytes of memory that models may still take
 
-    def take(self, nbytes: int) -> None:
-        """So much memory goes to a model."""
+    def reserve(self, nbytes: int) -> None:
+        """Reserve memory for a model; raises SavedModelError beyond the limit."""
         self.room -= nbytes
         if self.room < 0:
             raise SavedModelError("the models in the file need more than max_bytes")
 
     def array(self, place: Any, shape: tuple[int, ...], kind: str, what: str) -> Any:
-        """The array in a place, if it has this shape and kind."""
+        """The array with this index; raises SavedModelError unless it has this shape and type."""
         if type(place) is not int or not 0 <= place < len(self.arrays):
             raise SavedModelError(f"the file is damaged: its {what} are missing")
         array = self.arrays[place]

@@ -1,16 +1,16 @@
-"""The state of one of our models: its class and parameters, features and labels, numbers, and arrays.
+"""Encode and decode the state of one of our models: parameters, features, labels, numbers and arrays.
 
-The block of a model is not saved as it lies in memory: its layout may change, the names of its parts may not.
-Everything that follows from the parameters is made anew by the model itself, so that nothing in a file decides
-how memory is laid out. What is left, sizes above all, is checked.
+The block of a model is not saved as it lies in memory: its layout may change, the names of its parts may
+not. Everything that follows from the parameters is computed again by the model itself, so that nothing in a file
+decides how memory is laid out. What is left, sizes above all, is checked.
 
     numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files), gamma,
-              scale; what scores are worth: judged, slope, lead and their curvatures (not in the first files). The width has room for features to come; it is saved because the order of summation, and so
-              the last bit of a score, depends on it
+              scale; the calibration: judged, slope, lead and their curvatures (not in the first files). The width
+              has room for features to come; it is saved because the order of summation depends on it
     own       the algorithm's own numbers, None for NaN
-    arrays    places of its arrays in the file, by name: features or support vectors, coefficients and so on, only
-              the columns that are in use; and tables of the algorithm's own. Vectors that are kept as lists are
-              starts, places and numbers, and only the names that they use are in the file
+    arrays    indexes of its arrays in the file, by name: features or support vectors, coefficients and so on, only
+              the columns in use; and tables of the algorithm's own. Vectors stored as lists are starts, places and
+              numbers, and only the names that they use are in the file
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from .trust import damaged
 
 Node = dict[str, Any]
 LINK = ("slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
-OF_BLOCKS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale", "judged")
-NUMBERS = (*OF_BLOCKS, "outgrown", "noted", *LINK)
+NUMBERS_OF_BLOCKS = ("count", "width", "arrived", "random", "repairs", "gamma", "scale", "judged")
+NUMBERS = (*NUMBERS_OF_BLOCKS, "outgrown", "noted", *LINK)
 ARRAYS = {  # name in the file: table of the block
     "vectors": "vectors",
     "coefficients": "coefficients",
@@ -47,12 +47,12 @@ ARRAYS = {  # name in the file: table of the block
     "strains": "strains",
     "distances": "distances",
 }
-YOUNGER = {"strains": 1.0}  # and what stands there where a file has none yet
-SQUARE = ("factor", "distances")  # tables of vectors by vectors
-LISTS = ("starts", "places", "numbers")  # of vectors that are kept as lists
-OF_VECTORS = ("norms", "arrivals")  # which random features do not have
-LARGE = 1e15  # far above any curvature
-WHOLE = 2**62  # whole numbers in a file are smaller
+YOUNGER_TABLES = {"strains": 1.0}  # tables that older files lack, and what to fill them with
+SQUARE_TABLES = ("factor", "distances")  # tables with a row and a column per vector
+LISTS = ("starts", "places", "numbers")  # the arrays of vectors stored as sparse lists
+TABLES_OF_VECTORS = ("norms", "arrivals")  # tables of expansions only, not of random features
+LARGEST_CURVATURE = 1e15  # the largest curvature in a file; real ones are far smaller
+INTEGER_LIMIT = 2**62  # integers in a file must be smaller
 
 
 def is_expansion(model: Any) -> bool:
@@ -67,7 +67,7 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
     parameters = {name: plain.encoded(getattr(model, name)) for name in model.parameters()}
     node: Node = {"class": type(model).__name__, "parameters": parameters}
     node |= {"entropy": str(model.entropy), "target_name": plain.encoded(model.target_name)}
-    node["features"] = [plain.encoded(name) for name in _names_kept(model)]
+    node["features"] = [plain.encoded(name) for name in _saved_names(model)]
     if hasattr(model, "labels"):
         node["labels"] = [plain.encoded(label) for label in model.labels.known]
     if model.block is not None:
@@ -75,10 +75,10 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
     return node
 
 
-def _names_kept(model: Any) -> list[Any]:
-    """All names, or of those that come and go the ones in use."""
+def _saved_names(model: Any) -> list[Any]:
+    """The names that are saved: all, or in models whose names come and go those in use."""
     if not model.features.loose or model.block is None:
-        # those of a narrow table stand where there was room, and are put in order when they are read
+        # the names of a narrow table are in the order of arrival: save them in the order of summation
         in_order = is_expansion(model) and model.narrow
         return by_key(model.features) if in_order else list(model.features)
     return model.names_in_use() if is_expansion(model) else []  # frequencies follow from names
@@ -86,15 +86,15 @@ def _names_kept(model: Any) -> list[Any]:
 
 def _encoded_block(model: Any, arrays: list[Any]) -> Node:
     block, record = blocks.views(model.block), model.state_record()
-    n, width = int(block.head.count), len(_names_kept(model))
+    n, width = int(block.head.count), len(_saved_names(model))
     places = {}
     for name, attribute in ARRAYS.items():
         table = _table(block, attribute)
-        if table.size == 0 or (name in OF_VECTORS and not is_expansion(model)):
+        if table.size == 0 or (name in TABLES_OF_VECTORS and not is_expansion(model)):
             continue
         if name == "vectors" and model.features.loose and not width:
             continue  # whoever reads the file has a table of no rows, as a twin that is saved again
-        used = table[:n, :n] if name in SQUARE else table[..., :n]
+        used = table[:n, :n] if name in SQUARE_TABLES else table[..., :n]
         used = _factor(model, used) if name == "factor" else used
         used = _rows(model, used) if name == "vectors" else used
         places[name] = _appended(arrays, used)
@@ -116,19 +116,19 @@ def _table(block: Any, attribute: str) -> Any:
 
 
 def _appended(arrays: list[Any], table: Any) -> int:
-    """The place of a copy of a table, which holds the moment."""
+    """Append a copy of a table to the arrays, and return its index."""
     arrays.append(np.array(table, table.dtype.newbyteorder("<"), order="C"))
     return len(arrays) - 1
 
 
 def _rows(model: Any, table: Any) -> Any:
-    """The rows of the features."""
+    """The rows of a table that belong to features, in the order of the names that are saved."""
     places = model.features.places
-    return table[[places[name] for name in _names_kept(model)]].astype(float)
+    return table[[places[name] for name in _saved_names(model)]].astype(float)
 
 
 def _factor(model: Any, table: Any) -> Any:
-    """Above a triangle nothing is ever read."""
+    """The factor to be saved: its lower triangle, as the rest is never read; or the whole table."""
     return table if model.factor_is_table else np.tril(table)
 
 
@@ -136,14 +136,14 @@ def _number(value: Any) -> Any:
     plain_value = value.item()
     if isinstance(plain_value, float):
         return None if math.isnan(plain_value) else {"float": repr(plain_value)}
-    return str(plain_value)  # 64 bits are too much for many readers of JSON
+    return str(plain_value)  # many JSON readers cannot represent integers of 64 bits
 
 
 # from the file
 
 
 def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
-    model = plain.built(kind, _with_older_meaning(kind, node.get("parameters")))
+    model = plain.built(kind, _with_file_defaults(kind, node.get("parameters")))
     trust.check_parameters(model)
     model.entropy = _whole(node.get("entropy"), "entropy", 2**64)
     model.target_name = plain.decoded(node.get("target_name"))
@@ -155,18 +155,18 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
     else:
         if len(model.features):
             raise damaged("it knows features, and no more about them")
-        source.take(trust.size_of(model.header_fields(1) | {"width": 1}))
+        source.reserve(trust.size_of(model.header_fields(1) | {"width": 1}))
     return model
 
 
-def _with_older_meaning(kind: Any, parameters: Any) -> Any:
-    """Parameters that a file does not know have the values that act as it remembers."""
+def _with_file_defaults(kind: Any, parameters: Any) -> Any:
+    """Parameters with defaults for those that older files lack, so that the model behaves as it did then."""
     if not isinstance(parameters, dict):
         return parameters
     return {name: plain.encoded(value) for name, value in kind.file_defaults.items()} | parameters
 
 
-def _whole(text: Any, what: str, limit: int = WHOLE) -> int:
+def _whole(text: Any, what: str, limit: int = INTEGER_LIMIT) -> int:
     if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) < 21):
         raise damaged(f"{what} is no whole number")
     if int(text) >= limit:
@@ -234,18 +234,18 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     fields["outgrown"] = _whole(numbers.get("outgrown", "0"), "outgrown", 2)
     if model.factor_is_table and not only_predicts:
         fields["factored"] = int("factor" in places)
-    source.take(trust.size_of(fields))
+    source.reserve(trust.size_of(fields))
     model.block = blocks.allocate(stamp=model.stamp(), **fields)
     model.furnish()
     _restore_own(model, own)
     block = blocks.views(model.block)
-    for name, value in YOUNGER.items():
+    for name, value in YOUNGER_TABLES.items():
         getattr(block, name)[:] = value
     for name, attribute in ARRAYS.items():
         table = _table(block, attribute)
-        if name in YOUNGER and name not in places:
+        if name in YOUNGER_TABLES and name not in places:
             continue
-        if table.size and (is_expansion(model) or name not in OF_VECTORS):
+        if table.size and (is_expansion(model) or name not in TABLES_OF_VECTORS):
             _restore_array(model, name, table, count, source, places.get(name))
     _restore_order(model, lists)
     older = [name for name in model.older_tables if name in places]
@@ -271,7 +271,7 @@ def _finite(
 
 
 def _drop_idle_vectors(model: Any) -> None:
-    """Keep the vectors that have coefficients."""
+    """Drop the vectors whose coefficients are 0, for a model that only predicts."""
     block = blocks.views(model.block)
     n = int(block.head.count)
     used = np.flatnonzero(block.coefficients[:, :n].any(axis=0))
@@ -286,7 +286,7 @@ def _drop_idle_vectors(model: Any) -> None:
 def _fields(
     model: Any, numbers: dict[str, Any], count: int, width: int, only_predicts: bool
 ) -> dict[str, Any]:
-    """The header of the new block: as the model makes it, and a few numbers from the file."""
+    """The header fields of the new block: those of a new model, and a few numbers from the file."""
     fields: dict[str, Any] = model.header_fields(max(width, 1)) | {"width": width}
     fields["arrived"] = _whole(numbers.get("arrived"), "arrived")
     fields["random"] = _whole(numbers.get("random"), "random", 2**64)
@@ -300,7 +300,7 @@ def _fields(
             raise damaged("gamma is out of range")
     fields["judged"] = _whole(numbers.get("judged", "0"), "judged")
     fields |= _link(numbers)
-    if "count" in fields:  # of frequencies: follows from the parameters
+    if "count" in fields:  # the number of frequencies, which the parameters determine
         if count != fields["count"]:
             raise damaged("its size does not fit its parameters")
     else:
@@ -317,11 +317,11 @@ def _fields(
 
 
 def _link(numbers: dict[str, Any]) -> dict[str, float]:
-    """What scores are worth."""
+    """The numbers of the calibration, checked."""
     link = {name: _real(numbers[name], name) for name in LINK if name in numbers}
     for name, value in link.items():
-        least = -LARGE if name == "cross_curvature" else 0.0
-        most = {"slope": STEEPEST, "lead": LONGEST_LEAD}.get(name, LARGE)
+        least = -LARGEST_CURVATURE if name == "cross_curvature" else 0.0
+        most = {"slope": STEEPEST, "lead": LONGEST_LEAD}.get(name, LARGEST_CURVATURE)
         if not least <= value <= most:
             raise damaged(f"{name} is out of range")
     if link.get("slope", 0.0) > 0.0 and not link.get("slope_curvature", 0.0) > 0.0:
@@ -330,7 +330,7 @@ def _link(numbers: dict[str, Any]) -> dict[str, float]:
 
 
 def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
-    """The algorithm's own numbers. Those that say which kind of it this is do not come from the file."""
+    """Restore the algorithm's own record; integers that initial_state sets must have these values."""
     record, start = model.state_record(), model.initial_state()
     for name, value in start.items():
         record[name] = value
@@ -350,11 +350,11 @@ def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
 def _restore_array(
     model: Any, name: str, table: Any, count: int, source: Source, place: Any
 ) -> None:
-    shape = (count, count) if name in SQUARE else (*table.shape[:-1], count)
+    shape = (count, count) if name in SQUARE_TABLES else (*table.shape[:-1], count)
     if name == "vectors":
         shape = (len(model.features), count)
     array = source.array(place, shape, table.dtype.kind, name)
-    # the squared length of a vector may overflow, everything else is finite
+    # a squared length may have overflowed, all other numbers must be finite
     if np.isnan(array).any() or (name != "norms" and np.isinf(array).any()):
         raise damaged(f"its {name} are not finite")
     if table.dtype == np.float32 and (np.abs(array) > LARGEST_STORED).any():
@@ -363,7 +363,7 @@ def _restore_array(
 
 
 def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Lists:
-    """Vectors as lists, of the features of the file."""
+    """The vectors of a file that stores them as sparse lists, checked."""
     if not (is_expansion(model) and model.takes_lists) or model.narrow:
         raise damaged("it has lists, and cannot keep any")
     names = list(model.features)
@@ -388,7 +388,7 @@ def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Li
 
 
 def _restore_order(model: Any, lists: Lists | None) -> None:
-    """Lists into their nodes; a table of vectors into the order of summation, which older files do not have."""
+    """Store lists in the block; sort a table of an older file in the order of summation, which it lacks."""
     if lists is not None:
         model.features.loosen(blocks.width_in(model.block))
         blocks.views(model.block).head.fresh = 1

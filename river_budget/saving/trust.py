@@ -1,4 +1,4 @@
-"""What compiled code takes for granted: checked before it may see a model from a file.
+"""Check a model from a file for everything that compiled code assumes, before compiled code runs on it.
 
 Compiled code uses some of these numbers as indexes and loop bounds without a check, and some loops do not end
 on NaN. What holds for all models is checked here; the rest is up to the models (`check_restored_state`,
@@ -20,7 +20,7 @@ from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import vectors_of
 from .errors import SavedModelError
 
-ROUNDING = 1e-9  # of a squared length
+NORM_ROUNDING = 1e-9  # the relative error that a stored squared length may have
 
 
 def damaged(reason: str) -> SavedModelError:
@@ -28,7 +28,7 @@ def damaged(reason: str) -> SavedModelError:
 
 
 def check_parameters(model: Any) -> None:
-    """Parameters that may be any number, and are no use when they are very large."""
+    """Refuse very large values of parameters that users may set to any number."""
     for owner in (model, model.kernel_in_use, getattr(model.kernel_in_use, "kernel", None)):
         for name, limit in getattr(owner, "file_limits", {}).items():
             if getattr(owner, name) > limit:
@@ -36,7 +36,7 @@ def check_parameters(model: Any) -> None:
 
 
 def check_declared(model: Any) -> None:
-    """Every whole number of a record is a parameter, never changes, or is answered for by the model."""
+    """Require that each integer of a record is a parameter, a constant, or checked by the model."""
     whole = {name for name in model.state_type.names if model.state_type[name].kind in "iu"}
     open_fields = whole.difference(model.parameters(), model.initial_state(), model.checked_fields)
     if open_fields:
@@ -47,12 +47,12 @@ def check_declared(model: Any) -> None:
 
 
 def size_of(fields: Mapping[str, Any]) -> int:
-    """Bytes of a block with these header fields, and of the scratch space that its passes need."""
+    """The bytes of a block with these header fields and of the scratch space that its passes need."""
     return blocks.block_size(fields) + blocks.scratch_size(fields)
 
 
 def check_state(model: Any, count: int) -> None:
-    """The state of a model whose block has been filled."""
+    """Check the state of a model whose block has been filled from a file."""
     check_declared(model)
     if isinstance(model, BudgetModel):
         _check_vectors(model, count)
@@ -65,7 +65,7 @@ def check_state(model: Any, count: int) -> None:
 
 
 def _check_vectors(model: Any, count: int) -> None:
-    """Arrivals are different, and norms those of the vectors."""
+    """Check that arrival numbers differ, and that the norms are those of the vectors."""
     block = blocks.views(model.block)
     arrivals = block.arrivals[:count]
     if count and not 0 <= arrivals.min() <= arrivals.max() < block.head.arrived:
@@ -74,7 +74,7 @@ def _check_vectors(model: Any, count: int) -> None:
         raise damaged("two of its vectors have come at once")
     if block.head.heavy:
         _check_heavy(block, count)
-    if block.head.kernel == Kernel.CUSTOM:  # k(x, x), of a function that is not asked again
+    if block.head.kernel == Kernel.CUSTOM:  # norms are k(x, x), by a function not called here
         if not (np.abs(block.norms[:count]) <= BOUND).all():
             raise damaged("its norms are out of range")
         return
@@ -84,13 +84,13 @@ def _check_vectors(model: Any, count: int) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.abs(lists.values) if laplacian else lists.values**2
         expected = np.bincount(owners, lengths, count)
-        near = np.abs(norms - expected) <= ROUNDING * expected + np.finfo(float).tiny
+        near = np.abs(norms - expected) <= NORM_ROUNDING * expected + np.finfo(float).tiny
     if not (near | (norms == expected)).all():
         raise damaged("its norms are not those of its vectors")
 
 
 def _check_heavy(block: Any, count: int) -> None:
-    """What a model keeps for the sake of vectors with many numbers."""
+    """Check the tables of a model with long vectors (core/budget/long_vectors.py)."""
     multipliers, distances = block.multipliers[:count], block.distances[:count, :count]
     fits = [
         multipliers >= SMALLEST_MULTIPLIER,

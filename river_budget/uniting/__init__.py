@@ -1,4 +1,4 @@
-"""Merging models that have learned apart: one model that stands for all of them."""
+"""merge: one model from several that have learned different examples, their weighted sum."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def merge(
     span up to 1e-5 of its length becomes their combination, as in learning.) What an algorithm counts, as
     the rounds of `BSGDClassifier`, goes on from the largest count.
 
-    Pipelines are merged step by step: our models and maps, River's `LinearRegression`, `LogisticRegression`,
-    `Perceptron`, `PAClassifier`, `PARegressor` and `SoftmaxRegression`, which go on with the optimizer of the
-    first, and its `StandardScaler`, `MinMaxScaler` and `TargetStandardScaler`, which get the statistics of all
-    examples together. (The score of a pipeline is the weighted sum only where its scalers agree.)
-    Transformers of other kinds must be equal.
+    Pipelines are merged step by step: our models and maps, River's `LinearRegression`,
+    `LogisticRegression`, `Perceptron`, `PAClassifier`, `PARegressor` and `SoftmaxRegression`, which go on
+    with the optimizer of the first, and its `StandardScaler`, `MinMaxScaler` and `TargetStandardScaler`,
+    which get the statistics of all examples together. (The score of a pipeline is the weighted sum only
+    where its scalers agree.) Transformers of other kinds must be equal.
 
     Not for models that have learned different things under the same name: a mean of two opinions is no third
     one.
@@ -171,7 +171,7 @@ def _merged_target_scaler(models: list[Any], weights: list[float], budget: int |
 
 
 def _same_map(models: list[Nystroem]) -> Nystroem:
-    """Maps onto different landmarks have different features, of which there is no sum."""
+    """The first of these maps if all have the same landmarks; else an error, as their features differ."""
     first = models[0]
     check_alike(models, first)
     for model in models:

@@ -1,4 +1,4 @@
-"""What models must have in common to be merged, and what is united: budgets, names, classes."""
+"""Check that models can be merged, and unite their budgets, feature names and classes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..model.estimators.estimators import Transformer
 from ..model.expansions.expansion import BudgetModel
 from ..model.protocols import Expansion
 
-# Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; of the
-# kernel the gamma in use is compared.
+# Parameters that may differ: sizes and classes are united; the seed has no effect on a kernel expansion; for
+# kernels the gamma in use is compared.
 UNITED = {"budget", "window", "classes", "seed", "kernel", "gamma"}
 
 
@@ -22,7 +22,7 @@ UNITED = {"budget", "window", "classes", "seed", "kernel", "gamma"}
 
 
 def check_alike(models: list[Any], source: Any) -> None:
-    """Raise for parameters that differ and may not."""
+    """Raise ValueError if models differ in parameters that must be equal."""
     expected, differing = _settings(source), {}
     for model in models:
         for name, value in _settings(model).items():
@@ -36,7 +36,7 @@ def check_alike(models: list[Any], source: Any) -> None:
 
 
 def _settings(model: Any) -> dict[str, Any]:
-    """What shapes the function of a model and cannot change."""
+    """The parameters that determine a model's function and cannot change."""
     free = UNITED | model._mutable_attributes
     settings = {name: getattr(model, name) for name in model.parameters() if name not in free}
     if "maintenance" in settings:
@@ -48,12 +48,12 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 def _has_drawn(model: Any) -> bool:
-    """Whether its random waves matter: those of a model that has not learned may be any."""
+    """Whether the random waves of a model must be kept: a model that has not learned may get others."""
     return model.block is not None or model.seed is not None or isinstance(model, Transformer)
 
 
 def _kernel_in_use(model: Expansion) -> Kernel:
-    """Its gamma may be a text such as "auto" in a model that has not learned yet."""
+    """The kernel with the gamma in use; a model that has not learned may have a text such as "auto"."""
     kernel: Kernel = model.kernel_in_use
     if model.block is None or not hasattr(kernel, "gamma"):
         return kernel
@@ -105,7 +105,7 @@ def unite_labels(result: Any, models: list[Any]) -> None:
 
 
 def columns_of(model: Expansion, result: Any) -> Any:
-    """Where the outputs of a model go in the outputs of the sum."""
+    """The matrix that maps the outputs of a model (rows) to those of the sum (columns)."""
     if not hasattr(model, "labels"):
         return np.eye(int(blocks.views(model.block).head.outputs))
     known, names = model.labels.known, result.labels.known
@@ -115,6 +115,6 @@ def columns_of(model: Expansion, result: Any) -> Any:
     for i, label in enumerate(known):
         if len(known) > 2:
             columns[i, names.index(label)] = 1.0
-        else:  # as one output becomes two when a third class appears
+        else:  # one output becomes two, as when a third class appears
             columns[0, names.index(label)] = -0.5 if i == 0 else 0.5
     return columns

@@ -1,4 +1,4 @@
-"""Weighted sums of our own models: what becomes of parameters, features, classes and vectors.
+"""Weighted sums of our own models: unite parameters, features, classes and vectors.
 
 The sum has the parameters of the first model. What an algorithm keeps besides its function is handed on by
 the models themselves (`_inherit`).
@@ -28,11 +28,11 @@ from .agreement import check_alike, columns_of, distinct, limit_of, unite_labels
 
 @dataclasses.dataclass
 class Part:
-    """A model that has learned, as a part of a sum."""
+    """One model of a sum, with its weight."""
 
     model: Any
     weight: float
-    columns: Any  # outputs of the model x outputs of the sum: where its scores go
+    columns: Any  # (outputs of the model x outputs of the sum), from `columns_of`
 
     @property
     def block(self) -> Any:
@@ -40,13 +40,13 @@ class Part:
 
     @property
     def flipped(self) -> bool:
-        """Whether its only output speaks for the other one of two classes."""
+        """Whether the positive class of its only output is the negative class of the sum."""
         return bool(self.columns[0, 0] < 0.0)
 
 
 def weighted_sum(models: list[Any], weights: list[float], budget: int | None) -> Any:
     """A new model f = sum_i weight_i f_i, reduced to its budget."""
-    models = [model.still() for model in models]
+    models = [model.snapshot() for model in models]
     learned = [model for model in models if model.block is not None]
     source = (learned or models)[0]
     check_alike(models, source)
@@ -66,7 +66,7 @@ def weighted_sum(models: list[Any], weights: list[float], budget: int | None) ->
 
 
 def _set_parameters(result: Any, parts: list[Part], names: list[Any], **sizes: int) -> None:
-    """An empty model that knows these features, with the kernel and the random numbers of the first part."""
+    """Set up an empty model with these features, and the kernel and the random numbers of the first part."""
     result.features = result.index_of(names)
     head = parts[0].block.head
     fields = {"gamma": head.gamma, "random": head.random, "width": max(len(names), 1), **sizes}
@@ -82,7 +82,7 @@ def _set_parameters(result: Any, parts: list[Part], names: list[Any], **sizes: i
 
 
 def _unite_links(head: Any, parts: list[Part]) -> None:
-    """What scores are worth. 1 / slope is the size of scores that says something: sizes add up as scores do.
+    """Unite the calibrations: 1 / slope is the size of a meaningful score, and sizes add up as scores do.
 
     What is known about it is a mean of what the parts know.
     """
@@ -100,9 +100,9 @@ def _unite_links(head: Any, parts: list[Part]) -> None:
 
 
 def _add_waves(result: Any, parts: list[Part]) -> None:
-    """Equal waves: the weights of the cosines and sines add up."""
+    """Add models with equal waves: the weights of their cosines and sines add up."""
     known = [part.model.features for part in parts]
-    # names that come and go are drawn again when they come
+    # names that come and go need not be kept: their frequencies are drawn again when they come back
     names = [] if any(features.loose for features in known) else by_key(distinct(known))
     _set_parameters(result, parts, names)
     result.draw(result.block, names, range(len(names)))
@@ -112,7 +112,7 @@ def _add_waves(result: Any, parts: list[Part]) -> None:
         for table, addend in zip(
             tables, (part.block.coefficients, part.block.per_vector), strict=True
         ):
-            if not table.size:  # a map has no weights
+            if not table.size:  # a feature map has no weights
                 continue
             own, of_output = len(part.columns), len(table) // result.n_outputs
             rows = addend.reshape(own, of_output, -1)  # several rows of numbers for each output
@@ -130,7 +130,7 @@ def _check_size(*tables: Any) -> None:
 
 
 def _add_expansions(result: Any, parts: list[Part]) -> None:
-    """All vectors with their coefficients, and then as many as the budget allows."""
+    """Gather all vectors with their coefficients, then reduce them to the budget."""
     known = distinct(_names(part.model) for part in parts)
     names = by_key(known) if result.takes_lists else list(known)
     rows, coefficients, marks = _folded(*_gathered(parts, names, result.n_outputs))
@@ -143,7 +143,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     capacity = result.columns_for(len(rows) + 1)
     may_be_thin = result.takes_lists and not result.narrow
     thin = may_be_thin and is_thin(len(names), len(rows), len(rows.places))
-    # columns leave smaller pieces behind when they grow
+    # twice the nodes: growing columns leave free pieces behind
     slots = slots_of(rows, 2.0) if thin else 0
     _set_parameters(result, parts, names, capacity=capacity, factored=factored, slots=slots)
     absorb = core.absorb_projecting if factored else core.absorb
@@ -158,7 +158,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
 
 
 def _keep_budget(model: Expansion) -> None:
-    """Reduce by the model's own maintenance, or by removing the smallest where that loses less.
+    """Reduce a sum by the model's own maintenance, or by removing the smallest vectors if that loses less.
 
     Each step of merging loses less than a removal, but where few of many vectors are left the steps may
     add up to more. Projections have not been seen to.
@@ -202,7 +202,7 @@ def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, .
 
 
 def _coefficients(part: Part) -> Any:
-    """Those of its function, and of the mean of its iterates if it keeps that."""
+    """The coefficients of a model's function, and those of the mean of its iterates if it keeps one."""
     tables = [part.model.coefficient_columns()]
     if getattr(part.model, "average", False):
         tables.append(part.model.mean_rows()[:, : part.model.n_support_vectors])
@@ -214,7 +214,7 @@ def _names(model: Any) -> list[Any]:
 
 
 def _rows(part: Part, names: list[Any]) -> Lists:
-    """Its vectors, with the features in this order."""
+    """The vectors of a model, with indexes into these names as places."""
     lists, known = vectors_of(part.model.block), part.model.features.places
     places = np.zeros(int(part.block.head.width), np.int64)
     for place, name in enumerate(names):
@@ -224,7 +224,7 @@ def _rows(part: Part, names: list[Any]) -> Lists:
 
 
 def _folded(rows: Lists, coefficients: Rows, marks: Rows, owners: Any) -> tuple[Any, Any, Any]:
-    """Equal vectors become one, as old as the newest; those whose coefficients cancel are left out.
+    """Combine equal vectors into one, as old as the newest of them; drop those whose coefficients cancel.
 
     Vectors with marks are examples: those of one model are a sample in which an example may occur more than
     once, and one that has no coefficients is still an example.

@@ -1,4 +1,4 @@
-"""Merging River's own models, as far as they are steps of a pipeline with one of ours."""
+"""Merge River's own models that may be steps of a pipeline with one of ours."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Tables = list[dict[Any, float]]
 
 
 def merged(models: list[Any], weights: list[float]) -> Any:
-    """A new model that stands for all of these, which are of one class."""
+    """A new model that is the merge of these, which are of one class."""
     from river import (
         linear_model,
         preprocessing,
@@ -40,7 +40,7 @@ def merged(models: list[Any], weights: list[float]) -> Any:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Whether two objects have the same content. In doubt they do not."""
+    """Whether two objects have the same content; False if that is uncertain."""
     if type(a) is not type(b):
         return False
     if isinstance(a, base.Base):
@@ -49,13 +49,13 @@ def _equal(a: Any, b: Any) -> bool:
         return list(a) == list(b) and all(_equal(a[key], b[key]) for key in a)
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(_equal, a, b))
-    if isinstance(a, types.FunctionType):  # on their way between processes they become others
+    if isinstance(a, types.FunctionType):  # pickling between processes makes another object
         return a.__code__ == b.__code__ and all(map(_equal, _bound(a), _bound(b)))
     return (a == b) is True
 
 
 def _bound(function: types.FunctionType) -> tuple[Any, ...]:
-    """The values that a function has taken along."""
+    """The values that a function is bound to: its closure and defaults."""
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
     return cells, function.__defaults__, function.__kwdefaults__
 
@@ -72,7 +72,7 @@ def _check_equal(models: list[Any], *names: str) -> None:
 
 
 def _sum(tables: Tables, weights: list[float]) -> dict[Any, float]:
-    """The weighted sum of tables, where what is missing is 0."""
+    """The weighted sum of dicts of numbers; a missing name counts as 0."""
     total: dict[Any, float] = {}
     for table, weight in zip(tables, weights, strict=True):
         for name, value in table.items():
@@ -84,7 +84,7 @@ def _sum(tables: Tables, weights: list[float]) -> dict[Any, float]:
 
 
 def _linear(models: list[Any], weights: list[float]) -> Any:
-    """Weights and intercepts add up; the optimizer and its state are those of the first."""
+    """Merge linear models: weights and intercepts add up; the optimizer and its state are the first one's."""
     _check_equal(models, "loss", "intercept_init")
     result = copy.deepcopy(models[0])
     result._weights = utils.VectorDict(_sum([model.weights for model in models], weights))
@@ -106,7 +106,7 @@ def _passive_aggressive(models: list[Any], weights: list[float]) -> Any:
 
 
 def _softmax(models: list[Any], weights: list[float]) -> Any:
-    """The same for every class."""
+    """Merge softmax regressions: the same for the weights of every class."""
     _check_equal(models, "loss")
     result = copy.deepcopy(models[0])
     for label in {label: None for model in models for label in model.weights}:
@@ -122,11 +122,11 @@ def _total(name: str, models: list[Any], weights: list[float]) -> float:
     return sum(weight * float(value) for weight, value in zip(weights, values, strict=True))
 
 
-# Scalers: as one that has seen all examples
+# Scalers: the result is one that has seen all examples
 
 
 def pooled_targets(models: list[Any]) -> Any:
-    """The statistics of the targets of all TargetStandardScalers."""
+    """The pooled statistics of the targets of all TargetStandardScalers."""
     counted = [model.var for model in models if model.var.n > 0]
     total = copy.deepcopy((counted or [models[0].var])[0])
     for var in counted[1:]:
@@ -145,7 +145,7 @@ def _standard_scaler(models: list[Any], weights: list[float]) -> Any:
 
 
 def _pool(scaler: Any, name: Any, count: int, mean: float, var: float) -> None:
-    """Add the statistics of so many values of a feature."""
+    """Add the statistics of `count` values of a feature to a scaler. Modifies `scaler`."""
     total = scaler.counts[name] + count
     if total == 0:
         return
@@ -172,11 +172,11 @@ def _check_no_window(models: list[Any]) -> None:
         raise ValueError(f"{type(models[0]).__name__} with a window_size cannot be merged")
 
 
-# Scalers that began as copies of one: what that one knew must count once when they are merged
+# Scalers that began as copies of one: its examples must count only once in the merge
 
 
 def forget_common(models: list[Any], before: Any) -> None:
-    """Take the statistics of what all models began with out of all scalers but the first one's."""
+    """Remove the statistics that all models began with from the scalers of all but the first."""
     for model in models[1:]:
         for scaler, common in zip(_scalers(model), _scalers(before), strict=True):
             for name, count in common.counts.items():
@@ -194,7 +194,7 @@ def _scalers(model: Any) -> Iterator[Any]:
 
 
 def _take_out(scaler: Any, name: Any, count: int, mean: float, var: float) -> None:
-    """Leave the statistics of a feature without so many values that have this mean and variance."""
+    """Remove `count` values with this mean and variance from a feature's statistics. Modifies `scaler`."""
     total = scaler.counts[name]
     rest = total - count
     if rest == 0:

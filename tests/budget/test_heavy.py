@@ -279,7 +279,7 @@ def test_storage_may_change_between_merges(monkeypatch):
             stored_as(monkeypatch, lists=start % 200 == 0)
             before = model.block is not None and in_lists(model)
             if model.block is not None and start % 200 == 0:
-                model._look_for_zeros()
+                model._review_table()
             model.choose_storage()
             changes += model.block is not None and in_lists(model) != before
         found += run(model, [(x, y)])

@@ -48,7 +48,7 @@ def as_it_is():
 @pytest.mark.parametrize(
     "without",
     [
-        lambda patch: patch.setattr(blocks, "_PRIVATE", 0),
+        lambda patch: patch.setattr(blocks, "_PRIVATE_MAPPING", 0),
         lambda patch: patch.setattr(mmap, "mmap", refused),
     ],
     ids=["nothing kept free", "refused"],
@@ -69,7 +69,7 @@ def refused(*size):
 def test_lists_grow_where_they_are(as_it_is):
     model = copy.deepcopy(as_it_is[0])
     start, size = model.block.ctypes.data, model.block.nbytes
-    assert size >= blocks.RESERVED_FROM
+    assert size >= blocks.RESERVED_FROM_BYTES
     before, twin = copy.deepcopy(model), copy.deepcopy(model)
     places = []
     for x, y in growing(2500, 2500):
@@ -95,6 +95,6 @@ def test_a_block_goes_on_behind_itself_as_far_as_there_is_room(as_it_is):
     assert longer.ctypes.data == block.ctypes.data
     assert 0 <= len(longer) - len(block) - slots * int(layout.NODE_SIZE) < 64
     assert not longer[len(block) :].any()
-    assert blocks.lengthened(block, 2 * blocks.RESERVED * slots) is None
+    assert blocks.lengthened(block, 2 * blocks.RESERVED_TIMES * slots) is None
     assert blocks.lengthened(block.copy(), 2 * slots) is None
     assert len(vectors_of(block)) == 60

@@ -19,7 +19,7 @@ from river_budget.core.block import blocks, layout
 from river_budget.distributed import KeyedModels
 from river_budget.kernels import RBF
 from river_budget.model.calls import calls
-from river_budget.model.expansions.expansion import GROWTH
+from river_budget.model.expansions.expansion import GROWTH_FACTOR
 from river_budget.model.inputs.targets import _ONES
 
 GUARD = 4096  # bytes before and behind
@@ -164,7 +164,7 @@ def test_what_lies_in_scratch_space_makes_no_difference(model, lived, monkeypatc
 
     def dirty(block):
         scratch = clean(block)
-        scratch[layout.WIPED :] = 0xFF  # NaN as a number, -1 as a place
+        scratch[layout.WIPED_BYTES :] = 0xFF  # NaN as a number, -1 as a place
         return scratch
 
     lived(first, copy.deepcopy(rng))
@@ -207,17 +207,17 @@ def test_large_workspaces_are_not_kept(monkeypatch):
     assert not calls._idle
     long.learn_many(np.random.default_rng(0).normal(size=(3000, 50)), np.arange(3000) % 2 == 0)
     (kept,) = calls._idle
-    assert kept.size <= calls.KEPT
+    assert kept.size <= calls.KEPT_BYTES
     assert kept.desk is None
     few.learn_many(np.ones((3, 50)), [True, False, True])
     assert calls._idle == [kept]
-    assert kept.desk.space.nbytes <= calls.KEPT
+    assert kept.desk.space.nbytes <= calls.KEPT_BYTES
 
 
 def widths_of_equal_blocks(model):
     """The features of a young model and of one that has grown twice, whose blocks have equally many bytes."""
     first = model.capacity_for(0)
-    last = blocks.columns_for(GROWTH * blocks.columns_for(GROWTH * first))
+    last = blocks.columns_for(GROWTH_FACTOR * blocks.columns_for(GROWTH_FACTOR * first))
     for wide in range(1, 400):
         young = model.header_fields(wide) | {"width": wide, "capacity": first}
         for long in range(1, wide):

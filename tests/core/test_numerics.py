@@ -24,7 +24,7 @@ from river_budget.core.examples.present_features import example_and_scores, unpa
 from river_budget.core.expansion.kernel_rows import kernel_row, norm_of, self_kernel
 from river_budget.core.simd.exponential import exp_of, rough_exp_of
 from river_budget.core.simd.logarithm import logarithms
-from river_budget.core.simd.trigonometry import FAR, PART_1, PART_2, sines_and_cosines
+from river_budget.core.simd.trigonometry import LARGEST_ANGLE, PART_1, PART_2, sines_and_cosines
 from river_budget.core.simd.vector_ops import write_up_to
 from river_budget.kernels import RBF, Laplacian
 from river_budget.maintenance import RemoveOldest
@@ -101,7 +101,7 @@ def worst_ulp(computed, expected):
     return (np.abs(computed - expected) / np.spacing(np.abs(expected))).max()
 
 
-@pytest.mark.parametrize("largest", [1.0, 10.0, 1e3, 1e5, 1e6, FAR, 1e9, 1e15])
+@pytest.mark.parametrize("largest", [1.0, 10.0, 1e3, 1e5, 1e6, LARGEST_ANGLE, 1e9, 1e15])
 def test_sine_and_cosine_are_good_to_2_ulp(largest):
     rng = np.random.default_rng(0)
     angles = rng.uniform(-largest, largest, 100_000)
@@ -116,7 +116,7 @@ def test_sine_and_cosine_are_good_to_2_ulp(largest):
 
 def test_quarter_turns_are_taken_off_without_rounding():
     """As long as the products are exact, also on processors that round before they subtract."""
-    most = math.ceil(FAR * 2.0 / math.pi)
+    most = math.ceil(LARGEST_ANGLE * 2.0 / math.pi)
     for k in [most, most - 1, *range(1, most, 997)]:
         for part in (PART_1, PART_2):
             assert Fraction(k * part) == k * Fraction(part)

@@ -20,7 +20,7 @@ from saved_models import file_of
 import river_budget as rb
 from river_budget.core.examples import dict_reader_state
 from river_budget.model.calls import fast_path, one_by_one
-from river_budget.model.calls.fast_path import nothing
+from river_budget.model.calls.fast_path import no_fast_path
 
 K = rb.kernels.RBF(0.05)
 
@@ -48,7 +48,7 @@ def test_in_one_go_is_one_after_the_other(model):
         apart.learn_one(x, y, w)
         assert together.predict_then_learn_one(x, y, w) == expected
         fresh = copy.copy(fresh)  # a copy begins without the short way
-        assert fresh.at_once.learn is nothing
+        assert fresh.fast_path.learn is no_fast_path
         assert fresh.predict_one(x) == expected
         fresh.learn_one(x, y, w)
     assert file_of(together) == file_of(apart) == file_of(fresh)
@@ -61,9 +61,9 @@ def test_the_short_way_ends_with_the_features_it_was_made_for(model):
     for x, y in stream:
         model.learn_one(x, y)
     model._score_row(x)  # compiles the pass
-    score = model.at_once.score
-    assert (score is not nothing) == (model.at_once.learn is not nothing)
-    if score is nothing:
+    score = model.fast_path.score
+    assert (score is not no_fast_path) == (model.fast_path.learn is not no_fast_path)
+    if score is no_fast_path:
         return
     before = score({"a": 1.0, "b": 2.0})
     assert before == model._score_row({"b": 2.0, "a": 1.0})
@@ -72,8 +72,8 @@ def test_the_short_way_ends_with_the_features_it_was_made_for(model):
     assert score({"a": 1.0, "b": "text"}) is None
     assert score({"a": 1.0, "b": float("nan")}) is None
     model.learn_one({"a": 1.0, "b": 2.0, "c": 3.0}, stream[0][1])
-    assert model.at_once.score is not score
-    assert pickle.loads(pickle.dumps(model)).at_once.score is nothing
+    assert model.fast_path.score is not score
+    assert pickle.loads(pickle.dumps(model)).fast_path.score is no_fast_path
 
 
 @pytest.mark.parametrize("model", one_of_each(MODELS))
@@ -115,9 +115,9 @@ def test_a_third_class_ends_the_short_way():
     model = rb.BSGDClassifier(10)
     for t in range(20):
         model.learn_one({"a": float(t % 5), "b": 1.0}, "even" if t % 2 else "odd")
-    two = model.at_once.score
+    two = model.fast_path.score
     model.learn_one({"a": 1.0, "b": 1.0}, "neither")
-    assert model.at_once.score is not two
+    assert model.fast_path.score is not two
     assert len(model._score_row({"a": 1.0, "b": 1.0})) == 3
 
 
@@ -144,11 +144,11 @@ def test_compiled_code_knows_how_many_types_there_are():
 def test_a_short_way_that_was_made_too_early_is_mended():
     """By a thread that predicts, while names lost their places."""
     model = loose()
-    model.at_once.entry["version"] -= 1
+    model.fast_path.entry["version"] -= 1
     x = dict.fromkeys(list(model.features)[:5], 0.1)
-    assert model.at_once.score(x) is None
+    assert model.fast_path.score(x) is None
     model.learn_one(x, True)
-    assert model.at_once.score(x) == model._score_the_long_way(x)
+    assert model.fast_path.score(x) == model._score_the_long_way(x)
 
 
 class Number:
@@ -239,7 +239,7 @@ def long_way(monkeypatch):
     def call(function, *given):
         with monkeypatch.context() as patch:
             for module in (fast_path, one_by_one):
-                patch.setattr(module, "definitions", list)
+                patch.setattr(module, "c_functions", list)
             return function(*given)
 
     return call
@@ -251,16 +251,16 @@ def long_way(monkeypatch):
 def test_whatever_an_example_holds_the_short_way_is_the_long_way(
     model, large, kinds, long_way, monkeypatch
 ):
-    monkeypatch.setattr(fast_path, "LARGE", 0 if large else 2**62)
+    monkeypatch.setattr(fast_path, "SLOW_BLOCK_BYTES", 0 if large else 2**62)
     short, long = model.clone(), model.clone()
     ways = []
     for x, y in odd(900, kinds=kinds):
         expected = long_way(long.decision_function_one, x)
-        ways.append(short.at_once.score(x) is not None)
+        ways.append(short.fast_path.score(x) is not None)
         assert short.decision_function_one(x) == expected
         short.learn_one(x, y)
         long_way(long.learn_one, x, y)
-        assert long.at_once.learn is nothing
+        assert long.fast_path.learn is no_fast_path
     if hasattr(short, "support_vectors"):
         assert short.support_vectors() == long.support_vectors()
     if (
@@ -297,15 +297,15 @@ def test_what_is_out_of_the_ordinary_is_left_alone():
         {"a": None},
         {"a": 10**400},
     ):
-        assert model.at_once.score(x) is None
-        assert model.at_once.learn(x, 1.0, 1.0) is None
+        assert model.fast_path.score(x) is None
+        assert model.fast_path.learn(x, 1.0, 1.0) is None
     for x in ({"\ud800": 1.0}, {2**80: 1.0}, 3, None, [1], Mapped(a=1.0)):
-        assert model.at_once.score(x) is None
+        assert model.fast_path.score(x) is None
     for given in ((), ({},), ({}, 1.0)):
-        assert model.at_once.learn(*given) is None
+        assert model.fast_path.learn(*given) is None
     assert file_of(model) == before
-    model.at_once.entry["busy"] = 1
-    assert model.at_once.score({"a": 1.0}) is None
+    model.fast_path.entry["busy"] = 1
+    assert model.fast_path.score({"a": 1.0}) is None
     assert model.decision_function_one({"a": 1.0}) == copy.copy(model).decision_function_one({"a": 1.0})  # fmt: skip
 
 
@@ -327,7 +327,7 @@ def test_nothing_is_held_that_is_not_used():
 
 @needs_compiler
 def test_threads_may_predict_while_passes_run_without_the_lock(monkeypatch):
-    monkeypatch.setattr(fast_path, "LARGE", 0)
+    monkeypatch.setattr(fast_path, "SLOW_BLOCK_BYTES", 0)
     model, examples = loose(), [x for x, _ in odd(300, seed=5, kinds=PLAIN_NAMES)]
     expected = [model.decision_function_one(x) for x in examples]
     found = [[] for _ in range(3)]

@@ -428,7 +428,7 @@ def test_a_large_budget_grows_into_its_room_and_learns_the_same(model, monkeypat
     X, y = rng.normal(size=(2800, 3)), rng.random(2800) > 0.5
     growing, whole = model.clone(), model.clone()
     predictions = growing.predict_then_learn_many(X, y)
-    monkeypatch.setattr("river_budget.model.expansions.expansion.WHOLE", 10**9)
+    monkeypatch.setattr("river_budget.model.expansions.expansion.FULL_CAPACITY_BUDGET", 10**9)
     assert whole.predict_then_learn_many(X, y).tolist() == predictions.tolist()
     assert growing.support_vectors() == whole.support_vectors()
     assert 1024 < growing.n_support_vectors <= 1200

@@ -51,11 +51,11 @@ def test_a_fresh_model_has_a_summary(model):
 
 def test_features_of_a_model_with_lists(monkeypatch):
     """They are those of the same model with a table."""
-    monkeypatch.setattr(choose_storage, "THICK", 0)
+    monkeypatch.setattr(choose_storage, "THICK_RATIO", 0)
     found = []
     for thin in (1, 1e9):
-        monkeypatch.setattr(choose_storage, "THIN", thin)
-        monkeypatch.setattr(choose_storage, "THIN_LARGE", thin)
+        monkeypatch.setattr(choose_storage, "THIN_RATIO", thin)
+        monkeypatch.setattr(choose_storage, "THIN_RATIO_LARGE", thin)
         model = rb.RBPClassifier(10, RBF(0.5), seed=1)
         for t in range(300):
             x = {f"w{(t * t + i) % 31}": 1.0 + i for i in range(3)}

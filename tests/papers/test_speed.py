@@ -18,7 +18,7 @@ from river_budget.experiments.speed.timing import Comparison, Line
 @pytest.mark.parametrize(("dense", "zeros"), [(False, 0.3), (True, 0.3), (False, 0.0)])
 @pytest.mark.parametrize("budget", [1, 8, 30, 64, 130])  # groups of eight: 1, 1, 4, 8, 17
 def test_the_limit_computes_the_scores_of_the_model(budget, dense, zeros, monkeypatch):
-    monkeypatch.setattr(limits, "AT_A_TIME", 128)
+    monkeypatch.setattr(limits, "EXAMPLES_PER_CALL", 128)
     rng = np.random.default_rng(budget)
     X = rng.normal(size=(300, 6)) * (rng.random((300, 6)) >= zeros)
     if zeros:

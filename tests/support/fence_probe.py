@@ -72,23 +72,23 @@ def of_calls(block):
 
 def of_the_short_way(table, words):
     """What model/calls/fast_path.py keeps, and the places of names."""
-    yield "entry", table.at_once.entry
-    for kept in table.at_once.kept:
+    yield "entry", table.fast_path.entry
+    for kept in table.fast_path.kept:
         if isinstance(kept, np.ndarray) and kept.dtype == np.int64 and len(kept) == 9:
             yield "names of a row", kept
     row = table._new_row()
     for name, array in zip(("row", "target", "weight", "scores"), row.arrays[2:6], strict=True):
         yield f"{name} of an example", array
     yield "addresses of an example", row.addresses
-    strangers = words.at_once.kept[-1]
-    assert len(strangers) == words.at_once.list.room
+    strangers = words.fast_path.kept[-1]
+    assert len(strangers) == words.fast_path.list.room
     yield "strangers", strangers
-    listed = words.at_once.list.arrays[2]
+    listed = words.fast_path.list.arrays[2]
     for name in listed.__slots__:
         array = getattr(listed, name)
         if name not in ("starts", "places"):  # parts of one array
             yield f"{name} of a listed example", array
-    yield "starts and places of a listed example", np.asarray(words.at_once.list.places)
+    yield "starts and places of a listed example", np.asarray(words.fast_path.list.places)
     vacant, features = words.features.vacant, words.features
     yield from (("vacant places", vacant.places), ("how many are vacant", vacant.left))
     yield from (("names at places", features.names_at), ("given back", features.given_back))

@@ -246,7 +246,11 @@ def check_heavy(block):
 
 def set_limits(thin, thin_large, roomy):
     """When models take lists, and for how many names."""
-    choose_storage.THIN, choose_storage.THIN_LARGE, choose_storage.ROOMY = thin, thin_large, roomy
+    choose_storage.THIN_RATIO, choose_storage.THIN_RATIO_LARGE, choose_storage.PLACES_PER_NAME = (
+        thin,
+        thin_large,
+        roomy,
+    )
 
 
 class Fuzzer:
@@ -615,7 +619,11 @@ def run(
 
     `names="collide"`: names whose keys collide, and examples that act (odd_examples.py). `every`: print how far it is.
     """
-    limits = choose_storage.THIN, choose_storage.THIN_LARGE, choose_storage.ROOMY
+    limits = (
+        choose_storage.THIN_RATIO,
+        choose_storage.THIN_RATIO_LARGE,
+        choose_storage.PLACES_PER_NAME,
+    )
     with (
         fenced(fence_at) as fence,
         warnings.catch_warnings(),

@@ -65,7 +65,7 @@ class Overrun(AssertionError):
 def no_idle_workspaces(monkeypatch):
     """Every call gets scratch space of its own, and no later one is given it."""
     monkeypatch.setattr(calls, "_idle", [])
-    monkeypatch.setattr(calls, "MOST_IDLE", 0)
+    monkeypatch.setattr(calls, "IDLE_WORKSPACES", 0)
 
 
 def protect(address, nbytes, how):
@@ -180,10 +180,10 @@ class Fence:
         return self.octets(int(nbytes), LINE)
 
     def room_for(self, nbytes, slots):
-        """For `blocks._room_for`: `growing` knows what belongs to a block that may grow."""
-        if not (slots and nbytes >= blocks.RESERVED_FROM and blocks._PRIVATE):
+        """For `blocks._zeros_for_block`: `growing` knows what belongs to a block that may grow."""
+        if not (slots and nbytes >= blocks.RESERVED_FROM_BYTES and blocks._PRIVATE_MAPPING):
             return self.zeros(nbytes)
-        whole, region = self.octets(nbytes, LINE, (blocks.RESERVED - 1) * nbytes)
+        whole, region = self.octets(nbytes, LINE, (blocks.RESERVED_TIMES - 1) * nbytes)
         self.growing[whole.ctypes.data] = region
         return whole[:nbytes]
 
@@ -224,11 +224,11 @@ class Fence:
         return copy
 
     def memory(self, n):
-        """For `calls._whole_numbers`."""
+        """For `calls._integers`."""
         return self.octets(8 * n, 8).view(np.int64)
 
     def one(self, *shape):
-        """For `calls._one`."""
+        """For `calls._array_and_view`."""
         array = self.like(np.zeros(shape))
         return array, memoryview(array.reshape(-1))
 
@@ -294,8 +294,8 @@ def _twins_of(fence):
             return
         defaults = {
             "rows": calls.NO_ROWS,
-            "targets": calls.NONE,
-            "weights": calls.NONE,
+            "targets": calls.NO_NUMBERS,
+            "weights": calls.NO_NUMBERS,
             "scores": calls.NO_ROWS,
         }
         given = defaults | dict(zip(defaults, arrays, strict=False)) | named
@@ -326,14 +326,14 @@ def guarded(behind=True, reserved_from=2**13):
     allocate, lengthened = blocks.allocate, blocks.lengthened
     changes = {
         (blocks, "zeros"): fence.zeros,
-        (blocks, "_room_for"): fence.room_for,
-        (blocks, "RESERVED_FROM"): reserved_from,
+        (blocks, "_zeros_for_block"): fence.room_for,
+        (blocks, "RESERVED_FROM_BYTES"): reserved_from,
         (blocks, "allocate"): lambda **fields: slots_in_lines(allocate, **fields),
         (blocks, "lengthened"): lambda block, slots: fence.lengthened(lengthened, block, slots),
-        (calls, "_one"): fence.one,
-        (calls, "_whole_numbers"): fence.memory,
+        (calls, "_array_and_view"): fence.one,
+        (calls, "_integers"): fence.memory,
         (calls, "_idle"): [],
-        (calls, "MOST_IDLE"): 0,
+        (calls, "IDLE_WORKSPACES"): 0,
         (calls.Call, "__init__"): begin,
         (calls.Call, "run"): run,
         **for_ever,

@@ -58,7 +58,7 @@ def in_lists(model):
 
 def stored_as(monkeypatch, lists):
     """Models keep lists, or tables."""
-    for name in ("THIN", "THIN_LARGE"):
+    for name in ("THIN_RATIO", "THIN_RATIO_LARGE"):
         monkeypatch.setattr(choose_storage, name, 1 if lists else 1e9)
-    for name in ("THICK", "THICK_LARGE"):
+    for name in ("THICK_RATIO", "THICK_RATIO_LARGE"):
         monkeypatch.setattr(choose_storage, name, 0 if lists else 1e9)

@@ -241,7 +241,7 @@ CORE = [
     ),
     Mutant(
         "core/simd/argmin.py",
-        "        return builder.and_(light, _are_there(builder, start, n))\n",
+        "        return builder.and_(light, _in_range(builder, start, n))\n",
         "        return light\n",
         "least",
         "lightest or least or number",
@@ -253,7 +253,13 @@ CORE = [
         "least",
         "",
     ),
-    Mutant("core/simd/trigonometry.py", "FAR = 1.5e6", "FAR = 1.5e10", "numerics", "quarter"),
+    Mutant(
+        "core/simd/trigonometry.py",
+        "LARGEST_ANGLE = 1.5e6",
+        "LARGEST_ANGLE = 1.5e10",
+        "numerics",
+        "quarter",
+    ),
     Mutant(
         "core/passes/window/water_levels.py",
         "room_v = room_above(v, n_v, covered, depth)",
@@ -404,7 +410,7 @@ SHELLS = [
     ),
     Mutant(
         "saving/container.py",
-        "if EXPANSION * length > max_bytes:",
+        "if JSON_EXPANSION * length > max_bytes:",
         "if length > max_bytes:",
         "saving",
         "large or too or unfold",
@@ -504,7 +510,7 @@ EARLIER = [
     ),
     Mutant(
         "algorithms/window/sbp.py",
-        "(pulls >= 0.0) & (pulls <= LONGEST)",
+        "(pulls >= 0.0) & (pulls <= LONGEST_STEP)",
         "pulls >= 0.0",
         "saving",
         "forged_arrays",
@@ -519,8 +525,8 @@ EARLIER = [
     # pandas' own frames and series without narwhals
     Mutant(
         "model/inputs/frames.py",
-        " and not np.isnan(values).any())",
-        ")",
+        " and not np.isnan(values).any()\n",
+        "\n",
         "frames",
         "targets_are_read",
     ),
@@ -608,8 +614,8 @@ EARLIER = [
     ),
     Mutant(
         "core/simd/vector_ops.py",
-        'builder.fcmp_unordered("!=", eight',
-        'builder.fcmp_ordered("!=", eight',
+        'builder.fcmp_unordered("!=", load_eight',
+        'builder.fcmp_ordered("!=", load_eight',
         "errors",
         "among_zeros",
     ),
@@ -684,7 +690,7 @@ PROMISES = [
     ),
     Mutant(
         "model/base/copying.py",
-        '{"block": block, "at_once": AtOnce(), **own}',
+        '{"block": block, "fast_path": FastPath(), **own}',
         '{"block": block, **own}',
         "fast_path",
         "original_does_not",
@@ -713,7 +719,7 @@ PROMISES = [
     ),
     Mutant(
         "model/calls/batch_passes.py",
-        "stop = min(done + AT_A_TIME, len(rows))",
+        "stop = min(done + EXAMPLES_PER_CALL, len(rows))",
         "stop = len(rows)",
         "threads",
         "ctrl_c",
@@ -773,7 +779,10 @@ PROMISES = [
         "auto_replay",
     ),
     Mutant(
-        "core/simd/table_sums.py", "// TOGETHER * TOGETHER, results", "// 1, results", "row_sums"
+        "core/simd/table_sums.py",
+        "// ROWS_TOGETHER * ROWS_TOGETHER, results",
+        "// 1, results",
+        "row_sums",
     ),
     Mutant(
         "core/expansion/products_ahead.py",
@@ -784,8 +793,8 @@ PROMISES = [
     ),
     Mutant(
         "core/rounds/stream_warnings.py",
-        "head.judged <= MANY_OF_ONE",
-        "head.judged < MANY_OF_ONE",
+        "head.judged <= EXAMPLES_OF_ONE_CLASS",
+        "head.judged < EXAMPLES_OF_ONE_CLASS",
         "advice",
         "one_class",
     ),
@@ -842,15 +851,15 @@ PROMISES = [
     ),
     Mutant(
         "model/calls/calls.py",
-        "            self.space[: layout.WIPED] = 0\n",
+        "            self.space[: layout.WIPED_BYTES] = 0\n",
         "            pass\n",
         "frames bounds",
         "AutoKernel or one_workspace",
     ),
     Mutant(
         "model/calls/calls.py",
-        "kept.longest >= longest and kept.at_once",
-        "kept.at_once",
+        "kept.longest >= longest\n            and kept.n_examples",
+        "kept.n_examples",
         "bounds",
         "one_workspace",
     ),
@@ -893,8 +902,8 @@ PROMISES = [
     Mutant("core/vectors/table.py", "    note_change(model, target)\n", "", "coming"),
     Mutant(
         "core/block/blocks.py",
-        "    if not needs & _AUTO:  # which",
-        "    if needs & _KERNEL:  # which",
+        "    if not needs & _AUTO:  # AutoKernel",
+        "    if needs & _KERNEL:  # AutoKernel",
         "by_address",
         "not_ready",
     ),
@@ -926,7 +935,7 @@ PROMISES = [
     ),
     Mutant(
         "model/calls/batch_passes.py",
-        "len(rows) >= MANY",
+        "len(rows) >= MANY_EXAMPLES",
         "len(rows) > 0",
         "by_address",
         "many_examples",
@@ -1193,7 +1202,7 @@ PROMISES = [
     ),
     Mutant(
         "model/base/copying.py",
-        "            self.become(before)\n            batch.check()\n",
+        "            self.adopt(before)\n            batch.check()\n",
         "            batch.check()\n",
         "errors",
         "large_batch",
@@ -1261,7 +1270,7 @@ PROMISES = [
     # A table is not laid out anew for every name, and taken up again when no more names come
     Mutant(
         "model/expansions/choose_storage.py",
-        "        few = n > THIN * len(beside)",
+        "        few = n > THIN_RATIO * len(beside)",
         "        few = False",
         "sparse",
         "laid_out_anew",
@@ -1290,22 +1299,22 @@ PROMISES = [
     # A model warns once of features without a scaler, of one class, of targets far from one, and of divergence
     Mutant(
         "core/rounds/stream_warnings.py",
-        "if head.vanished < MANY_FAR:",
-        "if head.vanished < 1000 * MANY_FAR:",
+        "if head.vanished < FAR_IN_A_ROW:",
+        "if head.vanished < 1000 * FAR_IN_A_ROW:",
         "advice",
         "without_a_scale",
     ),
     Mutant(
         "core/rounds/stream_warnings.py",
-        "if head.judged == SETTLED and not usual:",
-        "if head.judged == SETTLED and usual:",
+        "if head.judged == EXAMPLES_BEFORE_JUDGING and not usual:",
+        "if head.judged == EXAMPLES_BEFORE_JUDGING and usual:",
         "advice",
         "far_from_one",
     ),
     Mutant(
         "core/rounds/stream_warnings.py",
-        "head.error_size > WORSE * head.target_size",
-        "head.error_size < WORSE * head.target_size < 0.0",
+        "head.error_size > DIVERGED_TIMES * head.target_size",
+        "head.error_size < DIVERGED_TIMES * head.target_size < 0.0",
         "advice",
         "diverges",
     ),
@@ -1454,8 +1463,8 @@ PROMISES = [
     ),
     Mutant(
         "core/block/blocks.py",
-        "    copy = _room_for(len(block)",
-        "    return block\n    copy = _room_for(len(block)",
+        "    copy = _zeros_for_block(len(block)",
+        "    return block\n    copy = _zeros_for_block(len(block)",
         "ahead",
         "where_they_are",
     ),
@@ -1521,8 +1530,8 @@ PROMISES = [
     ),
     Mutant(
         "core/compiling/cache.py",
-        "        except Exception:  # damaged",
-        "        except KeyError:  # damaged",
+        "        except Exception:  # a damaged",
+        "        except KeyError:  # a damaged",
         "start",
         "damaged_cache",
     ),
@@ -1603,14 +1612,14 @@ PROMISES = [
     ),
     Mutant(
         "core/block/limits.py",
-        "head.gamma * norm > CANCELS_NARROW or norm > TOO_LONG",
-        "head.gamma * norm > CANCELS or norm > TOO_LONG",
+        "head.gamma * norm > CANCELS_NARROW or norm > LARGEST_NARROW_NORM",
+        "head.gamma * norm > CANCELS or norm > LARGEST_NARROW_NORM",
         "narrow",
         "origin",
     ),
     Mutant(
         "core/block/limits.py",
-        " or norm > TOO_LONG",
+        " or norm > LARGEST_NARROW_NORM",
         "",
         "narrow",
         "any_size",
@@ -1686,7 +1695,7 @@ PROMISES = [
     ),
     Mutant(
         "model/expansions/choose_storage.py",
-        "        if self.narrow:\n            return THIN, layout.UNLIMITED\n",
+        "        if self.narrow:\n            return THIN_RATIO, layout.UNLIMITED\n",
         "",
         "narrow",
         "thin",

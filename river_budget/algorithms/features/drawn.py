@@ -17,7 +17,7 @@ from ...model.base.base import StreamModel
 from ...model.calls.calls import Call
 from ...model.estimators.estimators import Transformer
 from ...model.inputs.batches import Batch
-from ...model.inputs.features import CHANGED, FeatureIndex
+from ...model.inputs.features import CHANGED_WHILE_READ, FeatureIndex
 from ...model.inputs.sparse_examples import Lists, by_key, order_of
 from ...model.inputs.targets import plain
 from ...model.one_writer import changes_the_model
@@ -123,7 +123,7 @@ class Drawn(StreamModel):
         twin.features.loosen(width)
         twin.features.plain = self.features.plain  # once there was a name that is not, for good
         blocks.views(twin.block).head.shuffled = 1
-        self.become(twin)
+        self.adopt(twin)
 
     def begin_with(self, names: list[Any]) -> None:
         super().begin_with(names)
@@ -162,7 +162,7 @@ class Drawn(StreamModel):
         some = -(-len(features) // OLDEST) if len(kept) <= len(unused) // OLDEST else len(features)
         unused[list(itertools.islice(features.places.values(), some))] = True
         features.forget(unused, kept)
-        self.at_once.follow()
+        self.fast_path.update_places()
 
     def _fill(self, names: Collection[Any]) -> None:
         """Vacant places are there: other names stay where they are, so that threads may go on."""
@@ -172,7 +172,7 @@ class Drawn(StreamModel):
         columns, (keys, ties) = self.columns_of(names, table.header), order_of(names)
         # a name that asks the model while it is written down may have taken places
         if len(features.vacant) < len(names) or table.block is not self.block:
-            raise RuntimeError(CHANGED)
+            raise RuntimeError(CHANGED_WHILE_READ)
         offered = features.vacant.last(len(names))
         table.numbers[offered] = columns
         table.keys[offered], table.ties[offered] = keys, ties
@@ -226,7 +226,7 @@ class Drawn(StreamModel):
                 new = features.unknown(x)
                 if 0 < len(new) <= len(features.vacant):
                     self._fill(new)
-            found = self.at_once.score(x)  # now that all of them are known
+            found = self.fast_path.score(x)  # now that all of them are known
             if found is not None:
                 return found
         return super()._score_list(x)

@@ -12,11 +12,11 @@ from ...core.block.limits import BOUND
 from ...core.passes.window import sbp as core
 from ...core.passes.window import window_choice as choice
 from ...core.rounds.calibration import STEEPEST
-from ...core.rounds.losses import LONGEST
+from ...core.rounds.losses import LONGEST_STEP
 from ...kernels import Kernel
 from ...model.calls.calls import Call
 from ...model.estimators.estimators import BudgetClassifier
-from ...model.expansions.expansion import FIRST_CAPACITY, GROWTH
+from ...model.expansions.expansion import FIRST_CAPACITY, GROWTH_FACTOR
 from ...model.one_writer import changes_the_model, looks_at_the_model
 from ...model.protocols import Rows
 from ...parameters import Mutable, boolean, not_negative, one_of, optional, positive, whole
@@ -155,7 +155,7 @@ class SBPClassifier(BudgetClassifier):
         labels, pulls = block.per_vector[[choice.LABELS, choice.PULLS], :count]
         if not (np.abs(labels) == 1.0).all() or np.sum(labels > 0.0) != state.positives:
             raise ValueError("its window has other labels")
-        if not ((pulls >= 0.0) & (pulls <= LONGEST)).all():
+        if not ((pulls >= 0.0) & (pulls <= LONGEST_STEP)).all():
             raise ValueError("the weights of its window are out of range")
         numbers = (state.norm2, state.bias, state.last_bias)
         if not _all_within(LARGE, block.coefficients, block.per_vector, *numbers):
@@ -203,7 +203,9 @@ class SBPClassifier(BudgetClassifier):
 
     def prepare(self) -> None:
         capacity = int(blocks.views(self.block).head.capacity)
-        self.resize_block(capacity=blocks.columns_for(min(GROWTH * capacity, self.window + 1)))
+        self.resize_block(
+            capacity=blocks.columns_for(min(GROWTH_FACTOR * capacity, self.window + 1))
+        )
 
     @property
     @looks_at_the_model

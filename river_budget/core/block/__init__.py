@@ -1,1 +1,1 @@
-"""The memory of a model: tables, sizes, codes, random numbers."""
+"""The memory of a model: its layout, allocation, limits, codes and random numbers."""

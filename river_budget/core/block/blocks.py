@@ -1,4 +1,4 @@
-"""Blocks for Python: made, grown and looked into (core/block/layout.py says what is in them)."""
+"""Allocate, resize and read blocks from Python (core/block/layout.py says what a block contains)."""
 
 from __future__ import annotations
 
@@ -37,53 +37,68 @@ from .layout import (
     read_header,
 )
 
-# Behind a large block with nodes memory is kept free for more. Where nobody has touched it, it takes no room.
-RESERVED_FROM, RESERVED = 2**20, 8  # bytes of the block; how many times as much there is then
-_PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)  # 0: not here
+# Address space is reserved behind a large block with nodes, so that it can grow without being copied. The
+# system assigns no memory to pages that were never written.
+RESERVED_FROM_BYTES, RESERVED_TIMES = (
+    2**20,
+    8,
+)  # bytes of a block, and the factor of address space it gets
+_PRIVATE_MAPPING = getattr(mmap, "MAP_PRIVATE", 0) | getattr(
+    mmap, "MAP_ANONYMOUS", 0
+)  # 0: not available
 
 
 def views(block: Any) -> Any:
-    """The model of a block, without scratch space. It holds the block, and so does each of its tables: another thread may
-    give the model a new one meanwhile."""
+    """The tables of a block as attributes, without scratch space.
+
+    The result and each of its tables keep the block alive: another thread may replace the model's block
+    meanwhile.
+    """
     return PlainModel(block.ctypes.data, 0, block)
 
 
 def table_of(model: Any) -> Any:
-    """The table of vectors, whose numbers are those of float32 in a narrow model."""
+    """The table of support vectors: in float32 in a narrow model, else in float64."""
     return model.narrow_vectors if model.head.narrow else model.vectors
 
 
 def state_of(block: Any, record: Any) -> Any:
-    """The algorithm's own record, of this type: alive as long as the block."""
+    """The algorithm's own record, of this type. It keeps the block alive."""
     return block[STATE_AT : STATE_AT + record.itemsize].view(record)[0]
 
 
 def zeros(nbytes: int) -> Any:
-    """So many zero bytes that start at a multiple of 64: vector code that reads across two cache lines
-    takes longer."""
+    """An array of zero bytes that starts at a multiple of 64.
+
+    Vector loads across two cache lines are slower.
+    """
     raw = np.zeros(nbytes + 64, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + nbytes]
 
 
-def _room_for(nbytes: int, slots: int) -> Any:
-    """The same for a block, with memory behind it if it has many nodes."""
-    if slots and nbytes >= RESERVED_FROM and _PRIVATE:
+def _zeros_for_block(nbytes: int, slots: int) -> Any:
+    """Zero bytes for a block, with address space reserved behind them if it is large and has nodes."""
+    if slots and nbytes >= RESERVED_FROM_BYTES and _PRIVATE_MAPPING:
         try:
-            return np.frombuffer(mmap.mmap(-1, RESERVED * nbytes, _PRIVATE), np.uint8)[:nbytes]
-        except (OSError, MemoryError):  # so much is not allowed
+            return np.frombuffer(
+                mmap.mmap(-1, RESERVED_TIMES * nbytes, _PRIVATE_MAPPING), np.uint8
+            )[:nbytes]
+        except (OSError, MemoryError):  # the system refuses to reserve so much
             pass
     return zeros(nbytes)
 
 
 def columns_for(vectors: int, narrow: bool = False) -> int:
-    """The capacity for so many vectors: an odd number of cache lines, as strides of a power of two
-    make the rows of a matrix compete for the same places in the cache."""
+    """The capacity for so many vectors: an odd number of cache lines per row.
+
+    With a stride that is a power of two the rows of a matrix would compete for the same sets of the cache.
+    """
     in_a_line = 16 if narrow else 8
     return in_a_line * (-(-vectors // in_a_line) | 1)
 
 
-# As numbers of Python: an enumeration takes ten times as long to add up
+# As plain integers: `|` of enumeration members takes ten times as long
 _AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
 _OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
 _CLASSES, _LISTS, _HEAVY = int(Need.CLASSES), int(Need.LISTS), int(Need.HEAVY)
@@ -92,12 +107,12 @@ _NOTHING = dict.fromkeys(HEADER.names or (), 0)
 
 
 def _header(fields: Mapping[str, Any]) -> Any:
-    """The header of a block with these fields; others are 0."""
+    """The header of a block with these fields, and those that follow from them; others are 0."""
     return Header(**{**_NOTHING, **fields, **_derived(fields)})
 
 
 def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
-    """The sizes that follow from the others: a block with slots keeps no table of vectors, but lists."""
+    """The header fields that follow from others; a block with slots has sparse lists, no table of vectors."""
     width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
     listed = int(fields.get("slots", 0)) > 0
     return {
@@ -111,9 +126,9 @@ def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _needs(fields: Mapping[str, Any], listed: bool) -> int:
-    """What passes over such a block may need (core/compiling/by_address.py)."""
+    """The shared functions that passes over such a block may need (core/compiling/by_address.py)."""
     needs = int(fields.get("needs", 0)) & ~_OF_BLOCKS
-    if not needs & _AUTO:  # which knows classes by itself
+    if not needs & _AUTO:  # AutoKernel has functions for classes of its own
         needs |= _CLASSES * (fields.get("task", 0) == Task.MULTICLASS)
     if needs & _KERNEL:
         needs |= _OTHER_KERNELS * (fields.get("kernel", 0) != Kernel.RBF)
@@ -123,21 +138,19 @@ def _needs(fields: Mapping[str, Any], listed: bool) -> int:
     return int(needs)
 
 
-_SIZE_FIELDS = (*SIZES, *DERIVED, "custom", "arity")  # what a layout follows from
+_SIZE_FIELDS = (*SIZES, *DERIVED, "custom", "arity")  # these fields determine the layout
 _Sizes: Any = namedtuple("_Sizes", _SIZE_FIELDS)  # type: ignore[misc]
 _sizes_in: Any = operator.attrgetter(*_SIZE_FIELDS)
 
 
 def _layout_of(h: Any) -> tuple[dict[str, int], int, int]:
-    """Where the tables of a block with this header begin, where it ends, and the bytes of scratch space that a pass over
-    it may need."""
-    return _layout_for(
-        _Sizes(*map(int, _sizes_in(h)))
-    )  # int: what is kept serves all that are equal
+    """({table: its offset}, the size of the block, bytes of scratch space) for a block with this header."""
+    return _layout_for(_Sizes(*map(int, _sizes_in(h))))  # int: one cache key for 8 and np.int64(8)
 
 
 @functools.lru_cache(256)  # many models have the same sizes
 def _layout_for(h: Any) -> tuple[dict[str, int], int, int]:
+    """The same, cached by the fields that determine it."""
     end, places = TABLES_AT, {}
     for name, (kind, shape) in BLOCK_TABLES.items():
         places[name] = end
@@ -158,8 +171,11 @@ def scratch_size(fields: Mapping[str, Any]) -> int:
 
 @functools.cache
 def stamp_of(record: Any) -> int:
-    """A number for this layout of a block whose algorithm keeps such a record."""
-    if np.dtype(record).itemsize > STATE_SIZE:  # it would reach into the tables
+    """A hash of the layout of blocks whose algorithm has this record.
+
+    A pass over a block of another layout would read the wrong numbers, so models compare it.
+    """
+    if np.dtype(record).itemsize > STATE_SIZE:  # it would overlap the tables
         raise TypeError(
             f"the state of an algorithm may take {STATE_SIZE} bytes, not {np.dtype(record).itemsize}"
         )
@@ -171,17 +187,20 @@ def stamp_of(record: Any) -> int:
 
 
 def allocate(**fields: Any) -> Any:
-    """A new block with these header fields, of which SIZES set its size."""
+    """A new block with these header fields; all tables are 0. The fields of SIZES determine its size."""
     h = _header(fields)
     places, end, scratch = _layout_of(h)
     found = {f"at_{name}": place for name, place in places.items() if name != "vectors"}
-    block = _room_for(end, h.slots)
+    block = _zeros_for_block(end, h.slots)
     header_format.pack_into(block, 0, *h._replace(scratch=scratch, **found))
     return block
 
 
 def resized(block: Any, **sizes: int) -> Any:
-    """A copy with other SIZES, or other fields; what is new holds zeros, and so does the room: its algorithm fills it anew."""
+    """A copy of a block with other header fields; what its tables gain is 0.
+
+    The table `room` is 0 throughout: the algorithm, which alone knows its layout, fills it again.
+    """
     old_at = block.ctypes.data
     old = read_header(old_at)
     new_block = allocate(**old._asdict() | sizes)
@@ -203,8 +222,10 @@ def resized(block: Any, **sizes: int) -> Any:
 
 
 def lengthened(block: Any, slots: int) -> Any:
-    """The same block with the memory behind it, if enough for so many slots was kept free: its header says later that
-    it has them. Else None."""
+    """The same memory as a longer block, for so many slots, if that much was reserved behind it; else None.
+
+    The header is not changed: the caller writes the number of slots when the new ones are ready.
+    """
     end = block_size(read_header(block.ctypes.data)._asdict() | {"slots": slots})
     whole = block.base
     kept = getattr(whole, "base", None)
@@ -215,52 +236,52 @@ def lengthened(block: Any, slots: int) -> Any:
 
 def aligned(block: Any) -> Any:
     """A copy of a block that starts at a multiple of 64 bytes."""
-    copy = _room_for(len(block), _whole(block, "slots"))
+    copy = _zeros_for_block(len(block), _integer(block, "slots"))
     copy[:] = block
     return copy
 
 
-_whole_at, _real_at = struct.Struct("=q").unpack_from, struct.Struct("=d").unpack_from
+_integer_at, _real_at = struct.Struct("=q").unpack_from, struct.Struct("=d").unpack_from
 _AT = {name: place[1] for name, place in (HEADER.fields or {}).items()}
 
 
-def _whole(block: Any, field: str) -> int:
-    """A field of the header, read at once: this is done at every call."""
-    found: int = _whole_at(block, _AT[field])[0]
+def _integer(block: Any, field: str) -> int:
+    """An integer field of the header, without unpacking the others: every call reads some."""
+    found: int = _integer_at(block, _AT[field])[0]
     return found
 
 
 def reals(block: Any, *fields: str) -> list[float]:
-    """Numbers of the header in the same way."""
+    """Floating-point fields of the header, read in the same way."""
     return [_real_at(block, _AT[field])[0] for field in fields]
 
 
 def real_of_state(block: Any, kind: Any, field: str) -> float:
-    """A number of the algorithm's own record."""
+    """A floating-point field of the algorithm's own record."""
     found: float = _real_at(block, STATE_AT + kind.fields[field][1])[0]
     return found
 
 
 def field_of(block: Any, field: str) -> Any:
-    """A whole number of the header as an array."""
+    """An integer field of the header as an array of one, which writes through to the block."""
     return block[_AT[field] : _AT[field] + 8].view(np.int64)
 
 
 def stamp_in(block: Any) -> int:
-    """The number of the layout in which a block was made."""
-    return _whole(block, "stamp") if len(block) >= TABLES_AT else 0
+    """The stamp of the layout in which a block was made (`stamp_of`)."""
+    return _integer(block, "stamp") if len(block) >= TABLES_AT else 0
 
 
 def width_in(block: Any) -> int:
-    """Features that a block has room for."""
-    return _whole(block, "width")
+    """The number of features that a block has room for."""
+    return _integer(block, "width")
 
 
 def scratch_in(block: Any) -> int:
     """Bytes of scratch space that a pass over this block may need."""
-    return _whole(block, "scratch")
+    return _integer(block, "scratch")
 
 
 def scratch_for(block: Any) -> Any:
-    """Scratch space of that size."""
+    """Scratch space for passes over this block."""
     return zeros(scratch_in(block))

@@ -1,4 +1,4 @@
-"""Small integers by which kernels, tasks and maintenance reach the compiled layer."""
+"""Enumerations whose integers stand for tasks, kernels and maintenance strategies in compiled code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class Task(enum.IntEnum):
-    """What the scores are for."""
+    """What a model learns; decides how many outputs it has and what targets are."""
 
     BINARY = 0  # one output, targets -1 and +1
     MULTICLASS = 1  # one output per class, targets are column numbers
@@ -14,7 +14,7 @@ class Task(enum.IntEnum):
 
 
 class Kernel(enum.IntEnum):
-    """k(a, b)."""
+    """Kernel functions k(a, b)."""
 
     RBF = 0
     LAPLACIAN = 1
@@ -24,7 +24,7 @@ class Kernel(enum.IntEnum):
 
 
 class Maintenance(enum.IntEnum):
-    """How a full model makes room."""
+    """How a model at its budget makes room for a new vector."""
 
     REMOVE_OLDEST = 0
     REMOVE_RANDOM = 1
@@ -34,7 +34,10 @@ class Maintenance(enum.IntEnum):
 
 
 class Strategy(enum.IntEnum):
-    """Which pass a maintenance needs: compiled with one of these as a constant, a pass leaves out the rest."""
+    """Groups of maintenance strategies.
+
+    Each is a constant in a pass of its own, which leaves out the code of the rest.
+    """
 
     REMOVE = 0  # removing vectors
     PAIRS = 1  # merging pairs
@@ -43,21 +46,21 @@ class Strategy(enum.IntEnum):
 
 
 class Method(enum.IntEnum):
-    """How more than two vectors become one."""
+    """How more than two vectors are merged into one."""
 
     CASCADE = 0
     GRADIENT = 1
 
 
 class Choice(enum.IntEnum):
-    """Which vector is projected on the others."""
+    """Which vector is projected onto the others."""
 
     SMALLEST = 0
     BEST = 1
 
 
 class Objective(enum.IntEnum):
-    """What the place of a merged vector optimises."""
+    """The objective that the merged vector optimises."""
 
     DEGRADATION = 0
     EQ21 = 1

@@ -1,8 +1,9 @@
-"""Where everything is: the block that is a model, and the scratch space that a pass needs beside it.
+"""The memory layout of a model's block, and of the scratch space that a pass uses beside it.
 
-A block is one array of bytes: the header, the algorithm's own record, and the tables of BLOCK_TABLES. Scratch
-space holds the rows of SCRATCH_ROWS, and behind them the heap, for a moment's use. All sizes, places and the
-attributes that compiled functions see (`model.vectors`, `model.row`) follow from these two tables.
+A block is one array of bytes: the header, the algorithm's own record, and the tables of BLOCK_TABLES.
+Scratch space holds the rows of SCRATCH_ROWS, and behind them the heap: temporary memory that a function
+uses within one call. All sizes, offsets and the attributes that compiled functions read (`model.vectors`,
+`model.row`) follow from these two dicts.
 
 Columns from `count` on are padding: their coefficients are 0, all other tables may hold any finite number
 there. Block, scratch space and every table start at multiples of 64 bytes.
@@ -18,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from ..compiling.array_views import carver, f32_matrix, f64, f64_matrix, i32, i64, i64_matrix, intp
-from ..compiling.model_type import give_attributes, give_constructor
+from ..compiling.model_type import register_attributes, register_constructor
 from ..simd.registers import LANES
 
-_SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"  # of tables
-_DERIVED = "dense linked heads pieces jotted"  # sizes that follow from these
+# Set table sizes
+_SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"
+_DERIVED = "dense linked heads pieces jotted"  # computed from these
 _INTEGERS = (
     f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
@@ -42,105 +44,108 @@ HEADER = np.dtype(
     )
 )
 SIZES, DERIVED = tuple(_SIZES.split()), tuple(_DERIVED.split())
-# The same as numbers of Python, which are read at once.
+# The header as Python numbers: one struct.unpack reads all fields.
 Header: Any = namedtuple("Header", HEADER.names or ())  # type: ignore[misc]
 header_format = struct.Struct(f"={len(_INTEGERS.split())}qQ{len(_REALS.split())}d")
-STATE_AT = -(-HEADER.itemsize // 64) * 64  # behind the header comes the algorithm's own record
-STATE_SIZE = 192
+STATE_AT = -(-HEADER.itemsize // 64) * 64  # the algorithm's own record follows the header
+STATE_SIZE = 192  # bytes reserved for this record
 TABLES_AT = STATE_AT + STATE_SIZE
-BRIEF = 31  # numbers of a vector whose places in a table are noted, in a model with heavy ones
+# In a model with long vectors: the largest number of entries of a vector whose features are noted in `brief`
+BRIEF_ENTRIES = 31
 UNLIMITED = 2**62  # the budget of a model without one
 
-TOGETHER = 4  # examples whose products with a vector are computed when it is loaded
-CHANGES = 16  # of vectors, that are noted for examples to come
-SEARCH_ROWS = 9  # rows of heap that a search for merge partners needs; nothing else needs as many
+TOGETHER = 4  # consecutive examples whose products with a vector are computed in one pass over it
+CHANGES = 16  # the last vectors written that are remembered, to correct such products
+SEARCH_ROWS = 9  # heap rows that a search for merge partners needs, the largest user of the heap
 
 header_at = carver(HEADER, 0)
 
-# A number of a vector that is kept with its place, in the list of its vector and in the column of its feature
-# (core/vectors/sparse_nodes.py). Number 0 is none.
+# A node: one stored entry of a sparse vector. It is in the list of its vector and in the column of its
+# feature (core/vectors/sparse_nodes.py). Node 0 means none.
 NODE = np.dtype(
     (
         np.record,
         [
             ("value", "f8"),
-            ("vector", "u4"),  # an index, whose sign nobody needs to ask for
+            ("vector", "u4"),  # unsigned: an index needs no check whether it counts from the end
             ("feature", "i4"),
-            ("after", "i4"),  # the next of the vector
-            ("before", "i4"),  # the one before it
+            ("after", "i4"),  # the next node of the same vector
+            ("before", "i4"),  # the previous one
         ],
     )
 )
-# The nodes of a feature: `count` of them from `first` on, in a piece of 2^(kind - 1)
+# A column: the `count` nodes of a feature from `first` on, in a piece of memory for 2^(kind - 1) nodes
 COLUMN = np.dtype((np.record, [("first", "i4"), ("count", "i4"), ("kind", "i4")]))
 NODE_SIZE, COLUMN_SIZE = np.int64(NODE.itemsize), np.int64(COLUMN.itemsize)
-PIECES = 32  # kinds of pieces
+PIECES = 32  # sizes of pieces: 1, 2, 4, .. nodes
 nodes_at, columns_at = carver(NODE), carver(COLUMN)
-WIPED = 128  # bytes of the first rows of scratch space: they hold 0 before another model uses it
+# Bytes: the first two scratch rows, which are set to 0 before another model uses them
+WIPED_BYTES = 128
 
-# Every table: its kind, and its shape from the header. The first one has its place right behind the record.
+# {table: (its type, its shape from the header)}. The first one begins right behind the record.
 BLOCK_TABLES: dict[str, Any] = {
-    # A row per feature; or, in a model with slots, lists of the numbers that are not 0 (core/vectors/stored.py).
+    # The support vectors: a row per feature. Empty in a model with slots, which keeps sparse lists instead
+    # (core/vectors/stored.py).
     "vectors": (f64_matrix, lambda h: (h.dense, h.capacity)),
-    # The same in float32 (core/vectors/table32.py), of a model that is narrow: then the table above is empty.
+    # The same in float32 (core/vectors/table32.py), in a narrow model: then the table above is empty.
     "narrow_vectors": (f32_matrix, lambda h: (h.narrow * h.width, h.capacity)),
     "coefficients": (f64_matrix, lambda h: (h.outputs, h.capacity)),  # times head.scale
-    "norms": (f64, lambda h: (h.capacity,)),  # what norm_of (rows.py) says of each
-    "arrivals": (i64, lambda h: (h.capacity,)),  # the order in which vectors came
+    "norms": (f64, lambda h: (h.capacity,)),  # norm_of each (core/expansion/kernel_rows.py)
+    "arrivals": (i64, lambda h: (h.capacity,)),  # the arrival number of each: its age
     "per_vector": (f64_matrix, lambda h: (h.per_vector, h.capacity)),  # the algorithm's own rows
     "factor": (f64_matrix, lambda h: (h.factored * h.capacity, h.capacity)),  # of K^-1
-    "keys": (f64, lambda h: (h.width,)),  # the order in which features are summed up
-    "ties": (i32, lambda h: (h.width,)),  # and that of features whose keys are equal
+    "keys": (f64, lambda h: (h.width,)),  # sort key of each feature: the order of summation
+    "ties": (i32, lambda h: (h.width,)),  # a second sort key, for features with equal keys
     "columns": (columns_at, lambda h: (h.linked,)),  # the nodes of every feature
     "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
-    "pieces": (i64_matrix, lambda h: (2, h.pieces)),  # of nodes, that nobody has
-    # Of a model with heavy vectors (core/budget/long_vectors.py).
-    "multipliers": (f64, lambda h: (h.heavy * h.capacity,)),  # of what is stored of each vector
-    "lengths": (i64, lambda h: (h.heavy * h.capacity,)),  # how many numbers that is
-    "strains": (f64, lambda h: (h.heavy * h.capacity,)),  # of errors in what is kept of it
-    "unsorted": (i64, lambda h: (h.heavy * h.capacity,)),  # so many nodes at the head of its list
-    "brief": (i64_matrix, lambda h: (h.heavy * h.capacity, BRIEF + 1)),  # columns of a table
-    "distances": (f64_matrix, lambda h: (h.heavy * h.capacity, h.capacity)),
-    "room": (f64, lambda h: (h.room,)),  # numbers that the algorithm carves for itself
-    "nodes": (nodes_at, lambda h: (h.slots,)),  # behind all others, so that more can follow
+    "pieces": (i64_matrix, lambda h: (2, h.pieces)),  # free pieces of each size: first, count
+    # Of a model with long vectors (core/budget/long_vectors.py).
+    "multipliers": (f64, lambda h: (h.heavy * h.capacity,)),  # factor on each stored vector
+    "lengths": (i64, lambda h: (h.heavy * h.capacity,)),  # stored entries of each vector
+    "strains": (f64, lambda h: (h.heavy * h.capacity,)),  # growth of rounding errors in distances
+    "unsorted": (i64, lambda h: (h.heavy * h.capacity,)),  # unsorted nodes at the head of each list
+    # features of a vector with few entries, behind one more than their number (0: too many)
+    "brief": (i64_matrix, lambda h: (h.heavy * h.capacity, BRIEF_ENTRIES + 1)),
+    "distances": (f64_matrix, lambda h: (h.heavy * h.capacity, h.capacity)),  # between vectors
+    "room": (f64, lambda h: (h.room,)),  # memory in which the algorithm keeps tables of its own
+    "nodes": (nodes_at, lambda h: (h.slots,)),  # last, so that a block can grow in place
 }
 SCRATCH_ROWS: dict[str, Any] = {
     "note": (f64, lambda h: (8,)),  # what a pass notes for the next call with the same model
-    "n_emptied": (i64, lambda h: (8,)),  # first: how many features `emptied` holds
-    "function_at": (i64, lambda h: (8,)),  # first: the address of a kernel function
-    # Of examples to come (core/expansion/products_ahead.py): which they are; groups of eight vectors of which one was written; norms.
+    "n_emptied": (i64, lambda h: (8,)),  # [0]: how many features `emptied` lists
+    "function_at": (i64, lambda h: (8,)),  # [0]: the address of a user's kernel function
+    # Products with the next examples (core/expansion/products_ahead.py): which examples (fields in
+    # core/block/written_vectors.py), the groups of eight vectors written since, and the norms of the
+    # examples.
     "coming": (i64, lambda h: (8,)),
     "changes": (i64, lambda h: (CHANGES,)),
     "norms_ahead": (f64, lambda h: (2 * TOGETHER,)),
-    "ahead": (f64_matrix, lambda h: (TOGETHER, h.capacity)),  # products of theirs with all vectors
+    "ahead": (f64_matrix, lambda h: (TOGETHER, h.capacity)),  # their products with all vectors
     "row": (f64, lambda h: (h.capacity,)),  # kernel values of an example with all vectors
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
-    "buffer": (f64, lambda h: (h.capacity,)),
-    "nonzero": (i64, lambda h: (h.width + 1,)),  # of a vector that was taken out: where it is not 0
-    "x": (f64, lambda h: (h.width + 1,)),  # and what stands there
-    "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, where distances are
-    "other": (f64, lambda h: (h.custom * h.width,)),  # another, for a kernel function
-    # in float32, what examples hold whose products are computed together
+    "buffer": (f64, lambda h: (h.capacity,)),  # a temporary row
+    "nonzero": (i64, lambda h: (h.width + 1,)),  # features of a vector read from the support
+    "x": (f64, lambda h: (h.width + 1,)),  # and its values
+    "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, for distances
+    "other": (f64, lambda h: (h.custom * h.width,)),  # a second one, for a user's kernel function
+    # The values of the next examples in float32, in a narrow model
     "narrow_values": (f64, lambda h: (h.jotted,)),
-    "emptied": (i64, lambda h: (h.linked,)),  # features without numbers, as far as there is room
-    "needs": (i64, lambda h: (h.pieces,)),  # how many pieces of nodes an example asks for
+    "emptied": (i64, lambda h: (h.linked,)),  # features that no vector uses any more
+    "needs": (i64, lambda h: (h.pieces,)),  # pieces of each size that an example needs
 }
-ADDRESSES = (
-    "state",
-    "room",
-    "heap",
-)  # attributes that are raw addresses: the caller chooses type and shape
+# Attributes that are raw addresses: the caller chooses type and shape
+ADDRESSES = ("state", "room", "heap")
 
 
 def heap_numbers(h: Any) -> Any:
-    """How many numbers the heap holds: rows for a search, the members of a merging, and the desk, which is what an
-    algorithm asks for besides."""
-    search = SEARCH_ROWS * (h.capacity + LANES)  # which is filled up to whole vectors of float32
+    """The size of the heap in numbers: rows of a partner search, members of a merge, the algorithm's desk."""
+    search = SEARCH_ROWS * (h.capacity + LANES)  # + LANES: rows of float32 are padded to sixteen
     merging = h.arity * (h.arity + h.outputs + h.width + 10) + 2 * h.outputs + h.width + 1
     return search + merging + h.desk
 
 
 def _volume(shape: tuple[Any, ...]) -> Any:
+    """The product of the sizes, which may be words in generated code."""
     first, *others = shape
     for size in others:
         first = first * size
@@ -164,7 +169,7 @@ def place_of(name: str, block: Any, memory: Any, h: Any) -> tuple[Any, ...]:
     return ((place + 63) & -64,)  # the heap
 
 
-give_attributes(
+register_attributes(
     HEADER,
     {"head": header_at.kind}
     | {name: kind.kind for name, (kind, _) in (BLOCK_TABLES | SCRATCH_ROWS).items()}
@@ -174,8 +179,11 @@ give_attributes(
 
 
 class PlainModel:
-    """A model for Python: the same attributes as in compiled code. `held`: the array in which the block is, if what is
-    looked at must not vanish; without it the memory belongs to the caller."""
+    """A model for Python, with the same attributes as in compiled code.
+
+    held: the array of the block, which then stays alive with this object; without it the caller keeps it
+    alive.
+    """
 
     __slots__ = ("block", "held", "memory")
 
@@ -193,12 +201,12 @@ class PlainModel:
 
 
 def read_header(block: int) -> Any:
-    """What stands in the header of the block at an address."""
+    """The header of the block at an address, as a tuple of Python numbers."""
     return Header(*header_format.unpack(ctypes.string_at(int(block), HEADER.itemsize)))
 
 
 def attribute(name: str, block: int, memory: int, h: Any) -> Any:
-    """What `model.name` is for Python, where h is the header."""
+    """The attribute `model.name` for Python, where h is the header."""
     place = place_of(name, block, memory, h)
     if name in ADDRESSES:
         return place[0]
@@ -207,14 +215,14 @@ def attribute(name: str, block: int, memory: int, h: Any) -> Any:
 
 
 def table_in(block: Any, name: str) -> Any:
-    """A table of a block, which holds the block."""
+    """A table of a block, as an array that keeps the block alive."""
     at, *shape = place_of(name, 0, 0, read_header(block.ctypes.data))
     return BLOCK_TABLES[name][0].of_array(block, int(at), shape)
 
 
 def model_at(block, memory):
-    """The model in the block at one address, with scratch space at another."""
+    """The model whose block is at one address and whose scratch space is at another."""
     return PlainModel(block, memory)
 
 
-give_constructor(model_at)
+register_constructor(model_at)

@@ -1,8 +1,8 @@
-"""Random numbers whose whole state is one word of the block: they travel with the model.
+"""Random numbers whose whole state is one word of the block, so that copies and files of a model contain it.
 
 SplitMix64 (G. L. Steele, D. Lea, C. H. Flood. Fast splittable pseudorandom number generators.
-OOPSLA 2014). One draw per random decision, so the stream depends on the examples alone, not on how
-they were cut into calls.
+OOPSLA 2014). Each random decision takes one draw, so the numbers depend on the examples alone and not on how
+these were divided into calls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ S11, S27, S30, S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
 
 @compiled
 def uniform(model):
-    """A number in [0, 1), 53 bits."""
+    """A uniform random number in [0, 1), of 53 bits. Advances head.random."""
     head = model.head
     head.random = head.random + GOLDEN
     z = head.random
@@ -30,13 +30,13 @@ def uniform(model):
 
 @compiled
 def below(model, n):
-    """One of 0 .. n - 1."""
+    """A uniform random integer in 0 .. n - 1. Advances head.random."""
     return np.int64(uniform(model) * n)
 
 
 @compiled
 def numbered(key, i):
-    """Number i of those that `uniforms` gives for this key."""
+    """Number i of the sequence that `uniforms` returns for this key."""
     z = key + GOLDEN * np.uint64(i + 1)
     z = (z ^ (z >> S30)) * MIX_1
     z = (z ^ (z >> S27)) * MIX_2
@@ -45,8 +45,10 @@ def numbered(key, i):
 
 
 def uniforms(key, n):
-    """n numbers inside (0, 1) that depend on the key alone; more of them begin with the same ones. Of a column of
-    keys a row for each."""
+    """n uniform numbers in (0, 1) that depend on the key alone; a larger n continues the same sequence.
+
+    For a column of keys, a matrix with a row for each.
+    """
     keys = np.array(key, np.uint64)
     drawn = np.empty((keys.size, n))
     fill_uniforms(keys.reshape(-1), drawn)
@@ -55,6 +57,7 @@ def uniforms(key, n):
 
 @compiled(called_from_python=True)
 def fill_uniforms(keys, drawn):
+    """Write the numbers of keys[i] to drawn[i]. Modifies `drawn` in place."""
     for i in range(keys.shape[0]):
         for j in range(drawn.shape[1]):
             drawn[i, j] = numbered(keys[i], j)

@@ -1,7 +1,7 @@
-"""Prefetching: tell the processor early which cache lines of our own tables a lookup will need.
+"""Prefetching: tell the processor early which cache lines of the sparse tables a lookup will need.
 
-Where names come without end, each feature of an example stands in another place of several large tables. A processor
-that learns of the next place only from the one before waits for each.
+In models with very many features the rows of an example's features are scattered over several large tables,
+and without prefetching the processor waits for one cache miss after the other.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from ..compiling.jit import compiled
 from ..simd.prefetch import ask_for
 from .layout import COLUMN_SIZE, NODE_SIZE
 
-LINE = 64  # bytes of a cache line
-SOME = 32  # nodes of a column, after which the processor itself fetches what follows
+CACHE_LINE_BYTES = 64  # bytes of a cache line
+# Nodes of a column that are prefetched; then the processor detects the sequence itself
+PREFETCHED_NODES = 32
 
 
 @compiled(always_inlined=True)
 def ask_for_columns(model, places):
-    """Prefetch where the columns of these features begin, and their keys, in a model that has columns."""
+    """Prefetch the entries of `columns` and `keys` for these features, in a model that has columns."""
     if model.head.slots == 0:
         return
     columns, keys = address_of(model.columns), address_of(model.keys)
@@ -32,7 +33,7 @@ def ask_for_nodes(model, places):
     nodes, columns = address_of(model.nodes), model.columns
     for i in range(places.shape[0]):
         at = nodes + NODE_SIZE * columns[places[i]].first
-        end = at + NODE_SIZE * min(columns[places[i]].count, SOME)
+        end = at + NODE_SIZE * min(columns[places[i]].count, PREFETCHED_NODES)
         while at < end:
             ask_for(at)
-            at += LINE
+            at += CACHE_LINE_BYTES

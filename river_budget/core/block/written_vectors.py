@@ -1,4 +1,7 @@
-"""Which vectors have been written since products with examples to come were computed (core/expansion/products_ahead.py)."""
+"""Record which vectors were written since products with the next examples were computed.
+
+core/expansion/products_ahead.py computes the products of these vectors again.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,25 @@ from ..compiling.jit import compiled
 from ..simd.registers import LANES
 from .layout import CHANGES
 
-# What `model.coming` holds: the first of the examples whose products are known, and the one behind the last; the one
-# behind the last that is listed; the first that may be next; how many changes are noted.
+# Fields of `model.coming`. Products are known for the examples from FIRST to UNTIL, the features of
+# examples are gathered up to LISTED_UNTIL, no example before NOT_BEFORE gets products, and N_CHANGES
+# vectors were written.
 FIRST, UNTIL, LISTED_UNTIL, NOT_BEFORE, N_CHANGES = range(5)
 
 
 @compiled(always_inlined=True)
-def begin(model, n):
-    """A call with n examples begins: no products are known."""
+def begin_call(model, n):
+    """Begin a call with n examples, for which no products are known yet. Overwrites model.coming."""
     coming = model.coming
     coming[UNTIL], coming[LISTED_UNTIL], coming[NOT_BEFORE], coming[N_CHANGES] = 0, n, 0, 0
 
 
 @compiled(always_inlined=True)
 def note_change(model, j):
-    """Vector j is written. What finds no room is counted."""
+    """Record that vector j was written; its group of eight goes to the ring buffer model.changes.
+
+    The counter exceeds CHANGES when entries were overwritten, and then all products are computed again.
+    """
     changed = model.coming[N_CHANGES]
     model.changes[changed & (CHANGES - 1)] = j // LANES
     model.coming[N_CHANGES] = changed + 1

@@ -1,1 +1,1 @@
-"""How functions become machine code."""
+"""How numba compiles the functions of core: the decorator, the cache, types, linking."""

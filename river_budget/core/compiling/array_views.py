@@ -1,7 +1,7 @@
-"""What numba must be told of arrays that are carved from memory.
+"""Arrays at a memory address: a numba type for views that own nothing, and functions that make them.
 
-What is defined here has two forms: the function for Python, and beside it the instructions that numba emits
-in its place. (An `overload` would be compiled once more for every use.)
+Every function here has two forms: Python code, and beside it a generator of the LLVM instructions that numba
+emits in its place. (An `overload` would be compiled once more for every use.)
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from numba.np import arrayobj
 
 
 def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
-    """Say what compiled code does for a Python function of up to seven arguments: the type of its result,
-    or a function that finds it from theirs, and how the instructions are generated."""
+    """Decorator: register the decorated generator of instructions as the compiled form of `function`.
+
+    `result` is the type of what it returns, or a function that finds this type from those of the arguments,
+    of which there may be up to seven.
+    """
     find = (lambda *kinds: result) if isinstance(result, types.Type) else result
     typers = (
         lambda: find(),
@@ -49,10 +52,10 @@ def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
 
 
 class View(types.Array):
-    """The type of an array that somebody else keeps alive. Its rows and slices are views too.
+    """The type of a non-owning array view: numba counts no references to it.
 
-    numba counts the references of every array that a function receives, which costs merging a twentieth of its
-    time (`python tests/tricks.py views`).
+    Counting the references of every array that a function receives costs merging a twentieth of its time
+    (`python tests/tricks.py views`). Rows and slices of a view are views too.
     """
 
     def __init__(self, dtype: Any, ndim: int, layout: Any, readonly: bool = False, **options: Any):
@@ -73,7 +76,7 @@ class View(types.Array):
 
 @register_model(View)
 class _ViewModel(models.ArrayModel):  # type: ignore[misc]
-    """Laid out as an array, without anything to count."""
+    """The memory layout of a view: that of numba's arrays, with no member whose references are counted."""
 
     def traverse(self, builder: Any) -> list[Any]:
         return []
@@ -86,9 +89,9 @@ class _ViewModel(models.ArrayModel):  # type: ignore[misc]
 
 
 def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> Any:
-    """A value of this type at an address: a view, or without a shape the record there.
+    """Generate a view of this type and shape at an address; without a shape, a reference to the record there.
 
-    The memory belongs to the caller for the whole call.
+    The caller keeps the memory alive for the whole call.
     """
     if not shape:
         return builder.inttoptr(address, context.get_value_type(kind))
@@ -112,9 +115,10 @@ def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> An
 
 
 def carver(dtype: Any, ndim: int = 1) -> Any:
-    """A function of (address, *shape): a view of the memory there, which somebody keeps alive.
+    """Make a function of (address, *shape) that returns a view of the memory at this address.
 
-    With ndim = 0 it is a single record. Called by Python it makes a numpy array.
+    The caller keeps the memory alive. With ndim = 0 it returns a single record.
+    Called from Python it returns a numpy array.
     """
     dtype = np.dtype(dtype)
     element = numba.from_dtype(dtype)
@@ -125,7 +129,7 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
         return array if ndim else array[0]
 
     def of_array(array, offset, shape):
-        """The same in an array of bytes, which stays alive with it."""
+        """A view of a part of an array of bytes, which the view keeps alive."""
         return np.ndarray(shape, dtype, array, offset)
 
     carver.of_array = of_array  # type: ignore[attr-defined]
@@ -151,7 +155,7 @@ intp = types.intp
 
 
 def address_of(array):
-    """Where the memory of an array begins."""
+    """The address of the first number of an array."""
     return array.ctypes.data
 
 
@@ -161,10 +165,10 @@ def _address_of(context, builder, signature, args):
     return builder.ptrtoint(data, context.get_value_type(types.intp))
 
 
-def reader(dtype: Any) -> Any:
-    """A function of an array of one dimension, of numbers of the same size: its memory as others of this kind.
+def reinterpreter(dtype: Any) -> Any:
+    """Make a function that reinterprets a one-dimensional array as numbers of another type of the same size.
 
-    (Without numba's `view`, which takes a tenth of a second to compile for each kind of array.)
+    numba's own `view` takes a tenth of a second to compile for each kind of array.
     """
     kind = View(numba.from_dtype(np.dtype(dtype)), 1, "C")
 
@@ -180,5 +184,7 @@ def reader(dtype: Any) -> Any:
     return as_kind
 
 
-as_i64 = reader(np.int64)
-as_u64 = reader(np.uint64)  # for places, whose sign nobody needs to ask for
+as_i64 = reinterpreter(np.int64)
+as_u64 = reinterpreter(
+    np.uint64
+)  # for indexes: an unsigned one needs no check whether it counts from the end

@@ -1,10 +1,10 @@
-"""Functions that passes share: machine code of their own, called by its address.
+"""Functions compiled once for all passes and called by their address.
 
-Of all other functions a pass contains a copy. A shared one is compiled once for all passes, when the first model comes
-that needs it: so a first call does not wait for what only other models need.
+Every other function is copied into each pass that calls it. A shared function is compiled when the first
+model that needs it makes a call, so that a first call does not wait for code that only other models need.
 
-The address of such a function stands in a cell of memory, which generated code knows by the name of the function. Who
-makes a call of a pass has seen to it that what the pass may need is there (model/calls/calls.py).
+The address of such a function is stored in a memory cell, which generated code finds by the name of the
+function. model/calls/calls.py compiles the functions that a pass may need before it calls the pass.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .needs import Need
 from .plain import PLAIN
 
 _functions: dict[Need, list[Any]] = {}  # (function, its signature, cell)
-_callbacks: dict[Any, Any] = {}  # by function, with PLAIN: numba frees those that nobody refers to
-ready = 0  # the needs whose functions are compiled
+_callbacks: dict[Any, Any] = {}  # with PLAIN, by function: numba frees callbacks without references
+ready = 0  # the needs whose functions are compiled, as bits
 
 
 def shared(need: Need, result: Any, *arguments: Any) -> Callable[[Any], Any]:
-    """Share a function of these types among passes over models that have this need."""
+    """Decorator: compile a function with this signature once, for all passes of models with this need."""
 
     def decorate(function: Any) -> Any:
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
@@ -39,7 +39,7 @@ def shared(need: Need, result: Any, *arguments: Any) -> Callable[[Any], Any]:
         binding.add_symbol(name, ctypes.addressof(cell))
         signature = result(*arguments)
         _functions.setdefault(need, []).append((compiled(function, apart=True), signature, cell))
-        _give_call(function, name, signature)
+        _register_call(function, name, signature)
         return function
 
     return decorate
@@ -50,15 +50,15 @@ def _name_of(function: Any) -> str:
 
 
 def _cell(context: Any, builder: Any, name: str) -> Any:
-    """Where the address of a shared function stands, in generated code."""
+    """The global variable that holds the address of a shared function, declared in this module."""
     known = builder.module.globals
     if name not in known:
         ir.GlobalVariable(builder.module, context.get_value_type(types.intp), name)
     return known[name]
 
 
-def _give_call(function: Any, name: str, signature: Any) -> None:
-    """Say what compiled code does to call a shared function."""
+def _register_call(function: Any, name: str, signature: Any) -> None:
+    """Register how compiled code calls a shared function: through the address in its cell."""
     result, arguments = signature.return_type, signature.args
 
     @type_callable(function)
@@ -83,7 +83,7 @@ def _give_call(function: Any, name: str, signature: Any) -> None:
 
 
 def is_ready(function: Any) -> bool:
-    """Whether a shared function can be called: for passes that can do without."""
+    """Whether this shared function has been compiled yet: for passes that have a slower way without it."""
     return True
 
 
@@ -95,13 +95,13 @@ def _is_ready(context, builder, signature, args):
 
 
 def functions(needs: int) -> list[tuple[Any, Any]]:
-    """The functions for these needs, each with the types of its arguments."""
+    """The shared functions for these needs, each with the types of its arguments."""
     found = [_functions.get(need, ()) for need in Need if need & needs]
     return [(function, signature.args) for some in found for function, signature, _ in some]
 
 
 def make_ready(needs: int) -> None:
-    """Compile, or load, what models with these needs call."""
+    """Compile, or load from disk, the shared functions for these needs that are not ready yet."""
     global ready
     for need in Need:
         if need & needs & ~ready:
@@ -111,7 +111,7 @@ def make_ready(needs: int) -> None:
 
 
 def _compiled(function: Any, signature: Any) -> int:
-    """The address of the machine code of a function."""
+    """Compile a function and return the address of its machine code."""
     if PLAIN:
         if function not in _callbacks:
             _callbacks[function] = numba.cfunc(signature, **IN_ALL)(function.py_func)

@@ -1,4 +1,7 @@
-"""Compiled functions on disk: a cache that is damaged or full costs time and nothing else."""
+"""numba's cache of compiled functions on disk, with errors ignored.
+
+A damaged cache or a full disk costs time, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,15 @@ from numba.core import caching
 
 
 class CacheFile(caching.IndexDataCacheFile):
-    """The entries of a function on disk. What cannot be read is compiled anew, and what cannot be written is not."""
+    """The cache entries of one function.
+
+    An entry that cannot be read is compiled again; failed writes are ignored.
+    """
 
     def load(self, key: Any) -> Any:
         try:
             return super().load(key)
-        except Exception:  # damaged, or of a program that was killed: unpickling may raise anything
+        except Exception:  # a damaged or half-written entry: unpickling it may raise anything
             return None
 
     def save(self, key: Any, data: Any) -> None:
@@ -26,17 +32,20 @@ class CacheFile(caching.IndexDataCacheFile):
                 warn_once(True, str(error))
                 return
             except Exception:
-                self.flush()  # an index that cannot be read
+                self.flush()  # the index cannot be read: start a new one and try again
 
 
-_said: set[bool] = set()
+_warned: set[bool] = set()
 
 
 def warn_once(no_folder: bool, message: str) -> None:
-    """Each of the two things once in a process, whichever function found it out."""
-    if no_folder in _said:
+    """Warn that nothing is cached; at most once per process for each of the two reasons.
+
+    no_folder: no cache folder can be written; otherwise this numba organises its cache differently.
+    """
+    if no_folder in _warned:
         return
-    _said.add(no_folder)
+    _warned.add(no_folder)
     reason = (
         f"no folder for numba's cache can be written ({message}): set NUMBA_CACHE_DIR to one that can"
         if no_folder

@@ -1,4 +1,4 @@
-"""The one decorator of the compiled layer.
+"""`compiled`: the decorator of every function that numba compiles, with a disk cache that knows all of core.
 
 numba's disk cache looks at the file of the function it compiles, so a caller compiled earlier keeps
 an old copy of a callee that lives in another file. Here the name of every cache entry carries a hash
@@ -26,7 +26,7 @@ if not PLAIN:
     try:
         from .linking import Cached
         from .numba_pipeline import Compiler, LinkableCompiler
-    except (ImportError, AttributeError):  # this version of numba has no such parts
+    except (ImportError, AttributeError):  # another numba, without these private parts
         Cached = Compiler = LinkableCompiler = None
 
 # Sums may be reordered and products fused, so that loops vectorise. NaN and infinity keep their
@@ -35,7 +35,8 @@ REORDERED = frozenset({"reassoc", "contract", "arcp", "nsz"})
 # Only fused multiply-add: for code that relies on the order of its additions.
 FUSED = frozenset({"contract"})
 
-# of every compiled function. error_model: a division that may raise ZeroDivisionError keeps its loop scalar
+# Options of every compiled function. error_model: a division that may raise ZeroDivisionError keeps LLVM from
+# vectorising its loop.
 IN_ALL: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 _FOLDER = pathlib.Path(__file__).parents[1]
@@ -45,7 +46,7 @@ _STAMP = hashlib.sha256(
 
 
 def stamp() -> str:
-    """A name for this version of the core."""
+    """A hash of all source files of core, which names this version in caches."""
     return _STAMP
 
 
@@ -60,13 +61,13 @@ def compiled(
 ) -> Any:
     """Compile a function on its first call, keep the result on disk (unless PLAIN), release the GIL inside.
 
-    fastmath: which liberties floating point may take, REORDERED or FUSED.
-    called_from_python: the others have no Python wrapper.
-    inlined: into its caller before type inference, which drops branches that a constant argument rules out. Call it
-        from one place per pass, or it is compiled twice.
+    fastmath: how LLVM may change floating-point arithmetic, REORDERED or FUSED.
+    called_from_python: make a Python wrapper; other functions have none.
+    inlined: into its caller before type inference, which drops branches that a constant argument rules out.
+        Call it from one place per pass, or it is compiled twice.
     always_inlined: by LLVM at every call: for short functions that are called for every example.
-    apart: optimised by itself, whatever is around it. For long sums of products with liberties: which of two products is
-        fused could depend on the processor otherwise.
+    apart: optimised separately from its callers. For long sums of products with `fastmath`: otherwise it
+        could depend on the processor which of two products is fused.
     """
 
     def decorate(function: Any) -> Any:
@@ -90,19 +91,23 @@ def compiled(
 
 
 def _dispatcher(function: Any, options: dict[str, Any], apart: bool) -> Any:
+    """numba's dispatcher for a function, with our compiler and our cache where this numba allows them."""
     linked = options["no_cpython_wrapper"] and not apart and Compiler is not None
     if Compiler is not None:
         options = options | {"pipeline_class": LinkableCompiler if linked else Compiler}
     dispatcher: Any = numba.njit(**options)(function)
-    if "cache" in options and hasattr(dispatcher, "_cache"):  # not when compilation is switched off
-        _mark(dispatcher._cache)
+    if "cache" in options and hasattr(dispatcher, "_cache"):  # absent with NUMBA_DISABLE_JIT
+        _name_entries(dispatcher._cache)
         if linked:
             dispatcher._cache._impl = Cached(function)
     return dispatcher
 
 
-def _mark(cache: Any) -> None:
-    """Name the entries of a function after the whole folder. (These parts of numba are private.)"""
+def _name_entries(cache: Any) -> None:
+    """Put the hash of core into the names of a function's cache entries.
+
+    Modifies `cache`, which is private to numba.
+    """
     name = cache._cache_file._index_name.removesuffix(".nbi")
     cache._cache_file = CacheFile(
         cache_path=cache._cache_path, filename_base=f"{name}-{_STAMP}", source_stamp=_STAMP

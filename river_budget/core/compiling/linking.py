@@ -1,8 +1,8 @@
-"""Functions that only compiled code calls, kept as they are, to be linked into passes.
+"""Keep functions that only compiled code calls as LLVM bitcode, to be linked into the passes that call them.
 
-numba would optimise each of them with all that it calls, over and over on the way up, and make machine code of it that
-nothing runs: half of the time that a first call takes. A pass is optimised once, as a whole. (These parts of numba are
-private.)
+numba would optimise each of them together with all that it calls, again at every level of calls, and
+generate machine code that never runs: half of the time of a first call. Here a pass is optimised once, as a
+whole, after linking. (The parts of numba used here are private.)
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from llvmlite import binding
 from llvmlite.binding import newpassmanagers
 from numba.core import caching, codegen
 
-# whether LLVM's steps for a function can be chosen one by one: in older versions they cannot
-CHOOSES_STEPS = hasattr(getattr(newpassmanagers, "NewPassManager", None), "add_sroa_pass")
+# Whether this llvmlite lets the optimisation passes for a function be chosen one by one; older versions
+# do not.
+CAN_CHOOSE_PASSES = hasattr(getattr(newpassmanagers, "NewPassManager", None), "add_sroa_pass")
 
 
-class Around:
-    """An object of numba's, with some of its attributes replaced."""
+class Wrapper:
+    """A wrapper around an object of numba that replaces some of its attributes."""
 
     def __init__(self, inner: Any, **own: Any):
         self._inner = inner
@@ -28,20 +29,20 @@ class Around:
         return getattr(self._inner, name)
 
 
-def _nothing(*given: Any) -> None:
-    """No environment is set, as there is no function yet."""
+def _ignore_environment(*given: Any) -> None:
+    """Stub for numba's `set_env`: nothing is compiled at this point."""
 
 
-class Library(codegen.JITCodeLibrary):  # type: ignore[misc]
-    """Code that waits to be linked."""
+class LinkableLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
+    """A numba code library that keeps a function as bitcode and generates no machine code for it."""
 
     @property
     def codegen(self) -> Any:
-        return Around(self._codegen, set_env=_nothing)
+        return Wrapper(self._codegen, set_env=_ignore_environment)
 
     def _optimize_functions(self, module: Any) -> None:
-        """Just enough to make them small, as they are copied for each that calls them."""
-        if not CHOOSES_STEPS:
+        """Run only the optimisation passes that make functions small, as each caller links a copy."""
+        if not CAN_CHOOSE_PASSES:
             super()._optimize_functions(module)
             return
         module.data_layout = self._codegen._data_layout
@@ -55,7 +56,7 @@ class Library(codegen.JITCodeLibrary):  # type: ignore[misc]
                 steps.run(function, builder)
 
     def _optimize_final_module(self) -> None:
-        """A pass will be, with all that it calls."""
+        """Skipped here: the pass is optimised as a whole after linking."""
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -79,12 +80,13 @@ class Library(codegen.JITCodeLibrary):  # type: ignore[misc]
 
 
 class Cached(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    """How such functions come back from disk."""
+    """numba's cache implementation, which reads these functions back from disk as bitcode."""
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         generator = target_context.codegen()
-        reading = Around(
-            generator, unserialize_library=lambda data: Library._unserialize(generator, data)
+        reading = Wrapper(
+            generator,
+            unserialize_library=lambda data: LinkableLibrary._unserialize(generator, data),
         )
-        context = Around(target_context, codegen=lambda: reading)
+        context = Wrapper(target_context, codegen=lambda: reading)
         return super().rebuild(context, payload)._replace(target_context=target_context)

@@ -1,4 +1,7 @@
-"""What numba must be told of models: two addresses, with arrays as attributes (core/block/layout.py says where)."""
+"""The numba type of a model: the addresses of its block and of scratch space, with arrays as attributes.
+
+core/block/layout.py says where in the block each array begins.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ class ModelType(types.Type):
 MODEL = ModelType()
 
 
-# What functions may take and give (core/compiling/by_address.py)
+# Types for the signatures of shared functions (core/compiling/by_address.py)
 NOTHING, FLAG, WHOLE, REAL = types.none, types.boolean, types.int64, types.float64
 WHOLES, NUMBERS, MATRIX = i64.kind, f64.kind, f64_matrix.kind
 EXAMPLE = types.UniTuple(WHOLE, 5)  # core/examples/present_features.py
@@ -35,7 +38,7 @@ class _Layout(models.StructModel):  # type: ignore[misc]
 
 
 class _Word:
-    """A machine word in generated code, with the arithmetic that places need."""
+    """A machine word in generated code; its operators emit instructions, so formulas look like Python."""
 
     def __init__(self, builder: Any, value: Any):
         self.builder, self.value = builder, value
@@ -56,7 +59,7 @@ class _Word:
 
 
 class _Header:
-    """The fields of a block's header as words, loaded where they are asked for."""
+    """The header of a block in generated code: reading a field as an attribute emits the load."""
 
     def __init__(self, builder: Any, dtype: Any, block: _Word):
         self.builder, self.dtype, self.block = builder, dtype, block
@@ -69,11 +72,11 @@ class _Header:
         )
 
 
-def give_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
-    """Let compiled code read `model.name` for these names.
+def register_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
+    """Register the attributes that compiled code may read as `model.name`.
 
-    `place_of(name, block, memory, header)` is (address, *shape). Python calls it with numbers. Here it is
-    called with words instead, so that the same arithmetic emits the instructions.
+    `place_of(name, block, memory, header)` returns (address, *shape). Python calls it with numbers. Here it
+    is called with words instead, so that the same arithmetic emits the instructions.
     """
 
     @infer_getattr
@@ -101,8 +104,8 @@ def give_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
         give(name, kind)
 
 
-def give_constructor(function: Any) -> None:
-    """Let compiled code call function(block, memory) and get the model at these addresses."""
+def register_constructor(function: Any) -> None:
+    """Register function(block, memory), which gives compiled code the model at these two addresses."""
 
     @compiled_as(function, MODEL, types.Integer, types.Integer)
     def generate(context, builder, signature, args):

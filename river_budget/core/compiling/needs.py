@@ -1,4 +1,4 @@
-"""Which functions that passes share a model, or a call, may need (core/compiling/by_address.py)."""
+"""Which groups of shared functions a model, or a call, may need, so that the others need not be compiled."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import enum
 
 
 class Need(enum.IntFlag):
-    """What a model, or a call, may need of the functions that passes share (core/compiling/by_address.py)."""
+    """Groups of shared functions (core/compiling/by_address.py); a model or a call needs some of them."""
 
-    EXAMPLES = enum.auto()  # what is present in them
-    PRODUCTS = enum.auto()  # of an example and rows of a table
-    KERNEL = enum.auto()
-    OTHER_KERNELS = enum.auto()  # than the Gaussian one
-    LISTS = enum.auto()  # vectors that are stored so
-    HEAVY = enum.auto()  # vectors
-    CLASSES = enum.auto()  # several, with probabilities
+    EXAMPLES = enum.auto()  # gather the features that are present in examples
+    PRODUCTS = enum.auto()  # inner products of an example with the rows of a table
+    KERNEL = enum.auto()  # kernel expansions
+    OTHER_KERNELS = enum.auto()  # kernels other than the Gaussian one
+    LISTS = enum.auto()  # support vectors stored as sparse lists
+    HEAVY = enum.auto()  # long sparse support vectors (core/budget/long_vectors.py)
+    CLASSES = enum.auto()  # more than two classes, with probabilities
     LITERAL = enum.auto()  # equation (21) of a paper as printed
     AUTO = enum.auto()  # learners without settings
-    AUTO_CLASSES = enum.auto()
-    AUTO_NUMBERS = enum.auto()
-    LISTED_EXAMPLES = enum.auto()
-    NAMES = enum.auto()  # dicts with some of the names, or new ones
-    TOGETHER = enum.auto()  # examples that are scored together
-    NARROW = enum.auto()  # vectors in float32
+    AUTO_CLASSES = enum.auto()  # ... for classification
+    AUTO_NUMBERS = enum.auto()  # ... for regression
+    LISTED_EXAMPLES = enum.auto()  # examples that come as lists of present features
+    NAMES = enum.auto()  # dicts with only some of the names, or with new ones
+    TOGETHER = enum.auto()  # several examples scored at the same time
+    NARROW = enum.auto()  # support vectors in float32
 
 
-# What follows from the fields of a block, and what streams may call for, whatever the parameters
+# Needs that follow from the fields of a block, and needs that any stream may bring, whatever the parameters
 OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY | Need.NARROW
 OF_EXAMPLES = Need.LISTED_EXAMPLES | Need.NAMES
 OF_STREAMS = Need.TOGETHER | Need.LISTS | Need.HEAVY
 
 
 def with_streams(needs: Need) -> Need:
-    """What a class needs, and what streams may call for."""
+    """The needs of a class, and those that streams may bring: all that should be compiled ahead for it."""
     classes = Need(0) if needs & Need.AUTO else Need.CLASSES
     return needs | OF_EXAMPLES | classes | (OF_STREAMS if needs & Need.KERNEL else Need(0))

@@ -1,17 +1,20 @@
 """How numba compiles the functions of this package: numba's own compiler with less to do for each function.
 
-A pass consists of hundreds of functions, and numba takes each through some thirty steps written in Python. Three changes
-make a first call faster, and one makes the result faster:
+A pass consists of hundreds of functions, and numba takes each through some thirty steps written in Python.
+Three changes make a first call faster, and one makes the result faster:
 
-- The signature that an operation has for given argument types is looked up once per process, not once per function.
+- The signature that an operation has for given argument types is looked up once per process, not once per
+  function.
 - Steps are left out that handle what no function of this package contains (`LEFT_OUT`).
-- A function that is inlined is copied as it stands. numba would first inline into the copy what that function calls, and
-  again for each caller.
-- Loops use the full width of the vector registers (`WIDEST`): merging takes 1.11 instead of 1.31 microseconds.
+- A function that is inlined is copied as it stands. numba would first inline into the copy what that
+  function calls, and again for each caller.
+- Loops use the full width of the vector registers (`WIDEST_VECTORS`): merging takes 1.11 instead of 1.31
+  microseconds.
 
-Each change concerns the function being compiled and nothing else in the process: the garbage collector, numba's locks and
-the callbacks on them are as the program has set them. The names used here are private to numba. Where this numba lacks
-them, or with RIVER_BUDGET_PLAIN (core/compiling/plain.py), core/compiling/jit.py does without this module.
+Each change concerns the function being compiled and nothing else in the process: the garbage collector,
+numba's locks and the callbacks on them are as the program has set them. The names used here are private to
+numba. Where this numba lacks them, or with RIVER_BUDGET_PLAIN (core/compiling/plain.py),
+core/compiling/jit.py does without this module.
 """
 
 from __future__ import annotations
@@ -21,10 +24,11 @@ from typing import Any
 
 from numba.core import compiler, compiler_machinery, lowering, typed_passes, types, untyped_passes
 
-from .linking import Around, Library
+from .linking import LinkableLibrary, Wrapper
 
 PACKAGE = __name__.removesuffix("core.compiling.numba_pipeline")
-WIDEST = '"prefer-vector-width"="512"'  # LLVM prefers 256 bits on some processors that have 512
+# LLVM uses 256 bits on some processors that have 512
+WIDEST_VECTORS = '"prefer-vector-width"="512"'
 LEFT_OUT = {
     untyped_passes.WithLifting,
     untyped_passes.InlineClosureLikes,
@@ -37,7 +41,7 @@ LEFT_OUT = {
     typed_passes.AnnotateTypes,  # a listing of the function for readers
     typed_passes.DumpParforDiagnostics,
 }
-TO_BE_INLINED = (  # all that a function needs before it is copied into its caller
+TO_BE_INLINED = (  # the steps that a function goes through before it is copied into its caller
     untyped_passes.TranslateByteCode,
     untyped_passes.FixupArgs,
     untyped_passes.IRProcessing,
@@ -47,11 +51,14 @@ TO_BE_INLINED = (  # all that a function needs before it is copied into its call
 _signatures: dict[Any, dict[Any, Any]] = {}
 
 
-def _remember(known: Any, operation: Any, args: Any, named: Any, resolve: Callable[[], Any]) -> Any:
-    """The signature of an operation for arguments of these types. `resolve` finds it the first time."""
-    implementations = (
-        operation._impl_keys
-    )  # numba's own table, by argument types: lowering reads it
+def _cached_signature(
+    known: Any, operation: Any, args: Any, named: Any, resolve: Callable[[], Any]
+) -> Any:
+    """The signature of an operation for arguments of these types, from `known` or found by `resolve`.
+
+    Modifies `known`, and numba's own table of the implementations of the operation, which lowering reads.
+    """
+    implementations = operation._impl_keys  # by argument types
     key = operation, tuple(args), tuple(named.items())
     if key not in known:
         signature = resolve()
@@ -62,8 +69,8 @@ def _remember(known: Any, operation: Any, args: Any, named: Any, resolve: Callab
     return signature
 
 
-def _typing(context: Any, options: Any) -> Any:
-    """numba's typing context, with signatures remembered during type inference."""
+def _caching_in_inference(context: Any, options: Any) -> Any:
+    """numba's typing context with a cache of signatures, for type inference."""
     if not hasattr(context, "_lookup_global"):  # another version of numba
         return context
     known = _signatures.setdefault(options, {})
@@ -75,13 +82,13 @@ def _typing(context: Any, options: Any) -> Any:
         operation = context._lookup_global(function) or function
         if not hasattr(operation, "_impl_keys"):  # a compiled function: numba remembers its types
             return resolve()
-        return _remember(known, operation, args, named, resolve)
+        return _cached_signature(known, operation, args, named, resolve)
 
-    return Around(context, resolve_function_type=resolve_function_type)
+    return Wrapper(context, resolve_function_type=resolve_function_type)
 
 
-def _looking_up(context: Any, options: Any) -> Any:
-    """The same during lowering, which asks for each signature again."""
+def _caching_in_lowering(context: Any, options: Any) -> Any:
+    """numba's typing context with the same cache for lowering, which looks up each signature again."""
     known = _signatures.setdefault(options, {})
 
     def resolve_value_type(value: Any) -> Any:
@@ -93,40 +100,40 @@ def _looking_up(context: Any, options: Any) -> Any:
             def resolve() -> Any:
                 return operation.get_call_type(rules, args, named)
 
-            return _remember(known, operation, args, named, resolve)
+            return _cached_signature(known, operation, args, named, resolve)
 
         # not by calling the class: numba would return the operation itself, which all functions share
         remembering = object.__new__(type(operation))
         remembering.__dict__.update(operation.__dict__, get_call_type=get_call_type)
         return remembering
 
-    return Around(context, resolve_value_type=resolve_value_type)
+    return Wrapper(context, resolve_value_type=resolve_value_type)
 
 
 class Lower(lowering.Lower):  # type: ignore[misc]
-    """numba's translation to LLVM, with signatures remembered and wide vectors asked for."""
+    """numba's translation to LLVM, with cached signatures and with the widest vectors preferred."""
 
     def __init__(self, *given: Any, **named: Any):
         super().__init__(*given, **named)
-        # numba makes a context for each function, so this one is nobody else's
-        self.context.typing_context = _looking_up(self.context.typing_context, self.flags)
+        # numba makes a context for each function, so that changing this one affects no other function
+        self.context.typing_context = _caching_in_lowering(self.context.typing_context, self.flags)
 
     def setup_function(self, described: Any) -> None:
         super().setup_function(described)
-        # llvmlite's set of attributes refuses names it does not know, and it does not know this one
-        set.add(self.function.attributes, WIDEST)
+        # set.add: llvmlite's own `add` refuses attributes it does not know, and this is one
+        set.add(self.function.attributes, WIDEST_VECTORS)
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
-    """numba's step that lowers, with the class above."""
+    """numba's lowering step, with the class above."""
 
     lowering_class = Lower
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class Inlining(untyped_passes.InlineInlinables):  # type: ignore[misc]
-    """Inline one level at a time: the calls in an inlined body are then calls of its caller, and their turn comes."""
+    """numba's inlining step, one level at a time: calls in an inlined body become calls of its caller."""
 
     def _do_work(self, state: Any, work: Any, block: Any, i: int, call: Any, worker: Any) -> Any:
         worker._compiler_pipeline = lambda state: _steps(
@@ -135,39 +142,39 @@ class Inlining(untyped_passes.InlineInlinables):  # type: ignore[misc]
         return super()._do_work(state, work, block, i, call, worker)
 
 
-IN_ALL = {typed_passes.NativeLowering: Lowering}  # numba's step: the one that takes its place
+IN_ALL = {typed_passes.NativeLowering: Lowering}  # {numba's step: its replacement}
 IN_THE_PACKAGE = IN_ALL | {untyped_passes.InlineInlinables: Inlining}
 
 
-def _with(own: dict[Any, Any], steps: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
+def _replaced(own: dict[Any, Any], steps: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
     return [(own.get(step, step), title) for step, title in steps]
 
 
 def _steps(name: str, steps: list[tuple[Any, str]]) -> Any:
-    """The steps for a function of this package."""
+    """The compilation steps for a function of this package."""
     chosen = compiler_machinery.PassManager(name)
-    chosen.passes = _with(IN_THE_PACKAGE, [pair for pair in steps if pair[0] not in LEFT_OUT])
+    chosen.passes = _replaced(IN_THE_PACKAGE, [pair for pair in steps if pair[0] not in LEFT_OUT])
     chosen.finalize()
     return chosen
 
 
 class Compiler(compiler.Compiler):  # type: ignore[misc]
-    """Compiles functions that Python calls, or that have an address of their own."""
+    """The compiler of functions that Python calls, or that passes call by address."""
 
     def define_pipelines(self) -> Any:
         state = self.state
-        state.typingctx = _typing(state.typingctx, state.flags.copy())
+        state.typingctx = _caching_in_inference(state.typingctx, state.flags.copy())
         (usual,) = super().define_pipelines()
         if state.func_id.modname.startswith(PACKAGE):
             return [_steps(usual.pipeline_name, usual.passes)]
-        usual.passes = _with(IN_ALL, usual.passes)
-        return [usual]  # somebody else's function may contain anything
+        usual.passes = _replaced(IN_ALL, usual.passes)
+        return [usual]  # a user's kernel function, say, may contain what LEFT_OUT handles
 
 
 class LinkableCompiler(Compiler):
-    """Compiles functions that are linked into those (core/compiling/linking.py)."""
+    """The compiler of functions that are linked into their callers (core/compiling/linking.py)."""
 
     def define_pipelines(self) -> Any:
         state = self.state
-        state.library = Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = LinkableLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()

@@ -1,22 +1,26 @@
-"""Whether to use nothing of numba and CPython but what they document: RIVER_BUDGET_PLAIN=1, read once, at import.
+"""PLAIN: whether to use only the documented parts of numba and CPython (RIVER_BUDGET_PLAIN=1 at import).
 
-A numba or a Python that has changed inside may break what is private to them. With this switch the same models give the
-same results to the bit, slower. So it tells whether a fault comes from there, and it is a way to go on until that is fixed.
+A new release of numba or Python may break code that uses their private parts. With this switch the same
+models give the same results to the bit, more slowly: it tells whether a fault comes from there, and lets
+work go on until it is fixed.
 
-Switched off are:
+It switches off:
 
-- our own steps of compilation, wide vectors among them (core/compiling/numba_pipeline.py), and functions that are compiled only within
-  their callers (core/compiling/linking.py): a first use takes several times as long;
-- the cache of compiled functions on disk: every process compiles anew. numba's own cache looks only at the file that a
-  function stands in, and a caller would keep an old copy of a callee that was edited in another file;
-- the addresses of compiled functions taken out of numba's dispatchers: functions that passes share (core/compiling/by_address.py) are
-  `numba.cfunc`s, which have an address that numba documents;
-- the reader of dicts, two functions of C that know how CPython calls such functions (model/calls/fast_path.py): examples go the
-  long way, through Python.
+- our own compilation steps, wide vectors among them (core/compiling/numba_pipeline.py), and functions that
+  are compiled only inside their callers (core/compiling/linking.py): a first use takes several times as
+  long;
+- the cache of compiled functions on disk: every process compiles anew. numba's own cache looks only at the
+  file that holds a function, and a caller would keep an old copy of a callee that was edited in another
+  file;
+- addresses taken out of numba's dispatchers: shared functions (core/compiling/by_address.py) become
+  `numba.cfunc`s, whose address is documented;
+- the dict reader, two C functions that rely on CPython's calling convention (model/calls/fast_path.py):
+  Python converts the examples instead.
 
-What remains is what numba offers to authors of extensions, `numba.extending` with the types, models, cgutils and contexts
-that go with it, and llvmlite's builder. Some of it numba shows by example only: `AttributeTemplate`, `make_array` and
-`populate_array` of numba.np.arrayobj, and the options `no_cpython_wrapper`, `no_cfunc_wrapper` and `forceinline`.
+What remains is what numba offers to authors of extensions, `numba.extending` with the types, models,
+cgutils and contexts that go with it, and llvmlite's builder. Some of it numba shows by example only:
+`AttributeTemplate`, `make_array` and `populate_array` of numba.np.arrayobj, and the options
+`no_cpython_wrapper`, `no_cfunc_wrapper` and `forceinline`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""From what the caller has (rows, lists, dicts) to what a pass sees."""
+"""Convert what the caller has (rows, lists, dicts) to the form in which passes see examples."""

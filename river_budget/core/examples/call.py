@@ -1,11 +1,13 @@
-"""A call of a pass: everything it needs as one array of addresses and sizes.
+"""The argument of a pass: one array with the addresses and sizes of everything it needs.
 
-Each array that numba receives from Python costs as much as forty support vectors, so a pass receives one.
+Each array argument that numba unpacks from Python costs as much as forty support vectors, so a pass takes
+one.
 
-Examples come as rows of a matrix, a number for every known feature in the order of the places; or each as a list of
-the features that are present, with their places: those of example t from STARTS[t] to STARTS[t + 1]. A place below 0
-is that of a feature which the model does not know; KEYS and TIES say where it belongs in the order of summation, if
-that makes a difference (each 0 where it was not written down).
+Examples come as rows of a matrix with a column for every known feature; or as lists of present features,
+where those of example t are PLACES[STARTS[t] : STARTS[t + 1]]. A place is the index of a feature in the
+model's tables. A place below 0 is that of a feature which the model does not know; KEYS and TIES say where
+it belongs in the order of summation, if that makes a difference (each is 0 where the caller did not compute
+it).
 """
 
 from __future__ import annotations
@@ -17,24 +19,28 @@ from ..compiling.jit import compiled
 BLOCK, SCRATCH, ROWS, TARGETS, WEIGHTS, SCORES, SIZE, WIDTH, OUTPUTS = range(9)
 STARTS, PLACES, KEYS, TIES = range(9, 13)
 
-# What is present is gathered for the examples of a call, or the first AT_ONCE of them (core/examples/present_features.py): PARTS
-# numbers for each, and from DESK to DESK_END up to LISTED lists of up to LONGEST numbers. DONE says for how many.
+# A pass gathers the present features of the first AT_ONCE examples (core/examples/present_features.py):
+# PARTS numbers for each at LISTS_OF, and between DESK and DESK_END up to LISTED lists of up to LONGEST
+# numbers per example. DONE says how many were gathered.
 LISTS_OF, AT_ONCE, DESK, DESK_END, DONE, EVERY_PLACE, SORTED, LONGEST = range(13, 21)
-GATHERED = 4  # where they are listed, in a stream
+GATHERED = 4  # the index of their address in a stream (`unpack_rows`)
 PARTS, LISTED = 5, 3
 N_WORDS = LONGEST + 1
 
 
 @compiled(always_inlined=True)
 def words_of(call):
-    """A call for functions that receive it for every example: the references of an array are counted each time, which
-    waits for all that is being written."""
+    """The call as a view, for functions that take it once per example.
+
+    numba counts the references of other arrays at each function call, with an atomic addition that waits
+    for pending writes.
+    """
     return i64(address_of(call), N_WORDS)
 
 
 @compiled(always_inlined=True)
 def model_of(call):
-    """The model that is called, with scratch space that belongs to this call alone."""
+    """The model of this call, with scratch space that no other call uses."""
     return model_at(call[BLOCK], call[SCRATCH])
 
 
@@ -53,18 +59,20 @@ def unpack_rows(call):
 
 @compiled(always_inlined=True)
 def row_of(matrix, t):
-    """matrix[t], for an array that lives longer than the row is used"""
+    """matrix[t] as a view, which is valid as long as the matrix."""
     return f64(address_of(matrix) + 8 * t * matrix.shape[1], matrix.shape[1])
 
 
 @compiled(always_inlined=True)
 def scores_of(stream, t):
-    """The place of the scores of example t."""
+    """The row of the output matrix for the scores of example t, to be overwritten."""
     return row_of(stream[3], t)
 
 
 @compiled(always_inlined=True)
 def whole_row(stream, t):
-    """(row, f, y, w): a row of the matrix, the place of its scores, its target and its weight. For passes over models
-    that take no lists."""
+    """(row, f, y, w): row t of the matrix, the row for its scores, its target and its weight.
+
+    For passes of models that take whole rows only.
+    """
     return row_of(stream[0], t), scores_of(stream, t), stream[1][t], stream[2][t]

@@ -1,11 +1,13 @@
-"""Examples as Python has them: dicts, which compiled code reads by itself.
+"""Read an example from a Python dict in compiled code, into the arrays of a call.
 
-It has Python's lock. Whatever would run code of Python is left to Python: only names that are exactly texts, whole numbers
-or tuples of these are read, and only models are served that know no others (model/inputs/features.py), so that no `__eq__` or
-`__hash__` of a user's is called. A value of another type than those listed is read as NaN, which no pass takes.
+The reader holds the GIL, and it must not run Python code. So it reads only keys that are exactly str, int
+or tuples of these, and serves only models that know no other names (model/inputs/features.py): no
+user-defined `__eq__` or `__hash__` is called. A value of another type is read as NaN and the pass refuses
+the row; a key of another type falls back to the Python path.
 
-References are borrowed from the example and from the dict of places while nothing can run in between. Only the
-`repr` of a tuple may (a garbage collection may call finalizers): new names are held from the moment they are read.
+References are borrowed from the example and from the dict of places, as no other code runs in between. The
+exception is the `repr` of a tuple (a garbage collection may call finalizers), so the reader takes a
+reference to each new name as soon as it has read it.
 """
 
 from __future__ import annotations
@@ -40,11 +42,11 @@ from .python_objects import (
     utf8_of,
 )
 
-EXACT = 2.0**53  # up to which whole numbers are floats as they are
-STRANGE = np.int64(-2)  # the place of a name that is out of the ordinary
+EXACT_INTEGERS = 2.0**53  # all integers up to it are exact as floats
+NOT_READABLE = np.int64(-2)  # the place of a name that Python has to look up
 ALL_BITS = 2**32 - 1
 
-# How the tie of a name is made (model/inputs/sparse_examples.py)
+# Constants of the tie of a name, as in model/inputs/sparse_examples.py
 TEXT_MODULUS, NUMBER_MODULUS = np.uint64(1973272913), 2**31 - 1
 OF_TEXT, OF_TUPLE = np.uint64(1), np.uint64(2)
 
@@ -52,10 +54,11 @@ octets, u32 = carver(np.uint8), carver(np.uint32)
 
 
 @compiled
-def read(entry, at, x):
-    """Write an example down for the call that suits it. Returns where that is, or 0 if it is out of the ordinary.
+def read_example(entry, at, x):
+    """Read an example into the arrays of a call, as a row or as a list, and return the address of this call.
 
-    What is new in it is held; `forget_strangers` lets go of it.
+    Returns 0 if Python has to read the example. Takes references to its new names, which the caller gives
+    back with `release_new_names`.
     """
     entry.new, version = 0, entry.version
     if not is_among(type_of(x), entry.dicts, N_DICTS):
@@ -71,7 +74,10 @@ def read(entry, at, x):
 
 @compiled(always_inlined=True)
 def read_row(entry, at, x):
-    """An example of all known names, mostly in the order of the last one."""
+    """Read an example with exactly the known names into a row; False if it has others.
+
+    Fastest if the names come in the order of the last example: comparing addresses replaces dict lookups.
+    """
     n, i, call = entry.known, 0, i64(entry.row, N_WORDS)
     expected, places = i64(entry.expected, n), i64(entry.expected_places, n)
     names, values = i64(entry.names, n), f64(call[ROWS], n)
@@ -81,7 +87,7 @@ def read_row(entry, at, x):
             place = place_of(entry, entry.key)
             if place < 0:
                 return False
-            expected[i], places[i] = names[place], place  # which live as long as this
+            expected[i], places[i] = names[place], place  # `names` keeps these alive
         values[places[i]] = number_of(entry, entry.value)
         i += 1
     return i == n
@@ -89,7 +95,10 @@ def read_row(entry, at, x):
 
 @shared(Need.NAMES, FLAG, WHOLE, WHOLE, WHOLE)
 def read_list(at, x, n):
-    """What there is in an example. Names that are not known are noted, and held."""
+    """Read an example into a list of present features; False if Python has to read it.
+
+    Unknown names are noted in `strangers`, with a reference to each.
+    """
     entry = entry_at(at)
     call, i = i64(entry.list, N_WORDS), 0
     starts, places = i64(call[STARTS], 2), i64(call[PLACES], n)
@@ -98,7 +107,7 @@ def read_list(at, x, n):
     while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
         values[i] = number_of(entry, entry.value)
         places[i] = place = place_of(entry, entry.key)
-        if place == STRANGE or (place < 0 and entry.new_names == 0):
+        if place == NOT_READABLE or (place < 0 and entry.new_names == 0):
             return False
         if place < 0:
             hold(entry.key)
@@ -113,8 +122,8 @@ def read_list(at, x, n):
 
 
 @compiled
-def forget_strangers(entry):
-    """Let go of the new names of an example."""
+def release_new_names(entry):
+    """Release the references to the new names of an example."""
     strangers = i64(entry.strangers, entry.new)
     entry.new = 0
     for i in range(strangers.shape[0]):
@@ -123,6 +132,7 @@ def forget_strangers(entry):
 
 @compiled(always_inlined=True)
 def is_among(kind, addresses, n):
+    """Whether a type is one of the n types in a table."""
     kinds, i = i64(addresses, n), 0
     while i < n and kinds[i] != kind:
         i += 1
@@ -131,11 +141,11 @@ def is_among(kind, addresses, n):
 
 @compiled(always_inlined=True)
 def number_of(entry, value):
-    """A value as a float; NaN, which no pass takes, if it is out of the ordinary."""
+    """A value as a float; NaN, which passes refuse, if it is of none of the number types of the record."""
     if not is_among(type_of(value), entry.numbers, N_NUMBERS):
         return math.nan
     number = float_value(value)
-    if number == -1.0 and error_set() != 0:  # a whole number that is too large
+    if number == -1.0 and error_set() != 0:  # an int that is too large for a float
         clear_error()
         return math.nan
     return number
@@ -143,22 +153,22 @@ def number_of(entry, value):
 
 @compiled(always_inlined=True)
 def place_of(entry, name):
-    """Where a name stands; NOBODY if it is not known."""
+    """The place of a name; NOBODY if the model does not know it, NOT_READABLE if Python has to look it up."""
     kind = type_of(name)
     if kind != entry.text and kind != entry.whole and not is_plain_tuple(entry, name):
-        return STRANGE
+        return NOT_READABLE
     found = dict_get(entry.places, name)
     if found != 0:
         return int_value(found)
     if error_set() != 0:
         clear_error()
-        return STRANGE
+        return NOT_READABLE
     return NOBODY
 
 
 @compiled(always_inlined=True)
 def is_plain_tuple(entry, name):
-    """Whether it is a tuple of texts and whole numbers, so that no code of Python runs when it is compared, or printed."""
+    """Whether a name is a tuple of str and int, whose comparison and `repr` run no Python code."""
     if type_of(name) != entry.several:
         return False
     i, n = 0, tuple_size(name)
@@ -169,12 +179,13 @@ def is_plain_tuple(entry, name):
 
 @compiled(always_inlined=True)
 def is_plain(entry, kind):
+    """Whether a type is exactly str or int."""
     return kind == entry.text or kind == entry.whole
 
 
 @compiled
 def key_of(entry, at, name):
-    """As model/inputs/sparse_examples.py has it; NaN if the name is out of the ordinary."""
+    """The sort key of a name, as in model/inputs/sparse_examples.py; NaN if Python has to compute it."""
     kind = type_of(name)
     if kind == entry.text:
         return key_of_text(entry, at, name)
@@ -192,18 +203,19 @@ def key_of(entry, at, name):
 
 @compiled(always_inlined=True)
 def whole_number(name):
-    """A whole number as a float, or NaN where that would round it."""
+    """An int as a float, or NaN where that would round it."""
     number = float_value(name)
     if number == -1.0 and error_set() != 0:
         clear_error()
         return math.nan
-    return number if abs(number) < EXACT else math.nan
+    return number if abs(number) < EXACT_INTEGERS else math.nan
 
 
 @compiled
 def key_of_text(entry, at, name):
+    """The sort key of a str: the CRC-32 of its UTF-8 octets."""
     text = utf8_of(name, at + LENGTH)
-    if text == 0:  # half a character
+    if text == 0:  # a lone surrogate has no UTF-8 form
         clear_error()
         return math.nan
     crc = crc32(octets(text, entry.size), u32(entry.remainders, 256))
@@ -212,7 +224,10 @@ def key_of_text(entry, at, name):
 
 @compiled
 def tie_of(entry, at, name):
-    """As model/inputs/sparse_examples.py has it, for names that have a key. (0 if there is no memory to print it: then an error is set.)"""
+    """The second sort key of a name that has a key, as in model/inputs/sparse_examples.py.
+
+    Returns 0 with an error set if there is no memory for its `repr`.
+    """
     kind = type_of(name)
     if kind == entry.text:
         return tie_of_text(entry, at, name, OF_TEXT)
@@ -228,7 +243,7 @@ def tie_of(entry, at, name):
 
 @compiled
 def tie_of_text(entry, at, name, kind):
-    """The octets behind one for the kind of the name, as one whole number, modulo a prime."""
+    """The octets of a str, with a first one for the kind of name, as one large integer modulo a prime."""
     text = utf8_of(name, at + LENGTH)
     if text == 0:
         return NONE
@@ -240,7 +255,7 @@ def tie_of_text(entry, at, name, kind):
 
 @compiled(always_inlined=True)
 def crc32(text, remainders):
-    """As zlib's."""
+    """The CRC-32 of octets, as zlib computes it."""
     rest = np.uint32(0xFFFFFFFF)
     for i in range(text.shape[0]):
         rest = remainders[np.uint8(rest) ^ text[i]] ^ (rest >> np.uint32(8))

@@ -1,4 +1,4 @@
-"""What compiled code needs in order to read an example by itself: addresses and sizes, made by model/calls/fast_path.py."""
+"""The record of addresses and sizes that the dict reader needs; model/calls/fast_path.py fills it."""
 
 from __future__ import annotations
 
@@ -10,48 +10,45 @@ ENTRY = np.dtype(
     (
         np.record,
         [
-            ("busy", "i8"),  # whether an example is being read into the calls
-            ("nothing", "i8"),  # None
-            ("true", "i8"),  # True
-            # what counts how often names have lost their places, and when this was made
+            ("busy", "i8"),  # 1 while an example is being read into the arrays of the calls
+            ("nothing", "i8"),  # the address of None
+            ("true", "i8"),  # that of True
+            # address of the counter of names that lost their places, and its value when this record was made
             ("given_back", "i8"),
             ("version", "i8"),
-            # where the passes are, or 0; and whether others shall go on meanwhile
+            # addresses of the passes, or 0; and whether they release the GIL
             ("scoring", "i8"),
             ("learning", "i8"),
             ("large", "i8"),
-            # the calls that they are given, or 0
+            # addresses of their calls, for a row and for a list, or 0
             ("row", "i8"),
             ("list", "i8"),
-            # places of names
-            ("places", "i8"),  # a dict
-            ("known", "i8"),  # how many there are
-            ("names", "i8"),  # of whole rows, by place
+            # known names
+            ("places", "i8"),  # the dict {name: place}
+            ("known", "i8"),  # its length
+            ("names", "i8"),  # the names by place, for whole rows
             ("expected", "i8"),  # the names of the last whole row, in its own order
             ("expected_places", "i8"),
-            # where names come and go
-            ("fixed", "i8"),  # whether they do not
-            ("vacant", "i8"),  # places, of which the last are offered first
-            ("left", "i8"),  # what counts them
-            ("new_names", "i8"),  # whether there may be any
-            ("names_at", "i8"),  # of each place, or 0
-            (
-                "strangers",
-                "i8",
-            ),  # the new names of an example, which are held while it is read and learned
-            ("new", "i8"),  # how many these are
-            ("met", "i8"),  # and have been, in examples that were learned
-            ("look", "i8"),  # when it is looked at how vectors are stored
-            ("thin", "i8"),
-            # types, and the table of CRC-32
+            # models in which names come and go
+            ("fixed", "i8"),  # 1 if names do not
+            ("vacant", "i8"),  # the free places; the last ones are assigned first
+            ("left", "i8"),  # the address of their number
+            ("new_names", "i8"),  # whether examples may have new names
+            ("names_at", "i8"),  # the name at each place, or 0
+            ("strangers", "i8"),  # the new names of an example, with a reference to each
+            ("new", "i8"),  # their number
+            ("met", "i8"),  # total number of unknown names in learned examples
+            ("look", "i8"),  # the arrival at which the storage of vectors is reconsidered
+            ("thin", "i8"),  # and how many features to one present then call for sparse storage
+            # addresses of types, and of the table of CRC-32
             ("dicts", "i8"),
             ("numbers", "i8"),
             ("text", "i8"),
             ("whole", "i8"),
-            ("several", "i8"),  # a tuple, as of words that follow each other
+            ("several", "i8"),  # tuple: names such as the n-grams of words
             ("remainders", "i8"),
-            ("key_mask", "i8"),  # the bits of keys that count: fewer in tests only
-            # answers of the interpreter
+            ("key_mask", "i8"),  # the bits of keys in use: all but in tests
+            # output arguments of functions of CPython
             ("position", "i8"),
             ("key", "i8"),
             ("value", "i8"),

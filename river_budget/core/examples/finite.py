@@ -1,4 +1,4 @@
-"""Whether examples are finite."""
+"""Checks that examples contain no NaN and no infinity."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ def is_finite(x):
 
 @compiled(called_from_python=True)
 def first_bad_row(rows):
-    """The number of the first row with a NaN or an infinity, or -1."""
-    matrix = f64_matrix(
-        address_of(rows), rows.shape[0], rows.shape[1]
-    )  # whatever kind of array comes
+    """The index of the first row with a NaN or an infinity, or -1."""
+    # a view, so that nothing below is compiled again for another type of array
+    matrix = f64_matrix(address_of(rows), rows.shape[0], rows.shape[1])
     for t in range(rows.shape[0]):
         if not is_finite(row_of(matrix, t)):
             return t
@@ -32,5 +31,5 @@ def first_bad_row(rows):
 
 @compiled(always_inlined=True)
 def usable(x, norm):
-    """Whether x is finite. A norm that is not huge is proof enough."""
+    """Whether x is finite. A norm below HUGE proves it without a look at the features."""
     return norm < HUGE or is_finite(all_of(x))

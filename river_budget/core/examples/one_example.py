@@ -1,8 +1,9 @@
-"""One example, from a dict to the scores, in one call of a C function: Python would take longer than the passes.
+"""Score or learn one example, from the dict to the scores, in one compiled function.
 
-`score` and `learn` are made functions of Python by model/calls/fast_path.py. They return None for whatever is out of the
-ordinary, and then nothing has happened: the example goes the long way. They raise where there is no memory left, and then
-nothing has happened either. Only passes over large models let other threads go on meanwhile.
+For small models Python code around the pass would take longer than the pass. model/calls/fast_path.py turns
+`score` and `learn` into Python functions. They return None, with the model unchanged, for every example
+that the dict reader refuses: Python then takes the long way. They raise MemoryError, also with the model
+unchanged. The GIL is released only around passes over large models.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..compiling.jit import compiled
 from ..compiling.model_type import FLAG, WHOLE
 from ..compiling.needs import Need
 from .call import BLOCK, KEYS, N_WORDS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS
-from .dict_reader import forget_strangers, read, tie_of
+from .dict_reader import read_example, release_new_names, tie_of
 from .dict_reader_state import entry_at
 from .present_features import NONE
 from .python_objects import (
@@ -38,65 +39,72 @@ from .python_objects import (
     take_lock,
 )
 
-MOST_SPARE = 64  # floats for which memory is put aside
+PREPARED_FLOATS = 64  # floats for which Python's free list is filled before an example is learned
 
 
 @compiled(called_from_python=True)
 def score(this, x):
-    """The scores of an example."""
+    """The scores of the dict x as a new list, or None if Python has to read it.
+
+    `this`: the record's address, an int.
+    """
     at = address_value(this)
     entry = entry_at(at)
-    if not is_ready(entry, entry.scoring):
-        return nothing(entry)
+    if not may_be_used(entry, entry.scoring):
+        return none(entry)
     entry.busy = 1
-    call = read(entry, at, x)
-    if call != 0 and done(entry, entry.scoring, call):
+    call = read_example(entry, at, x)
+    if call != 0 and run_pass(entry, entry.scoring, call):
         outputs = i64(call, N_WORDS)[OUTPUTS]
-        answer = with_scores(list_new(outputs), call, outputs)
+        answer = fill_with_scores(list_new(outputs), call, outputs)
     else:
-        answer = nothing(entry)
-    forget_strangers(entry)
+        answer = none(entry)
+    release_new_names(entry)
     entry.busy = 0
     return answer
 
 
 @compiled(called_from_python=True)
 def learn(this, given, count):
-    """Learn an example, with the target and the weight that are given. Returns True; with anything behind these three, its
-    scores before it was learned."""
+    """Learn an example; `given` are the arguments (dict, target, weight[, anything]) of a Python call.
+
+    Returns True, or with a fourth argument the scores before learning; None if Python has to read the
+    example.
+    """
     at = address_value(this)
     entry = entry_at(at)
-    if count < 3 or not is_ready(entry, entry.learning):
-        return nothing(entry)
+    if count < 3 or not may_be_used(entry, entry.learning):
+        return none(entry)
     arguments = i64(given, 3)
     entry.busy = 1
-    call = read(entry, at, arguments[0])
+    call = read_example(entry, at, arguments[0])
     if call == 0:
-        answer = nothing(entry)
+        answer = none(entry)
     else:
-        answer = learned(entry, at, call, arguments[1], arguments[2], count > 3)
-    forget_strangers(entry)
+        answer = learn_prepared(entry, at, call, arguments[1], arguments[2], count > 3)
+    release_new_names(entry)
     entry.busy = 0
     return answer
 
 
 @compiled(always_inlined=True)
-def is_ready(entry, function):
-    """Whether it can be used: no example is being read, and the places of names are still theirs."""
+def may_be_used(entry, function):
+    """Whether the record may be used: it is not busy, and no name has lost its place since it was made."""
     if function == 0 or entry.busy != 0:
         return False
     return i64(entry.given_back, 1)[0] == entry.version
 
 
 @compiled(always_inlined=True)
-def nothing(entry):
+def none(entry):
+    """None, as a new reference."""
     hold(entry.nothing)
     return entry.nothing
 
 
 @compiled(always_inlined=True)
-def with_scores(found, call_at, outputs):
-    """A new list with the scores in it. 0 if there is no memory, as the error that is set says."""
+def fill_with_scores(found, call_at, outputs):
+    """Write the scores of a call into a list and return it; 0, with an error set, if there is no memory."""
     scores = f64(i64(call_at, N_WORDS)[SCORES], outputs)
     for i in range(outputs if found != 0 else 0):
         number = float_new(scores[i])
@@ -109,22 +117,24 @@ def with_scores(found, call_at, outputs):
 
 @compiled
 def room_for_scores(entry, outputs):
-    """A list of None, made before an example is learned: later there may be no memory, and no way back. Of so many floats
-    Python keeps the memory at hand when they are given back here."""
+    """A list of None for the scores, made before an example is learned: afterwards no error may occur.
+
+    Floats are created and released again first: Python keeps their memory on a free list for the scores.
+    """
     found = list_new(outputs)
-    for i in range(min(outputs, MOST_SPARE) if found != 0 else 0):
+    for i in range(min(outputs, PREPARED_FLOATS) if found != 0 else 0):
         number = float_new(0.0)
         if number == 0:
             release(found)
             return NONE
         list_set(found, i, number)
     for i in range(outputs if found != 0 else 0):
-        list_set(found, i, nothing(entry))
+        list_set(found, i, none(entry))
     return found
 
 
 def call_pass(function, call):
-    """Call the pass at an address with the call at an address."""
+    """Call the pass at one address with the call at another; returns how many examples it has processed."""
     raise NotImplementedError
 
 
@@ -141,8 +151,8 @@ def _call_pass(context, builder, signature, args):
 
 
 @compiled(always_inlined=True)
-def done(entry, function, call):
-    """Whether a pass has done the example."""
+def run_pass(entry, function, call):
+    """Run a pass over the example; whether it has processed it. Releases the GIL if the model is large."""
     if entry.large == 0:
         return call_pass(function, call) != 0
     thread = leave_lock()
@@ -152,16 +162,18 @@ def done(entry, function, call):
 
 
 @compiled
-def learned(entry, at, call_at, target, weight, wants_scores):
-    """Learn an example that has been written down. Returns True or its scores, None if it must go the long way, or 0 with
-    an error set."""
+def learn_prepared(entry, at, call_at, target, weight, wants_scores):
+    """Learn the example that was read into a call.
+
+    Returns True or its scores, None if it must go the long way, or 0 with an error set.
+    """
     call = i64(call_at, N_WORDS)
     f64(call[TARGETS], 1)[0], f64(call[WEIGHTS], 1)[0] = float_value(target), float_value(weight)
     if error_set() != 0:
         return NONE
     whole = call_at == entry.row
-    if not whole and goes_the_long_way(entry, call):
-        return nothing(entry)
+    if not whole and needs_python(entry, call):
+        return none(entry)
     scores = entry.true
     if wants_scores:
         scores = room_for_scores(entry, call[OUTPUTS])
@@ -170,18 +182,18 @@ def learned(entry, at, call_at, target, weight, wants_scores):
     else:
         hold(scores)
     if whole or entry.fixed:
-        found = done(entry, entry.learning, call_at)
+        found = run_pass(entry, entry.learning, call_at)
     else:
-        found = learned_with_new_names(at, call_at)
+        found = learn_with_new_names(at, call_at)
     if not found:
         release(scores)
-        return NONE if error_set() != 0 else nothing(entry)
-    return with_scores(scores, call_at, call[OUTPUTS]) if wants_scores else scores
+        return NONE if error_set() != 0 else none(entry)
+    return fill_with_scores(scores, call_at, call[OUTPUTS]) if wants_scores else scores
 
 
 @compiled(always_inlined=True)
-def goes_the_long_way(entry, call):
-    """Whether an example with some of the names is one that Python has to look at first."""
+def needs_python(entry, call):
+    """Whether Python has to learn this example: to reconsider the storage, or to add places for names."""
     looks = model_at(call[BLOCK], call[SCRATCH]).head.arrived >= entry.look
     if entry.fixed == 0:
         return looks or entry.new > i64(entry.left, 1)[0]
@@ -189,24 +201,30 @@ def goes_the_long_way(entry, call):
 
 
 @shared(Need.NAMES, FLAG, WHOLE, WHOLE)
-def learned_with_new_names(at, call_at):
-    """The same for a model in which names come and go. New names get their places before the example is learned: to
-    give one may fail, to take it back may not."""
+def learn_with_new_names(at, call_at):
+    """Learn an example of a model in which names come and go; returns whether it was learned.
+
+    New names get places before the example is learned, as assigning one may fail for lack of memory, while
+    taking it back cannot.
+    """
     entry, call = entry_at(at), i64(call_at, N_WORDS)
     model = model_at(call[BLOCK], call[SCRATCH])
-    if not offer_places(entry, at, call, model):
+    if not assign_places(entry, at, call, model):
         return False
     model.n_emptied[0] = 0
-    found = done(entry, entry.learning, call_at)
+    found = run_pass(entry, entry.learning, call_at)
     entry.met += entry.new if found else 0
-    keep_used(entry, model)
-    give_up(entry, model)
+    keep_used_names(entry, model)
+    free_unused_places(entry, model)
     return found
 
 
 @compiled(always_inlined=True)
-def offer_places(entry, at, call, model):
-    """New names get the last of the vacant places. False if there is no memory, and then none has one."""
+def assign_places(entry, at, call, model):
+    """Assign the last vacant places to the new names. False, with none assigned, if there is no memory.
+
+    Modifies the places of the call, and model.keys and model.ties at these places.
+    """
     n, strangers = i64(call[STARTS], 2)[1], i64(entry.strangers, entry.new)
     places, keys = i64(call[PLACES], n), f64(call[KEYS], n)
     vacant, offered = last_vacant(entry), 0
@@ -216,7 +234,7 @@ def offer_places(entry, at, call, model):
             model.keys[places[i]] = keys[i]
             model.ties[places[i]] = tie_of(entry, at, strangers[offered])
             if error_set() != 0 or not register(entry, strangers[offered], places[i]):
-                take_back(entry, strangers[:offered])
+                remove_names(entry, strangers[:offered])
                 return False
             offered += 1
     return True
@@ -224,14 +242,14 @@ def offer_places(entry, at, call, model):
 
 @compiled(always_inlined=True)
 def last_vacant(entry):
-    """The places of the new names."""
+    """The vacant places that the new names get: the last ones."""
     left = i64(entry.left, 1)[0]
     return i32(entry.vacant + 4 * (left - entry.new), entry.new)
 
 
 @compiled
 def register(entry, name, place):
-    """Whether a name could get a place."""
+    """Enter a name into the dict of places; False, with an error set, if there is no memory."""
     number = int_new(place)
     if number == 0:
         return False
@@ -241,21 +259,21 @@ def register(entry, name, place):
 
 
 @compiled
-def take_back(entry, names):
-    """Names lose their places. An error that is set stays: to remove a name needs no memory."""
+def remove_names(entry, names):
+    """Remove names from the dict of places. An error that is set stays set: removing needs no memory."""
     for i in range(names.shape[0]):
         dict_remove(entry.places, names[i])
 
 
 @compiled(always_inlined=True)
-def keep_used(entry, model):
-    """New names that a vector uses now keep their places, the others lose them."""
+def keep_used_names(entry, model):
+    """Keep the places of new names that a vector uses now, and remove the other new names."""
     columns, strangers = model.columns, i64(entry.strangers, entry.new)
     vacant, names_at = last_vacant(entry), i64(entry.names_at, columns.shape[0])
     unused = 0
     for i in range(entry.new):
         place = np.int64(vacant[i])
-        if columns[place].count == 0 and removed(entry, strangers[i]):
+        if columns[place].count == 0 and remove_name(entry, strangers[i]):
             vacant[unused] = place
             unused += 1
         else:
@@ -265,8 +283,8 @@ def keep_used(entry, model):
 
 
 @compiled
-def removed(entry, name):
-    """Whether a name could lose its place."""
+def remove_name(entry, name):
+    """Remove a name from the dict of places; False if that failed."""
     if dict_remove(entry.places, name) == 0:
         return True
     clear_error()
@@ -274,15 +292,18 @@ def removed(entry, name):
 
 
 @compiled(always_inlined=True)
-def give_up(entry, model):
-    """Names that no vector uses any more lose their places."""
+def free_unused_places(entry, model):
+    """Remove names that no vector uses any more, and make their places vacant.
+
+    Counts up the version that makes other records of these names invalid.
+    """
     emptied, columns, left = model.emptied, model.columns, i64(entry.left, 1)
     names_at = i64(entry.names_at, columns.shape[0])
     vacant, before = i32(entry.vacant, columns.shape[0]), left[0]
     for i in range(model.n_emptied[0]):
         place = emptied[i]
         unused = columns[place].count == 0 and names_at[place] != 0
-        if unused and removed(entry, names_at[place]):
+        if unused and remove_name(entry, names_at[place]):
             names_at[place] = 0
             vacant[left[0]] = place
             left[0] += 1

@@ -1,10 +1,11 @@
-"""Examples as passes see them: what is present in them, in an order that depends on names only.
+"""Examples as passes see them: the features that are not 0, in an order that depends on their names only.
 
-x stands for the features that are not 0 and that the model knows, in the order of their keys: `places_of(x)`, and
-`values_of(x)`. Those that it does not know count for the length of x alone: `all_of(x)`. (With the Laplacian kernel
-they stand among the others, with a place below 0.) Sums over features go in this
-order, one product after the other. So it makes no difference, to the last bit, in which order features have become
-known, whether an example comes as a row or as a list, and whether a model keeps names that no vector uses.
+x consists of the places and values of the features that are not 0 and that the model knows, sorted by key:
+`places_of(x)` and `values_of(x)`. Unknown features contribute to the norm of x only: `all_of(x)` has their
+values too. (With the Laplacian kernel they stand among the others, with a place below 0.) Sums over
+features are taken in this order. So a result is the same to the last bit in whatever order features became
+known, whether an example comes as a row or as a list, and whether or not a model keeps names that no vector
+uses.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ import numpy as np
 
 from ..block.codes import Kernel
 from ..block.table_prefetch import ask_for_columns
-from ..block.written_vectors import begin
+from ..block.written_vectors import begin_call
 from ..compiling.array_views import address_of, as_u64, f64, i64
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import CALL, EXAMPLE, MODEL, WHOLE, WHOLES
 from ..compiling.needs import Need
 from ..simd.registers import LANES
-from ..simd.vector_ops import write_others
+from ..simd.vector_ops import append_nonzero
 from .call import (
     AT_ONCE,
     DESK,
@@ -48,40 +49,42 @@ from .call import (
 )
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
-EXACT = 2**16  # squares of so many numbers below it have a sum without rounding
-NONE, NOBODY = (
-    np.int64(0),
-    np.int64(-1),
-)  # (literals are types of their own: callees would be compiled twice)
-NO_TIES = NONE  # instead of the address of ties
-BLOCK = 32  # rows that are looked at together
+EXACT_SQUARES = 2**16  # up to so many squares of smaller integers are summed without rounding
+# 0 and "no vector" as typed integers: a literal has a numba type of its own, and callees would be
+# compiled twice
+NONE, NOBODY = np.int64(0), np.int64(-1)
+NO_TIES = NONE  # in place of the address of ties
+ROWS_AT_A_TIME = 32  # rows that are checked for zeros in one loop
 
 
 @compiled(always_inlined=True)
 def places_of(x):
+    """The places of the features of x: their indexes in the model's tables."""
     return i64(x[0], x[2])
 
 
 @compiled(always_inlined=True)
 def values_of(x):
+    """The values of these features."""
     return f64(x[1], x[2])
 
 
 @compiled(always_inlined=True)
 def all_of(x):
+    """The values of all features of x, unknown ones included."""
     return f64(x[3], x[4])
 
 
 @compiled(always_inlined=True)
 def present(places, values, n):
-    """The first n places and values as an example."""
+    """An example of the first n places and values. It refers to these arrays."""
     at = address_of(values)
     return address_of(places), at, n, at, n
 
 
 @compiled(always_inlined=True)
 def write_whole(x, whole):
-    """x with its zeros."""
+    """Write x as a dense row, zeros included. Overwrites `whole`."""
     places, values = places_of(x), values_of(x)
     for f in range(whole.shape[0]):
         whole[f] = 0.0
@@ -91,64 +94,68 @@ def write_whole(x, whole):
 
 @compiled(always_inlined=True)
 def nobody(model):
-    """No example, where there is none."""
+    """An empty example, as placeholder."""
     return present(model.nonzero, model.x, NONE)
 
 
 @compiled(always_inlined=True)
 def unpack(call):
-    """(model, stream, n): what a pass works on. It may be told of some of the examples only, and is called again."""
+    """(model, stream, n): what a pass works on. Gathers the present features of the first n examples.
+
+    n may be fewer than the call has; then the pass is called again for the rest.
+    """
     model, stream, _ = unpack_rows(call)
     return model, stream, gather(call)
 
 
 @compiled(always_inlined=True)
 def example(model, stream, t):
-    """(x, f, y, w): what is present in example t, the place of its scores, its target and its weight"""
+    """(x, f, y, w): the present features of example t, the row for its scores, its target and its weight."""
     x, f = example_and_scores(model, stream, t)
     return x, f, stream[1][t], stream[2][t]
 
 
 @compiled(always_inlined=True)
 def example_and_scores(model, stream, t):
-    """(x, f)"""
+    """(x, f): the present features of example t and the row for its scores."""
     return noted(stream[GATHERED], t), scores_of(stream, t)
 
 
 @compiled(always_inlined=True)
 def noted(gathered, t):
-    """What was noted as present in example t."""
+    """The present features of example t, as gathered."""
     x = i64(gathered + 8 * PARTS * t, PARTS)
     return x[0], x[1], x[2], x[3], x[4]
 
 
 @shared(Need.EXAMPLES, WHOLE, CALL)
 def gather(call):
-    """Write down what is present in the examples of a call; returns how many there was room for.
+    """Gather the present features of the examples of a call; returns for how many there was memory.
 
-    Before the first is learned: looked at one by one, between a row of kernel values and the next, they would cost
-    100 vectors a tenth more time, as the compiler then reads all that it knows of the model anew for every example.
+    This happens before the first example is learned. Gathered one by one inside the pass, they would make
+    learning with 100 vectors a tenth slower, as LLVM then reloads all pointers into the model for every
+    example.
     """
     model, stream, _ = unpack_rows(call)
     words, n, room = words_of(call), min(call[SIZE], call[AT_ONCE]), call[DESK]
-    for first in range(0, n, BLOCK):
-        last = min(first + BLOCK, n)
+    for first in range(0, n, ROWS_AT_A_TIME):
+        last = min(first + ROWS_AT_A_TIME, n)
         if call[STARTS] == 0 and all_whole(model, stream, words, first, last):
             for t in range(first, last):
                 note(stream, t, whole_example(words, row_of(stream[0], t)))
         else:
             last, room = gather_some(model, stream, words, first, last, room)
-            if last < first + BLOCK:
+            if last < first + ROWS_AT_A_TIME:
                 n = min(last, n)
                 break
     call[DONE] = n
-    begin(model, n)
+    begin_call(model, n)
     return n
 
 
 @compiled(always_inlined=True)
 def all_whole(model, stream, call, first, last):
-    """Whether nothing is left out in any of these rows."""
+    """Whether all these rows can be used as they are: no zeros, and places in the order of the keys."""
     if model.head.custom == 0 and not is_whole(model, row_of(stream[0], first)):
         return False
     width, zeros = call[WIDTH], 0
@@ -160,8 +167,10 @@ def all_whole(model, stream, call, first, last):
 
 @compiled(always_inlined=True)
 def is_whole(model, row):
-    """Whether nothing is left out in a row, and the order of the places is that of the keys. For a kernel function
-    all stands where it stood."""
+    """Whether a row has no zeros and its places are in the order of the keys.
+
+    A model with a user's kernel function takes every row as it is.
+    """
     n = row.shape[0] if model.head.custom else 0
     while n < row.shape[0] and row[n] != 0.0:
         n += 1
@@ -170,19 +179,23 @@ def is_whole(model, row):
 
 @compiled(always_inlined=True)
 def whole_example(call, row):
+    """A whole row as an example, without a copy."""
     return present(i64(call[EVERY_PLACE], row.shape[0]), row, row.shape[0])
 
 
 @compiled(always_inlined=True)
 def note(stream, t, x):
-    """x is what is present in example t."""
+    """Store x as the present features of example t. Overwrites its entry in the gathered list."""
     parts = i64(stream[GATHERED] + 8 * PARTS * t, PARTS)
     parts[0], parts[1], parts[2], parts[3], parts[4] = x
 
 
 @compiled
 def gather_some(model, stream, call, first, last, room):
-    """The same where something is left out. Returns also where there is room for more."""
+    """Gather the examples from `first` to `last` where rows have zeros or come as lists.
+
+    Returns the example behind the last one gathered, and the address of the memory that is left.
+    """
     needed = 8 * LISTED * call[LONGEST]
     for t in range(first, last):
         if room + needed > call[DESK_END]:
@@ -200,7 +213,7 @@ def gather_some(model, stream, call, first, last, room):
 
 @compiled
 def from_row(model, row, call, room):
-    """What is not 0 in a row."""
+    """The features of a row that are not 0, written to memory at `room`."""
     longest = call[LONGEST]
     places = i64(room, longest)
     n, found = write_places(row, places), as_u64(places)
@@ -219,10 +232,13 @@ def from_row(model, row, call, room):
 
 @compiled(always_inlined=True)
 def write_places(numbers, places):
-    """The places of all numbers but 0, perhaps in the room of the numbers. Returns how many there are."""
+    """Write the indexes of all numbers but 0 and return how many these are.
+
+    Overwrites `places`, which may be the memory of the numbers themselves.
+    """
     n, whole = NONE, numbers.shape[0] // LANES * LANES
     for i in range(0, whole, LANES):
-        n = write_others(numbers, i, places, n)
+        n = append_nonzero(numbers, i, places, n)
     for i in range(whole, numbers.shape[0]):
         found = numbers[i] != 0.0
         places[n] = i
@@ -232,13 +248,14 @@ def write_places(numbers, places):
 
 @compiled(always_inlined=True)
 def length_of_list(call, t):
+    """The number of entries in the list of example t."""
     ends = i64(call[STARTS] + 8 * t, 2)
     return ends[1] - ends[0]
 
 
 @shared(Need.LISTED_EXAMPLES, EXAMPLE, MODEL, WHOLES, WHOLE, WHOLE)
 def from_list(model, call, t, room):
-    """What is not 0 in a list."""
+    """The features of list t that are not 0, sorted by key, written to memory at `room`."""
     first, length = i64(call[STARTS] + 8 * t, 1)[0], length_of_list(call, t)
     given_places, given = i64(call[PLACES] + 8 * first, length), f64(call[ROWS] + 8 * first, length)
     keyed = call[KEYS] != 0
@@ -252,7 +269,7 @@ def from_list(model, call, t, room):
             place = given_places[i]
             strange_key = given_keys[i] if keyed else math.inf
             key = known_keys[place] if place >= 0 else strange_key
-            # a negative place says where the stranger stood: that is where its tie stands
+            # ~i: a negative place of an unknown feature, which still says where in the list its tie is
             places[n], values[n], keys[n] = place if place >= 0 else ~i, given[i], key
             strangers += place < 0
             ordered &= key > last
@@ -261,10 +278,10 @@ def from_list(model, call, t, room):
     if not ordered:
         sort_by_key(keys, places, values, n, model.ties, call[TIES])
         if keyed and strangers > 0 and call[TIES] == 0 and has_tie(keys, places, n):
-            values[0] = math.nan  # the caller tries again, with ties
+            values[0] = math.nan  # refused: the caller tries again, with ties
     if strangers == 0:
         return present(places, values, n)
-    if model.head.kernel == LAPLACIAN:  # which adds them to every distance, in their turn
+    if model.head.kernel == LAPLACIAN:  # unknown features contribute to distances, in their order
         if not keyed:
             values[0] = math.nan
         return present(places, values, n)
@@ -274,22 +291,25 @@ def from_list(model, call, t, room):
         places[known], values[known] = places[i], values[i]
         known += places[i] >= 0
     if not (keyed or added_exactly(everything, n)):
-        everything[0] = math.nan  # the caller tries again, with keys
+        everything[0] = math.nan  # refused: the caller tries again, with keys
     return address_of(places), address_of(values), known, address_of(everything), n
 
 
 @compiled
 def added_exactly(values, n):
-    """Whether the sum of the squares is the same in any order: those of small whole numbers are."""
-    whole = n < EXACT
+    """Whether all values are small integers, whose squares have the same sum in any order."""
+    whole = n < EXACT_SQUARES
     for i in range(n):
-        whole &= abs(values[i]) < EXACT and values[i] == math.floor(values[i])
+        whole &= abs(values[i]) < EXACT_SQUARES and values[i] == math.floor(values[i])
     return whole
 
 
 @compiled
 def has_tie(keys, places, n):
-    """Whether a feature that the model does not know has the key of another one: sorted, they are neighbours."""
+    """Whether an unknown feature has the same key as another one.
+
+    The keys are sorted, so both are neighbours.
+    """
     tied = False
     for i in range(1, n):
         tied |= keys[i] == keys[i - 1] and min(places[i], places[i - 1]) < 0
@@ -298,6 +318,7 @@ def has_tie(keys, places, n):
 
 @compiled(always_inlined=True)
 def tie_of(place, known_ties, given_ties):
+    """The second sort key of a feature: the model's own, or the caller's for an unknown feature."""
     if place >= 0:
         return np.int64(known_ties[place])
     return i64(given_ties + 8 * ~place, 1)[0] if given_ties != NO_TIES else NONE
@@ -305,17 +326,20 @@ def tie_of(place, known_ties, given_ties):
 
 @compiled
 def comes_later(place, other, known_ties, given_ties):
-    """Whether a feature comes behind another one with the same key. Places decide where the ties are equal too, as in
-    `precedes` of core/vectors/sparse_nodes.py."""
+    """Whether a feature comes behind another one with the same key.
+
+    If their ties are equal too, their places decide, as in `precedes` of core/vectors/sparse_nodes.py.
+    """
     own, others = tie_of(place, known_ties, given_ties), tie_of(other, known_ties, given_ties)
     return own > others or (own == others and place > other)
 
 
 @compiled
 def sort_by_key(keys, places, values, n, known_ties, given_ties):
-    """Shell's method: short lists are what mostly comes, and long ones are mostly in order.
+    """Sort the first n features by key, then by tie. Modifies `keys`, `places` and `values` in place.
 
-    given_ties: the address of those of features that the model does not know, or 0.
+    Shell sort: most lists are short, and long ones are mostly in order.
+    given_ties: the address of the ties of unknown features, or 0.
     """
     gap = 1
     while gap < n // 3:

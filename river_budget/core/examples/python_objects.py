@@ -1,7 +1,8 @@
-"""Functions of CPython that compiled code may call, while it has Python's lock.
+"""Functions of CPython's C API for compiled code that holds the GIL.
 
-Objects are addresses; 0 is none, and says that an error is set. What is marked as new must be given away or released.
-All others belong to somebody else, who may let go of them when code of Python runs.
+Objects are addresses; 0 means none, with an error set. Results marked as new are new references, which must
+be stolen by another function or released. All others are borrowed: they may become invalid as soon as
+Python code runs.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ TYPE_AT = object.__basicsize__ - ctypes.sizeof(
 
 
 def imported(name: str, result: Any, *arguments: Any) -> Any:
-    """A function of the interpreter, for compiled code only."""
+    """A function that calls a C function of the interpreter; for compiled code only."""
 
     def function(*given):
         raise NotImplementedError(f"{name} is called by compiled code")
@@ -55,7 +56,7 @@ dict_get = imported("PyDict_GetItemWithError", WORD, WORD, WORD)
 dict_set = imported("PyDict_SetItem", INT, WORD, WORD, WORD)
 dict_remove = imported("PyDict_DelItem", INT, WORD, WORD)
 list_new = imported("PyList_New", WORD, WORD)  # new
-list_set = imported("PyList_SetItem", INT, WORD, WORD, WORD)  # the last must be new
+list_set = imported("PyList_SetItem", INT, WORD, WORD, WORD)  # steals the reference to the item
 float_new = imported("PyFloat_FromDouble", WORD, DOUBLE)  # new
 float_value = imported("PyFloat_AsDouble", DOUBLE, WORD)
 int_new = imported("PyLong_FromLongLong", WORD, WORD)  # new

@@ -1,16 +1,17 @@
-"""What scores are worth: the link from scores to probabilities.
+"""Calibration: a link from scores to probabilities, learned online.
 
 Binary       P(+1) = 1 / (1 + exp(-slope f))
 Multi-class  P(r) proportional to exp(slope f_r), and that of the highest score once more to exp(lead)
 
-Both numbers are learned from the score of each example before it is learned, by online Newton steps on the log
-loss that forget: in log(slope), as scores of different models, and of one model at different times, lie orders
-of magnitude apart; and in lead >= 0, so that the most probable class is always the predicted one. A lead takes
-care of scores that say which class wins and little about the others. With two classes it would be a jump at 0
-and gains nothing, so there is none.
+Both numbers are learned from the scores that an example has before it is learned, by online Newton steps
+with exponential forgetting on the log loss. The steps are in log(slope), as scores of different models, and
+of one model at different times, are orders of magnitude apart; and in lead >= 0, so that the most probable
+class is always the predicted one. The lead is for scores that say which class wins and little about the
+others. With two classes it would be a jump at 0 and gains nothing, so there is none.
 
-The header keeps how many examples were judged so far, slope (0: nothing learned yet, and 1 is used), lead, and the matrix of second derivatives:
-slope_curvature, lead_curvature, cross_curvature. Predictions do not depend on any of it.
+The header keeps the number of examples judged so far, slope (0: nothing learned yet, and 1 is used), lead,
+and the matrix of second derivatives: slope_curvature, lead_curvature, cross_curvature. Predictions do not
+depend on any of it.
 """
 
 from __future__ import annotations
@@ -22,32 +23,35 @@ from ..compiling.jit import compiled
 from ..compiling.model_type import MODEL, NOTHING, NUMBERS, REAL, WHOLE
 from ..compiling.needs import Need
 from ..simd.exponential import exp_of
-from .stream_warnings import watch
+from .stream_warnings import check_target
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
-KEEP = 0.99  # of what is known, at every example used: about 100 of them count
-PATIENT, EVERY = (
-    1000,
-    3,
-)  # after so many examples one in three is used, as a step takes as long as 20 vectors
-SLOPE_PRIOR, LEAD_PRIOR = 1.0, 4.0  # curvature of the prior: examples that it is worth
-FIRST = 2.0  # the first score that is not 0 becomes this number
-FAR = 50.0  # a logit beyond it is as good as certain
-STEEPEST = 1e300  # slope, and 1 / the smallest
+KEPT_SHARE = 0.99  # factor on the old curvature at every example used: the last 100 or so count
+# After ALL_EXAMPLES_UNTIL examples only one in STEP_INTERVAL is used: a Newton step takes as long
+# as 20 support vectors
+ALL_EXAMPLES_UNTIL, STEP_INTERVAL = 1000, 3
+SLOPE_PRIOR, LEAD_PRIOR = 1.0, 4.0  # curvature of the prior, in units of examples
+FIRST_LOGIT = 2.0  # the slope starts so that the first score that is not 0 has this logit
+# Logits are clamped to it: a probability beyond differs from 1 by less than 1e-21
+LARGEST_LOGIT = 50.0
+STEEPEST = 1e300  # the largest slope; the smallest is 1 / STEEPEST
 LONGEST_LEAD = 5.0
-HEAVIEST = 1e6  # weight
-SINGULAR = 1e-9
+HEAVIEST = 1e6  # the largest weight of an example
+SINGULAR_DETERMINANT = 1e-9  # determinants below this share of a c are not divided by
 
 
 @compiled
 def calibrate(model, f, y, w):
-    """Learn what the scores f of an example would have been worth, now that its target is known."""
+    """One step of the calibration, from the scores f of an example before it is learned.
+
+    Modifies the header.
+    """
     head = model.head
     if not w > 0.0:
         return
     head.judged += 1
-    watch(model, f[0], y)
-    if head.judged > PATIENT and head.judged % EVERY != 0:
+    check_target(model, f[0], y)
+    if head.judged > ALL_EXAMPLES_UNTIL and head.judged % STEP_INTERVAL != 0:
         return
     w = min(w, HEAVIEST)
     if head.task == BINARY:
@@ -58,15 +62,15 @@ def calibrate(model, f, y, w):
 
 
 @compiled(always_inlined=True)
-def _begin(head, size):
-    """The first score sets the scale."""
-    head.slope = min(max(FIRST / size, 1.0 / STEEPEST), STEEPEST)
+def _start_slope(head, size):
+    """Initialise the slope from the size of the first score. Modifies the header."""
+    head.slope = min(max(FIRST_LOGIT / size, 1.0 / STEEPEST), STEEPEST)
     head.slope_curvature = SLOPE_PRIOR
 
 
 @compiled(always_inlined=True)
-def _multiply(head, gradient, curvature):
-    """slope *= exp(gradient / curvature), nearly: (2 + d) / (2 - d) with d within -1 and 1. One division."""
+def _multiply_slope(head, gradient, curvature):
+    """slope *= exp(d), d = gradient / curvature in [-1, 1], exp(d) as (2 + d) / (2 - d): one division."""
     g = within(gradient, curvature)
     slope = head.slope * ((2.0 * curvature + g) / (2.0 * curvature - g))
     head.slope = min(max(slope, 1.0 / STEEPEST), STEEPEST)
@@ -74,15 +78,16 @@ def _multiply(head, gradient, curvature):
 
 @compiled(always_inlined=True)
 def _calibrate_two(head, score, y, w):
+    """The Newton step in log(slope) for two classes. Modifies the header."""
     if head.slope == 0.0:
-        _begin(head, abs(score))
-    z = min(head.slope * abs(score), FAR)
+        _start_slope(head, abs(score))
+    z = min(head.slope * abs(score), LARGEST_LOGIT)
     p = 1.0 / (1.0 + exp_of(-z))  # of the predicted class
     error = (1.0 if (y > 0.0) == (score > 0.0) else 0.0) - p
-    curvature = KEEP * head.slope_curvature + (1.0 - KEEP) * SLOPE_PRIOR
+    curvature = KEPT_SHARE * head.slope_curvature + (1.0 - KEPT_SHARE) * SLOPE_PRIOR
     curvature += w * p * (1.0 - p) * z * z
     head.slope_curvature = curvature
-    _multiply(head, w * error * z, curvature)
+    _multiply_slope(head, w * error * z, curvature)
 
 
 @compiled
@@ -91,7 +96,7 @@ def _sums(f, highest, slope, lead):
     total, first, second = 0.0, 0.0, 0.0
     for r in range(f.shape[0]):
         z = slope * (f[r] - highest)
-        z = z if z > -FAR else -FAR
+        z = z if z > -LARGEST_LOGIT else -LARGEST_LOGIT
         share = exp_of(z - lead)
         total += share
         first += share * z
@@ -101,6 +106,7 @@ def _sums(f, highest, slope, lead):
 
 @shared(Need.CLASSES, NOTHING, MODEL, NUMBERS, WHOLE, REAL)
 def _calibrate_many(model, f, y, w):
+    """The Newton step in log(slope) and lead for more than two classes. Modifies the header."""
     head = model.head
     top, highest, lowest = 0, f[0], f[0]
     for r in range(1, f.shape[0]):
@@ -109,22 +115,26 @@ def _calibrate_many(model, f, y, w):
     if highest == lowest:
         return
     if head.slope == 0.0:
-        _begin(head, highest - lowest)
+        _start_slope(head, highest - lowest)
     if head.lead_curvature == 0.0:
         head.lead_curvature = LEAD_PRIOR
     total, first, second = _sums(f, highest, head.slope, head.lead)
     total += 1.0 - exp_of(-head.lead)  # the highest score has the lead
     p = 1.0 / total
     mean = first * p
-    a = head.slope_curvature * KEEP + (1.0 - KEEP) * SLOPE_PRIOR + w * (second * p - mean * mean)
-    b = head.cross_curvature * KEEP - w * p * mean
-    c = head.lead_curvature * KEEP + (1.0 - KEEP) * LEAD_PRIOR + w * p * (1.0 - p)
-    along_slope = w * (max(head.slope * (f[y] - highest), -FAR) - mean)
-    along_lead = w * ((1.0 if y == top else 0.0) - p) - (1.0 - KEEP) * LEAD_PRIOR * head.lead
+    a = (
+        head.slope_curvature * KEPT_SHARE
+        + (1.0 - KEPT_SHARE) * SLOPE_PRIOR
+        + w * (second * p - mean * mean)
+    )
+    b = head.cross_curvature * KEPT_SHARE - w * p * mean
+    c = head.lead_curvature * KEPT_SHARE + (1.0 - KEPT_SHARE) * LEAD_PRIOR + w * p * (1.0 - p)
+    along_slope = w * (max(head.slope * (f[y] - highest), -LARGEST_LOGIT) - mean)
+    along_lead = w * ((1.0 if y == top else 0.0) - p) - (1.0 - KEPT_SHARE) * LEAD_PRIOR * head.lead
     head.slope_curvature, head.cross_curvature, head.lead_curvature = a, b, c
     determinant = a * c - b * b
-    if determinant <= SINGULAR * a * c:
+    if determinant <= SINGULAR_DETERMINANT * a * c:
         b, determinant = 0.0, a * c
-    _multiply(head, c * along_slope - b * along_lead, determinant)
+    _multiply_slope(head, c * along_slope - b * along_lead, determinant)
     lead_step = within((a * along_lead - b * along_slope) / determinant, 1.0)
     head.lead = min(max(head.lead + lead_step, 0.0), LONGEST_LEAD)

@@ -1,4 +1,4 @@
-"""From scores and target: the loss, the direction of the gradient step, and whether the prediction was wrong.
+"""The loss, the direction of the gradient step, and whether the prediction was wrong, from scores and target.
 
 A step adds a multiple of k(x, .) to the outputs `plus` (added) and `minus` (subtracted, -1: none):
     binary       sign = y           plus = 0   minus = -1     loss = 1 - y f
@@ -13,12 +13,12 @@ from ..block.codes import Task
 from ..compiling.jit import compiled
 
 BINARY, MULTICLASS, REGRESSION = int(Task.BINARY), int(Task.MULTICLASS), int(Task.REGRESSION)
-LONGEST = 1e100  # step
+LONGEST_STEP = 1e100  # the largest gradient step
 
 
 @compiled(always_inlined=True)
 def loss_and_direction(model, scores, target, epsilon):
-    """(loss, sign, plus, minus); the loss is not cut at 0."""
+    """(loss, sign, plus, minus); the loss is not truncated at 0."""
     task = model.head.task
     if task == BINARY:
         return 1.0 - target * scores[0], target, 0, -1
@@ -58,24 +58,24 @@ def mistaken(model, scores, loss, sign, plus, minus):
     task = model.head.task
     if task == BINARY:
         return (scores[0] >= 0.0) != (sign > 0.0)
-    if task == MULTICLASS:  # the first of the highest scores is predicted
+    if task == MULTICLASS:  # of equal highest scores the first one is predicted
         return scores[minus] > scores[plus] or (scores[minus] == scores[plus] and minus < plus)
     return loss > 0.0
 
 
 @compiled(always_inlined=True)
 def clamp_step(step):
-    """A step that leaves a model finite, also one that diverges."""
-    return min(step, LONGEST)
+    """A step of at most LONGEST_STEP, so that coefficients stay finite even if the model diverges."""
+    return min(step, LONGEST_STEP)
 
 
 @compiled(always_inlined=True)
 def step_length(model, loss, epsilon):
-    """How far a gradient step goes: in regression as far as the target (squared loss), else 1."""
+    """The length of a gradient step: the residual in regression (squared loss), else 1."""
     return loss + epsilon if model.head.task == REGRESSION else 1.0
 
 
 @compiled(always_inlined=True)
 def clipped(length, clip):
-    """A step that counts an error as at most `clip` (Huber's loss); where that is no positive number, as it is."""
+    """The length of a step, at most `clip` (Huber's loss) if that is positive."""
     return clip if 0.0 < clip < length else length

@@ -1,4 +1,4 @@
-"""What every round begins with."""
+"""The beginning of every round: take the example, compute its kernel row and scores, calibrate on them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from ..expansion.support import has_room
 from .calibration import calibrate
 from .stream_warnings import far_from_all
 
-REFUSED = -1.0
+REFUSED = -1.0  # in place of a norm
 
 
 @compiled(always_inlined=True)
 def observe(model, stream, t):
-    """(x, f, y, w, norm): example t with its target and its weight. Its kernel row goes to model.row, and
-    its scores to f; what they are worth is learned.
+    """(x, f, y, w, norm): example t with its scores, target, weight and norm; calibrates on the scores.
+
+    Overwrites model.row with the kernel row of x and f with its scores, and modifies the calibration in the
+    header.
 
     norm is REFUSED where x is not finite, where a model without a budget needs a larger block before it can
     learn x, or where a warning is due. Then the pass returns t.
@@ -30,7 +32,7 @@ def observe(model, stream, t):
 
 @compiled(always_inlined=True)
 def look_at(model, stream, t):
-    """The same without learning what scores are worth."""
+    """`observe` without the calibration. Overwrites model.row and f."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
     if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:

@@ -1,1 +1,1 @@
-"""Numerical primitives with one order of summation, from LLVM instructions."""
+"""Numerical primitives from LLVM instructions, with the same order of summation on every processor."""

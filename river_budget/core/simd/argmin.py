@@ -1,7 +1,8 @@
-"""Which of many vectors is the oldest, and which of those that weigh least: what removals ask for.
+"""Argmin over support vectors, eight at a time: the oldest one, and the oldest of those of least weight.
 
-Written plainly, a loop that looks for a place is no vector code, and every loop has a slow tail. Here eight places at a
-time are looked at: arrays have room for whole groups, and what stands behind the first n does not count.
+LLVM does not vectorise a plain loop for an argmin, and its scalar tail is slow. Here eight entries are
+compared per instruction. Arrays are padded to whole groups of eight, and entries behind the first n are
+masked.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from .registers import LANES, WORD
 from .vector_ops import (
     PLACES,
     array_of,
-    eight,
-    eight_whole,
-    first_lanes,
     in_all,
-    in_all_whole,
-    in_turns,
+    integer_in_all,
+    load_eight,
+    load_eight_integers,
+    mask_of_first,
     same,
+    with_accumulators,
 )
 
-TURNS = 2
-LAST = 2**63 - 1  # later than all
+ACCUMULATORS = 2
+LAST_ARRIVAL = 2**63 - 1  # an arrival number behind all others
 
 
 def oldest_of(arrivals: Any, n: int) -> int:
-    """Which of the first n came first."""
+    """The index of the smallest of the first n arrival numbers."""
     return int(np.argmin(arrivals[:n]))
 
 
@@ -42,13 +43,13 @@ def oldest_of(arrivals: Any, n: int) -> int:
 def _oldest_of(context, builder, signature, args):
     arrivals, _ = array_of(context, builder, signature, args, 0)
     n = context.cast(builder, args[1], signature.args[1], types.intp)
-    return _first_to_come(builder, arrivals, n, lambda start: _are_there(builder, start, n))
+    return _index_of_oldest(builder, arrivals, n, lambda start: _in_range(builder, start, n))
 
 
 def oldest_of_least(values: Any, n: int, tie: float, arrivals: Any) -> int:
-    """Which came first of those whose values are at most `tie` times the least of the first n. NaN does not count."""
+    """The oldest of those of the first n whose value is at most `tie` times the least. NaN does not count."""
     limit = tie * np.fmin.reduce(values[:n], initial=math.inf)
-    return int(np.argmin(np.where(values[:n] <= limit, arrivals[:n], LAST)))
+    return int(np.argmin(np.where(values[:n] <= limit, arrivals[:n], LAST_ARRIVAL)))
 
 
 @compiled_as(oldest_of_least, types.int64, types.Array, types.Integer, types.Float, types.Array)
@@ -58,100 +59,109 @@ def _oldest_of_least(context, builder, signature, args):
     limit = builder.fmul(in_all(builder, args[2]), _least(builder, values, n))
 
     def are_light(start: Any) -> Any:
-        light = builder.fcmp_ordered("<=", eight(builder, values, start), limit)
-        return builder.and_(light, _are_there(builder, start, n))
+        light = builder.fcmp_ordered("<=", load_eight(builder, values, start), limit)
+        return builder.and_(light, _in_range(builder, start, n))
 
-    return _first_to_come(builder, arrivals, n, are_light)
+    return _index_of_oldest(builder, arrivals, n, are_light)
 
 
 def _least(builder: Any, values: Any, n: Any) -> Any:
-    """The least of n numbers, or infinity; in every lane."""
-    turns = [cgutils.alloca_once_value(builder, same(math.inf)) for _ in range(TURNS)]
+    """The least of n numbers, in every lane; infinity if there is none."""
+    accumulators = [cgutils.alloca_once_value(builder, same(math.inf)) for _ in range(ACCUMULATORS)]
 
     def lesser(some: Any, others: Any) -> Any:
         return builder.select(builder.fcmp_ordered("<", some, others), some, others)
 
-    def look(turn: int, start: Any) -> None:
-        there = _are_there(builder, start, n)
-        some = builder.select(there, eight(builder, values, start), same(math.inf))
-        builder.store(lesser(some, builder.load(turns[turn])), turns[turn])
+    def update(accumulator: int, start: Any) -> None:
+        there = _in_range(builder, start, n)
+        some = builder.select(there, load_eight(builder, values, start), same(math.inf))
+        builder.store(
+            lesser(some, builder.load(accumulators[accumulator])), accumulators[accumulator]
+        )
 
-    in_turns(builder, _groups(builder, n), TURNS, look)
-    least = lesser(*map(builder.load, turns))
+    with_accumulators(builder, _groups(builder, n), ACCUMULATORS, update)
+    least = lesser(*map(builder.load, accumulators))
     for lanes in (4, 2, 1):
-        least = lesser(_turned(builder, least, lanes), least)
+        least = lesser(_rotated(builder, least, lanes), least)
     return least
 
 
-def _first_to_come(builder: Any, arrivals: Any, n: Any, flags: Callable[[Any], Any]) -> Any:
-    """The place of the least arrival among those that are flagged: flags(start) says so of eight places."""
-    firsts = [cgutils.alloca_once_value(builder, in_all_whole(builder, LAST)) for _ in range(TURNS)]
-    places = [cgutils.alloca_once_value(builder, in_all_whole(builder, 0)) for _ in range(TURNS)]
+def _index_of_oldest(builder: Any, arrivals: Any, n: Any, flags: Callable[[Any], Any]) -> Any:
+    """The index of the least arrival number in flagged entries; flags(start) is the mask of eight of them."""
+    firsts = [
+        cgutils.alloca_once_value(builder, integer_in_all(builder, LAST_ARRIVAL))
+        for _ in range(ACCUMULATORS)
+    ]
+    places = [
+        cgutils.alloca_once_value(builder, integer_in_all(builder, 0)) for _ in range(ACCUMULATORS)
+    ]
 
     def earlier(one: Any, other: Any, chosen: Any = None) -> tuple[Any, Any]:
-        """Of two pairs of (arrivals, places) the earlier in every lane."""
+        """In each lane, the pair (arrival, index) with the smaller arrival; `one` only where chosen."""
         before = builder.icmp_signed("<", one[0], other[0])
         before = before if chosen is None else builder.and_(before, chosen)
         return builder.select(before, one[0], other[0]), builder.select(before, one[1], other[1])
 
-    def look(turn: int, start: Any) -> None:
-        found = eight_whole(builder, arrivals, start), _places_from(builder, start)
-        known = builder.load(firsts[turn]), builder.load(places[turn])
+    def update(accumulator: int, start: Any) -> None:
+        found = load_eight_integers(builder, arrivals, start), _places_from(builder, start)
+        known = builder.load(firsts[accumulator]), builder.load(places[accumulator])
         first, place = earlier(found, known, flags(start))
-        builder.store(first, firsts[turn])
-        builder.store(place, places[turn])
+        builder.store(first, firsts[accumulator])
+        builder.store(place, places[accumulator])
 
-    in_turns(builder, _groups(builder, n), TURNS, look)
-    turns = zip(map(builder.load, firsts), map(builder.load, places), strict=True)
-    best = earlier(*turns)
+    with_accumulators(builder, _groups(builder, n), ACCUMULATORS, update)
+    accumulators = zip(map(builder.load, firsts), map(builder.load, places), strict=True)
+    best = earlier(*accumulators)
     for lanes in (4, 2, 1):
-        best = earlier(tuple(_turned(builder, part, lanes) for part in best), best)
+        best = earlier(tuple(_rotated(builder, part, lanes) for part in best), best)
     return builder.extract_element(best[1], ir.Constant(WORD, 0))
 
 
-def _turned(builder: Any, vector: Any, lanes: int) -> Any:
-    """Each lane is what another one was, so many further."""
+def _rotated(builder: Any, vector: Any, lanes: int) -> Any:
+    """Rotate the lanes."""
     order = [(i + lanes) % LANES for i in range(LANES)]
     chosen = ir.Constant(ir.VectorType(ir.IntType(32), LANES), order)
     return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), chosen)
 
 
 def _groups(builder: Any, n: Any) -> Any:
-    """How many groups of eight n places are, the last one perhaps not whole."""
+    """The number of groups of eight that n entries fill, the last one perhaps in part."""
     return builder.sdiv(builder.add(n, ir.Constant(WORD, LANES - 1)), ir.Constant(WORD, LANES))
 
 
 def _places_from(builder: Any, start: Any) -> Any:
-    """Eight places."""
-    return builder.add(in_all_whole(builder, start), ir.Constant(PLACES, list(range(LANES))))
+    """The eight consecutive indexes from `start` on."""
+    return builder.add(integer_in_all(builder, start), ir.Constant(PLACES, list(range(LANES))))
 
 
-def _are_there(builder: Any, start: Any, n: Any) -> Any:
-    """A flag for each of eight places: whether it is one of the first n."""
-    return first_lanes(builder, builder.sub(n, start))
+def _in_range(builder: Any, start: Any, n: Any) -> Any:
+    """The mask of those of eight consecutive indexes that are below n."""
+    return mask_of_first(builder, builder.sub(n, start))
 
 
 @compiled
 def tag_with_index(losses, n):
-    """Replace the lowest bits of n numbers >= 0 by their indexes, so that the least integer also says where
-    it is. Costs log2(n) of 52 bits (`python tests/tricks.py tags`)."""
-    bits, places = as_i64(losses), places_of(n)
+    """Replace the lowest bits of n numbers >= 0 by their indexes: a minimum of integers is then the argmin.
+
+    Modifies `losses` in place. Costs log2(n) of 52 bits of precision (`python tests/tricks.py tags`).
+    """
+    bits, places = as_i64(losses), index_mask(n)
     for j in range(n):
         bits[j] = (bits[j] & ~places) | j
 
 
 @compiled
 def least_tagged(losses, n):
-    """Where the least of n tagged numbers stands."""
-    bits, least = as_i64(losses), LAST
+    """The index of the least of n numbers tagged by `tag_with_index`."""
+    bits, least = as_i64(losses), LAST_ARRIVAL
     for j in range(n):
         least = min(least, bits[j])
-    return least & places_of(n)
+    return least & index_mask(n)
 
 
 @compiled(always_inlined=True)
-def places_of(n):
-    """The bits that a place among n takes."""
+def index_mask(n):
+    """A mask of the low bits that an index below n takes."""
     places = np.int64(1)
     while places < n:
         places *= 2

@@ -1,4 +1,4 @@
-"""exp(x) for x <= 0, in plain arithmetic: a loop that calls it turns into vector code.
+"""exp(x) for x <= 0, in plain arithmetic, so that LLVM vectorises a loop that calls it.
 
 exp(x) = 2^k exp(r) with k the integer nearest to x / ln 2. Adding MAGIC leaves k in the low bits of
 the sum; shifted into the exponent field they are 2^k. The polynomials interpolate (exp(r) - 1 - r) / r^2
@@ -20,7 +20,7 @@ from .vector_ops import VECTOR, eight_by_eight, fused, same
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 MAGIC = 6755399441055744.0 + 1023.0  # 1.5 * 2^52, and the bias of the exponent field
-SMALLEST = -708.0  # below, exp is no normal float64 and the result is exactly 0
+SMALLEST_EXPONENT = -708.0  # below, exp is no normal float64 and the result is exactly 0
 
 # exp(r) = 1 + r + r^2 (a polynomial), the highest power first
 TERMS = (
@@ -37,14 +37,14 @@ TERMS = (
 )
 
 F = np.float32
-ROUGH_LOG2E, ROUGH_MAGIC, ROUGH_SMALLEST = F(LOG2E), F(12582912.0 + 127.0), F(-40.0)
+ROUGH_LOG2E, ROUGH_MAGIC, ROUGH_SMALLEST_EXPONENT = F(LOG2E), F(12582912.0 + 127.0), F(-40.0)
 ROUGH_LN2_HIGH, ROUGH_LN2_LOW = F(0.693359375), F(-2.12194440e-4)
 ROUGH_1, ROUGH_0 = F(1.0), F(0.0)
 ROUGH_A, ROUGH_B, ROUGH_C, ROUGH_D = F(0.49999749), F(0.16666631), F(0.041833807), F(0.0083572006)
 
 
 def low_bits_as_exponent(x):
-    """The number whose exponent field holds the low bits of x, and nothing else."""
+    """Shift the low bits of x into the exponent field: 2^k, if k + bias stands in these bits."""
     unsigned, mantissa = (np.uint64, 52) if x.dtype == np.float64 else (np.uint32, 23)
     bits = np.asarray(x).view(unsigned)
     return np.left_shift(bits, unsigned(mantissa)).view(x.dtype)[()]
@@ -60,8 +60,8 @@ def _low_bits_as_exponent(context, builder, signature, args):
 
 @compiled(fastmath=FUSED)  # reordering would cancel the addition of MAGIC
 def exp_of(x):
-    """exp(x) for x <= 0; 0 for NaN and for everything below SMALLEST."""
-    bounded = x if x > SMALLEST else SMALLEST
+    """exp(x) for x <= 0; 0 for NaN and for everything below SMALLEST_EXPONENT."""
+    bounded = x if x > SMALLEST_EXPONENT else SMALLEST_EXPONENT
     shifted = np.float64(bounded * LOG2E + MAGIC)
     k = shifted - MAGIC
     r = bounded - k * LN2_HIGH - k * LN2_LOW
@@ -76,19 +76,22 @@ def exp_of(x):
     p = p * r + TERMS[8]
     p = p * r + TERMS[9]
     value = (p * r * r + r + 1.0) * low_bits_as_exponent(shifted)
-    return value if x >= SMALLEST else 0.0
+    return value if x >= SMALLEST_EXPONENT else 0.0
 
 
 def exponentials(logs, row, n):
-    """row[j] = exp_of(logs[j]) for j < n, a multiple of LANES"""
+    """row[j] = exp_of(logs[j]) for j < n, a multiple of LANES. Modifies `row` in place."""
     for j in range(n):
         row[j] = exp_of(logs[j])
 
 
 def exp_of_eight(builder, x):
-    """exp_of of eight numbers, with the same steps: at the full width of the processor, which loops are not."""
-    normal = builder.fcmp_ordered(">", x, same(SMALLEST))
-    bounded = builder.select(normal, x, same(SMALLEST))
+    """exp_of of eight numbers, by the same steps, at the full width of the processor.
+
+    LLVM vectorises a loop that calls exp_of with half the width on some processors.
+    """
+    normal = builder.fcmp_ordered(">", x, same(SMALLEST_EXPONENT))
+    bounded = builder.select(normal, x, same(SMALLEST_EXPONENT))
     shifted = fused(builder, bounded, same(LOG2E), same(MAGIC))
     k = builder.fsub(shifted, same(MAGIC))
     r = fused(builder, k, same(-LN2_HIGH), bounded)
@@ -100,7 +103,7 @@ def exp_of_eight(builder, x):
     words = ir.VectorType(WORD, LANES)
     power = builder.shl(builder.bitcast(shifted, words), ir.Constant(words, [52] * LANES))
     value = builder.fmul(series, builder.bitcast(power, VECTOR))
-    return builder.select(builder.fcmp_ordered(">=", x, same(SMALLEST)), value, same(0.0))
+    return builder.select(builder.fcmp_ordered(">=", x, same(SMALLEST_EXPONENT)), value, same(0.0))
 
 
 eight_by_eight(exponentials, exp_of_eight)
@@ -108,8 +111,11 @@ eight_by_eight(exponentials, exp_of_eight)
 
 @compiled(always_inlined=True)
 def gaussians(products, row, logs, norms, norm, gamma, n):
-    """row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2, from the products <vector j, x>, which may be in the row,
-    for j < n, a multiple of LANES. A rounding error below 0 counts as 0, and what has overflowed is infinitely far."""
+    """Gaussian kernel values from inner products: row[j] = exp(logs[j]), logs[j] = -gamma |vector j - x|^2.
+
+    For j < n, a multiple of LANES. Overwrites `row` and `logs`; `products` may be `row` itself. A squared
+    distance that rounding made negative counts as 0; an overflowed one gives exp = 0.
+    """
     for j in range(n):
         distance = norms[j] + norm - 2.0 * products[j]
         logs[j] = -gamma * (0.0 if distance < 0.0 else distance)
@@ -118,9 +124,11 @@ def gaussians(products, row, logs, norms, norm, gamma, n):
 
 @compiled(fastmath=FUSED)
 def rough_exp_of(x):
-    """exp(x) for a float32 x <= 0, and 4e-18 below -40: products of smaller ones would be denormal, which takes some
-    processors a hundred times as long."""
-    bounded = x if x > ROUGH_SMALLEST else ROUGH_SMALLEST
+    """exp(x) for a float32 x <= 0, and 4e-18 below -40.
+
+    Products of smaller numbers would be denormal, on which some processors take a hundred times as long.
+    """
+    bounded = x if x > ROUGH_SMALLEST_EXPONENT else ROUGH_SMALLEST_EXPONENT
     shifted = bounded * ROUGH_LOG2E + ROUGH_MAGIC
     k = shifted - ROUGH_MAGIC
     r = bounded - k * ROUGH_LN2_HIGH - k * ROUGH_LN2_LOW

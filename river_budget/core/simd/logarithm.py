@@ -1,7 +1,8 @@
-"""log(x) of normal numbers x > 0, by eights: eleven experts and their classes take many.
+"""log(x) of normal numbers x > 0, eight at a time: AutoKernel takes one per expert and class in every round.
 
-x = 2^k m with m between the root of 1/2 and that of 2; log(m) = 2 atanh(s) with s = (m - 1) / (m + 1). The polynomial
-interpolates (atanh(s) / s - 1) / s^2 at Chebyshev points, as a function of s^2. The largest relative error is 4e-16.
+x = 2^k m with m between the root of 1/2 and that of 2; log(m) = 2 atanh(s) with s = (m - 1) / (m + 1). The
+polynomial interpolates (atanh(s) / s - 1) / s^2 at Chebyshev points, as a function of s^2. The largest
+relative error is 4e-16.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .registers import LANES, WORD
 from .vector_ops import VECTOR, eight_by_eight, fused, same
 
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
-MANTISSA = 52  # bits
+MANTISSA_BITS = 52  # bits
 
 # (atanh(s) / s - 1) / s^2, the highest power of s^2 first
 TERMS = (
@@ -30,7 +31,7 @@ TERMS = (
 
 
 def logarithms(values, logs, n):
-    """logs[j] = log(values[j]) for j < n, a multiple of LANES"""
+    """logs[j] = log(values[j]) for j < n, a multiple of LANES. Modifies `logs` in place."""
     for j in range(n):
         logs[j] = math.log(values[j])
 
@@ -38,7 +39,7 @@ def logarithms(values, logs, n):
 def _log_of_eight(builder, x):
     words = ir.VectorType(WORD, LANES)
     bits = builder.bitcast(x, words)
-    shift = ir.Constant(words, [MANTISSA] * LANES)
+    shift = ir.Constant(words, [MANTISSA_BITS] * LANES)
     above = builder.sub(bits, ir.Constant(words, [ROOT_HALF] * LANES))
     exponent = builder.ashr(above, shift)
     m = builder.bitcast(builder.sub(bits, builder.shl(exponent, shift)), VECTOR)

@@ -1,4 +1,4 @@
-"""Prefetching: tell the processor early which cache line will be read."""
+"""Prefetching: tell the processor early which cache line a lookup will need."""
 
 from __future__ import annotations
 

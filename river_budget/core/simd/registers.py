@@ -1,4 +1,4 @@
-"""Numbers that one instruction works on: eight of float64, or sixteen of float32."""
+"""SIMD vectors in LLVM code: eight float64 or sixteen float32 numbers, on which one instruction works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORD = ir.IntType(64)
 
 
 class Kind:
-    """So many numbers of a kind, on which one instruction works."""
+    """A type of SIMD vector: `lanes` numbers of one type, with the instructions that passes need."""
 
     def __init__(self, number: Any, name: str, lanes: int):
         self.number, self.lanes = number, lanes
@@ -42,6 +42,7 @@ class Kind:
         return found
 
     def store(self, builder: Any, numbers: Any, array: Any, start: Any) -> None:
+        """Write the numbers to an array from `start` on."""
         builder.store(numbers, self._place(builder, array, start)).align = self._bytes
 
     def _place(self, builder: Any, array: Any, start: Any) -> Any:
@@ -49,7 +50,7 @@ class Kind:
 
 
 def declared(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
-    """A function that LLVM brings along."""
+    """An LLVM intrinsic, declared in the module being generated."""
     kind = ir.FunctionType(result, list(arguments))
     return cgutils.get_or_insert_function(builder.module, kind, name)
 

@@ -1,8 +1,9 @@
-"""Many rows at once: what models of many classes spend most of their time on.
+"""Sums over rows of a table: most of the time of models with many classes.
 
-`add_rows` and `add_to_rows` are for tables with a column per class, which may have more behind them. Eight columns at a
-time are kept in registers while the rows pass by; the last ones, fewer than eight, are read and written alone. `dots`
-is for tables with a row per class. What is added to what, and in which order, is the same on every processor.
+`add_rows` and `add_to_rows` are for tables with a column per class, which may have further columns behind
+these. Eight columns at a time stay in registers during the loop over rows; the last columns, fewer than
+eight, are masked. `dots` is for tables with a row per class. The order of summation is the same on every
+processor.
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ from ..compiling.array_views import compiled_as
 from ..compiling.jit import compiled
 from .registers import LANES, WORD
 from .vector_ops import (
-    TURNS,
+    ACCUMULATORS,
     VECTOR,
     ZEROS,
     array_of,
     dot,
-    eight,
     for_eights,
     fused,
     in_all,
-    put_eight,
+    load_eight,
+    store_eight,
     sum_of,
 )
 
-TOGETHER = 4  # rows
+ROWS_TOGETHER = 4  # rows
 
 
 def add_rows(table: Any, places: Any, n: int, sums: Any) -> None:
-    """sums[c] = sum_j table[places[j], c] for j < n, a multiple of TURNS"""
+    """sums[c] = sum_j table[places[j], c] for j < n, a multiple of ACCUMULATORS. Modifies `sums` in place."""
     sums[:] = table[places[:n], : len(sums)].sum(axis=0)
 
 
@@ -43,28 +44,31 @@ def _add_rows(context, builder, signature, args):
         array_of(context, builder, signature, args, i) for i in (0, 1, 3)
     )
     n = context.cast(builder, args[2], signature.args[2], types.intp)
-    rounds = builder.sdiv(n, ir.Constant(WORD, TURNS))
+    rounds = builder.sdiv(n, ir.Constant(WORD, ACCUMULATORS))
 
     def add(start: Any, mask: Any) -> None:
-        turns = [cgutils.alloca_once(builder, VECTOR) for _ in range(TURNS)]
-        for turn in turns:
-            builder.store(ZEROS, turn)
+        accumulators = [cgutils.alloca_once(builder, VECTOR) for _ in range(ACCUMULATORS)]
+        for accumulator in accumulators:
+            builder.store(ZEROS, accumulator)
         with cgutils.for_range(builder, rounds) as loop:
-            first = builder.mul(loop.index, ir.Constant(WORD, TURNS))
-            for k, turn in enumerate(turns):
+            first = builder.mul(loop.index, ir.Constant(WORD, ACCUMULATORS))
+            for k, accumulator in enumerate(accumulators):
                 j = builder.add(first, ir.Constant(WORD, k))
-                row = eight(builder, table, _place(builder, places, j, width, start), mask)
-                builder.store(builder.fadd(builder.load(turn), row), turn)
-        one, two, three, four = (builder.load(turn) for turn in turns)
+                row = load_eight(builder, table, _place(builder, places, j, width, start), mask)
+                builder.store(builder.fadd(builder.load(accumulator), row), accumulator)
+        one, two, three, four = (builder.load(accumulator) for accumulator in accumulators)
         total = builder.fadd(builder.fadd(one, two), builder.fadd(three, four))
-        put_eight(builder, total, sums, start, mask)
+        store_eight(builder, total, sums, start, mask)
 
     for_eights(builder, columns, add)
     return context.get_dummy_value()
 
 
 def add_to_rows(table: Any, places: Any, n: int, factors: Any, numbers: Any) -> None:
-    """table[places[j], c] += factors[j] numbers[c] for j < n, where all places differ"""
+    """table[places[j], c] += factors[j] numbers[c] for j < n, where all places differ.
+
+    Modifies `table` in place.
+    """
     table[places[:n], : len(numbers)] += factors[:n, None] * numbers
 
 
@@ -78,21 +82,24 @@ def _add_to_rows(context, builder, signature, args):
     n = context.cast(builder, args[2], signature.args[2], types.intp)
 
     def add(start: Any, mask: Any) -> None:
-        added = eight(builder, numbers, start, mask)
+        added = load_eight(builder, numbers, start, mask)
         with cgutils.for_range(builder, n) as loop:
             place = _place(builder, places, loop.index, width, start)
             factor = in_all(builder, builder.load(builder.gep(factors, [loop.index])))
-            row = fused(builder, factor, added, eight(builder, table, place, mask))
-            put_eight(builder, row, table, place, mask)
+            row = fused(builder, factor, added, load_eight(builder, table, place, mask))
+            store_eight(builder, row, table, place, mask)
 
     for_eights(builder, columns, add)
     return context.get_dummy_value()
 
 
 def dots(numbers: Any, table: Any, first: int, step: int, results: Any) -> None:
-    """results[c] = sum_j numbers[j] table[first + c step, j] for all numbers, a multiple of LANES, and for the first
-    results, a multiple of TOGETHER: rows that pass by together wait for memory together."""
-    n, rows = len(numbers), len(results) // TOGETHER * TOGETHER
+    """results[c] = sum_j numbers[j] table[first + c step, j], where there are a multiple of LANES numbers.
+
+    Modifies `results` in place, but its last entries if their number is no multiple of ROWS_TOGETHER: four
+    rows are read at the same time, so that their cache misses overlap.
+    """
+    n, rows = len(numbers), len(results) // ROWS_TOGETHER * ROWS_TOGETHER
     results[:rows] = table[first : first + rows * step : step, :n] @ numbers
 
 
@@ -102,11 +109,11 @@ def _dots(context, builder, signature, args):
         array_of(context, builder, signature, args, i) for i in (0, 1, 4)
     )
     first, step = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (2, 3))
-    together = ir.Constant(WORD, TOGETHER)
+    together = ir.Constant(WORD, ROWS_TOGETHER)
     with cgutils.for_range(builder, builder.sdiv(rows, together)) as fours:
         c = [
             builder.add(builder.mul(fours.index, together), ir.Constant(WORD, k))
-            for k in range(TOGETHER)
+            for k in range(ROWS_TOGETHER)
         ]
         starts = [builder.mul(builder.add(first, builder.mul(k, step)), width) for k in c]
         totals = [cgutils.alloca_once(builder, VECTOR) for _ in c]
@@ -114,9 +121,9 @@ def _dots(context, builder, signature, args):
             builder.store(ZEROS, total)
         with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
             at = builder.mul(loop.index, ir.Constant(WORD, LANES))
-            own = eight(builder, numbers, at)
+            own = load_eight(builder, numbers, at)
             for total, start in zip(totals, starts, strict=True):
-                row = eight(builder, table, builder.add(start, at))
+                row = load_eight(builder, table, builder.add(start, at))
                 builder.store(fused(builder, own, row, builder.load(total)), total)
         for total, k in zip(totals, c, strict=True):
             builder.store(sum_of(builder, builder.load(total)), builder.gep(results, [k]))
@@ -125,15 +132,18 @@ def _dots(context, builder, signature, args):
 
 @compiled(always_inlined=True)
 def all_dots(numbers, table, first, step, results):
-    """The same for all results."""
+    """`dots` for all results, also where their number is no multiple of ROWS_TOGETHER.
+
+    Modifies `results` in place.
+    """
     if results.shape[0] == 1:
         results[0] = dot(numbers, table[first], numbers.shape[0])
         return
     dots(numbers, table, first, step, results)
-    for c in range(results.shape[0] // TOGETHER * TOGETHER, results.shape[0]):
+    for c in range(results.shape[0] // ROWS_TOGETHER * ROWS_TOGETHER, results.shape[0]):
         results[c] = dot(numbers, table[first + c * step], numbers.shape[0])
 
 
 def _place(builder: Any, places: Any, j: Any, width: Any, start: Any) -> Any:
-    """Where the columns from `start` on of the j-th row are."""
+    """The offset in the table of column `start` of the row places[j]."""
     return builder.add(builder.mul(builder.load(builder.gep(places, [j])), width), start)

@@ -1,9 +1,9 @@
-"""Sine and cosine of a row of angles at once, in plain arithmetic that turns into vector code.
+"""Sine and cosine of a row of angles, in plain arithmetic that LLVM vectorises.
 
-An angle is brought to [-pi/4, pi/4] by taking off k quarter turns: k is the nearest whole number to
-x 2/pi, and pi/2 is kept in three parts, of which the first two have so few bits that their products with
+An angle is reduced to [-pi/4, pi/4] by subtracting k quarter turns: k is the nearest whole number to
+x 2/pi, and pi/2 is split into three parts, of which the first two have so few bits that their products with
 k are exact. The polynomials interpolate (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 at Chebyshev points.
-Both errors stay below 2 ulp for angles up to FAR; beyond, the C library takes over, angle by angle.
+Both errors stay below 2 ulp for angles up to LARGEST_ANGLE; a row with a larger one goes to the C library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numba.core import types
 from ..compiling.array_views import compiled_as
 from ..compiling.jit import FUSED, compiled
 
-FAR = 1.5e6  # k stays below 2^20
+LARGEST_ANGLE = 1.5e6  # k stays below 2^20
 QUARTERS = 2.0 / math.pi
 ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves a whole number in the low bits
 PART_1 = 1.57079632673412561417e00  # the first 33 bits of pi/2
@@ -71,12 +71,15 @@ def cosine_of(r):
 
 @compiled(fastmath=FUSED)
 def sines_and_cosines(angles, sines, n):
-    """sines[j] = sin of angles[j], and angles[j] becomes its cosine. Both are finite, whatever comes in."""
+    """sines[j] = sin(angles[j]) and angles[j] = cos(angles[j]) for j < n. Overwrites both arrays.
+
+    An angle that is infinite or NaN counts as 0, so that the results are always finite.
+    """
     far = 0
     for j in range(n):
-        far += not abs(angles[j]) <= FAR  # also where it is NaN
+        far += not abs(angles[j]) <= LARGEST_ANGLE  # also where it is NaN
     if far > 0:
-        _far(angles, sines, n)
+        _by_c_library(angles, sines, n)
         return
     for j in range(n):
         shifted = angles[j] * QUARTERS + ROUND
@@ -91,7 +94,8 @@ def sines_and_cosines(angles, sines, n):
 
 
 @compiled
-def _far(angles, sines, n):
+def _by_c_library(angles, sines, n):
+    """The same by the C library, one angle at a time. Overwrites both arrays."""
     for j in range(n):
         angle = angles[j] if math.isfinite(angles[j]) else 0.0  # a product that overflowed
         sines[j] = math.sin(angle)

@@ -1,8 +1,9 @@
-"""Sums whose order is the same on every processor.
+"""Vector operations on arrays, eight float64 at a time, with the same order of summation on every processor.
 
-Left to itself a compiler adds in as many lanes as the processor has, and a stream that merges can turn on the last
-digit. Here the order is written down: lane l takes the products l, l + 8, l + 16 and so on, in four turns while
-there are 32 of them, each fused with its addition; then the turns are added, and the lanes in halves.
+A compiler adds in as many lanes as the processor has, and which vectors a stream merges can depend on the
+last digit of a sum. Here the order is fixed: lane l takes the products l, l + 8, l + 16 and so on, in four
+accumulators while 32 of them remain, each fused with its addition; then the accumulators are added, and the
+lanes in halves.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numba.np import arrayobj
 from ..compiling.array_views import compiled_as
 from .registers import DOUBLES, LANES, WORD, declared
 
-TURNS = 4
+ACCUMULATORS = 4
 _FLAG = ir.IntType(1)
 VECTOR, _MASK = DOUBLES.vector, ir.VectorType(_FLAG, LANES)
 PLACES = ir.VectorType(WORD, LANES)
@@ -25,7 +26,7 @@ _FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
 _ZERO, ZEROS = ir.Constant(WORD, 0), DOUBLES.same(0.0)
 same, in_all, fused = DOUBLES.same, DOUBLES.in_all, DOUBLES.fused
 
-# for any eight flags, the places of those that are set, one behind the other
+# For each of the 256 masks of eight lanes: the indexes of its set lanes, packed to the front
 _FLAGS, _BYTES = ir.IntType(LANES), ir.VectorType(ir.IntType(8), LANES)
 _SET = [[i for i in range(LANES) if flags >> i & 1] for flags in range(2**LANES)]
 _PLACES_OF_FLAGS = ir.Constant(
@@ -35,7 +36,7 @@ _PLACES_OF_FLAGS = ir.Constant(
 
 
 def array_of(context: Any, builder: Any, signature: Any, args: Any, i: int) -> tuple[Any, Any]:
-    """(the numbers of an argument, how many there are along its last axis)"""
+    """(pointer to the numbers of an array argument, the length of its last axis)"""
     array = arrayobj.make_array(signature.args[i])(context, builder, args[i])
     return array.data, cgutils.unpack_tuple(builder, array.shape)[-1]
 
@@ -49,39 +50,48 @@ def dot(a, b, n):
 def _dot(context, builder, signature, args):
     (a, _), (b, _) = (array_of(context, builder, signature, args, i) for i in (0, 1))
     n = context.cast(builder, args[2], signature.args[2], types.intp)
-    turns = [cgutils.alloca_once(builder, VECTOR) for _ in range(TURNS)]
-    for turn in turns:
-        builder.store(ZEROS, turn)
+    accumulators = [cgutils.alloca_once(builder, VECTOR) for _ in range(ACCUMULATORS)]
+    for accumulator in accumulators:
+        builder.store(ZEROS, accumulator)
     groups = builder.sdiv(n, ir.Constant(WORD, LANES))
-    in_turns(builder, groups, TURNS, lambda turn, start: _add(builder, turns[turn], a, b, start))
+    with_accumulators(
+        builder,
+        groups,
+        ACCUMULATORS,
+        lambda accumulator, start: _add(builder, accumulators[accumulator], a, b, start),
+    )
     start = builder.mul(groups, ir.Constant(WORD, LANES))
     with builder.if_then(builder.icmp_signed("<", start, n)):
-        _add(builder, turns[1], a, b, start, first_lanes(builder, builder.sub(n, start)))
-    first, second, third, fourth = (builder.load(turn) for turn in turns)
+        _add(builder, accumulators[1], a, b, start, mask_of_first(builder, builder.sub(n, start)))
+    first, second, third, fourth = (builder.load(accumulator) for accumulator in accumulators)
     return sum_of(builder, builder.fadd(builder.fadd(first, second), builder.fadd(third, fourth)))
 
 
-def in_turns(builder: Any, groups: Any, turns: int, body: Callable[[int, Any], None]) -> None:
-    """body(turn, start) for groups of eight: turn after turn while there are so many of them, then in the first turn.
-    What waits for the sum, or the least, of another turn need not wait for that of its own."""
-    rounds = builder.sdiv(groups, ir.Constant(WORD, turns))
+def with_accumulators(
+    builder: Any, groups: Any, accumulators: int, body: Callable[[int, Any], None]
+) -> None:
+    """Generate body(k, start) for each group of eight, with accumulators k = 0, 1, .. in turn.
+
+    Several accumulators, so that additions do not wait for each other. The last groups use k = 0.
+    """
+    rounds = builder.sdiv(groups, ir.Constant(WORD, accumulators))
     with cgutils.for_range(builder, rounds) as loop:
-        start = builder.mul(loop.index, ir.Constant(WORD, LANES * turns))
-        for turn in range(turns):
-            body(turn, builder.add(start, ir.Constant(WORD, LANES * turn)))
-    done = builder.mul(rounds, ir.Constant(WORD, turns))
+        start = builder.mul(loop.index, ir.Constant(WORD, LANES * accumulators))
+        for accumulator in range(accumulators):
+            body(accumulator, builder.add(start, ir.Constant(WORD, LANES * accumulator)))
+    done = builder.mul(rounds, ir.Constant(WORD, accumulators))
     with cgutils.for_range(builder, groups, start=done) as loop:
         body(0, builder.mul(loop.index, ir.Constant(WORD, LANES)))
 
 
-def _add(builder: Any, turn: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
-    """turn += a b of eight places"""
-    x, y = (eight(builder, array, start, mask) for array in (a, b))
-    builder.store(fused(builder, x, y, builder.load(turn)), turn)
+def _add(builder: Any, accumulator: Any, a: Any, b: Any, start: Any, mask: Any = None) -> None:
+    """accumulator += a[start : start + 8] * b[start : start + 8], fused"""
+    x, y = (load_eight(builder, array, start, mask) for array in (a, b))
+    builder.store(fused(builder, x, y, builder.load(accumulator)), accumulator)
 
 
-def put_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = None) -> None:
-    """Write eight numbers, or the first ones of them."""
+def store_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = None) -> None:
+    """Store eight numbers, or those in the lanes of the mask."""
     if mask is None:
         DOUBLES.store(builder, numbers, array, start)
         return
@@ -91,8 +101,8 @@ def put_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = No
     builder.call(store, [numbers, place, ir.Constant(alignment, 8), mask])
 
 
-def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
-    """Eight numbers, or the first ones of them with zeros behind; nothing else is read."""
+def load_eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
+    """Load eight numbers; with a mask only its lanes are read, and the others are 0."""
     if mask is None:
         return DOUBLES.load(builder, array, start)
     place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
@@ -108,15 +118,15 @@ def eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
     return builder.call(load, [place, ir.Constant(ir.IntType(32), 8), mask, ZEROS])
 
 
-def eight_whole(builder: Any, numbers: Any, start: Any) -> Any:
-    """Eight whole numbers."""
+def load_eight_integers(builder: Any, numbers: Any, start: Any) -> Any:
+    """Load eight integers."""
     found = builder.load(builder.bitcast(builder.gep(numbers, [start]), PLACES.as_pointer()))
     found.align = 8
     return found
 
 
 def number_below(numbers: Any, n: int, limit: int) -> int:
-    """How many of the first n whole numbers are below the limit; n is a multiple of LANES."""
+    """How many of the first n integers are below the limit; n is a multiple of LANES."""
     return int((numbers[:n] < limit).sum())
 
 
@@ -134,33 +144,39 @@ def _number_below(context, builder, signature, args):
 
 
 def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: str) -> Any:
-    """(numbers, start, limit): a flag for each of eight whole numbers."""
+    """The mask of those of eight integers that are below, or at most, a limit.
+
+    `args` are (numbers, start, limit).
+    """
     numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
     start, limit = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (1, 2))
-    found = eight_whole(builder, numbers, start)
-    flags = builder.icmp_signed(relation, found, in_all_whole(builder, limit))
+    found = load_eight_integers(builder, numbers, start)
+    flags = builder.icmp_signed(relation, found, integer_in_all(builder, limit))
     return builder.bitcast(flags, _FLAGS)
 
 
-def write_others(numbers: Any, start: int, places: Any, n: int) -> int:
-    """Behind the first n places, write those of the eight numbers from `start` on that are not 0. Returns how many
-    places there are then; what stands behind them is changed too, up to eight of it."""
+def append_nonzero(numbers: Any, start: int, places: Any, n: int) -> int:
+    """Append to the first n places the indexes of those of eight numbers from `start` on that are not 0.
+
+    Returns the new number of places. Modifies `places` in place, also up to eight entries behind the last
+    one.
+    """
     found = [start + i for i in range(LANES) if numbers[start + i] != 0.0]
     places[n : n + len(found)] = found
     return n + len(found)
 
 
-@compiled_as(write_others, types.int64, types.Array, types.Integer, types.Array, types.Integer)
+@compiled_as(append_nonzero, types.int64, types.Array, types.Integer, types.Array, types.Integer)
 def _write_others(context, builder, signature, args):
     numbers = arrayobj.make_array(signature.args[0])(context, builder, args[0]).data
     start = context.cast(builder, args[1], signature.args[1], types.intp)
-    flags = builder.fcmp_unordered("!=", eight(builder, numbers, start), ZEROS)
+    flags = builder.fcmp_unordered("!=", load_eight(builder, numbers, start), ZEROS)
     flags = builder.bitcast(flags, _FLAGS)
     return _write_flagged(context, builder, flags, start, signature.args[-2:], args[-2:])
 
 
 def write_up_to(numbers: Any, start: int, limit: int, places: Any, n: int) -> int:
-    """The same for those of eight whole numbers that are at most the limit."""
+    """Append the indexes of those of eight integers that are at most the limit, as `append_nonzero` does."""
     found = [start + i for i in range(LANES) if numbers[start + i] <= limit]
     places[n : n + len(found)] = found
     return n + len(found)
@@ -184,33 +200,33 @@ def _write_up_to(context, builder, signature, args):
 def _write_flagged(
     context: Any, builder: Any, flags: Any, start: Any, kinds: Any, args: Any
 ) -> Any:
-    """Behind the first n places, write those of eight from `start` on that are flagged; without a branch."""
+    """Append to the first n places the indexes, from `start` on, of the set lanes of a mask; no branches."""
     places = arrayobj.make_array(kinds[0])(context, builder, args[0]).data
     n = context.cast(builder, args[1], kinds[1], types.intp)
     table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
     chosen = builder.gep(table, [_ZERO, builder.zext(flags, WORD)])
     found = builder.zext(builder.load(chosen), PLACES)
-    found = builder.add(found, in_all_whole(builder, start))
+    found = builder.add(found, integer_in_all(builder, start))
     place = builder.bitcast(builder.gep(places, [n]), PLACES.as_pointer())
     builder.store(found, place).align = 8
     return builder.add(n, builder.zext(builder.ctpop(flags), WORD))
 
 
-def in_all_whole(builder: Any, number: Any) -> Any:
-    """A whole number in every lane."""
+def integer_in_all(builder: Any, number: Any) -> Any:
+    """An integer in every lane."""
     number = ir.Constant(WORD, number) if isinstance(number, int) else number
     one = builder.insert_element(ir.Constant(PLACES, ir.Undefined), number, _ZERO)
     return builder.shuffle_vector(one, ir.Constant(PLACES, ir.Undefined), _FIRST)
 
 
-def first_lanes(builder: Any, number: Any) -> Any:
-    """A mask of so many lanes."""
-    numbers = in_all_whole(builder, number)
+def mask_of_first(builder: Any, number: Any) -> Any:
+    """The mask of the first `number` lanes."""
+    numbers = integer_in_all(builder, number)
     return builder.icmp_signed("<", ir.Constant(PLACES, list(range(LANES))), numbers)
 
 
 def combine(a: Any, scale: float, factor: float, b: Any, n: int) -> None:
-    """a[j] = scale a[j] + factor b[j] for j < n, a multiple of LANES"""
+    """a[j] = scale a[j] + factor b[j] for j < n, a multiple of LANES. Modifies `a` in place."""
     a[:n] = scale * a[:n] + factor * b[:n]
 
 
@@ -221,24 +237,28 @@ def _combine(context, builder, signature, args):
     n = context.cast(builder, args[4], signature.args[4], types.intp)
     with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
         start = builder.mul(loop.index, ir.Constant(WORD, LANES))
-        before = builder.fmul(scale, eight(builder, a, start))
-        put_eight(builder, fused(builder, factor, eight(builder, b, start), before), a, start)
+        before = builder.fmul(scale, load_eight(builder, a, start))
+        store_eight(
+            builder, fused(builder, factor, load_eight(builder, b, start), before), a, start
+        )
     return context.get_dummy_value()
 
 
 def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
-    """body(start, mask) for the first n of an array: eight after the other, and the rest with a mask."""
+    """Generate body(start, mask) for each group of eight of the first n; a partial last one has a mask."""
     groups = builder.sdiv(n, ir.Constant(WORD, LANES))
     with cgutils.for_range(builder, groups) as loop:
         body(builder.mul(loop.index, ir.Constant(WORD, LANES)), None)
     start = builder.mul(groups, ir.Constant(WORD, LANES))
     with builder.if_then(builder.icmp_signed("<", start, n)):
-        body(start, first_lanes(builder, builder.sub(n, start)))
+        body(start, mask_of_first(builder, builder.sub(n, start)))
 
 
 def eight_by_eight(function: Any, step: Any) -> None:
-    """Compile a function of (numbers, results, n), n a multiple of LANES: step(builder, eight numbers) -> eight
-    results."""
+    """Register the compiled form of a function of (numbers, results, n), n a multiple of LANES.
+
+    `step(builder, eight numbers)` generates the eight results.
+    """
 
     @compiled_as(function, types.none, types.Array, types.Array, types.Integer)
     def generate(context, builder, signature, args):
@@ -248,12 +268,12 @@ def eight_by_eight(function: Any, step: Any) -> None:
         n = context.cast(builder, args[2], signature.args[2], types.intp)
         with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, LANES))) as loop:
             start = builder.mul(loop.index, ir.Constant(WORD, LANES))
-            put_eight(builder, step(builder, eight(builder, numbers, start)), results, start)
+            store_eight(builder, step(builder, load_eight(builder, numbers, start)), results, start)
         return context.get_dummy_value()
 
 
 def sum_of(builder: Any, vector: Any) -> Any:
-    """The sum of the lanes: those of the second half to those of the first, and so on."""
+    """The sum of the lanes: the second half is added to the first, then again, until one number is left."""
     lanes = lanes_of(builder, vector)
     while len(lanes) > 1:
         half = len(lanes) // 2
@@ -262,4 +282,5 @@ def sum_of(builder: Any, vector: Any) -> Any:
 
 
 def lanes_of(builder: Any, vector: Any) -> list[Any]:
+    """The lanes of a vector, one by one."""
     return [builder.extract_element(vector, ir.Constant(WORD, i)) for i in range(LANES)]

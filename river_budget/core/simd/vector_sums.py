@@ -1,9 +1,10 @@
-"""Sums over the features of an example for all stored vectors: most of what kernels and distances cost.
+"""Sums over the features of an example for all stored vectors: most of the cost of kernels and distances.
 
-The vectors lie side by side in memory, a row per feature. Eight of them at a time, or sixteen in float32, are one
-instruction, and up to MOST such groups keep their sums in registers while the features of the example pass by: every
-number is loaded once, and the sums are written once. What is not there is no work. One term is added after the other,
-fused, in the order in which the features come; so the sums do not depend, to the last bit, on what processor this is.
+The table has a row per feature and a column per vector. One instruction works on eight vectors, or sixteen
+in float32, and up to GROUPS_IN_REGISTERS such groups keep their sums in registers during the loop over the
+example's features: every number is loaded once, and every sum is written once. Absent features cost
+nothing. Terms are added one by one, fused, in the order of the features, so the sums are the same to the
+last bit on every processor.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from numba.np import arrayobj
 from ..compiling.array_views import compiled_as
 from .registers import DOUBLES, WORD, Kind
 
-WIDE = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
-MOST = 8 if WIDE else 4  # groups whose sums find room in registers
-MOST_TOGETHER = 4 if WIDE else 1  # the same with those of several examples
+HAS_AVX512 = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
+GROUPS_IN_REGISTERS = 8 if HAS_AVX512 else 4  # groups of vectors whose sums fit into registers
+GROUPS_TOGETHER = 4 if HAS_AVX512 else 1  # the same where several examples are summed at once
 
 # (builder, numbers of the example in all lanes, the vectors' numbers, sums) -> sums
 Term = Callable[[Any, Sequence[Any], Any, Any], Any]
 
 
 def product_of(kind: Kind) -> Term:
-    """A feature adds the example's number times the vectors'."""
+    """The term of an inner product: the example's value of a feature times those of the vectors."""
 
     def product(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
         (value,) = numbers
@@ -40,13 +41,16 @@ def product_of(kind: Kind) -> Term:
 def compiled_sweep(
     function: Any, term: Term, examples: int = 1, kind: Kind = DOUBLES, stored: Kind | None = None
 ) -> None:
-    """Compile a function of (vectors, x, [further numbers of each feature that is present,] sums, n) for the first n
-    vectors, filled up to whole groups; `term` says what a feature adds. All numbers are of one kind, or the vectors'
-    of another, as many at a time, that become it.
+    """Register the compiled form of a function of (vectors, x, [numbers per present feature,] sums, n).
 
-    More examples than one have the same features, and their values lie one behind the other. Each has a row of sums.
+    It sums `term` over the features of x for the first n vectors, rounded up to whole groups, and
+    overwrites `sums`. All numbers are of one `kind`; the vectors may be `stored` in another with as many
+    lanes and are converted.
+
+    Several examples have the same features, and their values lie one behind the other. Each has a row of
+    `sums`.
     """
-    most = MOST if examples == 1 else MOST_TOGETHER
+    most = GROUPS_IN_REGISTERS if examples == 1 else GROUPS_TOGETHER
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         operands, n = _operands(context, builder, signature, args, kind)
@@ -75,7 +79,7 @@ def compiled_sweep(
 
 
 def compiled_group(function: Any, term: Term, kind: Kind = DOUBLES) -> None:
-    """The same for the one group of vectors from a column on, which stands in the place of n."""
+    """Like `compiled_sweep`, for one group of vectors; the function takes its first column instead of n."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         operands, column = _operands(context, builder, signature, args, kind)
@@ -97,8 +101,7 @@ def _rounded_up(builder: Any, n: Any, divisor: Any) -> Any:
 def _operands(
     context: Any, builder: Any, signature: Any, args: Any, kind: Kind
 ) -> tuple[tuple[Any, ...], Any]:
-    """(vectors and the length of their rows, places, numbers, how many these are, sums and the length of their rows),
-    and the last argument."""
+    """((vectors, their row length, places, numbers, how many, sums, their row length), the last argument)"""
     vectors, *further, sums = (
         arrayobj.make_array(signature.args[i])(context, builder, args[i])
         for i in range(len(args) - 1)
@@ -123,7 +126,7 @@ def _sweep(
     kind: Kind,
     stored: Kind | None = None,
 ) -> None:
-    """The sums of so many groups of vectors from a column on."""
+    """Generate the sums for `groups` groups of vectors, from a column on."""
     vectors, width, places, numbers, n, sums, room = operands
     columns = [builder.add(column, WORD(kind.lanes * i)) for i in range(groups)]
     totals = [[cgutils.alloca_once(builder, kind.vector) for _ in columns] for _ in range(examples)]

@@ -23,14 +23,14 @@ from ...core.compiling.needs import OF_BLOCKS, Need, with_streams
 from ...core.examples.finite import first_bad_row
 from ...core.examples.one_example import learn, score
 from ...model.base.base import StreamModel
-from ...model.calls.fast_path import ARGUMENTS, CALL
+from ...model.calls.fast_path import CALL, WORDS_TAKEN
 from ...progress import Progress
 
 OTHER_SIGNATURES = {
     first_bad_row: (numba.float64[:, ::1],),
     fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
-    score: (numba.intp,) * ARGUMENTS["score"],
-    learn: (numba.intp,) * ARGUMENTS["learn"],
+    score: (numba.intp,) * WORDS_TAKEN["score"],
+    learn: (numba.intp,) * WORDS_TAKEN["learn"],
 }
 ALWAYS_COMPILED = first_bad_row, score, learn
 

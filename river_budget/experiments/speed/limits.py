@@ -25,9 +25,9 @@ from ...core.compiling.array_views import address_of, f64, i64
 from ...core.compiling.jit import compiled
 from ...core.examples.present_features import write_places
 from ...core.simd.registers import LANES, WORD
-from ...core.simd.vector_ops import VECTOR, dot, eight, fused, in_all, same
-from ...core.simd.vector_sums import MOST
-from ...model.calls.calls import AT_A_TIME
+from ...core.simd.vector_ops import VECTOR, dot, fused, in_all, load_eight, same
+from ...core.simd.vector_sums import GROUPS_IN_REGISTERS
+from ...model.calls.calls import EXAMPLES_PER_CALL
 
 TAYLOR_TERMS = [1.0 / math.factorial(n) for n in range(11, -1, -1)]
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
@@ -41,7 +41,7 @@ _WORDS = ir.VectorType(WORD, LANES)
 def _eight(builder: Any, matrix: Any, row: Any, column: Any) -> Any:
     """Eight numbers of a row."""
     width = cgutils.unpack_tuple(builder, matrix.shape)[1]
-    return eight(builder, matrix.data, builder.add(builder.mul(row, width), column))
+    return load_eight(builder, matrix.data, builder.add(builder.mul(row, width), column))
 
 
 def _exponential(builder: Any, x: Any) -> Any:
@@ -173,22 +173,22 @@ class Limit:
             self.beside[1, j] = vector["coefficients"]
         self.beside[0] = (self.vectors[:, :n] ** 2).sum(axis=0)
         self.rows, self.found = np.ascontiguousarray(X, np.float64), np.empty(len(X))
-        n, d = min(len(X), AT_A_TIME), X.shape[1]
+        n, d = min(len(X), EXAMPLES_PER_CALL), X.shape[1]
         self.places, self.values = np.tile(np.arange(d), n), np.empty(n * d)
         self.starts, self.lengths = d * np.arange(n + 1), (X**2).sum(axis=1)
         self.lists = not dense and bool((X == 0.0).any())
 
     def scores(self) -> npt.NDArray[np.float64]:
         """The score of every row."""
-        for first in range(0, len(self.rows), AT_A_TIME):
-            some = slice(first, first + AT_A_TIME)
+        for first in range(0, len(self.rows), EXAMPLES_PER_CALL):
+            some = slice(first, first + EXAMPLES_PER_CALL)
             rows, lengths, found = self.rows[some], self.lengths[some], self.found[some]
             values = rows.reshape(-1)
             if self.lists:
                 values = self.values
                 _list(rows, self.places, values, self.starts, lengths)
             listed = (self.places, values, self.starts, lengths)
-            _scores(self.vectors, self.beside, *listed, self.gamma, MOST, found)
+            _scores(self.vectors, self.beside, *listed, self.gamma, GROUPS_IN_REGISTERS, found)
         return self.found
 
 

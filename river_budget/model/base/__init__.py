@@ -1,1 +1,1 @@
-"""What every model is: a block with parameters, that can be copied and described."""
+"""The base class of all models: a block with parameters, copies of it, and its summary."""

@@ -1,11 +1,11 @@
-"""A model in a block of memory: what all models are, whatever their form and their task.
+"""StreamModel, the base class of all models: one block of memory, an index of features, and compiled passes.
 
-What reaches the compiled pass is always the same: rows, targets, weights. It returns the scores before each
-row was learned, so a learning pass is also a progressive validation.
+A compiled pass always receives the same: rows, targets, weights. It returns the scores that each row had
+before it was learned, so a learning pass is also a progressive validation.
 
-A pass stops at a row that it cannot learn and returns its number: either the row is not finite, which is an
-error, or the model must be prepared for it, as one without a budget that needs a larger block, or a warning is
-due. So one example needs no check in Python.
+A pass stops at a row that it cannot learn and returns the row's number: the row is not finite, which is an
+error; or the model needs a larger block first; or a warning is due. So a single example needs no check in
+Python.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...kernels import RBF, Custom, Kernel
 from ...parameters import Mutable, instance_of, optional, whole
 from ..calls.batch_passes import ManyAtOnce
 from ..calls.calls import FreeRows, PreparedList, PreparedRow
-from ..calls.fast_path import AtOnce
+from ..calls.fast_path import FastPath
 from ..calls.one_by_one import OneByOne
 from ..inputs.features import FeatureIndex, in_order
 from ..inputs.sparse_examples import by_key, is_in_order, write_order
@@ -34,8 +34,8 @@ from ..protocols import Rows
 from .copying import Copied
 from .summary import Described
 
-SHORT_LIST = 32  # features of an example
-SPARE_FEATURES = 0.25  # share of memory rows in reserve once features have begun to appear
+SHORT_LIST_FEATURES = 32  # features of an example
+SPARE_FEATURES_SHARE = 0.25  # share of table rows in reserve once features have begun to appear
 
 
 def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
@@ -45,31 +45,32 @@ def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
 
 
 class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
-    """A model in a block. Subclasses name their passes and answer the hooks (examples/extending.md)."""
+    """A model in a block. Subclasses name their passes and implement the hooks (examples/extending.md)."""
 
-    learning_pass: ClassVar[Any] = None  # compiled; None: there is nothing to learn
-    scoring_pass: ClassVar[Any]  # compiled
-    state_type: ClassVar[
-        np.dtype[Any]
-    ]  # the record of the pass; fields named as parameters follow them
-    # fields of the record that count up: a sum goes on from the largest
+    learning_pass: ClassVar[Any] = None  # the compiled pass; None: there is nothing to learn
+    scoring_pass: ClassVar[Any]  # the compiled pass that only scores
+    # the record of the pass; a field with the name of a parameter has its value
+    state_type: ClassVar[np.dtype[Any]]
+    # fields of the record that count up: a sum of models starts from the largest
     counters: ClassVar[tuple[str, ...]] = ()
-    # whole numbers of the record that check_restored_state answers for
+    # integer fields of the record whose values in a file check_restored_state checks
     checked_fields: ClassVar[tuple[str, ...]] = ()
-    # parameters that a file may not set to more than this
+    # the largest values that a file may give these parameters
     file_limits: ClassVar[Mapping[str, int]] = {}
-    # what older files mean that lack these parameters
+    # values of parameters that files of earlier versions lack
     file_defaults: ClassVar[Mapping[str, Any]] = {}
-    younger_tables: ClassVar[frozenset[str]] = frozenset()  # that files of earlier versions lack
-    # tables of earlier versions, and the own tables that stand for each of them today
+    # own tables that files of earlier versions lack
+    younger_tables: ClassVar[frozenset[str]] = frozenset()
+    # {table of earlier versions: the own tables that replace it}
     older_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    scores_with_per_vector: ClassVar[bool] = False  # whether scoring needs the rows kept per vector
-    needs: ClassVar[Need] = Need.EXAMPLES  # of the functions that passes share
-    takes_lists = True  # examples as lists of what is present; else as rows only
-    draws_features: ClassVar[bool] = False  # those that are not known count too
-    no_sum: ClassVar[str] = ""  # why models of this kind cannot be united, if so
-    usual_kernel: ClassVar[Kernel] = RBF()  # where the parameter is None
-    factor_is_table: ClassVar[bool] = False  # the factor holds a whole table, which may be missing
+    scores_with_per_vector: ClassVar[bool] = False  # whether scoring reads the rows kept per vector
+    needs: ClassVar[Need] = Need.EXAMPLES  # the shared functions that its passes call
+    takes_lists = True  # whether passes take lists of present features, or whole rows only
+    draws_features: ClassVar[bool] = False  # whether unknown features contribute to scores
+    no_sum: ClassVar[str] = ""  # the reason if models of this kind cannot be united
+    usual_kernel: ClassVar[Kernel] = RBF()  # the kernel if the parameter is None
+    # whether the factor holds a whole table, which a file may lack
+    factor_is_table: ClassVar[bool] = False
 
     def __init__(self, kernel: Kernel | None, seed: int | None):
         optional(instance_of(Kernel))("kernel", kernel)
@@ -80,12 +81,12 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
             self.seed = seed
         self.entropy = secrets.randbits(64) if seed is None else int(seed) % 2**64
         if isinstance(self.kernel_in_use, Custom):
-            self.takes_lists = False  # a function sees whole rows
+            self.takes_lists = False  # a user's kernel function takes whole rows
         self.features = self.index_of(())
         self.block: Any = None
         self.free_rows = FreeRows()
         self.free_lists = FreeRows()
-        self.at_once = AtOnce()
+        self.fast_path = FastPath()
         self.turn = Turn()
         self.target_name: str | None = None
 
@@ -93,6 +94,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
 
     @classmethod
     def parameters(cls) -> tuple[str, ...]:
+        """The names of the constructor's parameters."""
         code = cls.__init__.__code__  # type: ignore[misc]
         return code.co_varnames[1 : code.co_argcount]
 
@@ -118,33 +120,37 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         return f"What may change, by model.mutate({{...}}) or assignment: {', '.join(names)}"
 
     def _check_together(self, **parameters: Any) -> None:
-        """Raise for parameters that are fine alone and not together."""
+        """Raise if these parameters, each of them valid, are not valid together."""
 
     @changes_the_model
     def change(self, name: str, value: Any) -> None:
-        """What assigning a mutable parameter does."""
+        """Set a mutable parameter; assigning the attribute calls this."""
         self._change(name, value)
 
     def _change(self, name: str, value: Any) -> None:
-        """A mutable parameter gets a new value, which takes effect at once."""
+        """Set a mutable parameter to a new value, which takes effect at once."""
         self._check_together(**{name: value})
         self.__dict__[name] = value
         if self.block is not None:
             self.write_parameters()
 
     def write_parameters(self) -> None:
-        """Parameters that are fields of the record; NaN stands for None."""
+        """Write the parameters that are fields of the record into it; NaN stands for None."""
         state = self.state_record()
         for name in set(self.state_type.names or ()).intersection(self.parameters()):
             value = getattr(self, name)
             state[name] = math.nan if value is None else value
 
     def initial_state(self) -> dict[str, Any]:
-        """The other fields of the record that do not start at 0. Whole numbers among them never change."""
+        """Start values of other fields of the record, where they are not 0.
+
+        Integers among them never change.
+        """
         return {}
 
     @property
     def kernel_in_use(self) -> Kernel:
+        """The parameter `kernel`, or the default of the class."""
         return self.usual_kernel if self.kernel is None else self.kernel
 
     def index_of(self, names: Iterable[Any]) -> FeatureIndex:
@@ -155,7 +161,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
 
     @classmethod
     def stamp(cls) -> int:
-        """A number for the layout of its block: what pickles are recognised by."""
+        """A hash of the layout of its block, by which pickles of another version are recognised."""
         return blocks.stamp_of(cls.state_type)
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
@@ -164,7 +170,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         return self.kernel_in_use.header_fields(n_features) | own
 
     def create_block(self, n_features: int, **fields: Any) -> None:
-        """A new block, with these header fields instead of the usual ones."""
+        """Allocate the model's block; `fields` replace some of the usual header fields."""
         fields = self.header_fields(n_features) | {"width": n_features} | fields
         self.block = blocks.allocate(stamp=self.stamp(), **fields)
         self.furnish()
@@ -174,102 +180,105 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
             state[name] = value
 
     def furnish(self) -> None:
-        """Tables of the algorithm's own in the room of a new block get their places and what they begin with."""
+        """Hook: lay out and initialise the algorithm's own tables in the `room` of a new block."""
 
     def own_tables(self) -> dict[str, Any]:
-        """Those of these tables that belong in a file, by name."""
+        """Hook: {name: table} of the own tables that are saved to files."""
         return {}
 
     def older_shape(self, name: str) -> tuple[int, int]:
-        """The shape of one of `older_tables`."""
+        """Hook: the shape of one of `older_tables`."""
         raise NotImplementedError
 
     def take_older(self, name: str, table: Any) -> None:
-        """One of `older_tables` from a file becomes those that stand for it."""
+        """Hook: fill the tables that replace one of `older_tables`, from the older table of a file."""
         raise NotImplementedError
 
     def check_restored_state(self, count: int) -> None:
-        """The record comes from a file: raise ValueError for what compiled code could not bear.
+        """Hook: raise ValueError for a record from a file with values that compiled code cannot handle.
 
-        It uses some of these numbers as indexes and loop bounds without a check.
+        Compiled code uses some of these numbers as indexes and loop bounds without a check.
         """
 
     def check_restored_rows(self, count: int) -> None:
-        """The same for the rows kept per vector. A model that keeps some must say what they may hold."""
+        """Hook: the same check for the rows kept per vector; required of models that keep any."""
         raise NotImplementedError(
             f"{type(self).__name__} keeps numbers per vector and does not say what a file may set them to: it "
             "lacks check_restored_rows"
         )
 
     def state_record(self) -> Any:
-        """The algorithm's own record."""
+        """The algorithm's own record in the block."""
         return blocks.state_of(self.block, self.state_type)
 
     def after_uniting(self, parts: list[Any]) -> None:
-        """The record of a model that has become the sum of these parts (uniting/expansions.py).
+        """Hook: set the record of a model that is the sum of these parts (uniting/expansions.py).
 
-        Counts go on from the largest: models that have begun as copies have counted the same rounds, which
-        a sum would count again each time.
+        Counters continue from the largest: models that began as copies have counted the same rounds, which
+        adding them up would count again.
         """
         state = self.state_record()
         for name in self.counters:
             state[name] = max(part.model.state_record()[name] for part in parts)
 
     def resize_block(self, **sizes: int) -> None:
+        """Replace the block by a copy with other sizes."""
         self.use_block(blocks.resized(self.block, **sizes))
 
     def use_block(self, block: Any) -> None:
-        """Another block takes the place of the model's."""
+        """Replace the model's block, and drop the calls prepared for the old one."""
         self.block = block
         self.forget_prepared()
 
     def forget_prepared(self) -> None:
-        """Give back what is kept for the next single example."""
-        self.at_once = AtOnce()
+        """Drop the fast path and the prepared calls, which refer to the block as it was."""
+        self.fast_path = FastPath()
         self.free_rows, self.free_lists = FreeRows(), FreeRows()
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
-        """Give new features their places, in one step. `beside`: names that must stay known."""
+        """Give new features their places, in one step. `beside`: names that must not be given up for them."""
         if self.block is None:
             twin = self.twin()
             twin.begin_with(by_key(names) if self.takes_lists else in_order(names))
-            self.become(twin)
+            self.adopt(twin)
         else:
             self._add_to_others(names, beside)
         self.forget_prepared()
 
     def begin_with(self, names: list[Any]) -> None:
-        """The first features."""
+        """Create the block for the first features."""
         self.features.rename(names)
         self.create_block(len(names))
         self.write_keys(self.features.places)
 
     def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
-        """New features behind those that the model knows."""
+        """Add new features behind the known ones."""
         features = self.features.and_more(names)
         n = len(features)
         if n > blocks.views(self.block).head.width:
             twin = self.twin()
-            twin.resize_block(width=n + int(SPARE_FEATURES * n))
+            twin.resize_block(width=n + int(SPARE_FEATURES_SHARE * n))
             twin.know(names, features)
-            self.become(twin)
-        elif (
-            not features.plain
-        ):  # later something may raise: then the model takes its old block again
+            self.adopt(twin)
+        elif not features.plain:
+            # comparing such names may raise later: change a copy, so that the old block can be restored
             twin = self.twin()
             twin.know(names, features)
-            self.become(twin)
+            self.adopt(twin)
         else:
             self.know(names, features)
 
     def know(self, names: Collection[Any], features: FeatureIndex) -> None:
-        """From now on these are the features, of which some are new: their room is there."""
+        """Replace the index of features by one with new names, for which the block has room."""
         self.write_keys({name: features.places[name] for name in names}, len(features))
-        fresh = {"at_once": AtOnce(), "free_rows": FreeRows(), "free_lists": FreeRows()}
-        self._take(features=features, **fresh)
+        fresh = {"fast_path": FastPath(), "free_rows": FreeRows(), "free_lists": FreeRows()}
+        self._replace_attributes(features=features, **fresh)
 
     def write_keys(self, places: Mapping[Any, int], n: int | None = None) -> None:
-        """Where these of n features stand in the order of summation; and whether that is the order of all places."""
+        """Write the sort keys of features into the block, and whether the places are in their order.
+
+        n: the number of features, if the index does not have them all yet.
+        """
         model = blocks.views(self.block)
         keys, ties = model.keys, model.ties
         write_order(keys, ties, places.values(), places)
@@ -277,14 +286,16 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         model.head.shuffled = self.features.loose or not is_in_order(keys[:n], ties[:n])
 
     def _new_row(self) -> PreparedRow:
+        """A prepared call for one example with all known features."""
         while True:
             block = self.block
             row = PreparedRow(self.pass_holder, block, len(self.features), self.n_outputs)
-            if block is self.block:  # else another thread has changed all three
+            if block is self.block:  # else another thread has replaced block, features and outputs
                 return row
 
     def _new_list(self, x: dict[Any, Any]) -> PreparedList:
-        room = max(SHORT_LIST, 2 * len(x))
+        """A prepared call for one example with some of the features, with room for x."""
+        room = max(SHORT_LIST_FEATURES, 2 * len(x))
         while True:
             block = self.block
             prepared = PreparedList(self.pass_holder, block, room, self.n_outputs)
@@ -293,22 +304,26 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
 
     @property
     def n_outputs(self) -> int:
+        """The number of scores of an example."""
         return 1
 
     @property
     def pass_holder(self) -> Any:
-        """The class whose `learning_pass` is the pass of this model. (The pass itself must not be held by a
-        model: River would count all that belongs to a compiled function as the model's memory.)"""
+        """The class whose `learning_pass` is the pass of this model.
+
+        A model does not hold the pass itself: River would count all that belongs to a compiled function as
+        the model's memory.
+        """
         return type(self)
 
     # inspection
 
     def named(self, scores: Rows) -> Any:
-        """Scores, or coefficients, as users see them."""
+        """Scores, or coefficients, as users see them: a number, or {class: number}."""
         return float(scores[0])
 
     @property
     @looks_at_the_model
     def memory_usage(self) -> int:
-        """Bytes that the model occupies: its block and its indexes."""
+        """The memory of the model in bytes: its block and its indexes."""
         return (0 if self.block is None else self.block.nbytes) + self.features.memory_usage

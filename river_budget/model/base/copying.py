@@ -1,4 +1,4 @@
-"""Copies of models: pickles, and twins that are changed before they take the place of the model."""
+"""Copies of models: pickles, and twins, which are changed and then replace the model's state in one step."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, TypeVar
 
 from ...core.block import blocks
 from ..calls.calls import FreeRows
-from ..calls.fast_path import AtOnce
-from ..inputs.batches import LARGE, Batch, NotFinite
+from ..calls.fast_path import FastPath
+from ..inputs.batches import UNCACHED_BYTES, Batch, NotFinite
 from ..inputs.features import FeatureIndex
 from ..one_writer import Turn, looks_at_the_model
 
 Result = TypeVar("Result")
-MUCH = 4  # times
+TIMES_THE_MODEL = 4  # a batch so many times as large as the model is not read once more to check it
 
 
 class Copied:
-    """How the models of this package are copied."""
+    """Mixin: how models are pickled and copied."""
 
     block: Any
     features: FeatureIndex
@@ -35,33 +35,37 @@ class Copied:
     def _state(self) -> dict[str, Any]:
         block = None if self.block is None else self.block.copy()
         own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}
-        return self.__dict__ | {"block": block, "at_once": AtOnce(), **own}
+        return self.__dict__ | {"block": block, "fast_path": FastPath(), **own}
 
-    def still(self) -> Any:
-        """A copy of the model between two examples, for whoever looks at it for long."""
-        still = object.__new__(type(self))
-        still.__setstate__(self._snapshot())
-        return still
+    def snapshot(self) -> Any:
+        """A copy of the model as it is between two examples, for functions that read it for a long time."""
+        snapshot = object.__new__(type(self))
+        snapshot.__setstate__(self._snapshot())
+        return snapshot
 
     def twin(self) -> Any:
-        """A copy, for whoever has the turn: changed first, it then takes the place of the model at once."""
+        """A copy for a method that has the turn, which changes it; then the model adopts it in one step."""
         twin = object.__new__(type(self))
         twin.__setstate__(self._state())
         return twin
 
-    def become(self, twin: Any) -> None:
-        """Take the place of a model by its changed copy."""
-        self._take(**{name: value for name, value in vars(twin).items() if name != "turn"})
+    def adopt(self, twin: Any) -> None:
+        """Replace the state of this model by that of its changed copy."""
+        self._replace_attributes(
+            **{name: value for name, value in vars(twin).items() if name != "turn"}
+        )
 
     def all_or_nothing(self, batch: Batch, learn: Callable[[], Result]) -> Result:
-        """Let a function learn a batch, or nothing of it if something in it is not finite.
+        """Call `learn`, and undo it if the batch has a number that is not finite.
 
-        Mostly that is looked for before. To read all of a batch once more that is much larger than the model takes up
-        to a sixth of the time: rather keep what the model was, and leave it to the pass to look. So it is where numbers
-        may be finite and not times their scales.
+        Usually the batch is checked before. But reading a batch that is much larger than the model once
+        more takes up to a sixth of the time: then the model is copied, and the pass does the check. The
+        same if a number may be finite while its product with a scale is not.
         """
         kept = 0 if self.block is None else self.block.nbytes
-        large = not batch.checked and batch.given.nbytes >= max(LARGE, MUCH * kept)
+        large = not batch.checked and batch.given.nbytes >= max(
+            UNCACHED_BYTES, TIMES_THE_MODEL * kept
+        )
         if not (large or self.features.scaled):
             batch.check()
             return learn()
@@ -69,13 +73,15 @@ class Copied:
         try:
             return learn()
         except (NotFinite, ValueError):
-            self.become(before)
+            self.adopt(before)
             batch.check()
             raise
 
-    def _take(self, **changed: Any) -> None:
-        """Change all of this in one step, for threads that predict and for Ctrl-C: the update of a dict by a dict,
-        during which nothing is freed, as that might let others go on."""
+    def _replace_attributes(self, **changed: Any) -> None:
+        """Set attributes in one step, as other threads may predict at any time and Ctrl-C may come.
+
+        Updating a dict from a dict is such a step, if it frees nothing: a finalizer could run other code.
+        """
         before = dict(self.__dict__)
         self.__dict__.update(changed)
         del before
@@ -87,7 +93,7 @@ class Copied:
                 f"this pickle of {type(self).__name__} comes from another version of river_budget: pickles are "
                 "for one version, rb.save and rb.load for all"
             )
-        # a shallow copy would share it, but not the block
+        # a shallow copy of a model would share the index, but not the block
         self.features = copy.copy(state["features"])
         if self.block is not None:
             self.block = blocks.aligned(self.block)

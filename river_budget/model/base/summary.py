@@ -1,4 +1,4 @@
-"""The state of a model in words: as text, and as a part of River's pictures in notebooks."""
+"""The summary of a model's state: as text, and as a table in River's HTML representation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..calls.calls import Call
 from ..inputs.sparse_examples import vectors_of
 from ..one_writer import looks_at_the_model
 
-SHOWN = 5  # classes and features
-MOST = 5000  # rows that are scored to find the best features: a look at a model takes no time
-LEAST_PART = 0.005  # of a feature that is named
+SHOWN_ITEMS = 5  # at most so many classes and features are listed
+SCORED_ROWS = 5000  # rows scored to find the best features: a summary takes milliseconds
+LEAST_SHARE_SHOWN = 0.005  # features with a smaller share of the effects are not listed
 
 CSS = """
 .river-estimator-state { border-collapse: collapse; margin-top: 1em; font-size: 110%; }
@@ -22,7 +22,7 @@ CSS = """
 
 
 class Described:
-    """A model that can say what it holds."""
+    """Mixin: the summary of a model."""
 
     shows_kernel: ClassVar[bool] = True  # whether the kernel is a choice of the user
     block: Any
@@ -30,7 +30,7 @@ class Described:
     @property
     @looks_at_the_model
     def n_examples(self) -> int:
-        """How many examples the model has learned, without those of weight 0; of merged models the largest number."""
+        """The number of examples learned, without those of weight 0; for merged models the largest number."""
         return 0 if self.block is None else int(blocks.views(self.block).head.judged)
 
     def summary(self) -> str:
@@ -43,7 +43,7 @@ class Described:
 
 @looks_at_the_model
 def facts(model: Any) -> dict[str, str]:
-    """What can be said about a model at this moment, by name."""
+    """{name: text} of what can be said about a model at this moment."""
     found = {"examples": f"{model.n_examples:,}"}
     found["features"] = f"{len(model.features):,}"
     labels = getattr(model, "labels", None)
@@ -58,7 +58,7 @@ def facts(model: Any) -> dict[str, str]:
         found["waves"] = f"{model.n_components:,}"
     found["memory"] = _bytes(model.memory_usage)
     found["best features"] = _some(
-        [f"{name} ({part:.2f})" for name, part in best_features(model) if part >= LEAST_PART]
+        [f"{name} ({part:.2f})" for name, part in best_features(model) if part >= LEAST_SHARE_SHOWN]
     )
     repairs = getattr(model, "n_repairs", 0)
     found["repairs"] = f"{repairs:,}" if repairs else ""
@@ -75,7 +75,7 @@ def text_of(model: Any) -> str:
 
 
 def html_of(model: Any) -> str:
-    """River's picture of an estimator, with the facts below its parameters."""
+    """River's HTML representation of an estimator, with the facts below its parameters."""
     from xml.etree import ElementTree as ET  # needed in notebooks only
 
     from river.base import viz
@@ -101,8 +101,8 @@ def _kernel(model: Any) -> str:
 
 
 def _some(texts: list[str]) -> str:
-    more = f", and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
-    return ", ".join(texts[:SHOWN]) + more
+    more = f", and {len(texts) - SHOWN_ITEMS} more" if len(texts) > SHOWN_ITEMS else ""
+    return ", ".join(texts[:SHOWN_ITEMS]) + more
 
 
 def _bytes(n: int) -> str:
@@ -113,14 +113,14 @@ def _bytes(n: int) -> str:
 
 
 def best_features(model: Any) -> list[tuple[Any, float]]:
-    """Features and their parts in what the model says, the largest first; at most SHOWN.
+    """(feature, share of its effect on the scores) of at most SHOWN_ITEMS features, the largest first.
 
-    Of a kernel expansion: how much the scores of its own vectors change where all have the same value of the
-    feature, in shares.
+    For a kernel expansion the effect is the mean change of its support vectors' scores when their values of
+    the feature are replaced by the mean value.
     """
     parts = model.importances() if hasattr(model, "importances") else _effects(model)
     total = sum(parts.values()) or 1.0
-    order = sorted(parts, key=lambda name: -parts[name])[:SHOWN]
+    order = sorted(parts, key=lambda name: -parts[name])[:SHOWN_ITEMS]
     return [(name, parts[name] / total) for name in order]
 
 
@@ -128,7 +128,7 @@ def _effects(model: Any) -> dict[Any, float]:
     names = list(model.features)
     if not (hasattr(model, "support_vectors") and hasattr(model, "decision_function_one")):
         return {}
-    n = min(model.n_support_vectors, MOST // max(len(names), 1))
+    n = min(model.n_support_vectors, SCORED_ROWS // max(len(names), 1))
     if n < 2:
         return {}
     width = blocks.width_in(model.block) if model.features.loose else len(names)

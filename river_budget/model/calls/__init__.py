@@ -1,1 +1,1 @@
-"""Calls of compiled passes: prepared, for one example or many, the short way and the long way."""
+"""Calls of compiled passes: for one example, by the fast path or through Python, and for batches."""

@@ -1,4 +1,4 @@
-"""Many examples at a time: from a batch to calls of a pass, in parts, with what a model needs between them."""
+"""Learn and score batches: cut them into calls of a pass, and prepare the model between the calls."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from ...core.compiling.needs import Need
 from ..inputs.batches import Batch, refuse_if_not_finite
 from ..inputs.features import FeatureIndex
 from ..protocols import Rows
-from ..stream_warnings import say
-from .calls import AT_A_TIME, Call, idle_workspace
+from ..stream_warnings import issue_warnings
+from .calls import EXAMPLES_PER_CALL, Call, idle_workspace
 
-MANY = 64  # examples: fewer are not worth compiling what computes several kernel rows together
+# For fewer examples, functions that compute several kernel rows at once are not compiled
+MANY_EXAMPLES = 64
 
 
 class ManyAtOnce:
-    """What a model does with the examples of a batch, whose targets are checked. The rest is up to StreamModel."""
+    """Mixin of StreamModel: how it learns and scores a batch, whose targets have been checked."""
 
     block: Any
     features: FeatureIndex
@@ -28,43 +29,48 @@ class ManyAtOnce:
     scoring_pass: ClassVar[Any]
     pass_holder: Any
     add_features: Callable[..., None]
-    most_entries: ClassVar[int] = 2**18  # of a sparse matrix that are looked at together
+    most_entries: ClassVar[int] = 2**18  # entries of a part of a sparse matrix
 
     @property
     def n_outputs(self) -> int:
         raise NotImplementedError
 
     def run_pass(self, rows: Rows, targets: Any, weights: Any, scores: Rows) -> None:
-        """The pass over all rows; where it waits, the model is prepared for what comes."""
-        self._make_ready_for(rows)
+        """Run the learning pass over all rows; where it stops, prepare the model and continue."""
+        self._compile_for(rows)
         workspace = idle_workspace()
         call, done = Call(self.block, rows, targets, weights, scores, workspace=workspace), 0
-        ready = len(rows) <= AT_A_TIME
+        ready = len(rows) <= EXAMPLES_PER_CALL
         while done < len(rows):
-            stop = min(done + AT_A_TIME, len(rows))
+            stop = min(done + EXAMPLES_PER_CALL, len(rows))
             if not ready:
                 call.move(self.block, done, stop)
             ready = False
             done += call.run(self.pass_holder.learning_pass)
-            if done < stop and not (say(self) or self.add_slots()):
+            if done < stop and not (issue_warnings(self) or self.add_slots()):
                 refuse_if_not_finite(rows, done)
                 self.prepare()
         workspace.give_back()
 
-    def _make_ready_for(self, rows: Any) -> None:
-        """Compile what lets many rows share work."""
-        if len(rows) >= MANY and self.needs & Need.KERNEL and not by_address.ready & Need.TOGETHER:
+    def _compile_for(self, rows: Any) -> None:
+        """Compile the functions for several kernel rows at once, if there are enough rows to pay for it."""
+        if (
+            len(rows) >= MANY_EXAMPLES
+            and self.needs & Need.KERNEL
+            and not by_address.ready & Need.TOGETHER
+        ):
             by_address.make_ready(Need.TOGETHER)
 
     def add_slots(self) -> bool:
-        """Room for the numbers of an example, where a pass has stopped because there is none."""
+        """Hook: make room for a sparse example if a pass stopped for lack of it; returns whether it did."""
         return False
 
     def prepare(self) -> None:
-        """Give a pass what it waits for."""
+        """Hook: change the model so that the pass that stopped can continue."""
         raise NotImplementedError
 
     def _score_batch(self, batch: Batch) -> Rows:
+        """The scores of a batch, with one state of the model even if another thread changes it."""
         while True:
             features, block = self.features, self.block
             if batch.lists is None and features.in_place(batch.names):
@@ -72,40 +78,40 @@ class ManyAtOnce:
             else:
                 rows = batch.examples(features) if self.takes_lists else batch.rows(features)
             n_outputs = self.n_outputs
-            if block is self.block:  # else another thread has changed all of them
+            if block is self.block:  # else another thread has replaced features, block and outputs
                 scores, done = self._scores_by(block, rows, n_outputs)
                 if done == len(rows) or batch.checked:
                     return scores
                 batch.check()
 
     def _score_rows(self, rows: Any) -> Rows:
-        """The scores of rows that have been made for the model as it is."""
+        """The scores of rows that were made for the present state of the model."""
         return self._scores_by(self.block, rows, self.n_outputs)[0]
 
     def _scores_by(self, block: Any, rows: Any, n_outputs: int) -> tuple[Rows, int]:
-        """Scores, and how many there are before a row that is not finite."""
+        """(scores, their number), fewer than rows if the pass stopped at a row that is not finite."""
         scores = np.zeros((len(rows), n_outputs))
         if block is None:
             return scores, len(rows)
-        self._make_ready_for(rows)
+        self._compile_for(rows)
         workspace = idle_workspace()
         done = Call(block, rows, scores=scores, workspace=workspace).run(self.scoring_pass)
         workspace.give_back()
         return scores, done
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
-        """The examples of a batch, whose features become known, in parts: where each begins and ends, and its rows."""
+        """(first, last, rows) of the parts of a batch that is to be learned; its features become known."""
         for first, last in batch.parts(self.most_entries):
             yield first, last, self.rows_of(batch.part(first, last))
 
     def run_parts(self, batch: Batch, targets: Any, weights: Any, scores: Rows) -> None:
-        """The pass over a batch, in parts."""
+        """Run the learning pass over a batch, in parts. Overwrites `scores`."""
         for first, last, rows in self.parts_of(batch):
             some = slice(first, last)
             self.run_pass(rows, targets[some], weights[some], scores[some])
 
     def rows_of(self, batch: Batch) -> Any:
-        """The examples of a batch whose features become known."""
+        """The rows, or lists, of a batch that is to be learned; its features become known."""
         if batch.lists is None and self.block is not None and self.features.in_place(batch.names):
             return batch.scaled_values(self.features)
         if self.block is None:

@@ -1,7 +1,8 @@
-"""Calls of compiled passes.
+"""Prepare calls of compiled passes: the array of addresses that a pass takes, and the workspace it needs.
 
-Each array that numba receives from Python costs as much as forty support vectors. So a pass receives one array:
-the addresses and sizes of all the others (core/examples/call.py). The caller keeps those arrays alive.
+Unpacking an array argument from Python costs numba as much as forty support vectors. So a pass takes one
+array: the addresses and sizes of all the others (core/examples/call.py). The caller keeps those arrays
+alive.
 """
 
 from __future__ import annotations
@@ -36,30 +37,31 @@ from ...core.examples.call import (
 from ...core.expansion.custom_kernels import address_for
 from ..inputs.sparse_examples import Lists, key_and_tie
 
-NONE: Any = np.empty(0)
+NO_NUMBERS: Any = np.empty(0)
 NO_ROWS: Any = np.empty((0, 0))
 
-FIRSTS = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # what goes on with the rows
-AT_A_TIME = 2**10  # examples of a call: between one and the next Ctrl-C is answered
-ROOM = 2**16  # numbers on a desk, if one example does not need more
-KEPT, MOST_IDLE = 2**18, 8  # bytes of scratch space or of a desk; workspaces that wait for a call
+ADVANCING = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # addresses that advance with the rows
+EXAMPLES_PER_CALL = 2**10  # examples of a call: Python answers Ctrl-C between calls
+DESK_NUMBERS = 2**16  # numbers on a desk, unless one example needs more
+KEPT_BYTES = 2**18  # larger scratch space, or a larger desk, is freed after use
+IDLE_WORKSPACES = 8  # workspaces kept for later calls
 LISTED_EXAMPLES = int(Need.LISTED_EXAMPLES)
-NEVER = -1  # done, by a pass that takes whole rows
+NOT_GATHERED = -1  # in DONE: the pass takes whole rows and gathers nothing
 
 _SCRATCH_AT = layout.HEADER.fields["scratch"][1]  # type: ignore[index]
-_three_at = struct.Struct("=qqq").unpack_from  # of the header: scratch, function, needs
-_FUNCTION_AT = slice(layout.WIPED, layout.WIPED + 8)  # in scratch space
+_three_at = struct.Struct("=qqq").unpack_from  # three header fields: scratch, function, needs
+_FUNCTION_AT = slice(layout.WIPED_BYTES, layout.WIPED_BYTES + 8)  # in scratch space
 
 
 class _Memory(ctypes.Structure):
-    """Any memory, of any size."""
+    """A structure without fields: `from_buffer` takes any buffer, of which only the address is wanted."""
 
 
 _memory_of, _address_of = _Memory.from_buffer, ctypes.addressof
 
 
 def address_of(array: Any) -> int:
-    """Where a C-contiguous array is. (`array.ctypes.data` takes six times as long.)"""
+    """The address of a C-contiguous array. (`array.ctypes.data` takes six times as long.)"""
     try:
         return _address_of(_memory_of(array))
     except TypeError:  # the array is read-only
@@ -68,41 +70,44 @@ def address_of(array: Any) -> int:
 
 
 def lasting_address_of(array: Any) -> int:
-    """The same for an array that lives as long as a model. What took its buffer leaves 70 bytes and more with it, the
-    names of all its fields among them."""
+    """The address of an array that lives as long as a model.
+
+    `address_of` would leave 70 bytes and more with the array: numpy keeps the description of an exported
+    buffer.
+    """
     address: int = array.ctypes.data
     return address
 
 
 def scratch_and_function(block: Any) -> tuple[int, int]:
-    """The bytes of scratch space that passes over a block need, and which kernel function they call, or 0."""
+    """(bytes of scratch space for passes over a block, number of the kernel function they call, or 0)"""
     scratch, function, _ = _three_at(block, _SCRATCH_AT)
     return scratch, function
 
 
 class Desk:
-    """Where passes write down what is present in the examples of a call (core/examples/present_features.py)."""
+    """Memory in which passes gather the present features of examples (core/examples/present_features.py)."""
 
-    __slots__ = ("addresses", "at_once", "longest", "space")
+    __slots__ = ("addresses", "longest", "n_examples", "space")
 
     def __init__(self, longest: int, n: int):
-        self.longest, self.at_once = longest, min(n, AT_A_TIME)
-        room = min(n * LISTED * longest, max(LISTED * longest, ROOM))
-        self.space = _whole_numbers(PARTS * self.at_once + room + 2 * longest)
+        self.longest, self.n_examples = longest, min(n, EXAMPLES_PER_CALL)
+        room = min(n * LISTED * longest, max(LISTED * longest, DESK_NUMBERS))
+        self.space = _integers(PARTS * self.n_examples + room + 2 * longest)
         self.space[-longest:] = np.arange(longest)
         first = address_of(self.space)
-        desk = first + 8 * PARTS * self.at_once
+        desk = first + 8 * PARTS * self.n_examples
         end = desk + 8 * room
         self.addresses = (
-            *(first, self.at_once, desk, end),
-            *(NEVER, end + 8 * longest, end, longest),
+            *(first, self.n_examples, desk, end),
+            *(NOT_GATHERED, end + 8 * longest, end, longest),
         )
 
 
 class Workspace:
-    """Scratch space and a desk for calls that follow each other. They grow with the calls.
+    """Scratch space and a desk, reused by successive calls; both grow with what these need.
 
-    A pass may leave a note for its next call with the same model, and finds none of another's.
+    A pass may leave a note for its next call with the same model; the note is erased for another model.
     """
 
     __slots__ = ("address", "block", "desk", "size", "space")
@@ -112,7 +117,10 @@ class Workspace:
         self.desk: Desk | None = None
 
     def scratch_for(self, block: Any) -> int:
-        """Where the scratch space for a pass over this block is."""
+        """The address of scratch space for a pass over this block.
+
+        Compiles shared functions that it needs.
+        """
         needed, function, needs = _three_at(block, _SCRATCH_AT)
         if needs & ~by_address.ready:
             by_address.make_ready(needs)
@@ -120,25 +128,29 @@ class Workspace:
             self.space = blocks.scratch_for(block)
             self.address, self.size = address_of(self.space), needed
         elif block is not self.block:
-            self.space[: layout.WIPED] = 0
+            self.space[: layout.WIPED_BYTES] = 0
         self.block = block
         if function:
             self.space[_FUNCTION_AT].view(np.int64)[0] = address_for(function)
         return self.address
 
     def desk_for(self, longest: int, n: int) -> Desk:
-        """A desk for n examples, or the first of them, with lists that are no longer than this."""
+        """A desk for n examples, or the first of them, with at most `longest` features each."""
         kept = self.desk
-        if kept is not None and kept.longest >= longest and kept.at_once >= min(n, AT_A_TIME):
+        if (
+            kept is not None
+            and kept.longest >= longest
+            and kept.n_examples >= min(n, EXAMPLES_PER_CALL)
+        ):
             return kept
         desk = Desk(longest, n)
-        if desk.space.nbytes <= KEPT:
+        if desk.space.nbytes <= KEPT_BYTES:
             self.desk = desk
         return desk
 
     def give_back(self) -> None:
-        """Keep it for a call to come. Whoever gives it back makes no more calls with it."""
-        if self.size <= KEPT and len(_idle) < MOST_IDLE:
+        """Return the workspace to the pool; do not use it afterwards."""
+        if self.size <= KEPT_BYTES and len(_idle) < IDLE_WORKSPACES:
             self.block = None
             _idle.append(self)
 
@@ -147,9 +159,9 @@ _idle: list[Workspace] = []
 
 
 def idle_workspace() -> Workspace:
-    """One that no call is using: to make one takes longer than to learn ten rows."""
+    """A workspace from the pool, or a new one: to make one takes longer than to learn ten rows."""
     try:
-        return _idle.pop()  # of all threads, only one gets it
+        return _idle.pop()  # atomic: no two threads get the same one
     except IndexError:
         return Workspace()
 
@@ -158,16 +170,16 @@ _write_addresses = struct.Struct(f"={N_WORDS}q").pack_into
 
 
 def addresses_of_call(*words: int) -> Any:
-    """What a pass is given, in the order of core/examples/call.py."""
-    addresses = _whole_numbers(N_WORDS)
+    """The array that a pass takes, from its words in the order of core/examples/call.py."""
+    addresses = _integers(N_WORDS)
     _write_addresses(addresses, 0, *words)
     return addresses
 
 
 class Call:
-    """One call of a pass: the addresses of its arrays, which are C-contiguous.
+    """One call of a pass, with arrays that are C-contiguous.
 
-    `move` makes it the call for another model or for some of the rows, which is cheaper than a new one.
+    `move` redirects it to another block or to some of the rows, which is cheaper than a new call.
     """
 
     __slots__ = ("addresses", "arrays", "desk", "firsts", "steps")
@@ -176,8 +188,8 @@ class Call:
         self,
         block: Any,
         rows: Any = NO_ROWS,
-        targets: Any = NONE,
-        weights: Any = NONE,
+        targets: Any = NO_NUMBERS,
+        weights: Any = NO_NUMBERS,
         scores: Any = NO_ROWS,
         *,
         workspace: Workspace | None = None,
@@ -199,7 +211,7 @@ class Call:
             *(first, address_of(targets), address_of(weights), address_of(scores)),
             lists[0],
         )
-        # bytes of a row
+        # how far each address advances per row, in bytes
         self.steps = (8 * width, 8, 8, 8 * outputs, 8 * (lists[0] > 0))
         self.addresses = addresses_of_call(
             *(address_of(block), workspace.scratch_for(block)),
@@ -212,20 +224,20 @@ class Call:
         return layout.PlainModel(int(self.addresses[BLOCK]), int(self.addresses[SCRATCH]))
 
     def move(self, block: Any, start: int, stop: int) -> None:
-        """Call the pass for this model, and for the rows from start to stop."""
+        """Redirect the call to this block and to the rows from start to stop."""
         addresses = self.addresses
         addresses[BLOCK] = address_of(block)
         addresses[SCRATCH] = self.arrays[1].scratch_for(block)
         addresses[SIZE] = stop - start
-        for place, first, step in zip(FIRSTS, self.firsts, self.steps, strict=True):
+        for place, first, step in zip(ADVANCING, self.firsts, self.steps, strict=True):
             addresses[place] = first + start * step
 
     def run(self, compiled: Any) -> int:
-        """Make the call. Returns how many rows were done."""
+        """Call the compiled pass until all rows are processed or it stops; returns how many it processed."""
         addresses = self.addresses
         size, done = int(addresses[SIZE]), compiled(addresses)
         total: int = done
-        while done == addresses[DONE] and total < size:  # all that there was room for on the desk
+        while done == addresses[DONE] and total < size:  # the desk had room for so many only
             self._advance(done)
             addresses[SIZE] = size - total
             done = compiled(addresses)
@@ -233,48 +245,48 @@ class Call:
         return total
 
     def _advance(self, rows: int) -> None:
-        """Go so many rows further."""
-        for place, step in zip(FIRSTS, self.steps, strict=True):
+        """Advance the addresses by so many rows."""
+        for place, step in zip(ADVANCING, self.steps, strict=True):
             self.addresses[place] += rows * step
 
 
-def _whole_numbers(n: int) -> Any:
-    """Memory for so many."""
+def _integers(n: int) -> Any:
+    """An uninitialised array of n integers."""
     return np.empty(n, np.int64)
 
 
-def _one(*shape: int) -> tuple[Any, Any]:
-    """An array of float64, and a view of its memory as a sequence of numbers."""
+def _array_and_view(*shape: int) -> tuple[Any, Any]:
+    """(array of zeros, memoryview of it as a sequence of numbers)"""
     array: Any = np.zeros(shape)
     return array, memoryview(array.reshape(-1))
 
 
 class PreparedRow(Call):
-    """The call for one example: made once, used again.
+    """A call for one example with all known features, made once and reused.
 
-    Single numbers go in and out through memoryviews, which is twice as fast as through arrays.
+    Single numbers are read and written through memoryviews, which is twice as fast as through arrays.
     """
 
     __slots__ = ("parts", "pass_holder", "scores", "target", "values", "weight")
 
     def __init__(self, pass_holder: Any, block: Any, n_features: int, n_outputs: int):
         self.pass_holder = pass_holder
-        rows, self.values = _one(1, n_features)
-        targets, self.target = _one(1)
-        weights, self.weight = _one(1)
-        scores, self.scores = _one(1, n_outputs)
+        rows, self.values = _array_and_view(1, n_features)
+        targets, self.target = _array_and_view(1)
+        weights, self.weight = _array_and_view(1)
+        scores, self.scores = _array_and_view(1, n_outputs)
         super().__init__(block, rows, targets, weights, scores)
         self.parts = (self.addresses, self.values, self.scores, self.target, self.weight)
 
 
 @functools.lru_cache(4096)
 def _packers(n: int) -> tuple[Any, Any]:
-    """Write where an example begins and ends with n places, and n numbers, into memory."""
+    """(function that packs start, end and n places into memory, function that packs n floats)"""
     return struct.Struct(f"{n + 2}q").pack_into, struct.Struct(f"{n}d").pack_into
 
 
 class PreparedList(Call):
-    """The same for one example of which only some features are present: it costs what it contains."""
+    """A call for one example with only some of the features; it takes time in proportion to these."""
 
     __slots__ = (
         "arrived",
@@ -294,39 +306,42 @@ class PreparedList(Call):
     def __init__(self, pass_holder: Any, block: Any, room: int, n_outputs: int):
         self.pass_holder, self.room = pass_holder, room
         model = blocks.views(block)
-        # where the model keeps keys and ties
+        # the sort keys and ties of known features, in the block
         self.known_order: Any = memoryview(model.keys), memoryview(model.ties)
         self.arrived: Any = memoryview(blocks.field_of(block, "arrived"))  # type: ignore[arg-type]
-        values, self.values = _one(room)
-        keys, self.keys = _one(room)
-        ties: Any = _whole_numbers(room)
+        values, self.values = _array_and_view(room)
+        keys, self.keys = _array_and_view(room)
+        ties: Any = _integers(room)
         self.ties = memoryview(ties)
-        whole: Any = _whole_numbers(room + 2)
+        whole: Any = _integers(room + 2)
         whole[:] = 0
         whole[1] = room
         starts, places = whole[:2], whole[2:]
         self.places = memoryview(whole)
-        targets, self.target = _one(1)
-        weights, self.weight = _one(1)
-        scores, self.scores = _one(1, n_outputs)
+        targets, self.target = _array_and_view(1)
+        weights, self.weight = _array_and_view(1)
+        scores, self.scores = _array_and_view(1, n_outputs)
         super().__init__(block, Lists(starts, places, values, keys, ties), targets, weights, scores)
         self.keyed = False
         self.addresses[KEYS] = self.addresses[TIES] = 0
 
     def use_keys(self, ties: bool = True) -> None:
-        """From now on keys are given of the features that are not known, and ties."""
+        """From now on pass the sort keys of unknown features, and unless these are off their ties."""
         self.keyed = True
         self.addresses[KEYS] = address_of(self.arrays[2].keys)
         self.addresses[TIES] = address_of(self.arrays[2].ties) if ties else 0
 
     def write_order(self, x: dict[Any, Any], places: list[int]) -> None:
-        """The keys and ties of the features that have no place."""
+        """Write the sort keys and ties of the features of x that have no place."""
         for i, (name, place) in enumerate(zip(x, places, strict=True)):
             if place < 0:
                 self.keys[i], self.ties[i] = key_and_tie(name)
 
     def fill(self, places: list[int], values: Iterable[Any]) -> None:
-        """Write an example down. Raises struct.error, TypeError or OverflowError for what is no number."""
+        """Write an example into the call.
+
+        Raises struct.error, TypeError or OverflowError for a value that is no number.
+        """
         n = len(places)
         pack_places, pack_numbers = _packers(n)
         pack_places(self.places, 0, 0, n, *places)
@@ -334,7 +349,7 @@ class PreparedList(Call):
 
 
 class FreeRows(list[Any]):
-    """Prepared rows that no thread is using. A copy of a model begins with none."""
+    """Prepared calls that no thread is using. A copy of a model begins with none."""
 
     def __deepcopy__(self, memo: Any) -> FreeRows:
         return FreeRows()

@@ -1,6 +1,7 @@
-"""What a model does with an ordinary example: two functions of C, made for the model as it is (core/examples/one_example.py).
+"""The fast path for one example: two C functions, made for the present state of a model, that take a dict.
 
-Any change of its block, its features or its labels makes them obsolete.
+They are compiled from core/examples/one_example.py. A change of the model's block, features or labels makes
+them obsolete.
 """
 
 from __future__ import annotations
@@ -28,16 +29,14 @@ from .calls import PreparedList, PreparedRow, address_of, lasting_address_of
 Score = Callable[[dict[Any, Any]], Any]
 Learn = Callable[..., Any]  # of (x, target, weight), and of anything if the scores are wanted
 
-LARGE = 2**19  # bytes of a block, from which on a pass takes longer than other threads should wait
-CALL = (numba.int64[::1],)  # what passes take: addresses and sizes
-ARGUMENTS = {"score": 2, "learn": 3}  # words that a function of C is given
-_lock = (
-    threading.Lock()
-)  # around what is made once in a process: functions of Python point to it for ever
+SLOW_BLOCK_BYTES = 2**19  # passes over larger blocks release the GIL, as they take long
+CALL = (numba.int64[::1],)  # the argument types of a pass
+WORDS_TAKEN = {"score": 2, "learn": 3}  # the number of words that each C function receives
+_lock = threading.Lock()  # around the definitions, which are made once and never freed
 
 
-def nothing(*example: Any) -> None:
-    """In the place of either, while there are none: the example goes the long way."""
+def no_fast_path(*example: Any) -> None:
+    """Placeholder while the fast path is not built: returns None."""
 
 
 class _Definition(ctypes.Structure):
@@ -51,10 +50,14 @@ class _Definition(ctypes.Structure):
     )
 
 
-ONE, SEVERAL = 0x8, 0x80  # how a function takes its arguments: METH_O, METH_FASTCALL
+METH_O, METH_FASTCALL = (
+    0x8,
+    0x80,
+)  # CPython's METH_O and METH_FASTCALL: how a function takes its arguments
 
 
 def _addresses(kinds: Any) -> Any:
+    """The addresses of types, which compiled code compares."""
     return np.array([id(kind) for kind in kinds])
 
 
@@ -78,7 +81,7 @@ _NUMBERS = _addresses(
 
 
 def _remainders() -> Any:
-    """zlib's table, as it follows from what a single octet gives."""
+    """The table of CRC-32, computed from the checksums of single octets."""
     inverse = 0xFFFFFFFF
     return np.array(
         [zlib.crc32(bytes([i ^ 0xFF])) ^ inverse ^ (inverse >> 8) for i in range(256)], np.uint32
@@ -88,36 +91,42 @@ def _remainders() -> Any:
 _REMAINDERS = _remainders()
 
 
-_definitions: list[Any] = []  # of the two functions, made once: nothing where there can be none
+_c_functions: list[Any] = []  # of the two functions, made once; an empty list where there are none
 
 
-def definitions() -> list[Any]:
-    """The two functions, as CPython wants them; none where compiled code cannot read dicts."""
+def c_functions() -> list[Any]:
+    """The PyMethodDefs of the two functions; an empty list where compiled code cannot read dicts."""
     with _lock:
-        if not _definitions:
-            made = [_definition(name) for name in ARGUMENTS] if _may_read_dicts() else [None]
-            _definitions.append([] if None in made else made)
-    found: list[Any] = _definitions[0]
+        if not _c_functions:
+            made = [_definition(name) for name in WORDS_TAKEN] if _may_read_dicts() else [None]
+            _c_functions.append([] if None in made else made)
+    found: list[Any] = _c_functions[0]
     return found
 
 
 def _may_read_dicts() -> bool:
-    """Not where numba is switched off, where Python has no lock, or where only public functions shall be used."""
+    """Whether compiled code may read dicts: numba compiles, Python has a GIL, and PLAIN is off."""
     compiles = hasattr(one_example.score, "compile")
     return compiles and getattr(sys, "_is_gil_enabled", lambda: True)() and not PLAIN
 
 
 def _definition(name: str) -> Any:
-    """One of the two functions; None if it is not compiled."""
+    """The PyMethodDef of one of the two functions; None if it could not be compiled."""
     function = getattr(one_example, name)
-    kinds = (numba.intp,) * ARGUMENTS[name]
+    kinds = (numba.intp,) * WORDS_TAKEN[name]
     function.compile(kinds)
-    address, flags = _address_in_memory(function, kinds), ONE if name == "score" else SEVERAL
+    address, flags = (
+        _address_in_memory(function, kinds),
+        METH_O if name == "score" else METH_FASTCALL,
+    )
     return _Definition(name.encode(), address, flags, None) if address else None
 
 
 def _address_in_memory(function: Any, kinds: Any) -> int:
-    """Where a compiled function is, for C; 0 if it is not compiled. (These parts of numba are private.)"""
+    """The address of a compiled function for C; 0 if it is not compiled.
+
+    (These parts of numba are private.)
+    """
     try:
         found = function.overloads[kinds]
         known = found.signature.return_type == numba.intp
@@ -131,6 +140,7 @@ _pass_addresses: dict[Any, int] = {}
 
 
 def _address_of_pass(function: Any) -> int:
+    """The address of a compiled pass, cached; 0 if it is not compiled yet."""
     address = _pass_addresses.get(function, 0)
     if not address:
         address = _pass_addresses[function] = _address_in_memory(function, CALL)
@@ -142,37 +152,39 @@ _new_function.restype = ctypes.py_object
 _new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
 
 
-class AtOnce:
-    """The two functions of a model. `score` returns the scores of an example; `learn` True, or with a fourth argument the
-    scores before the example was learned. Both return None if it must go the long way, and then nothing has happened.
+class FastPath:
+    """The fast path of a model: `score` and `learn`, two C functions for its present state.
 
-    A copy of a model begins without: theirs would change the original.
+    `score` returns the scores of an example; `learn` returns True, or with a fourth argument the scores
+    before the example was learned. Both return None, with the model unchanged, if the example must go the
+    long way. A copy of a model begins without a fast path, as the original's would change the original.
     """
 
     __slots__ = ("block", "entry", "features", "has_row", "kept", "learn", "list", "score")
 
     def __init__(self) -> None:
-        self.score: Score = nothing
-        self.learn: Learn = nothing
+        self.score: Score = no_fast_path
+        self.learn: Learn = no_fast_path
         self.entry: Any = None
-        self.kept: list[Any] = []  # what must live as long as the functions
+        self.kept: list[Any] = []  # objects whose addresses the functions use
         self.block: Any = None
         self.features: FeatureIndex | None = None
         self.has_row = False
         self.list: PreparedList | None = None
 
     def __reduce__(self) -> Any:
-        return AtOnce, ()
+        return FastPath, ()
 
     @classmethod
-    def of(cls, block: Any, features: FeatureIndex, draws: bool, thin: int, look: int) -> AtOnce:
-        """Functions for this block and these features, which have no passes yet, nor calls to write examples into.
+    def of(cls, block: Any, features: FeatureIndex, draws: bool, thin: int, look: int) -> FastPath:
+        """The fast path for this block and these features; `set_passes` and `set_call` complete it.
 
-        `draws`: examples with new names go the long way. `thin`, `look`: and so do those with few of the names, once
-        so many vectors have arrived, or any where names come and go.
+        draws: examples with new names go the long way. thin, look: so do examples with fewer than one in
+        `thin` of the names (all examples, in models whose names come and go) once `look` vectors have
+        arrived.
         """
         made = cls()
-        if not features.plain or not definitions():
+        if not features.plain or not c_functions():
             return made
         entry: Any = np.zeros(1, ENTRY)
         vacant, at = features.vacant, lasting_address_of(entry)
@@ -181,7 +193,7 @@ class AtOnce:
             "true": id(True),
             "given_back": lasting_address_of(features.given_back),
             "version": features.taken_back,
-            "large": block.nbytes >= LARGE,
+            "large": block.nbytes >= SLOW_BLOCK_BYTES,
             "places": id(features.places),
             "known": len(features),
             "fixed": draws or not features.loose,
@@ -213,25 +225,26 @@ class AtOnce:
         ]
         made.score, made.learn = (
             _new_function(ctypes.addressof(definition), at, made.kept)
-            for definition in definitions()
+            for definition in c_functions()
         )
         return made
 
-    def call(self, scoring: Any, learning: Any) -> bool:
-        """Call these passes from now on, those of them that are compiled. Whether one of them is new."""
+    def set_passes(self, scoring: Any, learning: Any) -> bool:
+        """Set the passes to call, as far as they are compiled; returns whether one of them is new."""
         before = self.entry["scoring"] + self.entry["learning"]
         self.entry["scoring"] = _address_of_pass(scoring)
         self.entry["learning"] = _address_of_pass(learning)
         return bool(self.entry["scoring"] + self.entry["learning"] != before)
 
-    def use(self, prepared: PreparedRow | PreparedList) -> bool:
-        """Write examples into such a call from now on; False if there is one already."""
+    def set_call(self, prepared: PreparedRow | PreparedList) -> bool:
+        """Set the call for examples with all, or with some, of the features; False if it is set already."""
         if type(prepared) is PreparedRow:
             return not self.has_row and self._use_row(prepared)
         assert type(prepared) is PreparedList
         return self.list is None and self._use_list(prepared)
 
     def _use_row(self, row: PreparedRow) -> bool:
+        """Set the call for examples with all known features."""
         names = list(self.features or ())
         numbers = np.array([*map(id, names), *map(id, names), *range(len(names))])
         first, size = lasting_address_of(numbers), 8 * len(names)
@@ -249,6 +262,7 @@ class AtOnce:
         return True
 
     def _use_list(self, made: PreparedList) -> bool:
+        """Set the call for examples with some of the features, or with new ones."""
         by_address.make_ready(Need.NAMES)
         made.use_keys(ties=False)
         strangers = np.zeros(made.room, np.int64)
@@ -258,21 +272,24 @@ class AtOnce:
         entry["list"] = address_of(made.addresses)
         return True
 
-    def look_at(self, vectors: int) -> None:
-        """When so many vectors have arrived, it is looked at how they are stored."""
+    def set_review(self, vectors: int) -> None:
+        """Set the number of arrivals from which Python reconsiders how vectors are stored."""
         if self.block is not None:
             self.entry["look"] = vectors
 
-    def new_names(self) -> int:
-        """How many there have been in examples that were learned, since this was asked last."""
+    def take_new_names(self) -> int:
+        """The number of unknown names in examples learned since the last call; resets it to 0."""
         if self.block is None:
             return 0
         (met,) = self.entry["met"]
         self.entry["met"] = 0
         return int(met)
 
-    def follow(self) -> None:
-        """Names have lost their places: go on with those that are left. For whoever changes the model."""
+    def update_places(self) -> None:
+        """Continue with the present places, after names lost theirs.
+
+        Only for the thread that has the turn.
+        """
         if self.features is None or not self.features.plain:
             return
         before, places = self.kept[0], self.features.places

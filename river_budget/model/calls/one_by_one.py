@@ -1,4 +1,4 @@
-"""One example at a time: from a dict to a call of a pass, as a whole row or as a list of what is present."""
+"""Learn and score one example: convert a dict to a row, or to a list of present features, and call a pass."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ...core.block.layout import UNLIMITED
-from ..inputs.features import CHANGED, FeatureIndex
+from ..inputs.features import CHANGED_WHILE_READ, FeatureIndex
 from ..one_writer import Turn
 from .calls import FreeRows, PreparedList, PreparedRow
-from .fast_path import AtOnce, definitions, nothing
+from .fast_path import FastPath, c_functions, no_fast_path
 
-STRANGE = itertools.repeat(-1)  # the place of a name that is not known
+NO_PLACES = itertools.repeat(-1)  # the places of unknown names
 
 
 class OneByOne:
-    """What a model does with one example, whose target is checked and known. The rest is up to StreamModel."""
+    """Mixin of StreamModel: how it learns and scores one example, whose target has been checked."""
 
     block: Any
     features: FeatureIndex
     free_rows: FreeRows
     free_lists: FreeRows
     turn: Turn
-    at_once: AtOnce
+    fast_path: FastPath
     takes_lists: bool
     draws_features: ClassVar[bool]
     scoring_pass: ClassVar[Any]
@@ -39,11 +39,12 @@ class OneByOne:
     def n_outputs(self) -> int:
         raise NotImplementedError
 
-    def _learn_at_once(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
-        """Learn an ordinary example, whose target is checked and known to these labels. Returns its scores before, or
-        None: then it must go the long way, and nothing has happened.
+    def _learn_fast(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
+        """Learn an example by the fast path; returns its scores before, or None if it must go the long way.
 
-        It takes its turn in the same lines as _learn_row: between question and answer there must be no call (turns.py).
+        None means that the model is unchanged. The target has been checked and coded with these labels. The
+        turn is taken in the same lines as in _learn_row: between the test and the assignment there must be
+        no call (model/one_writer.py).
         """
         turn = self.turn
         while turn.taken:
@@ -51,21 +52,21 @@ class OneByOne:
         turn.taken = True
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
-                turn.refuse()  # another thread has added one since the target was coded
-            return self.at_once.learn(x, target, w, True)
+                turn.refuse()  # another thread has added a label since the target was coded
+            return self.fast_path.learn(x, target, w, True)
         finally:
             turn.taken = False
 
     def _learn_row(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> None:
-        """Learn one example, whose target is checked and known to these labels."""
+        """Learn one example, whose target has been checked and coded with these labels."""
         turn = self.turn
         while turn.taken:
             turn.wait()
         turn.taken = True
         try:
             if labels is not None and labels is not self.labels:  # type: ignore[attr-defined]
-                turn.refuse()  # another thread has added one since the target was coded
-            if self.at_once.learn(x, target, w) is not None:
+                turn.refuse()  # another thread has added a label since the target was coded
+            if self.fast_path.learn(x, target, w) is not None:
                 return
             turn.thread = threading.get_ident()
             self._learn_the_long_way(x, target, w)
@@ -74,7 +75,7 @@ class OneByOne:
             turn.taken = False
 
     def _learn_the_long_way(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """The same for whoever has the turn."""
+        """Learn one example through Python; the caller has the turn."""
         features = self.features
         if self.block is not None and not features.loose:
             prepared = self._row()
@@ -83,13 +84,13 @@ class OneByOne:
                 return
             self.free_rows.append(prepared)
         x = features.taken(x)
-        self.or_as_it_was(lambda: self._learn_taken(x, target, w))
+        self.learn_or_restore(lambda: self._learn_taken(x, target, w))
 
-    def or_as_it_was(self, learn: Callable[[], None]) -> None:
-        """Let a function learn an example. If it raises before the pass begins, the model is what it was.
+    def learn_or_restore(self, learn: Callable[[], None]) -> None:
+        """Call `learn`; if it raises before the pass begins, restore the model as it was.
 
-        A name of the user's may raise whenever it is compared, also where the model has got to know others. Names that
-        are not plain never change a block in place (base.py), so it is enough to take the old one again.
+        A user's name may raise whenever it is compared, also after other names were added. Names that
+        are not plain never change a block in place (base.py), so restoring the attributes is enough.
         """
         turn, own = self.turn, self.__dict__
         before, turn.begun = own.copy(), False
@@ -98,19 +99,19 @@ class OneByOne:
         except Exception:
             same_block = own["block"] is before["block"]
             if not turn.begun and (not same_block or own["features"] is before["features"]):
-                self._take(**before)
+                self._replace_attributes(**before)
             raise
 
     def _row(self) -> PreparedRow:
-        """A call for a whole row."""
-        try:  # popped and appended: each thread has a row of its own
+        """A prepared call for a whole row."""
+        try:  # pop is atomic: each thread has a row of its own
             prepared: PreparedRow = self.free_rows.pop()
             return prepared
         except IndexError:
             return self._new_row()
 
     def _learn_taken(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn a checked example that no one else has (features.py)."""
+        """Learn a checked copy of an example (`FeatureIndex.taken`)."""
         if self.block is None:
             self.add_features(list(x))
         if self.features.loose:
@@ -126,82 +127,83 @@ class OneByOne:
                 self.add_features(self.features.unknown(x))
                 prepared = self._new_row()
                 if not self.features.pack_some(x, prepared.values):
-                    raise RuntimeError(CHANGED)
+                    raise RuntimeError(CHANGED_WHILE_READ)
         self._learn_packed(prepared, x, target, w)
 
     def _learn_packed(
         self, prepared: PreparedRow, x: dict[Any, Any], target: float, w: float
     ) -> None:
-        """Learn an example that has been written into a row."""
+        """Learn an example that has been written into a prepared row."""
         prepared.target[0] = target
         prepared.weight[0] = w
         features, self.turn.begun = self.features, True
         if prepared.pass_holder.learning_pass(prepared.addresses):
-            self._keep(prepared, features, self.free_rows)
+            self._free_or_use(prepared, features, self.free_rows)
         else:
             features.reject(x)
             self.run_pass(*prepared.arrays[2:])
 
-    def _keep(
+    def _free_or_use(
         self, prepared: PreparedRow | PreparedList, features: FeatureIndex, free: FreeRows
     ) -> None:
-        """A call for one example that has been made. The next examples like this one go the short way with it, or
-        else it is free."""
-        at_once, block = self.at_once, prepared.arrays[0]
-        if not (features.plain and definitions()):
-            free.append(prepared)  # what compiled code cannot read goes the long way for good
+        """Keep a prepared call that has been used: for the fast path, or else in the list of free calls."""
+        fast_path, block = self.fast_path, prepared.arrays[0]
+        if not (features.plain and c_functions()):
+            free.append(prepared)  # compiled code cannot read these names: no fast path
             return
-        if at_once.score is nothing and not features.scaled:
-            made = AtOnce.of(block, features, self.draws_features, *self._looks())
-            if made.score is not nothing:
-                made.call(self.scoring_pass, prepared.pass_holder.learning_pass)
-                made.use(prepared)
+        if fast_path.score is no_fast_path and not features.scaled:
+            made = FastPath.of(block, features, self.draws_features, *self._review_schedule())
+            if made.score is not no_fast_path:
+                made.set_passes(self.scoring_pass, prepared.pass_holder.learning_pass)
+                made.set_call(prepared)
                 own = self.__dict__
-                # what is compared and what is assigned are one step, for threads (turns.py)
+                # no other thread runs between this comparison and the assignment (model/one_writer.py)
                 if (
                     own["block"] is block
                     and own["features"] is features
-                    and own["at_once"] is at_once
+                    and own["fast_path"] is fast_path
                 ):
-                    own["at_once"] = made
+                    own["fast_path"] = made
                     return
-        elif at_once.block is block and at_once.features is features:
-            found = at_once.call(self.scoring_pass, prepared.pass_holder.learning_pass)
-            if at_once.use(prepared) or found:
+        elif fast_path.block is block and fast_path.features is features:
+            found = fast_path.set_passes(self.scoring_pass, prepared.pass_holder.learning_pass)
+            if fast_path.set_call(prepared) or found:
                 return
         free.append(prepared)
 
-    def _looks(self) -> tuple[int, int]:
-        """When examples with few of the names go the long way, as the model then looks at its table: if there are so
-        many times more names, and so many vectors have arrived."""
+    def _review_schedule(self) -> tuple[int, int]:
+        """(sparsity threshold, arrival count) from which the fast path refuses sparse examples.
+
+        The long way then reconsiders how the model stores its vectors.
+        """
         return 0, UNLIMITED
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn an example that has other features than those known, or lacks some of them."""
+        """Learn an example that has unknown features, or lacks some of the known ones."""
         found = list(map(self.features.places.get, x))
         if None in found:
             self.add_features([name for name, i in zip(x, found, strict=True) if i is None], x)
             found = list(map(self.features.places.get, x))
             if None in found:
-                raise RuntimeError(CHANGED)
+                raise RuntimeError(CHANGED_WHILE_READ)
         self._learn_prepared(self._list_for(x), found, x, target, w)
 
     def _learn_prepared(
         self, prepared: PreparedList, places: list[Any], x: dict[Any, Any], target: float, w: float
     ) -> None:
-        """Learn an example whose features have these places."""
+        """Learn an example whose features have these places, with a prepared call."""
         prepared.fill(places, self.features.values_of(x))
         prepared.target[0] = target
         prepared.weight[0] = w
         self.turn.begun = True
         if prepared.pass_holder.learning_pass(prepared.addresses):
-            self._keep(prepared, self.features, self.free_lists)
-            self.at_once.follow()  # a thread that predicts may have made it while names came and went
+            self._free_or_use(prepared, self.features, self.free_lists)
+            self.fast_path.update_places()  # a predicting thread may have made it before names got places
         else:
             self.run_pass(*prepared.arrays[2:])
 
     def _list_for(self, x: dict[Any, Any]) -> PreparedList:
-        """A call for one example."""
+        """A prepared call with room for this example."""
         try:
             prepared: PreparedList = self.free_lists.pop()
             if len(x) <= prepared.room:
@@ -211,25 +213,31 @@ class OneByOne:
         return self._new_list(x)
 
     def _score_row(self, x: dict[Any, Any]) -> Any:
-        """f(x), a list with one number per output. What is missing in x counts as absent.
+        """f(x), a list with one number per output. Missing values in x count as absent features.
 
-        River's scalers give NaN for what they have not learned, and validation predicts first.
+        River's scalers return NaN for features they have not learned, and progressive validation predicts
+        first.
         """
-        found = self.at_once.score(x)
+        found = self.fast_path.score(x)
         return self._score_the_long_way(x) if found is None else found
 
     def _score_the_long_way(self, x: dict[Any, Any]) -> Any:
+        """f(x) through Python; if there is a value that is no number, without the missing ones."""
         try:
             return self._score_numbers(x)
         except ValueError:
             return self._score_numbers(self.features.present(x))
 
     def _score_numbers(self, x: dict[Any, Any]) -> Any:
+        """f(x) of an example whose values must all be finite numbers."""
         if self.block is None:
             self.features.reject(x)
             return [0.0] * self.n_outputs
         while True:
-            features, free = self.features, self.free_rows  # with a new block come new ones
+            features, free = (
+                self.features,
+                self.free_rows,
+            )  # both are replaced together with the block
             if features.loose:
                 return self._score_list(x)
             try:
@@ -249,16 +257,16 @@ class OneByOne:
         if not self.scoring_pass(prepared.addresses):
             self.features.reject(x)
         scores = prepared.scores.tolist()  # before another thread may take the row
-        self._keep(prepared, features, free)
+        self._free_or_use(prepared, features, free)
         return scores
 
     def _score_list(self, x: dict[Any, Any]) -> Any:
-        """f(x) of an example that has other features than those known, or lacks some of them."""
+        """f(x) of an example that has unknown features, or lacks some of the known ones."""
         x = self.features.taken(x)
         while True:
             features, free = self.features, self.free_lists
             before = features.taken_back
-            found = list(map(features.places.get, x, STRANGE))
+            found = list(map(features.places.get, x, NO_PLACES))
             if self.draws_features and -1 in found:
                 return self._score_with_unknown(x)
             prepared = self._list_for(x)  # whose block has room for all places found before
@@ -274,10 +282,12 @@ class OneByOne:
                     prepared.write_order(x, found)
                     self.scoring_pass(prepared.addresses)
             scores = prepared.scores.tolist()
-            self._keep(prepared, features, free)
-            if features.taken_back == before or found == list(map(features.places.get, x, STRANGE)):
-                return scores  # else other names may have got these places meanwhile
+            self._free_or_use(prepared, features, free)
+            if features.taken_back == before or found == list(
+                map(features.places.get, x, NO_PLACES)
+            ):
+                return scores  # else other names may have these places by now
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
-        """f(x) of a model in which features count that are not known."""
+        """f(x) of a model whose scores depend on unknown features too."""
         raise NotImplementedError

@@ -1,1 +1,1 @@
-"""River's estimators, and questions about models that others hold."""
+"""River's estimator classes, and functions that inspect models of any kind."""

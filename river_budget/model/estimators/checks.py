@@ -1,6 +1,6 @@
-"""Questions about models that others hold, and batches for models without the frame of a user.
+"""Inspect models, also inside pipelines and ensembles; learn and predict batches made by this package.
 
-`isinstance` takes one of River's pipelines for what its last step is, so types are compared here.
+River's pipelines pass `isinstance` checks for the class of their last step, so types are compared here.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .estimators import Classifier, Regressor
 
 
 def is_ours(model: Any) -> bool:
-    """Whether a model is one of this package, with nothing around it."""
+    """Whether a model is one of this package, not wrapped in a pipeline."""
     return issubclass(type(model), StreamModel)
 
 
 def is_bare(model: Any) -> bool:
-    """Whether a model is a classifier or a regressor of this package, with nothing around it."""
+    """Whether a model is a classifier or a regressor of this package, not wrapped in a pipeline."""
     return issubclass(type(model), (Classifier, Regressor))
 
 
@@ -50,19 +50,19 @@ def all_ours(model: Any) -> Iterator[StreamModel]:
 
 
 def forget_free_rows(model: Any) -> None:
-    """Give back the memory that models of this package keep for the next single example."""
+    """Free the memory that models of this package keep to learn the next single example faster."""
     for ours in steps_of_ours(model):
-        if ours.free_rows or ours.free_lists or ours.at_once.block is not None:
+        if ours.free_rows or ours.free_lists or ours.fast_path.block is not None:
             ours.forget_prepared()
 
 
 def memory_of(model: Any) -> int:
-    """Bytes that a model occupies."""
+    """The memory of a model in bytes."""
     return model.memory_usage if is_ours(model) else int(model._raw_memory_usage)
 
 
 def predict_then_learn_batch(model: Any, batch: Batch, targets: Any, weights: Any) -> list[Any]:
-    """The `predict_then_learn_many` of a bare model, for a batch that is not made from a frame."""
+    """`predict_then_learn_many` of a bare model, for a batch that was not made from a frame."""
     if issubclass(type(model), Classifier):
         return model._learn_batch(batch, targets, weights, predict=True).tolist()  # type: ignore[no-any-return]
     scores = np.empty((len(batch), 1))
@@ -72,7 +72,7 @@ def predict_then_learn_batch(model: Any, batch: Batch, targets: Any, weights: An
 
 
 def predict_batch(model: Any, batch: Batch) -> list[Any]:
-    """The `predict_many` of a bare model, for a batch that is not made from a frame."""
+    """`predict_many` of a bare model, for a batch that was not made from a frame."""
     return predictions_of(getattr(model, "labels", None), model._score_batch(batch))
 
 
@@ -82,12 +82,12 @@ def scores_of_batch(model: Any, batch: Batch) -> Any:
 
 
 def probabilities_of_batch(model: Any, batch: Batch) -> dict[Any, Any]:
-    """The `predict_proba_many` of a bare classifier, for a batch that is not made from a frame."""
+    """`predict_proba_many` of a bare classifier, for a batch that was not made from a frame."""
     found: dict[Any, Any] = model.labels.probabilities(model._score_batch(batch), *model._link())
     return found
 
 
 def predictions_of(labels: Labels | None, scores: Any) -> list[Any]:
-    """The predictions that scores stand for: of a classifier with these labels, or of a regressor."""
+    """Predictions from scores: of a classifier with these labels, or of a regressor (labels None)."""
     found = scores[:, 0] if labels is None else labels.labels(scores)
     return found.tolist()  # type: ignore[no-any-return]

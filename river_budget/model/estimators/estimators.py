@@ -1,6 +1,6 @@
-"""The River shells: classifiers and regressors, which know labels and targets, and transformers.
+"""River's interface: base classes of our classifiers, regressors and transformers.
 
-A model is a block of memory (core/block.py) and two indexes, of features and of labels.
+A model is a block of memory (core/block/layout.py) and two indexes, of features and of labels.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ..protocols import Rows
 
 
 class Classifier(StreamModel, base.MiniBatchClassifier):
-    """Classifiers, binary and multi-class."""
+    """The base class of classifiers, binary and multi-class."""
 
     usual_kernel = RBF("2/d")
-    _binary: ClassVar[bool] = False  # whether the algorithm is made for two classes only
+    _binary: ClassVar[bool] = False  # whether the algorithm separates two classes only
 
     def __init__(
         self, kernel: Kernel | None, classes: tuple[Any, ...] | None, seed: int | None = None
@@ -58,9 +58,9 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
     @changes_the_model
     def add_label(self, label: Any) -> None:
-        """A new label; the third promotes the model from one output to one for every class.
+        """Add a label; the third one promotes the model from one output to one for every class.
 
-        All of it takes effect at once, for Ctrl-C and for threads that predict.
+        The change takes effect in one step, as Ctrl-C may come and other threads may predict.
         """
         labels = self.labels.and_one_more(label)
         if self.block is None or labels.outputs == self.n_outputs:
@@ -69,10 +69,10 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         twin, before = self.twin(), self.n_outputs
         twin.labels = labels
         twin.promote(before)
-        self.become(twin)
+        self.adopt(twin)
 
     def promote(self, before: int) -> None:
-        """The block gets the outputs that the labels ask for."""
+        """Resize the block to the number of outputs that the labels need."""
         self.resize_block(outputs=self.n_outputs, task=Task.MULTICLASS)
         model = blocks.views(self.block)
         if before == 1:
@@ -80,12 +80,12 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             self.after_promotion()
 
     def after_promotion(self) -> None:
-        """The one output a has become (-a/2, a/2, 0): for algorithms that keep more of it."""
+        """Hook: the one output a has become (-a/2, a/2, 0); convert what the algorithm keeps per output."""
 
     @changes_the_model
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
-        labels = self.labels  # a thread that adds one makes new ones
+        labels = self.labels  # one object: a thread that adds a label replaces it
         try:
             target = labels.codes[y]
         except (KeyError, TypeError):
@@ -96,15 +96,14 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
     @takes_a_turn
     def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> None:
-        """The same where the label comes with a checked example, or is no key as it is. If the example is refused, the
-        label is none either."""
+        """Learn an example whose label is new, or not hashable as it is; a refused example adds no label."""
 
         def learn() -> None:
             if label not in self.labels.codes:
                 self.add_label(label)
             self._learn_the_long_way(x, self.labels.codes[label], w)
 
-        self.or_as_it_was(learn)
+        self.learn_or_restore(learn)
 
     @changes_the_model
     def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:
@@ -120,19 +119,21 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         return prediction
 
     def _learn_known(self, x: dict[Any, Any], y: Any, w: float) -> Any:
-        """Learn an example at once, if there is nothing new in it. Returns its scores before, or None: then nothing
-        has happened."""
+        """Learn an example by the fast path, if its label is known.
+
+        Returns its scores before, or None with the model unchanged.
+        """
         labels = self.labels
         try:
             target = labels.codes[y]
         except (KeyError, TypeError):
             return None
-        return self._learn_at_once(x, target, 1.0 if w == 1.0 else weight(w), labels)
+        return self._learn_fast(x, target, 1.0 if w == 1.0 else weight(w), labels)
 
     # River's own signature has **kwargs, which would swallow misspelt arguments
     def predict_one(self, x: dict[Any, Any]) -> Any:  # type: ignore[override]
         """The label with the highest score; None before the first label is known."""
-        scores = self.at_once.score(x)
+        scores = self.fast_path.score(x)
         return self.labels.label(self._score_the_long_way(x) if scores is None else scores)
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
@@ -209,7 +210,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         return batch.table(self.labels.probabilities(self._score_batch(batch), *self._link()))
 
     def _link(self) -> tuple[float, float]:
-        """From scores to probabilities: the slope, and the lead of the highest score."""
+        """(slope, lead) of the calibration, which maps scores to probabilities."""
         if self.block is None:
             return 1.0, 0.0
         slope, lead = blocks.reals(self.block, "slope", "lead")
@@ -217,14 +218,14 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
 
 def _joined(predictions: list[Any]) -> Any:
-    """One array; of mixed types, an array of objects."""
+    """Concatenate arrays; if their types differ, into an array of objects."""
     if len({part.dtype.kind for part in predictions}) > 1:
         predictions = [part.astype(object) for part in predictions]
     return np.concatenate(predictions)
 
 
 class Regressor(StreamModel, base.MiniBatchRegressor):
-    """Regressors."""
+    """The base class of regressors."""
 
     usual_kernel = RBF("0.5/d")
 
@@ -243,7 +244,7 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
         For validation by hand; two calls compute every score twice.
         """
-        scores = self._learn_at_once(x, real(y), 1.0 if w == 1.0 else weight(w))
+        scores = self._learn_fast(x, real(y), 1.0 if w == 1.0 else weight(w))
         if scores is not None:
             score: float = scores[0]
             return score
@@ -253,12 +254,12 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
     def predict_one(self, x: dict[Any, Any]) -> float:
         """The score, in the units of the targets that were learned."""
-        scores = self.at_once.score(x)
+        scores = self.fast_path.score(x)
         score: float = (self._score_the_long_way(x) if scores is None else scores)[0]
         return score
 
     def decision_function_one(self, x: dict[Any, Any]) -> float:
-        """The prediction."""
+        """The same as `predict_one`."""
         return self.predict_one(x)
 
     @changes_the_model
@@ -290,33 +291,33 @@ class Regressor(StreamModel, base.MiniBatchRegressor):
 
 
 class BudgetClassifier(BudgetModel, Classifier):
-    """Classifiers that are kernel expansions."""
+    """The base class of classifiers that are kernel expansions."""
 
 
 class BudgetRegressor(BudgetModel, Regressor):
-    """Regressors that are kernel expansions."""
+    """The base class of regressors that are kernel expansions."""
 
 
 class Transformer(StreamModel, base.MiniBatchTransformer):
-    """Transformers that learn without targets."""
+    """The base class of transformers, which learn without targets."""
 
     def _count(self, n: int) -> None:
-        """So many more examples were learned."""
+        """Add n to the number of examples learned."""
         block = self.block
         if block is not None:
             blocks.field_of(block, "judged")[0] += n
 
     def _feature_names(self) -> list[str]:
-        """The names of the features that come out."""
+        """The names of the new features."""
         raise NotImplementedError
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
         features = self._score_row(x)
-        # a thread that learns may have added one since
+        # strict=False: a thread that learns may have added a feature since
         return dict(zip(self._feature_names(), features, strict=False))
 
     def transform_many(self, X: Any) -> Any:
-        """The features of many examples: a frame of the same kind, or of an array an array."""
+        """The new features of many examples: a frame of the same kind, or for an array an array."""
         batch = Batch(X, predicted=True, checked=False)
         features = self._score_batch(batch)
         if batch.frame is None:
@@ -324,7 +325,7 @@ class Transformer(StreamModel, base.MiniBatchTransformer):
         return batch.table(dict(zip(self._feature_names(), features.T, strict=False)))
 
     def _gather(self, batch: Batch) -> None:
-        """The pass over a batch that has no targets."""
+        """Run the learning pass over a batch without targets."""
         for first, last, rows in self.parts_of(batch):
             nothing, ones = np.zeros(last - first), np.ones(last - first)
             self.run_pass(rows, nothing, ones, np.empty((last - first, 0)))

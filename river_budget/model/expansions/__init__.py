@@ -1,1 +1,1 @@
-"""Kernel expansions: budgets, how vectors are stored, the mean of iterates."""
+"""Kernel expansions: their budget, the storage of their vectors, and the mean of iterates."""

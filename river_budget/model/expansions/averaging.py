@@ -1,4 +1,4 @@
-"""Models that keep the mean of their iterates beside the last one, and predict by it."""
+"""Models that keep the mean of their iterates beside the last one, and predict with the mean."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .expansion import BudgetModel
 
 
 def split(table: Any) -> None:
-    """The first row a of a table becomes the two rows -a/2 and a/2."""
+    """Split the first row a of a table into the two rows -a/2 and a/2. Modifies `table` in place."""
     table[:2] = 0.5 * table[0] * np.array([[-1.0], [1.0]])
 
 
@@ -27,6 +27,7 @@ class Averaging(StreamModel):
     file_defaults = {"average": False}
 
     def _set_average(self, average: bool | float) -> None:
+        """Check and set the parameter."""
         if not isinstance(average, bool):
             positive("average", average)
             if average <= 1:
@@ -42,16 +43,16 @@ class Averaging(StreamModel):
 
     @property
     def averaged(self) -> int:
-        """Over how many iterates the mean goes."""
+        """The number of iterates that the mean is taken over."""
         return 0 if self.block is None or not self.average else int(self.state_record().averaged)
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
-        """What `decision_function_one` would be without the mean."""
+        """The score of the last iterate; `decision_function_one` has that of the mean."""
         raise NotImplementedError
 
 
 class AveragingExpansion(Averaging, BudgetModel):
-    """The same for a kernel expansion: a row of means for each output, the last rows per vector."""
+    """A kernel expansion with `average`: the last of the rows per vector are the mean's coefficients."""
 
     @property
     def per_vector_rows(self) -> int:  # type: ignore[override]
@@ -78,10 +79,10 @@ class AveragingExpansion(Averaging, BudgetModel):
             split(self.mean_rows())
 
     def check_restored_rows(self, count: int) -> None:
-        """The coefficients of a mean may be any numbers."""
+        """Accept a mean's coefficients from a file: they may be any numbers."""
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
-        """What `decision_function_one` would be without the mean: the score by the last iterate."""
+        """The score of the last iterate; `decision_function_one` has that of the mean."""
         x = self.features.present(x)
         if self.block is None:
             return self.named(np.zeros(self.n_outputs))

@@ -25,25 +25,25 @@ from ..protocols import Rows
 from .choose_storage import StoredVectors
 
 FIRST_CAPACITY = 64  # of a model without a budget
-WHOLE = (
-    1024  # budgets up to this have room for all vectors from the start; others grow as they need it
-)
-GROWTH = 2  # factor by which a model grows
-MERGE, PROJECT = Merge(), Project()  # for all models that are not told otherwise
+# A model with at most this budget allocates all its vectors at the start; others grow
+FULL_CAPACITY_BUDGET = 1024
+GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
+MERGE, PROJECT = Merge(), Project()  # the default strategies
 
 
 class BudgetModel(StoredVectors):
     """A kernel expansion in a block."""
 
-    shrinking_pass: ClassVar[Any]  # compiled: maintain until a smaller budget is kept
+    shrinking_pass: ClassVar[Any]  # compiled: apply the maintenance until a smaller budget is kept
     budget_name: ClassVar[str] = "budget"  # the parameter that limits the number of vectors
-    per_vector_rows: ClassVar[int] = 0  # further numbers that the pass keeps of every vector
-    drops_idle_vectors: ClassVar[bool] = False  # those with coefficients 0, where it only predicts
+    per_vector_rows: ClassVar[int] = 0  # further numbers that the pass keeps for every vector
+    # whether vectors with coefficients 0 may be dropped in a model that only predicts
+    drops_idle_vectors: ClassVar[bool] = False
     needs = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
     scoring_pass: ClassVar[Any] = staticmethod(decide)
 
     def _set_dtype(self, dtype: str) -> None:
-        """Set it, before a strategy."""
+        """Check and set the parameter; before the strategy, which depends on it."""
         one_of("float64", "float32")("dtype", dtype)
         self.dtype = dtype
         if self.narrow and not isinstance(self.kernel_in_use, RBF):
@@ -54,6 +54,7 @@ class BudgetModel(StoredVectors):
 
     @property
     def budget_in_use(self) -> int | None:
+        """The limit on the number of vectors; None: there is none."""
         limit: int | None = getattr(self, self.budget_name, None)
         return limit
 
@@ -67,18 +68,18 @@ class BudgetModel(StoredVectors):
         }
 
     def capacity_for(self, count: int) -> int:
-        """Room for so many vectors and one more."""
+        """The capacity of a block for so many vectors and one more."""
         if self.budget_in_use is None:
             return self.columns_for(max(FIRST_CAPACITY, count + 1))
-        return self.columns_for(min(max(WHOLE, count), self.budget_in_use) + 1)
+        return self.columns_for(min(max(FULL_CAPACITY_BUDGET, count), self.budget_in_use) + 1)
 
     def columns_for(self, vectors: int) -> int:
-        """Room for so many."""
+        """The capacity of a block for so many vectors, rounded up to whole cache lines."""
         return blocks.columns_for(vectors, self.narrow)
 
     def prepare(self) -> None:
-        """A model that has no budget, or a large one, needs a larger block."""
-        grown = GROWTH * int(blocks.views(self.block).head.capacity)
+        """Double the capacity of the block, as models without a budget, or with a large one, need it."""
+        grown = GROWTH_FACTOR * int(blocks.views(self.block).head.capacity)
         if self.budget_in_use is not None:
             grown = min(grown, self.budget_in_use + 1)
         try:
@@ -101,14 +102,14 @@ class BudgetModel(StoredVectors):
             self.resize_block(capacity=self.capacity_for(blocks.views(self.block).head.count))
 
     def fit_budget(self) -> None:
-        """Keep a budget that has been made smaller."""
+        """Apply the maintenance until a smaller budget is kept."""
         Call(self.block).run(self.shrinking_pass)
 
     def fit_united_budget(self) -> None:
-        """Keep the budget of a sum of models: what is missed least goes first, however old it is."""
+        """Reduce a sum of models to its budget, beginning with the vectors that change the function least."""
         head = blocks.views(self.block).head
         if head.maintenance == Maintenance.MERGE:
-            arity, head.arity = int(head.arity), 2  # more at once lose more than they must
+            arity, head.arity = int(head.arity), 2  # merging more than two at once would lose more
             self.fit_budget()
             head.arity = arity
         else:
@@ -117,7 +118,7 @@ class BudgetModel(StoredVectors):
     # the expansion itself, without what a model may add to it
 
     def vector_rows(self) -> Any:
-        """The support vectors, one row each; or as lists, if the model keeps them so."""
+        """The support vectors, one row each; or as sparse lists, if the model stores these."""
         block = blocks.views(self.block)
         if block.head.slots:
             return vectors_of(self.block)
@@ -126,41 +127,41 @@ class BudgetModel(StoredVectors):
         return rows * block.multipliers[:n, None] if block.head.heavy else rows
 
     def coefficient_columns(self) -> Rows:
-        """Their coefficients, one column each."""
+        """The coefficients, one column per support vector."""
         block = blocks.views(self.block)
         columns: Rows = block.head.scale * block.coefficients[:, : block.head.count]
         return columns
 
     def scores_at(self, rows: Any) -> Rows:
-        """The expansion at these rows."""
+        """The values of the expansion at these rows."""
         scores = np.empty((len(rows), int(blocks.views(self.block).head.outputs)))
         Call(self.block, rows, scores=scores).run(decide)
         return scores
 
     def scores_of_vectors(self) -> Rows:
-        """The expansion at its own vectors, one row each."""
+        """The values of the expansion at its own support vectors, one row each."""
         return self.scores_at(self.vector_rows())
 
     def gram(self) -> Rows:
-        """The kernel of every vector with every other."""
+        """The Gram matrix: the kernel of every support vector with every other."""
         rows = self.vector_rows()
         values = np.empty((len(rows), len(rows)))
         Call(self.block, rows, scores=values).run(kernel_rows)
         return 0.5 * (values + values.T)
 
     def squared_length(self) -> float:
-        """|w|^2, from scratch"""
+        """|w|^2, computed from scratch."""
         return max(float(np.sum(self.coefficient_columns().T * self.scores_of_vectors())), 0.0)
 
     def window_labels(self, flipped: bool) -> Any:
-        """Rows kept per vector that survive uniting, as the labels of a window.
+        """Hook: the rows kept per vector that a sum of models keeps too, such as the labels of a window.
 
-        `flipped`: this model's negative class is the positive one of the result, so labels change sign.
+        flipped: this model's negative class is the positive one of the result, so labels change sign.
         """
         return np.empty((0, self.n_support_vectors))
 
     def set_window_labels(self, marks: Rows) -> None:
-        """The inverse, in a united model."""
+        """Hook: the inverse of `window_labels`, in a united model."""
         raise NotImplementedError
 
     # inspection
@@ -168,17 +169,18 @@ class BudgetModel(StoredVectors):
     @property
     @looks_at_the_model
     def n_support_vectors(self) -> int:
-        """How many support vectors the model holds."""
+        """The number of support vectors."""
         return 0 if self.block is None else int(blocks.views(self.block).head.count)
 
     @property
     @looks_at_the_model
     def n_repairs(self) -> int:
-        """How often a maintained quantity had drifted away from what it stands for and was computed anew.
+        """How often a quantity that is updated step by step had drifted and was computed from scratch.
 
-        A length |w|^2, a factor of the inverse Gram matrix and the responses of a batch Perceptron are kept
-        up to date over millions of steps. Now and then they are checked. Rounding errors have not been seen
-        to come near the bounds (a relative error of 1e-6 or less), so any repair is worth a look.
+        The squared length |w|^2, a factor of the inverse Gram matrix and the responses of a batch
+        Perceptron are updated over millions of steps, and checked from time to time. Rounding errors have
+        not been seen to come near the bounds (a relative error of 1e-6 or less), so a repair hints at a
+        problem.
         """
         return 0 if self.block is None else int(blocks.views(self.block).head.repairs)
 
@@ -211,7 +213,7 @@ class BudgetModel(StoredVectors):
 
 
 def holding(learning_pass: Any) -> Any:
-    """A class that holds a pass: see `pass_holder`."""
+    """A new class that holds a learning pass, for `pass_holder`."""
     return type("Holder", (), {"learning_pass": staticmethod(learning_pass)})
 
 
@@ -219,7 +221,8 @@ class Maintained(BudgetModel):
     """A model with the parameters `budget` and `maintenance`."""
 
     budget = Mutable(optional(whole(1)))
-    # Passes for kinds of strategies that the model's own does not know: with all of them it would take long to compile.
+    # {kind of strategy: the holder of its pass}, for kinds that the model's own pass leaves out: one pass
+    # for all kinds would take long to compile
     other_passes: ClassVar[dict[Any, Any]] = {}
 
     @property
@@ -227,7 +230,7 @@ class Maintained(BudgetModel):
         return self.other_passes.get(self.strategy.kind, type(self))
 
     def _maintain(self, budget: int | None, maintenance: Strategy | None) -> None:
-        """Set them: the last thing that a constructor does."""
+        """Check and set both parameters; the last call in a constructor."""
         optional(instance_of(Strategy))("maintenance", maintenance)
         self.maintenance = maintenance
         self.strategy = self._usual_strategy(budget) if maintenance is None else maintenance
@@ -243,7 +246,8 @@ class Maintained(BudgetModel):
             self._forget_strategy()
 
     def _forget_strategy(self) -> None:
-        """Without a budget nothing is maintained: no table is kept that would grow with the square."""
+        """Drop the tables of the maintenance once there is no budget: they would grow with the square of
+        its size."""
         self.strategy = self._usual_strategy(None)
         if self.block is not None:
             fields = self.strategy.header_fields()
@@ -253,7 +257,7 @@ class Maintained(BudgetModel):
             self.resize_block(factored=fields["factored"])
 
     def _usual_strategy(self, budget: int | None) -> Strategy:
-        """Merging where the kernel allows it; without a budget, one that keeps no table."""
+        """The default: merging if the kernel is Gaussian or there is no budget, else projection."""
         if budget is None or isinstance(self.kernel_in_use, RBF):
             return MERGE
         return PROJECT

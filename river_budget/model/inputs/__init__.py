@@ -1,1 +1,1 @@
-"""Dicts, frames, sparse matrices and labels become rows, lists and targets."""
+"""Convert dicts, frames, sparse matrices and labels into rows, sparse lists and numeric targets."""

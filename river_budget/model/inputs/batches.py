@@ -1,4 +1,4 @@
-"""Many examples at once: frames, 2-D arrays, sparse matrices; and back to River's series."""
+"""Convert batches (frames, arrays, sparse matrices) to rows or lists, and results to series and frames."""
 
 from __future__ import annotations
 
@@ -12,57 +12,59 @@ import numpy as np
 
 from ...core.examples.finite import first_bad_row
 from .features import FeatureIndex, is_missing, number
-from .frames import NUMBERS, Frame
+from .frames import NUMBER_KINDS, Frame
 from .sparse_examples import Lists
 
-LARGE = 2**20  # bytes of a matrix that is not in the cache any more when it has been read
+UNCACHED_BYTES = 2**20  # reading a matrix of this size a second time does not hit the cache
 DOUBLE = np.dtype(np.float64)
-FEW = 4  # columns of a batch are few if there are more than so many times as many known features
+FEW_COLUMNS = 4  # a batch with fewer than 1 / FEW_COLUMNS of the known features as columns is converted to lists
 
 
 class NotFinite(Exception):
-    """A pass has stopped at a row that is not finite, in a batch that was not checked."""
+    """A pass stopped at a row that is not finite, in a batch that had not been checked."""
 
 
 def refuse_if_not_finite(rows: Any, t: int) -> None:
-    """Raise for row t of a matrix in which something is not finite."""
+    """Raise NotFinite if row t of a matrix is not finite."""
     if isinstance(rows, np.ndarray) and not np.isfinite(rows[t]).all():
         raise NotFinite
 
 
 class Batch:
-    """Many examples: a matrix with names for its columns, from a frame or a 2-D array, or lists of what is present.
+    """A batch of examples: a matrix, from a frame or a 2-D array, or lists, from a sparse matrix.
 
-    `predicted`: they are not learned, and what is missing in them counts as 0. Not `checked`: the pass will find
-    what is not finite, and stop there. It takes long to read a large matrix twice.
+    predicted: the examples are only scored, and missing values count as 0. checked=False: the pass checks
+    for numbers that are not finite and stops there, as reading a large matrix twice takes long.
     """
 
-    lists: Lists | None = None  # of columns, where the examples have come as a sparse matrix
-    given: Any = None  # else the matrix as it has come
+    lists: Lists | None = (
+        None  # the examples, with columns as places, if they come as a sparse matrix
+    )
+    given: Any = None  # else the matrix
     predicted, checked = False, True
 
     def __init__(self, X: Any, predicted: bool = False, checked: bool = True):
         self.frame: Frame | None = None
         self.predicted = predicted
-        self._take(X, predicted)
+        self._read(X, predicted)
         self.checked = self.lists is not None
         if checked:
             self.check()
 
-    def _take(self, X: Any, predicted: bool) -> None:
+    def _read(self, X: Any, predicted: bool) -> None:
         if isinstance(X, np.ndarray):
             if X.ndim != 2:
                 raise ValueError(f"an array of examples must have 2 dimensions, not {X.ndim}")
             self.names: list[Any] = list(range(X.shape[1]))
             self.given = _numbers(X, predicted)
         elif is_sparse(X):
-            self._take_sparse(X, predicted)
+            self._read_sparse(X, predicted)
         else:
             self.frame = Frame(X)
             self.names = self.frame.names
             values = self.frame.sparse()
             if values is not None:
-                self._take_sparse(values, predicted)
+                self._read_sparse(values, predicted)
                 return
             values = self.frame.matrix()
             if values is None:
@@ -71,7 +73,7 @@ class Batch:
                 self.given = _numbers(values, predicted)
 
     def check(self) -> None:
-        """Look for numbers that are not finite: they are refused, or count as 0."""
+        """Check for numbers that are not finite: an error, or if the batch is only scored they become 0."""
         if self.checked:
             return
         bad = first_bad_row(_as_writable(self.given))
@@ -82,8 +84,8 @@ class Batch:
                 number(name, float(value))
         self.checked = True
 
-    def _take_sparse(self, X: Any, predicted: bool) -> None:
-        """The rows of a sparse matrix, each column at most once in a row."""
+    def _read_sparse(self, X: Any, predicted: bool) -> None:
+        """Take the rows of a sparse matrix, with each column at most once in a row."""
         _check_places(X)
         matrix = X.tocsr()
         if not matrix.has_canonical_format:
@@ -101,7 +103,7 @@ class Batch:
 
     @classmethod
     def of(cls, names: list[Any], values: Any) -> Batch:
-        """A matrix of float64 that has been checked, with these names for its columns."""
+        """A batch from a matrix of float64 that has been checked, and the names of its columns."""
         batch = cls.__new__(cls)
         batch.frame, batch.names, batch.given = None, names, values
         return batch
@@ -113,7 +115,7 @@ class Batch:
 
     @property
     def values(self) -> Any:
-        """All numbers as a matrix, and all of them finite."""
+        """The batch as a matrix of finite numbers."""
         if self.lists is not None:
             return self._table
         self.check()
@@ -125,7 +127,7 @@ class Batch:
     # for models
 
     def dicts(self) -> Iterator[dict[Any, Any]]:
-        """The examples as River's dicts; of a sparse matrix with what is present only."""
+        """The examples as River's dicts; for a sparse matrix with the present features only."""
         if self.lists is None:
             for row in self.values.tolist():
                 yield dict(zip(self.names, row, strict=True))
@@ -136,14 +138,16 @@ class Batch:
             yield dict(zip(names, values[first:last].tolist(), strict=True))
 
     def names_in_use(self) -> list[Any]:
-        """The names of all columns, or of a sparse matrix of those in which something stands."""
+        """The names of all columns; for a sparse matrix, of those that have an entry."""
         if self.lists is None:
             return self.names
         return [self.names[column] for column in self._columns_in_use.tolist()]
 
     def adds_names(self, known: Collection[Any]) -> bool:
-        """Whether there may be other names among these. A long sparse matrix may be asked for all of its columns, as
-        it takes longer to find those in which something stands."""
+        """Whether the batch may have names that are not known yet.
+
+        For a long sparse matrix all columns are compared, as finding those that have an entry takes longer.
+        """
         return not (self._is_long and all(name in known for name in self.names))
 
     @property
@@ -155,14 +159,14 @@ class Batch:
 
     @functools.cached_property
     def _columns_in_use(self) -> Any:
-        """The columns of a sparse matrix in which something stands."""
+        """The columns of a sparse matrix that have an entry."""
         assert self.lists is not None
         starts, used = self.lists.starts, np.zeros(len(self.names), bool)
         used[self.lists.places[starts[0] : starts[-1]]] = True
         return np.flatnonzero(used)
 
     def rows(self, features: FeatureIndex) -> Any:
-        """The rows of a batch for models that take no lists, unknown features left out."""
+        """The batch as rows of all known features, without unknown ones, for models that take no lists."""
         places, values = features.places, self.scaled_values(features)
         order = [places.get(name, -1) for name in self.names]
         if order == list(range(len(places))):
@@ -173,7 +177,10 @@ class Batch:
         return rows
 
     def scaled_values(self, features: FeatureIndex) -> Any:
-        """The matrix, with its columns times the scales of their features. Without these it may not have been checked."""
+        """The matrix, with its columns times the scales of their features.
+
+        Without scales it may be unchecked.
+        """
         if not features.scaled:
             return self.given if self.lists is None else self.values
         with np.errstate(over="ignore"):
@@ -184,7 +191,7 @@ class Batch:
         return scaled
 
     def _scaled_lists(self, features: FeatureIndex) -> Lists:
-        """The same as lists."""
+        """The same as sparse lists."""
         if self.lists is None:
             return Lists.of_table(self.scaled_values(features) if features.scaled else self.values)
         if not features.scaled:
@@ -199,11 +206,11 @@ class Batch:
         return Lists(lists.starts, lists.places, values)
 
     def examples(self, features: FeatureIndex) -> Any:
-        """Rows of all known features, or lists: where these are shorter, or names are not known."""
+        """The batch as rows of all known features; or as lists, if these are shorter or names are unknown."""
         whole = self.lists is None and not features.loose
         if (
             whole
-            and len(features) <= FEW * len(self.names)
+            and len(features) <= FEW_COLUMNS * len(self.names)
             and set(self.names) <= features.places.keys()
         ):
             return self.rows(features)
@@ -227,7 +234,7 @@ class Batch:
         )
 
     def parts(self, entries: int) -> Iterator[tuple[int, int]]:
-        """Where parts begin and end: a large sparse matrix is looked at in several, as it may know many names."""
+        """(first, last) of parts with at most so many entries: sparse matrices may bring very many names."""
         first, n = 0, len(self)
         if self.lists is None:
             if n:
@@ -241,7 +248,7 @@ class Batch:
             first = last
 
     def part(self, start: int, stop: int) -> Batch:
-        """Some of the examples, or all."""
+        """The examples from start to stop, as a batch."""
         if stop - start == len(self):
             return self
         part = Batch.__new__(Batch)
@@ -256,43 +263,47 @@ class Batch:
     # for users
 
     def series(self, values: Any, name: str | None) -> Any:
-        """Values in the form of the examples: a native series, or the array itself."""
+        """Values in the user's kind of container: a series of the same library, or the array itself."""
         return values if self.frame is None else self.frame.series(values, name)
 
     def table(self, columns: dict[Any, Any]) -> Any:
-        """Named columns in the form of the examples; of an array, a dict of arrays."""
+        """Named columns in the user's kind of container: a frame of the same library, or a dict of arrays."""
         return columns if self.frame is None else self.frame.table(columns)
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether this is a sparse matrix or array of scipy, which need not be there."""
+    """Whether this is a sparse matrix or array of scipy, which need not be installed."""
     return hasattr(X, "tocsr") and getattr(X, "ndim", 2) == 2
 
 
 def _check_places(X: Any) -> None:
-    """Refuse a sparse matrix with places that it does not have: scipy itself would read and write there."""
+    """Refuse a sparse matrix with invalid indexes: scipy would read and write outside its arrays."""
     if hasattr(X, "check_format"):
-        if (X.indptr[1:] < X.indptr[:-1]).any():  # the next line looks at that not in all cases
+        if (X.indptr[1:] < X.indptr[:-1]).any():  # check_format does not find it in all cases
             raise ValueError("a sparse matrix must have an indptr that does not decrease")
         X.check_format(full_check=True)
 
 
 def number_or_zero(feature: Any, value: Any) -> float:
+    """The value of a feature as a float; 0 for a missing one."""
     return 0.0 if is_missing(value) else number(feature, value)
 
 
 def _numbers(values: Any, predicted: bool) -> Any:
-    """As a matrix that compiled code takes: float64, rows in memory one after the other."""
+    """Convert to a matrix that compiled code takes: float64, C-contiguous."""
     if type(values) is np.ndarray and values.dtype is DOUBLE and values.flags.carray:
         return values
     if np.ma.is_masked(values):
         raise ValueError("an array of examples must hold a number everywhere, not masked values")
-    plain = np.asarray(values)  # what a subclass makes of * or of its rows is not ours
+    plain = np.asarray(values)  # a subclass may redefine `*` and indexing
     return np.require(_of_numbers(plain, predicted), np.float64, ["C", "A"])
 
 
 def _as_writable(values: Any) -> Any:
-    """The same numbers in the same memory, as compiled code has one type for all arrays. It only reads them."""
+    """A writable view of the same memory: compiled code has one type for all arrays.
+
+    It only reads this one.
+    """
     if not values.size:
         return np.empty(values.shape)
     if values.flags.writeable:
@@ -302,8 +313,8 @@ def _as_writable(values: Any) -> Any:
 
 
 def _of_numbers(values: Any, predicted: bool) -> Any:
-    """An array whose elements are numbers by type."""
-    if values.dtype.kind in NUMBERS:
+    """Convert an array to one of a numeric type, value by value if necessary."""
+    if values.dtype.kind in NUMBER_KINDS:
         return values
     read = number_or_zero if predicted else number
     table = values if values.ndim == 2 else values.reshape(-1, 1)
@@ -312,7 +323,7 @@ def _of_numbers(values: Any, predicted: bool) -> Any:
 
 
 def _checked_columns(frame: Frame, predicted: bool) -> Any:
-    """A frame with columns that are not numbers by type: look at every value."""
+    """Convert a frame with columns of other than numeric types, value by value."""
     values, read = np.empty(frame.seen.shape), number_or_zero if predicted else number
     for column, name in enumerate(frame.names):
         values[:, column] = [read(name, value) for value in frame.seen[:, column].to_list()]

@@ -1,7 +1,7 @@
-"""Names of features and their places.
+"""FeatureIndex: the names of features and their places, the indexes in a model's tables.
 
-A feature keeps its place while it is known, and a missing feature is 0. Which place that is never matters, nor the
-order of a dict: sums over features go in the order of their keys (lists.py).
+A feature keeps its place while it is known, and a missing feature is 0. Neither the places nor the order of
+a dict affect a result: sums over features are taken in the order of sort keys (sparse_examples.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...parameters import as_float
 from .sparse_examples import Lists, by_key, key_and_tie
 
 PLAIN_KINDS = frozenset({str, int})
-CHANGED = "the example was changed while the model read it"
+CHANGED_WHILE_READ = "the example was changed while the model read it"
 
 
 def number(feature: Any, value: Any) -> float:
@@ -43,13 +43,14 @@ def _advice(value: Any) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value says that there is none: None, NaN, an infinity (of statistics that have seen nothing)."""
+    """Whether a value stands for a missing one: None, NaN, or infinity (of statistics without data)."""
     if value is None or type(value).__name__ == "NAType":
         return True
     return isinstance(value, (float, np.floating)) and not math.isfinite(value)
 
 
 def in_order(names: Iterable[Any]) -> list[Any]:
+    """Names sorted; those of several types by type and repr."""
     try:
         return sorted(names)
     except TypeError:  # names of several types
@@ -57,8 +58,7 @@ def in_order(names: Iterable[Any]) -> list[Any]:
 
 
 def are_plain(names: Iterable[Any]) -> bool:
-    """Whether all names are exactly texts, whole numbers or tuples of these: no code of Python runs when such are compared,
-    and compiled code reads them by itself (core/examples/dict_reader.py)."""
+    """Whether all names are exactly str, int or tuples of these: comparing them runs no Python code."""
     return all(
         type(name) in PLAIN_KINDS
         or (type(name) is tuple and all(type(part) in PLAIN_KINDS for part in name))
@@ -66,42 +66,42 @@ def are_plain(names: Iterable[Any]) -> bool:
     )
 
 
-def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
-    """operator.itemgetter for at most one name: always a tuple."""
+def _getter(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
+    """Like operator.itemgetter for several names, for at most one: it returns a tuple too."""
     return lambda x: tuple(x[name] for name in names)
 
 
 class Vacant:
-    """Vacant places, of which the last are given away first. Compiled code takes some too (core/examples/one_example.py)."""
+    """A stack of vacant places, which compiled code uses too (core/examples/one_example.py)."""
 
     __slots__ = ("left", "places")
 
     def __init__(self, width: int = 0) -> None:
         self.places: Any = np.zeros(width, np.int32)
-        self.left: Any = np.zeros(1, np.int64)  # so many are vacant
+        self.left: Any = np.zeros(1, np.int64)  # their number, in an array for compiled code
 
     def __len__(self) -> int:
         return int(self.left[0])
 
     def last(self, n: int) -> Any:
-        """Those that are given away next."""
+        """The n places that are assigned next."""
         left = len(self)
         return self.places[left - n : left]
 
     def fill(self, places: Any) -> None:
-        """From now on these are vacant, and no others."""
+        """Make these places vacant, and no others."""
         self.places[: len(places)] = places
         self.left[0] = len(places)
 
 
-_NO_PLACES, _NOBODY = Vacant(), np.zeros(0, np.int64)  # of indexes that are whole
+_NO_PLACES, _NOBODY = Vacant(), np.zeros(0, np.int64)  # for indexes that are not loose
 
 
 class FeatureIndex:
-    """Names of features and their places, and the factors by which some of them are multiplied.
+    """Names of features and their places, and the scales by which some features are multiplied.
 
-    It is whole while they have the places from 0 on without a gap. A loose one may forget names, whose places are
-    given to others; changing it takes time for what changes only.
+    Usually the places are 0, 1, .. without gaps. A loose index may forget names and assign their places to
+    others; to change it takes time in proportion to the change only.
     """
 
     def __init__(
@@ -116,10 +116,10 @@ class FeatureIndex:
         self.places: dict[Any, int] = {}
         self.vacant = _NO_PLACES  # of a loose index
         self.width = 0  # places of a loose index
-        # changes whenever names lose their places, or one comes that compiled code cannot read
+        # counts up whenever names lose their places, or a name comes that compiled code cannot read
         self.given_back: Any = np.zeros(1, np.int64)
-        self.plain = True  # whether it can read all of them: see are_plain
-        # of a loose index: which object stands at each place, or 0
+        self.plain = True  # whether compiled code can read all names: see are_plain
+        # in a loose index: the address of the name at each place, or 0
         self.names_at: Any = _NOBODY
         if places is None:
             self.rename(names)
@@ -129,17 +129,17 @@ class FeatureIndex:
             self.loosen(width)
 
     def rename(self, names: Iterable[Any]) -> None:
-        """All names, each in the place where it stands here."""
+        """Replace all names by these, with the places 0, 1, .."""
         self.places = {name: place for place, name in enumerate(names)}
         self.plain = are_plain(self.places)
         self.loose, self.vacant, self.width, self.names_at = False, _NO_PLACES, 0, _NOBODY
         self._pack: Callable[[dict[Any, Any], Any], bool] | None = None
 
     def pack(self, x: dict[Any, Any], values: Any) -> bool:
-        """Write an example of just the known features into a row; False if it has others.
+        """Write an example with exactly the known features into a row; False if its features differ.
 
-        What is written is a number, but not checked to be finite: the passes do that. The first call makes the function
-        that does it: models that learn many rows at once need none.
+        Values must be numbers, but are not checked to be finite: passes do that. The first call builds the
+        function that packs examples, which models that learn only batches do not need.
         """
         pack = self._pack
         if pack is None:
@@ -147,16 +147,18 @@ class FeatureIndex:
         return pack(x, values)
 
     def forget_packer(self) -> None:
-        """Examples go another way now. Should one come back, the function is made again."""
+        """Free the function that packs examples, as the fast path replaces it; `pack` can build it again."""
         if not self.loose:
             self._pack = None
 
     def _packer(self) -> Callable[[dict[Any, Any], Any], bool]:
-        """A closure: it is called for every example and looks nothing up."""
+        """Build the function that packs examples: a closure, which looks up no attributes."""
         names = list(self.places)
         n = len(names)
         pack_into = struct.Struct(f"{n}d").pack_into
-        get: Callable[[Any], Sequence[Any]] = operator.itemgetter(*names) if n > 1 else _few(names)
+        get: Callable[[Any], Sequence[Any]] = (
+            operator.itemgetter(*names) if n > 1 else _getter(names)
+        )
         scaled = self._scaled_places()
 
         def pack(x: dict[Any, Any], values: Any) -> bool:
@@ -201,20 +203,20 @@ class FeatureIndex:
     # changes
 
     def and_more(self, names: Iterable[Any]) -> FeatureIndex:
-        """The same with new names behind the others, in sorted order."""
+        """A new index with new names behind the others, in sorted order."""
         return FeatureIndex([*self.places, *in_order(names)], self._scales)
 
     def loosen(self, width: int) -> None:
-        """Names may be forgotten from now on. There is room for so many."""
+        """Make the index loose, with room for so many names."""
         vacant, names_at, places = Vacant(width), np.zeros(width, np.int64), self.places
         taken = list(places.values())
         names_at[taken] = list(map(id, places))
         vacant.fill(np.flatnonzero(names_at == 0)[::-1])
         self.vacant, self.names_at = vacant, names_at
-        self.loose, self._pack, self.width = True, _never, width
+        self.loose, self._pack, self.width = True, _pack_nothing, width
 
     def widened(self, width: int) -> FeatureIndex:
-        """The same names in the same places of a loose index with room for more."""
+        """A new loose index with the same names at the same places, and room for more."""
         vacant, names_at = Vacant(width), np.zeros(width, np.int64)
         new_places = np.arange(self.width, width)[::-1]
         vacant.fill(np.concatenate([new_places, self.vacant.last(len(self.vacant))]))
@@ -225,7 +227,7 @@ class FeatureIndex:
         return wider
 
     def take(self, names: Iterable[Any], offered: Any) -> None:
-        """The vacant places that were offered last are those of these names."""
+        """Assign to these names the places that `vacant.last` offered."""
         names = list(names)
         named = dict(zip(names, offered.tolist(), strict=True))
         left, n, known = self.vacant.left, len(names), self.places
@@ -233,27 +235,28 @@ class FeatureIndex:
             left[0] -= n
             known.update(named)  # the only call, after which Ctrl-C may come
             return
-        before, places = int(left[0]), {**known, **named}  # to compare them may raise, or ask
+        before, places = (
+            int(left[0]),
+            {**known, **named},
+        )  # a copy: comparing may raise, or call the model
         if self.places is not known or left[0] != before:
-            raise RuntimeError(CHANGED)
+            raise RuntimeError(CHANGED_WHILE_READ)
         self.mark_if_not_plain(names)
         left[0] -= n
         self.places = places
 
     def mark_if_not_plain(self, names: Iterable[Any]) -> None:
-        """Before these names are known. What compiled code has been given holds no longer if it cannot read them."""
+        """Before names are added: mark the index if compiled code cannot read them; ends fast paths."""
         if self.plain and not are_plain(names):
             self.plain = False
             self.given_back[0] += 1
 
     def note_names(self, names: Collection[Any], places: Any) -> None:
-        """Which objects stand for these names, that have got these places. Those that are not noted are given up
-        later."""
+        """Record the addresses of names, without which compiled code cannot free their places."""
         self.names_at[places] = list(map(id, names))
 
     def forget(self, unused: Any, kept: Iterable[Any]) -> None:
-        """Only names whose places are used are known from now on, and some that are kept; the other places are
-        vacant."""
+        """Forget the names at unused places, except for some; modifies `unused`."""
         known = self.places
         unused[[known[name] for name in kept if name in known]] = False
         places = np.fromiter(known.values(), np.int64, len(known))
@@ -261,22 +264,22 @@ class FeatureIndex:
         names = itertools.compress(known, used.tolist())
         left = dict(zip(names, places[used].tolist(), strict=True))
         vacant = np.flatnonzero(unused)
-        if self.places is not known:  # a name was compared, and asked the model
-            raise RuntimeError(CHANGED)
+        if self.places is not known:  # comparing a user's name has called the model
+            raise RuntimeError(CHANGED_WHILE_READ)
         self.given_back[0] += 1
         self.names_at[unused] = 0
-        self.places = left  # before their places are vacant, for Ctrl-C
-        self.given_back[0] += 1  # once more: whoever looked meanwhile has seen the old ones
+        self.places = left  # before their places are vacant, as Ctrl-C may come
+        self.given_back[0] += 1  # again: another thread may have read the count and the old places
         self.vacant.fill(vacant)
 
     # examples
 
     def pack_some(self, x: dict[Any, Any], values: Any) -> bool:
-        """As pack, for an example that is taken and lacks some of the known features."""
+        """Like `pack`, for an example from `taken` that lacks some of the known features."""
         if not self.knows(x):
             return False
         row = list(map(x.get, self.places, itertools.repeat(0.0)))
-        if len(row) != len(values):  # a thread that learns has added one
+        if len(row) != len(values):  # a thread that learns has added a feature
             return False
         values[:] = memoryview(array.array("d", row))
         for place, factor in self._scaled_places():
@@ -284,14 +287,14 @@ class FeatureIndex:
         return True
 
     def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
-        """A checked example as it is now, with numbers of its own.
+        """A checked copy of an example, with floats as values.
 
-        Another thread may change the user's. And what a value does when it is asked for its number, it does here.
+        Another thread may change the original. A user's value that runs code when it becomes a float does it here.
         """
         try:
-            x = x.copy() if type(x) is dict else dict(x)  # a plain one in one step, for threads
+            x = x.copy() if type(x) is dict else dict(x)  # copying a plain dict is atomic
         except KeyError as error:
-            raise RuntimeError(CHANGED) from error
+            raise RuntimeError(CHANGED_WHILE_READ) from error
         numbers: Collection[float] = x.values()
         others = set(map(type, numbers)) - {float}
         try:
@@ -300,7 +303,7 @@ class FeatureIndex:
             good = math.isfinite(math.fsum(numbers))
         except (TypeError, ValueError, OverflowError):
             good = False
-        if not good:  # or the sum overflowed
+        if not good:  # convert one by one, which finds the culprit; perhaps only the sum overflowed
             numbers = list(map(number, x, x.values()))
         if others:
             x = dict(zip(x, numbers, strict=True))
@@ -319,7 +322,7 @@ class FeatureIndex:
                 )
 
     def values_of(self, x: dict[Any, Any]) -> Iterable[Any]:
-        """The numbers of an example, times the scales of their features."""
+        """The values of an example, times the scales of their features."""
         if self._scales is None:
             return x.values()
         return [number(name, value) * self._scales.get(name, 1.0) for name, value in x.items()]
@@ -330,12 +333,12 @@ class FeatureIndex:
         return np.array([scales.get(name, 1.0) for name in names], np.float64)
 
     def in_place(self, names: list[Any]) -> bool:
-        """Whether these are just the known features, each in its place."""
+        """Whether these are exactly the known features, in the order of their places."""
         return not self.loose and list(self.places) == names
 
     @property
     def taken_back(self) -> int:
-        """A number that changes whenever names lose their places."""
+        """A counter that changes whenever names lose their places."""
         return int(self.given_back[0])
 
     @property
@@ -344,22 +347,22 @@ class FeatureIndex:
         return self._scales is not None
 
     def unscaled(self, name: Any, value: float) -> float:
-        """A stored number as it came."""
+        """A stored value divided by the scale of its feature, as the user gave it."""
         return value if self._scales is None else value / float(self._scales.get(name, 1.0))
 
     def present(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        """The features of an example to be predicted that are there. Raises if there is no other fault in it."""
+        """The example without missing values, for prediction. Raises if another value is invalid."""
         found = {name: value for name, value in x.items() if not is_missing(value)}
         self.reject(x if len(found) == len(x) else found)
         return found
 
     def check(self, x: dict[Any, Any]) -> None:
-        """As reject, quickly where all is well."""
+        """Like `reject`, but fast for valid examples."""
         try:
-            good = math.isfinite(math.fsum(x.values()))  # each becomes a float, as in a row
+            good = math.isfinite(math.fsum(x.values()))  # converts each to a float, as a row does
         except (TypeError, ValueError, OverflowError):
             good = False
-        if not good:  # or the sum overflowed
+        if not good:  # `reject` decides: perhaps only the sum overflowed
             self.reject(x)
 
     def knows(self, x: dict[Any, Any]) -> bool:
@@ -370,20 +373,20 @@ class FeatureIndex:
         return [name for name in x if name not in places]  # the known ones may be very many
 
     def row(self, x: dict[Any, Any]) -> Any:
-        """A checked row of all known features, for models that take no lists."""
+        """Check an example and return it as a row of all known features, for models that take no lists."""
         self.reject(x)
         row = np.array([[float(x.get(name, 0.0)) for name in self.places]])
         return row if self._scales is None else row * self.factors(self.places)
 
     def listed(self, x: dict[Any, Any]) -> Lists:
-        """A checked example as a list."""
+        """Check an example and return it as a sparse list."""
         self.reject(x)
         values = np.array(list(self.values_of(x)), float)
         places, keys, ties = self.places_and_order(x)
         return Lists(np.array([0, len(values)]), places, values, keys, ties)
 
     def places_and_order(self, names: Iterable[Any]) -> tuple[Any, Any, Any]:
-        """The places of names, below 0 if they are not known, and the keys and ties of these."""
+        """(places, sort keys, ties) of names; unknown names have places below 0, and only they have keys."""
         names = list(names)
         places = np.array([self.places.get(name, -1) for name in names], np.int64)
         keys, ties = np.zeros(len(names)), np.zeros(len(names), np.int64)
@@ -392,9 +395,9 @@ class FeatureIndex:
         return places, keys, ties
 
     def ordered(self, names: Iterable[Any]) -> list[Any]:
-        """These names and those that are known, in the order of summation."""
+        """The known names and these, in the order of summation."""
         return by_key({**dict.fromkeys(self.places), **dict.fromkeys(names)})
 
 
-def _never(x: dict[Any, Any], values: Any) -> bool:
+def _pack_nothing(x: dict[Any, Any], values: Any) -> bool:
     return False

@@ -1,4 +1,4 @@
-"""Frames and series: those of pandas at once, all others by narwhals, which takes longer than to learn ten rows."""
+"""Frames and series: pandas directly, others through narwhals, which takes longer than learning ten rows."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from river.utils import dataframe
 
-NUMBERS = "biuf"  # kinds of numpy's types
-FLOATS = np.dtype(np.float64), np.dtype(np.float32)
+NUMBER_KINDS = "biuf"  # numpy's codes for kinds of numeric types
+FLOAT_TYPES = np.dtype(np.float64), np.dtype(np.float32)
 
 
 def is_of_pandas(given: Any, kind: str) -> bool:
-    """Whether this is a DataFrame or a Series of pandas itself, which need not be there; not of a subclass."""
+    """Whether this is exactly pandas' DataFrame or Series, no subclass. pandas need not be installed."""
     return type(given) is getattr(sys.modules.get("pandas"), kind, None)
 
 
 class Frame:
-    """A frame as it has come, and as narwhals sees it where somebody asks for that."""
+    """A user's frame; converted to narwhals only where this is needed."""
 
     __slots__ = ("_seen", "names", "native")
 
@@ -30,11 +30,12 @@ class Frame:
             self.names = native.columns.tolist()
             if len(set(self.names)) == len(self.names):
                 return
-        # narwhals refuses what is no frame, or has a name twice, and takes what is its own already
+        # narwhals refuses objects that are no frames, and duplicate names; its own frames pass
         self.native, self.names = self.seen.to_native(), list(self.seen.columns)
 
     @property
     def seen(self) -> Any:
+        """The frame as narwhals' type."""
         if self._seen is None:
             self._seen = dataframe.into_frame(self.native)
         return self._seen
@@ -44,7 +45,7 @@ class Frame:
         return self._seen is None or self._seen.implementation.is_pandas_like()
 
     def sparse(self) -> Any:
-        """A sparse matrix, if all columns of a pandas frame are sparse and what is left out in them is 0."""
+        """A sparse matrix, if all columns of a pandas frame are sparse with fill value 0; else None."""
         kinds = list(getattr(self.native, "dtypes", ())) if self.is_pandas_like else []
         if not kinds or not all(
             type(kind).__name__ == "SparseDtype" and kind.fill_value == 0 for kind in kinds
@@ -53,17 +54,17 @@ class Frame:
         return self.native.sparse.to_coo()
 
     def matrix(self) -> Any:
-        """The values of a frame whose columns are all numbers by type, or None."""
+        """The values as a matrix, if all columns have numeric types; else None."""
         if self.is_pandas_like:
-            values = self.native.to_numpy()  # says at once what most frames are
-            if values.dtype.kind in NUMBERS:
+            values = self.native.to_numpy()  # faster than asking for the type of each column
+            if values.dtype.kind in NUMBER_KINDS:
                 return values
         if all(kind.is_numeric() or kind == nw.Boolean for kind in self.seen.schema.values()):
             return dataframe.to_numpy(self.seen)
         return None
 
     def series(self, values: Any, name: Any) -> Any:
-        """Values in the form of the frame, a native series."""
+        """A series of the frame's own library."""
         if is_of_pandas(self.native, "DataFrame"):
             return sys.modules["pandas"].Series(values, self.native.index, name=name)
         if values.dtype == object and not self.is_pandas_like:
@@ -71,18 +72,20 @@ class Frame:
         return dataframe.to_native_series(values, name=name, like=self.seen)
 
     def table(self, columns: dict[Any, Any]) -> Any:
-        """Named columns in the form of the frame."""
+        """A frame of the same library, from named columns."""
         if columns:
             return dataframe.to_native_frame(columns, like=self.seen)
-        native = self.native  # no label is known
+        native = self.native  # no columns, as no label is known: keep the rows
         return native.iloc[:, :0] if hasattr(native, "iloc") else self.seen.select().to_native()
 
 
 def column_of(series: Any) -> tuple[Any, Any]:
-    """A series as an array if it holds numbers or booleans and nothing is missing, else as a list; and its name."""
+    """(values, name) of a series: an array if they are numbers or booleans and none is missing, or a list."""
     if is_of_pandas(series, "Series") and isinstance(series.dtype, np.dtype):
         values = series.to_numpy()
-        if values.dtype.kind in "biu" or (values.dtype in FLOATS and not np.isnan(values).any()):
+        if values.dtype.kind in "biu" or (
+            values.dtype in FLOAT_TYPES and not np.isnan(values).any()
+        ):
             return values, series.name
     seen = dataframe.into_series(series)
     if seen.dtype.is_numeric() or seen.dtype == nw.Boolean:

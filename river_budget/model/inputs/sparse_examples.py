@@ -1,4 +1,4 @@
-"""Examples, and vectors, as lists of what is present: a name has a place, and only what is not 0 is written down."""
+"""Sparse lists: examples and support vectors as (place, value) pairs, in the order of sort keys."""
 
 from __future__ import annotations
 
@@ -11,35 +11,34 @@ import numpy as np
 from ...core.block import blocks, layout
 from ...parameters import as_float
 
-WHOLE = 2**53  # up to which whole numbers are floats as they are
-FEW_NAMES = 32  # such are looked at one by one
+EXACT_INTEGERS = 2**53  # all integers up to it are exact as floats
+FEW_NAMES = 32  # up to so many names are handled one by one, more as arrays
 
-# Where a name stands in the order of summation: by its key, and among equal keys by its tie. Both follow from nothing but
-# the name. The key of a text is its CRC-32: of 100,000 words two have the same with a probability of 69 %. The tie is a
-# second number of 32 bits that knows nothing of the first: the text as one whole number, modulo a prime; of a number its
-# hash, below 0. Compiled code computes the same (core/examples/dict_reader.py). Names that agree in both are told apart by their places.
+# The order of summation: features are sorted by key, and those with equal keys by tie. Both depend on the
+# name alone. The key of a str is its CRC-32: among 100,000 words two have the same with a probability of
+# 69 %. The tie is a second, independent number of 32 bits: the octets as one integer, modulo a prime; for
+# a number its hash, made negative. Compiled code computes the same (core/examples/dict_reader.py). Names
+# with equal keys and ties are sorted by place.
 ALL_BITS = 2**32 - 1
-key_mask = ALL_BITS  # tests keep fewer bits of all keys, so that many names, or all, have the same
+key_mask = ALL_BITS  # the bits of keys in use; tests keep fewer, so that many names have equal keys
 TEXT_MODULUS, NUMBER_MODULUS = 1973272913, 2**31 - 1
-TEXT, TUPLE, OTHER = b"\1", b"\2", b"\3"  # before the octets of which a tie is made
+TEXT, TUPLE, OTHER = b"\1", b"\2", b"\3"  # a first octet of the tie, by the kind of name
 
 
 def key_of(name: Any) -> float:
-    """The key of a name: a number is its own, other names have their CRC-32."""
+    """The sort key of a name: a number itself, for other names their CRC-32."""
     return key_and_tie(name)[0]
 
 
 def key_and_tie(name: Any) -> tuple[float, int]:
-    """Where a feature stands in the order of summation."""
+    """(sort key, tie) of a name, which determine its place in the order of summation."""
     if type(name) is str:
         return _of_octets(_octets(name), TEXT)
-    if type(name) is int and -WHOLE < name < WHOLE:  # as columns mostly are
+    if type(name) is int and -EXACT_INTEGERS < name < EXACT_INTEGERS:  # numbers of columns
         return _number_key(float(name), name), _hash_tie(name)
     try:
         value = as_float(name)  # 1, 1.0 and True are one key of a dict
-    except (
-        Exception
-    ):  # a whole number of more digits than Python writes down, or an object of the user's
+    except Exception:  # an int of more digits than Python prints, or a user's object
         value = None
     if value is not None:
         return _number_key(value, name), _hash_tie(name)
@@ -48,7 +47,7 @@ def key_and_tie(name: Any) -> tuple[float, int]:
             return _of_octets(_octets(name), TEXT)
         kind = TUPLE if type(name) is tuple else OTHER + type(name).__name__.encode()
         return _of_octets(_octets(repr(name)), kind)
-    except Exception:  # what cannot be printed
+    except Exception:  # an object whose repr fails
         return 0.0, _hash_tie(name)
 
 
@@ -68,12 +67,15 @@ def _number_key(value: float, name: Any) -> float:
 
 
 def _hash_tie(name: Any) -> int:
-    """Tells numbers apart that are one float, as 2**53 and 2**53 + 1, or 1/3 and Fraction(1, 3)."""
+    """The tie of a number: distinguishes numbers that are equal as floats, such as 2**53 and 2**53 + 1."""
     return -1 - hash(name) % NUMBER_MODULUS
 
 
 def write_order(keys: Any, ties: Any, places: Iterable[int], names: Collection[Any]) -> None:
-    """The keys and ties of names into their places, in arrays or in memory."""
+    """Write the sort keys and ties of names at their places.
+
+    Modifies `keys` and `ties`, arrays or memoryviews.
+    """
     if len(names) > FEW_NAMES:
         found = np.fromiter(places, np.int64, len(names))
         np.asarray(keys)[found], np.asarray(ties)[found] = order_of(names)
@@ -83,12 +85,12 @@ def write_order(keys: Any, ties: Any, places: Iterable[int], names: Collection[A
 
 
 def order_of(names: Collection[Any]) -> tuple[Any, Any]:
-    """The keys and the ties of many names, as arrays."""
+    """(sort keys, ties) of many names, as arrays."""
     n, kinds = len(names), set(map(type, names))
     try:
         if kinds == {int} and key_mask == ALL_BITS:  # the numbers of columns
             keys = np.fromiter(names, np.float64, n)
-            if (np.abs(keys) < WHOLE).all():
+            if (np.abs(keys) < EXACT_INTEGERS).all():
                 hashes = np.fromiter(map(hash, names), np.int64, n)
                 return keys, -1 - hashes % NUMBER_MODULUS
         if kinds == {str}:
@@ -97,7 +99,7 @@ def order_of(names: Collection[Any]) -> tuple[Any, Any]:
             ties = (int.from_bytes(TEXT + text) % TEXT_MODULUS for text in octets)
             return sums.astype(float), np.fromiter(ties, np.int64, n)
     except (UnicodeEncodeError, OverflowError):
-        pass  # half of a character, or a number beyond all floats
+        pass  # a lone surrogate, or an int too large for a float
     found = list(map(key_and_tie, names))
     keys = np.fromiter((key for key, _ in found), np.float64, n)
     return keys, np.fromiter((tie for _, tie in found), np.int64, n)
@@ -111,23 +113,24 @@ def by_key(names: Iterable[Any]) -> list[Any]:
 
 
 def is_in_order(keys: Any, ties: Any) -> bool:
-    """Whether this is the order of summation: by keys, among equal ones by ties."""
+    """Whether these are sorted by key, and among equal keys by tie."""
     later, tied = keys[1:] < keys[:-1], keys[1:] == keys[:-1]
     return not (later.any() or (tied.any() and (ties[1:] < ties[:-1])[tied].any()))
 
 
 class Lists:
-    """Examples as lists: what is present in example t stands from starts[t] to starts[t + 1].
+    """Examples as sparse lists: the entries of example t are those from starts[t] to starts[t + 1].
 
-    A place below 0 is that of a name that is not known, whose key and tie say where it belongs.
+    A place below 0 stands for an unknown name, whose key and tie say where it belongs in the order of
+    summation.
     """
 
     __slots__ = ("keys", "places", "starts", "ties", "values")
 
     def __init__(self, starts: Any, places: Any, values: Any, keys: Any = None, ties: Any = None):
         self.starts, self.places, self.values = starts, places, values
-        self.keys = values if keys is None else keys  # of equal length, and not read
-        self.ties = places if ties is None else ties  # the same
+        self.keys = values if keys is None else keys  # any array of this length: never read
+        self.ties = places if ties is None else ties  # likewise
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -142,14 +145,14 @@ class Lists:
         return int(np.diff(self.starts).max(initial=0))
 
     def copies_of(self, kept: Any) -> Lists:
-        """Some of the lists, in this order."""
+        """A copy of some of the lists, in this order."""
         lengths = np.diff(self.starts)[kept]
         starts = _starts(lengths)
         picked = np.repeat(self.starts[kept] - starts[:-1], lengths) + np.arange(starts[-1])
         return Lists(starts, self.places[picked], self.values[picked])
 
     def by_place(self) -> Lists:
-        """The same with each list in the order of its places, where that is the order of summation."""
+        """The same with each list sorted by place: for models whose places are in the order of summation."""
         owners = np.repeat(np.arange(len(self)), np.diff(self.starts))
         if (np.diff(owners << 32 | self.places) > 0).all():
             return self
@@ -157,7 +160,7 @@ class Lists:
         return Lists(self.starts, self.places[order], self.values[order])
 
     def table(self, width: int) -> Any:
-        """As a matrix."""
+        """The lists as the rows of a matrix."""
         rows = np.zeros((len(self), width))
         first, last = self.starts[0], self.starts[-1]
         owners = np.repeat(np.arange(len(self)), np.diff(self.starts))
@@ -166,14 +169,14 @@ class Lists:
 
     @classmethod
     def of_table(cls, rows: Any) -> Lists:
-        """What is not 0 in a matrix."""
+        """The entries of a matrix that are not 0, as lists."""
         owners, places = np.nonzero(rows)
         starts = _starts(np.bincount(owners, minlength=len(rows)))
         return cls(starts, places.astype(np.int64), rows[owners, places])
 
 
 def joined(parts: list[Lists]) -> Lists:
-    """All lists, one after the other."""
+    """Concatenate lists."""
     lengths = [np.diff(part.starts) for part in parts]
     places = [part.places for part in parts]
     values = [part.values for part in parts]
@@ -193,7 +196,7 @@ def _starts(lengths: Any) -> Any:
 
 
 def vectors_of(block: Any) -> Lists:
-    """The vectors of a block, in the order of its columns."""
+    """The support vectors of a block as lists, in the order of its columns."""
     lists, model = stored_in(block), blocks.views(block)
     if model.head.heavy:
         multipliers = model.multipliers[: len(lists)]
@@ -202,7 +205,7 @@ def vectors_of(block: Any) -> Lists:
 
 
 def stored_in(block: Any) -> Lists:
-    """The same without what each vector is multiplied by (core/budget/long_vectors.py)."""
+    """The same as stored: without the multipliers of long vectors (core/budget/long_vectors.py)."""
     model = blocks.views(block)
     head = model.head
     count = int(head.count)
@@ -217,7 +220,10 @@ def stored_in(block: Any) -> Lists:
 
 
 def set_vectors(block: Any, lists: Lists) -> None:
-    """The inverse of this, for a block of that many vectors; the numbers of each are in the order of their keys."""
+    """Store lists as the vectors of a block, which has as many. Overwrites its vectors.
+
+    Each list must be in the order of summation.
+    """
     model = blocks.views(block)
     n = len(lists)
     model.unsorted[:], model.brief[:] = 0, 0
@@ -243,14 +249,14 @@ def set_vectors(block: Any, lists: Lists) -> None:
 
 
 def rearranged(block: Any) -> Any:
-    """A copy in which all columns have pieces as small as they can be, one behind the other."""
+    """A copy of a block with its nodes rearranged: each column in the smallest possible piece, no gaps."""
     new_block = blocks.aligned(block)
     model, new = blocks.views(block), blocks.views(new_block)
     used, filled, lengths = _used_nodes(model)
     found = _lay_out(new, filled, lengths)
     numbers = np.zeros(int(model.head.fresh), np.int32)
     numbers[used] = found
-    # as rows of whole numbers, which are copied sooner than records
+    # as rows of integers, which numpy copies faster than records
     rows, new_rows = _as_rows(model.nodes), _as_rows(new.nodes)
     new_rows[found] = rows.take(used, axis=0)
     for link in ("after", "before"):
@@ -260,7 +266,7 @@ def rearranged(block: Any) -> Any:
 
 
 def _counted(places: Any) -> tuple[Any, Any]:
-    """Which places occur, and how often each."""
+    """(the places that occur, how often each)"""
     counts = np.bincount(places)
     filled = np.flatnonzero(counts)
     return filled, counts[filled]
@@ -271,7 +277,7 @@ def _as_rows(nodes: Any) -> Any:
 
 
 def _used_nodes(model: Any) -> tuple[Any, Any, Any]:
-    """The numbers of the nodes that hold something, by features; which features have any, and how many."""
+    """(the indexes of the nodes in use, by feature; the features that have any; how many each has)"""
     columns = model.columns
     filled = np.flatnonzero(columns["count"])
     lengths = columns["count"][filled].astype(np.int64)
@@ -279,13 +285,16 @@ def _used_nodes(model: Any) -> tuple[Any, Any, Any]:
 
 
 def _in_turn(firsts: Any, lengths: Any) -> Any:
-    """From each of the first numbers on so many."""
+    """The concatenated ranges first .. first + length - 1."""
     total = int(lengths.sum())
     return np.repeat(firsts - (np.cumsum(lengths) - lengths), lengths) + np.arange(total)
 
 
 def _lay_out(model: Any, filled: Any, lengths: Any) -> Any:
-    """Columns of such lengths for these features, and none for others. Returns the numbers of their nodes."""
+    """Give these features columns of these lengths, and others none; returns the indexes of their nodes.
+
+    Overwrites the columns, the free pieces and the node counts of the block.
+    """
     kinds, rooms = _pieces_for(lengths)
     firsts = 1 + np.cumsum(rooms) - rooms
     columns, total = model.columns, int(rooms.sum())
@@ -298,14 +307,16 @@ def _lay_out(model: Any, filled: Any, lengths: Any) -> Any:
 
 
 def _pieces_for(lengths: Any) -> tuple[Any, Any]:
-    """The kinds of the smallest pieces for so many nodes each, and how many they hold."""
+    """(kinds of the smallest pieces for so many nodes each, the nodes these pieces hold)"""
     kinds = np.frexp(np.asarray(lengths) - 1.0)[1] + 1
     return kinds, np.int64(1) << (kinds.astype(np.int64) - 1)
 
 
 def _order_of(places: Any) -> Any:
-    """np.argsort(places, kind="stable") several times as fast: with its number behind it, each place is another key,
-    so that any method of sorting will do."""
+    """np.argsort(places, kind="stable"), several times as fast.
+
+    With its index in the low bits every key is unique, so that any sorting method is stable.
+    """
     keys = places.astype(np.int64) << 32
     keys |= np.arange(len(keys))
     keys.sort()
@@ -313,17 +324,17 @@ def _order_of(places: Any) -> Any:
 
 
 def slots_for(numbers: int) -> int:
-    """Nodes for so many numbers, each of which has a feature of its own: node 0 is none."""
+    """The nodes needed for so many entries of different features; one more, as node 0 means none."""
     return numbers + 1
 
 
 def slots_of(lists: Lists, spare: float = 1.0) -> int:
-    """Nodes for vectors, and so many times as many."""
+    """The nodes needed for these vectors, times `spare`."""
     _, lengths = _counted(lists.places)
     return slots_for(int(spare * _pieces_for(lengths)[1].sum()))
 
 
 def slots_in_use(block: Any) -> int:
-    """How few nodes would do for the vectors of a block."""
+    """The nodes that the vectors of a block need at least."""
     counts = blocks.views(block).columns["count"]
     return slots_for(int(_pieces_for(counts[counts > 0])[1].sum()))

@@ -1,4 +1,4 @@
-"""From River's targets to numbers: labels to columns and signs, and back to labels."""
+"""Convert targets to numbers: labels to signs or column numbers, and scores back to labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...parameters import as_float
-from .frames import NUMBERS, column_of
+from .frames import NUMBER_KINDS, column_of
 
 
 def plain(label: Any) -> Any:
@@ -20,7 +20,7 @@ def plain(label: Any) -> Any:
 
 
 def array_of(labels: list[Any]) -> Any:
-    """An array that gives the labels back as they are: of a type of its own if numpy keeps it whole."""
+    """An array of labels: of a specific type if numpy returns them unchanged, else of objects."""
     if len({type(label) for label in labels}) == 1 and isinstance(
         labels[0], (bool, int, float, str)
     ):
@@ -33,7 +33,7 @@ def array_of(labels: list[Any]) -> Any:
 
 
 def check_classes(classes: Any, binary: bool = False) -> None:
-    """Raise for what cannot be the parameter `classes`."""
+    """Raise ValueError if this is no valid value of the parameter `classes`."""
     if classes is None:
         return
     if not isinstance(classes, tuple) or len(classes) < 2:
@@ -54,11 +54,11 @@ def check_classes(classes: Any, binary: bool = False) -> None:
 
 
 class Labels:
-    """The classes of a classifier.
+    """The labels of a classifier and their numeric codes; immutable: adding a label makes a new object.
 
-    Up to two classes share one output: the first one is negative, the second positive. From three on
-    every class has its own. Booleans name both classes at once. `classes` given by the user are closed.
-    A `binary` model takes no third. They never change: a new label makes new ones.
+    Up to two classes share one output: the first one is negative, the second positive. With three or more,
+    every class has its own. A first boolean label makes both booleans known. With `classes` given by the
+    user no others are allowed (closed). A `binary` model refuses a third class.
     """
 
     def __init__(self, classes: tuple[Any, ...] | None = None, binary: bool = False):
@@ -94,7 +94,7 @@ class Labels:
         return sys.getsizeof(self.known) + sum(map(sys.getsizeof, self.known))
 
     def check(self, label: Any) -> None:
-        """Raise for what cannot be a label of this model."""
+        """Raise ValueError if this cannot be a label of this model."""
         try:
             missing = label is None or bool(label != label)
             known = plain(label) in self.codes
@@ -106,7 +106,7 @@ class Labels:
             raise ValueError(f"the target {label!r} is none of classes={tuple(self.known)!r}")
 
     def check_all(self, labels: Any) -> None:
-        """The same for several labels; a model for two classes has no room for a third."""
+        """The same for several labels, and that a binary model gets no third class."""
         new: dict[Any, None] = {}
         for label in labels:
             self.check(label)
@@ -122,13 +122,16 @@ class Labels:
             )
 
     def and_one_more(self, label: Any) -> Labels:
-        """The same with a new label."""
+        """New Labels with one more label."""
         label = plain(label)
         both = isinstance(label, bool) and not self.known
         return self.with_known([False, True] if both else [*self.known, label])
 
     def with_known(self, known: list[Any]) -> Labels:
-        """These labels instead. Booleans are what most models have, and these have them in common."""
+        """New Labels with these labels instead.
+
+        Models with boolean labels, the usual ones, share one object.
+        """
         if not self.closed and len(known) == 2 and known[0] is False and known[1] is True:
             return _of_booleans(self.binary)
         return _labels(self.closed, known, self.binary)
@@ -143,13 +146,13 @@ class Labels:
         if len(known) > 2:
             try:
                 return self.known[scores.index(max(scores))]
-            except IndexError:  # another has come meanwhile, in a thread that learns
+            except IndexError:  # a thread that learns has added a label: there are more scores
                 return self.label(scores[: len(self.known)])
         return self.known[0] if self.known else self._unlearned
 
     @property
     def _unlearned(self) -> Any:
-        """What is predicted before any label is known: True as River's binary classifiers, or None."""
+        """The prediction before any label is known: True, as of River's binary classifiers, or None."""
         return True if self.binary else None
 
     def labels(self, scores: Any) -> Any:
@@ -163,9 +166,9 @@ class Labels:
         return np.full(len(scores), self._unlearned, bool if self.binary else object)
 
     def probabilities(self, scores: Any, slope: float = 1.0, lead: float = 0.0) -> dict[Any, Any]:
-        """{label: probability}: a number each, or an array of many rows.
+        """{label: probability}; the probabilities are numbers, or arrays for many rows.
 
-        `slope` and `lead` say what the scores are worth (core/rounds/calibration.py).
+        slope and lead: the calibration (core/rounds/calibration.py).
         """
         with np.errstate(over="ignore"):
             return self._probabilities(scores, slope, lead)
@@ -173,9 +176,9 @@ class Labels:
     def probabilities_of_one(
         self, scores: list[float], slope: float, lead: float
     ) -> dict[Any, float]:
-        """The same of one example, to the same bits."""
+        """The same for one example, with results equal to the last bit."""
         known = self.known
-        if len(known) == 2:  # numpy's function, as another one differs in last digits
+        if len(known) == 2:  # numpy's tanh, as that of `math` differs in the last digit
             p = 0.5 + 0.5 * float(np.tanh(0.5 * slope * scores[0]))
             return {known[0]: 1.0 - p, known[1]: p}
         if len(known) > 2 and len(scores) > 1:
@@ -192,12 +195,12 @@ class Labels:
         return {label: float(share) for label, share in shares.items()}
 
     def _probabilities(self, scores: Any, slope: float, lead: float) -> dict[Any, Any]:
-        if len(self.known) > 2 and scores.shape[-1] > 1:  # else a third has come meanwhile
+        if len(self.known) > 2 and scores.shape[-1] > 1:  # one score: computed before a third label
             names = self.known[: scores.shape[-1]]
             scores = scores[..., : len(names)]
             behind = scores - scores.max(axis=-1, keepdims=True)
             logits = slope * behind
-            if lead > 0.0:  # where all scores are equal, nothing leads
+            if lead > 0.0:  # where all scores are equal, no class has the lead
                 first = np.arange(len(names)) == np.argmax(scores, axis=-1)[..., np.newaxis]
                 logits -= lead * (~first & (behind.min(axis=-1, keepdims=True) < 0.0))
             powers = np.exp(logits)
@@ -214,7 +217,7 @@ class Labels:
         return {False: 0.5 * ones, True: 0.5 * ones} if self.binary else {}
 
     def named(self, scores: Any) -> Any:
-        """The scores as users see them: a number for up to two classes, else {label: number}."""
+        """The scores as users see them: a number for up to two classes, else {label: score}."""
         if len(self.known) > 2 and len(scores) > 1:
             return dict(zip(self.known, map(float, scores), strict=False))
         return float(scores[0])
@@ -232,7 +235,7 @@ def _of_booleans(binary: bool) -> Labels:
 
 
 class Targets:
-    """A column of targets: a list or an array, and its name."""
+    """A column of targets, as a list or an array, and its name."""
 
     def __init__(self, y: Any, n: int):
         self.name: str | None = None
@@ -249,18 +252,18 @@ class Targets:
 
     @property
     def boolean(self) -> bool:
-        """Whether the column itself says that its labels are False and True."""
+        """Whether the column has a boolean type, so that its labels are False and True."""
         return isinstance(self.values, np.ndarray) and self.values.dtype.kind == "b"
 
     def coded(self, labels: Labels, start: int, stop: int) -> tuple[Any, int]:
-        """Codes of these targets, and how many there are before an unknown label."""
+        """(codes of the targets from start to stop, how many there are before an unknown label)"""
         some = self.values[start:stop]
-        if isinstance(some, np.ndarray) and some.dtype.kind in NUMBERS:
+        if isinstance(some, np.ndarray) and some.dtype.kind in NUMBER_KINDS:
             if self._all_known(labels):
                 return np.where(some, labels.codes[True], labels.codes[False]), len(some)
             codes = np.full(len(some), math.nan)
             for label, code in labels.codes.items():
-                if isinstance(label, numbers.Number):  # a tuple would be compared item by item
+                if isinstance(label, numbers.Number):  # numpy would compare a tuple item by item
                     codes[some == label] = code
         else:
             get = labels.codes.get
@@ -269,7 +272,7 @@ class Targets:
         return codes, int(unknown[0]) if len(unknown) else len(codes)
 
     def _all_known(self, labels: Labels) -> bool:
-        """Whether booleans need no look at each of them."""
+        """Whether the targets have a boolean type and both labels are known."""
         return self.boolean and True in labels.codes and False in labels.codes
 
     def check(self, labels: Labels) -> None:
@@ -278,7 +281,7 @@ class Targets:
         labels.check_all(self._distinct())
 
     def _distinct(self) -> Any:
-        """The labels, of an array each once."""
+        """The labels that occur; from an array each only once."""
         if isinstance(self.values, list):
             return self.values
         if self.boolean:  # need not be sorted
@@ -286,8 +289,8 @@ class Targets:
         return np.unique(self.values)
 
     def numbers(self) -> Any:
-        """As finite numbers, for regression."""
-        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in NUMBERS:
+        """The targets as finite numbers, for regression."""
+        if isinstance(self.values, np.ndarray) and self.values.dtype.kind in NUMBER_KINDS:
             numbers = np.require(self.values, np.float64, ["C", "A", "W"])
             if np.isfinite(numbers).all():
                 return numbers
@@ -323,7 +326,7 @@ def weights(w: Any, n: int) -> Any:
         w, _ = column_of(w)
     if len(w) != n:
         raise ValueError(f"{n} examples but {len(w)} weights w")
-    if isinstance(w, np.ndarray) and w.ndim == 1 and w.dtype.kind in NUMBERS:
+    if isinstance(w, np.ndarray) and w.ndim == 1 and w.dtype.kind in NUMBER_KINDS:
         numbers = np.require(w, np.float64, ["C", "A"])
         if (np.isfinite(numbers) & (numbers >= 0.0)).all():
             return numbers

@@ -164,8 +164,8 @@ def test_a_value_in_an_array_that_is_no_finite_number_is_refused(value, kind):
 @pytest.mark.parametrize("model", one_of_each(having("learn_many")))
 def test_a_large_batch_is_learned_as_a_whole_or_not_at_all(model, monkeypatch):
     """Nobody looks at all of it before. What has been learned of it, with new features and labels, is taken back."""
-    monkeypatch.setattr(copying, "LARGE", 0)
-    monkeypatch.setattr(copying, "MUCH", 0)
+    monkeypatch.setattr(copying, "UNCACHED_BYTES", 0)
+    monkeypatch.setattr(copying, "TIMES_THE_MODEL", 0)
     stream = stream_for(model, 90)
     rows, targets = matrix(stream), [y for _, y in stream]
     last = rows.shape[1] - 1

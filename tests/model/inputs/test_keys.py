@@ -141,7 +141,7 @@ def test_compiled_code_has_the_same_keys_and_ties(bits):
         model.predict_one(x | more)
         model.learn_one(x | more, y)
     assert model.features.loose
-    assert model.at_once.block is model.block
+    assert model.fast_path.block is model.block
     block = blocks.views(model.block)
     for name, place in model.features.places.items():
         assert (block.keys[place], int(block.ties[place])) == sparse_examples.key_and_tie(name), (

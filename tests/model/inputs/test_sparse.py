@@ -66,8 +66,8 @@ def run(model, stream, shuffled=False):
 @pytest.fixture
 def keeps_all(monkeypatch):
     """Models keep every name, in tables."""
-    monkeypatch.setattr(choose_storage, "THIN", 1e9)
-    monkeypatch.setattr(choose_storage, "THIN_LARGE", 1e9)
+    monkeypatch.setattr(choose_storage, "THIN_RATIO", 1e9)
+    monkeypatch.setattr(choose_storage, "THIN_RATIO_LARGE", 1e9)
 
 
 def lists_of(model):
@@ -77,9 +77,9 @@ def lists_of(model):
 @pytest.fixture
 def thin(monkeypatch):
     """Models keep lists as soon as they may."""
-    monkeypatch.setattr(choose_storage, "THIN", 3)
-    monkeypatch.setattr(choose_storage, "THIN_LARGE", 3)
-    monkeypatch.setattr(choose_storage, "ROOMY", 2)
+    monkeypatch.setattr(choose_storage, "THIN_RATIO", 3)
+    monkeypatch.setattr(choose_storage, "THIN_RATIO_LARGE", 3)
+    monkeypatch.setattr(choose_storage, "PLACES_PER_NAME", 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,16 +89,16 @@ def test_names_that_come_and_go_change_no_score(kind, whole, monkeypatch):
     stream = list(documents(220, whole=whole))
     model = KINDS[kind]()
     with monkeypatch.context() as patch:
-        for name in ("THIN", "THIN_LARGE"):
+        for name in ("THIN_RATIO", "THIN_RATIO_LARGE"):
             patch.setattr(choose_storage, name, 1e9)
         expected = run(model, stream)
         assert not lists_of(model)
     for name, value in (
-        ("THIN", 3),
-        ("THIN_LARGE", 3),
-        ("THICK_LARGE", 2),
-        ("THICK", 2),
-        ("ROOMY", 2),
+        ("THIN_RATIO", 3),
+        ("THIN_RATIO_LARGE", 3),
+        ("THICK_RATIO_LARGE", 2),
+        ("THICK_RATIO", 2),
+        ("PLACES_PER_NAME", 2),
     ):
         monkeypatch.setattr(choose_storage, name, value)
     other = KINDS[kind]()
@@ -202,7 +202,7 @@ def test_a_prediction_begins_again_when_its_places_have_gone_to_other_names(thin
             Watched.before()
             return rb.RBPClassifier.scoring_pass(addresses)
 
-    monkeypatch.setattr(choose_storage, "ROOMY", 6)
+    monkeypatch.setattr(choose_storage, "PLACES_PER_NAME", 6)
     model = Watched(12, K, seed=1)
     run(model, documents(400, drift=9.0))
     index, further = model.features, iter(list(documents(400, seed=3, drift=9.0)))
@@ -256,7 +256,7 @@ def test_lists_that_become_long_become_a_table(thin):
 def test_a_table_that_becomes_thin_becomes_lists():
     rng = np.random.default_rng(0)
     model, other = rb.RBPClassifier(10, K, seed=1), rb.RBPClassifier(10, K, seed=1)
-    other._look_for_zeros = lambda: None
+    other._review_table = lambda: None
     stream = [(dict(enumerate(rng.normal(size=300).tolist())), t % 2 == 0) for t in range(5)]
     for t in range(300):
         places = rng.choice(300, 3, replace=False).tolist()
@@ -335,10 +335,10 @@ def test_lists_are_consistent_after_any_change(thin):
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_list_may_grow_where_it_is(kind, thin, monkeypatch):
     """With memory behind every block, and no more slots than are needed at once."""
-    monkeypatch.setattr(choose_storage, "FEW_SLOTS", 4)
+    monkeypatch.setattr(choose_storage, "FEW_NODES", 4)
     copied = KINDS[kind]()
     expected, there, stayed = run(copied, STREAM), 0, 0
-    monkeypatch.setattr(blocks, "RESERVED_FROM", 1)
+    monkeypatch.setattr(blocks, "RESERVED_FROM_BYTES", 1)
     model, scores = KINDS[kind](), []
     for x, y in STREAM:
         before = model.block
@@ -373,8 +373,8 @@ def test_columns_that_grow_and_shrink_share_their_memory(thin):
 
 def test_what_merged_vectors_leave_is_enough_for_their_combination(monkeypatch):
     """Where no node is left, it takes parts of their pieces."""
-    monkeypatch.setattr(choose_storage, "THIN", 0)
-    monkeypatch.setattr(choose_storage, "THICK", 0)
+    monkeypatch.setattr(choose_storage, "THIN_RATIO", 0)
+    monkeypatch.setattr(choose_storage, "THICK_RATIO", 0)
     model = rb.BSGDClassifier(3, K, rb.maintenance.Merge(3), seed=1)
     for words in ("a", "pqr", "pqs"):
         model.learn_one(dict.fromkeys(words, 1.0), words == "a")
@@ -537,10 +537,10 @@ def test_a_bad_example_when_a_look_is_due_leaves_the_storage_as_it_is():
     run(model, stream)
     assert views(model.block).head.slots > 0
     for x, y in itertools.islice(itertools.cycle(stream[-30:]), 1000):
-        block, looked = model.block, model._looked
+        block, looked = model.block, model._reviewed_at
         with pytest.raises(ValueError, match="must be a finite number"):
             model.learn_one(x | {next(iter(x)): math.nan}, y)
-        assert (model.block is block, model._looked) == (True, looked)
+        assert (model.block is block, model._reviewed_at) == (True, looked)
         model.learn_one(x, y)
         changes += model.block is not block
     assert changes > 0

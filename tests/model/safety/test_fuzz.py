@@ -133,7 +133,7 @@ def test_without_a_feature_nothing_is_read_that_is_not_there(kind, monkeypatch):
 
         def filled(block, octet=octet):
             scratch = clean(block)
-            scratch[layout.WIPED :] = octet
+            scratch[layout.WIPED_BYTES :] = octet
             return scratch
 
         monkeypatch.setattr(blocks, "scratch_for", filled)

@@ -126,7 +126,7 @@ WITH_LISTS = [model for model in MODELS if isinstance(model, choose_storage.Stor
 def test_ctrl_c_while_names_are_added(model, early, monkeypatch):
     """To a table; and to lists, or on the way there."""
     if early:
-        for name, value in (("THIN", 3), ("THIN_LARGE", 3), ("ROOMY", 2)):
+        for name, value in (("THIN_RATIO", 3), ("THIN_RATIO_LARGE", 3), ("PLACES_PER_NAME", 2)):
             monkeypatch.setattr(choose_storage, name, value)
     model = begun(model)
     words = {f"word {i}": 0.5 for i in range(6)}

@@ -19,7 +19,7 @@ import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF
 from river_budget.model import one_writer
-from river_budget.model.calls.calls import AT_A_TIME
+from river_budget.model.calls.calls import EXAMPLES_PER_CALL
 from river_budget.model.estimators import estimators
 from river_budget.model.one_writer import Turn
 
@@ -67,7 +67,7 @@ def test_while_one_thread_learns_another_is_refused_and_may_predict(held, monkey
     ):
         with pytest.raises(RuntimeError, match=BUSY):
             change()
-    monkeypatch.setattr(one_writer, "LONGEST", 0.01)
+    monkeypatch.setattr(one_writer, "LONGEST_WAIT", 0.01)
     for look in (pickle.dumps, copy.deepcopy, rb.summary, lambda m: m.n_support_vectors):
         with pytest.raises(RuntimeError, match="being changed by another thread"):
             look(held)
@@ -211,7 +211,7 @@ def interrupted_after(calls):
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(3 * AT_A_TIME + 5, 3))
+    X = rng.normal(size=(3 * EXAMPLES_PER_CALL + 5, 3))
     y = X[:, 0] > 0.0
     model, expected = Held(9, RBF(0.5), seed=1), rb.BSGDClassifier(9, RBF(0.5), seed=1)
     Held.in_the_middle = interrupted_after(2)
@@ -219,7 +219,7 @@ def test_ctrl_c_in_a_batch_leaves_a_model_that_has_learned_the_first_part(held):
         model.learn_many(X, y)
     rows = np.arange(len(X))
     learned = int(model.state_record().rounds)
-    assert learned == AT_A_TIME
+    assert learned == EXAMPLES_PER_CALL
     model.learn_many(X[learned:], y[learned:])
     expected.learn_many(X, y)
     assert np.array_equal(model.predict_many(X), expected.predict_many(X))
@@ -241,12 +241,12 @@ class HeldWhole(rb.AutoKernelClassifier):
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_is_answered_after_a_thousand_rows_also_by_those_that_take_whole_ones(monkeypatch):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(AT_A_TIME + 5, 2))
+    X = rng.normal(size=(EXAMPLES_PER_CALL + 5, 2))
     model = HeldWhole(3, seed=1)
     monkeypatch.setattr(HeldWhole, "in_the_middle", interrupted_after(2))
     with pytest.raises(KeyboardInterrupt):
         model.learn_many(X, X[:, 0] > 0.0)
-    assert model.n_examples == AT_A_TIME
+    assert model.n_examples == EXAMPLES_PER_CALL
 
 
 @pytest.mark.usefixtures("ctrl_c")
