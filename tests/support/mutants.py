@@ -669,15 +669,15 @@ PROMISES = [
     ),
     Mutant(
         "model/calls/one_by_one.py",
-        '        """Learn one example, whose target is checked and known to these labels."""\n        turn = self.turn\n        while turn.taken:\n            turn.wait()\n',
+        '        """Learn one example, whose target has been checked and coded with these labels."""\n        turn = self.turn\n        while turn.taken:\n            turn.wait()\n',
         "        turn = self.turn\n",
         "threads",
         "second_thread",
     ),
     Mutant(
         "model/calls/one_by_one.py",
-        "self.run_pass(*prepared.arrays[2:])\n        finally:\n            turn.thread = 0\n            turn.taken = False\n",
-        "self.run_pass(*prepared.arrays[2:])\n        finally:\n            turn.thread = 0\n",
+        "self._learn_the_long_way(x, target, w)\n        finally:\n            turn.thread = 0\n            turn.taken = False\n",
+        "self._learn_the_long_way(x, target, w)\n        finally:\n            turn.thread = 0\n",
         "threads",
         "gives_the_turn_back",
     ),

@@ -74,8 +74,8 @@ TRICKS = {
         (
             Change(
                 "core/block/blocks.py",
-                "RESERVED_FROM, RESERVED = 2**20",
-                "RESERVED_FROM, RESERVED = 2**62",
+                "    if slots and nbytes >= RESERVED_FROM_BYTES and _PRIVATE_MAPPING:\n",
+                "    if False:\n",
             ),
         ),
         "KernelPerceptronClassifier(rb.kernels.Linear())",
@@ -86,30 +86,36 @@ TRICKS = {
     "exponential": Trick(
         (
             Change(
-                "core/expansion/kernel_rows.py",
-                "        gaussians(products, row, model.logs, model.norms, norm, head.gamma, n)\n",
-                "        for j in range(n):\n            distance = model.norms[j] + norm - 2.0 * products[j]\n"
-                "            model.logs[j] = -head.gamma * (0.0 if distance < 0.0 else distance)\n"
-                "            row[j] = math.exp(max(model.logs[j], -708.0))\n",
+                "core/vectors/table.py",
+                "    gaussians(products, model.row, model.logs, model.norms, norm, head.gamma, n)\n",
+                "    for j in range(n):\n        distance = model.norms[j] + norm - 2.0 * products[j]\n"
+                "        model.logs[j] = -head.gamma * (0.0 if distance < 0.0 else distance)\n"
+                "        model.row[j] = math.exp(max(model.logs[j], -708.0))\n",
             ),
             Change(
-                "core/expansion/kernel_rows.py",
-                "from ..block.limits import CUSTOM",
-                "import math\n\nfrom ..block.limits import CUSTOM",
+                "core/vectors/table.py",
+                "from typing import Any\n",
+                "import math\nfrom typing import Any\n",
             ),
         ),
         "RBPClassifier()",
         2,
     ),
     "sums-in-registers": Trick(
-        (Change("core/simd/vector_sums.py", "MOST = 8 if WIDE else 4  #", "MOST = 1  #"),),
+        (
+            Change(
+                "core/simd/vector_sums.py",
+                "GROUPS_IN_REGISTERS = 8 if HAS_AVX512 else 4  #",
+                "GROUPS_IN_REGISTERS = 1  #",
+            ),
+        ),
         "RBPClassifier()",
     ),
     "wide-vectors": Trick(
         (
             Change(
                 "core/compiling/numba_pipeline.py",
-                "        set.add(self.function.attributes, WIDEST)\n",
+                "        set.add(self.function.attributes, WIDEST_VECTORS)\n",
                 "",
             ),
         ),
@@ -137,8 +143,8 @@ TRICKS = {
             ),
             Change(
                 "core/simd/argmin.py",
-                "    bits, least = as_i64(losses), LAST\n    for j in range(n):\n"
-                "        least = min(least, bits[j])\n    return least & places_of(n)\n",
+                "    bits, least = as_i64(losses), LAST_ARRIVAL\n    for j in range(n):\n"
+                "        least = min(least, bits[j])\n    return least & index_mask(n)\n",
                 "    place = 0\n    for j in range(1, n):\n        if losses[j] < losses[place]:\n"
                 "            place = j\n    return place\n",
             ),
@@ -151,7 +157,13 @@ TRICKS = {
     ),
     # several examples at a time
     "products-ahead": Trick(
-        (Change("core/expansion/products_ahead.py", "FEW = 2**11  #", "FEW = 2**62  #"),),
+        (
+            Change(
+                "core/expansion/products_ahead.py",
+                "FEW_NUMBERS = 2**11  #",
+                "FEW_NUMBERS = 2**62  #",
+            ),
+        ),
         "RBPClassifier()",
         100,
     ),
@@ -177,8 +189,8 @@ TRICKS = {
         (
             Change(
                 "core/budget/long_vectors.py",
-                "    may_be = head.budget <= MOST and head.narrow == 0\n",
-                "    may_be = False\n",
+                "    pays = length >= LONG and 0 < LONGER_BY * x[2] <= length\n",
+                "    pays = False\n",
             ),
         ),
         "BSGDClassifier(kernel=rb.kernels.RBF(0.05))",
@@ -222,12 +234,12 @@ TRICKS = {
         (
             Change(
                 "core/compiling/numba_pipeline.py",
-                "        self.context.typing_context = _looking_up(self.context.typing_context, self.flags)\n",
+                "        self.context.typing_context = _caching_in_lowering(self.context.typing_context, self.flags)\n",
                 "",
             ),
             Change(
                 "core/compiling/numba_pipeline.py",
-                "        state.typingctx = _typing(state.typingctx, state.flags.copy())\n",
+                "        state.typingctx = _caching_in_inference(state.typingctx, state.flags.copy())\n",
                 "",
             ),
             Change(

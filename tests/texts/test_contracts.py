@@ -71,7 +71,7 @@ def test_an_estimator_is_compared_with_a_reference(name):
         module, _, function = REPLAYED[name].partition(".")
         module = importlib.import_module(module)
         assert callable(getattr(module, function))
-        assert re.search(r"oracles|import .*plain", inspect.getsource(module))
+        assert re.search(r"oracles|import .*plain|from replaying import", inspect.getsource(module))
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -185,11 +185,29 @@ def test_the_guide_lists_every_hook_that_algorithms_answer():
 
 def test_the_guide_names_functions_that_exist():
     from river_budget.core.block import limits
-    from river_budget.core.budget import degradation, keep, projection, removal
+    from river_budget.core.budget import (
+        degradation,
+        keep,
+        merge,
+        partner_search,
+        projection,
+        removal,
+    )
     from river_budget.core.expansion import kernel_rows, support
     from river_budget.core.rounds import observe
 
-    modules = (limits, keep, degradation, projection, removal, observe, kernel_rows, support)
+    modules = (
+        limits,
+        keep,
+        merge,
+        partner_search,
+        degradation,
+        projection,
+        removal,
+        observe,
+        kernel_rows,
+        support,
+    )
     for name in names_in_table("Who overwrites what"):
         assert name in {"row", "nonzero", "logs", "buffer", "x"} or any(
             hasattr(module, name) for module in modules

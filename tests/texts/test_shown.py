@@ -23,7 +23,8 @@ def doctests():
     """(name, test) of all docstrings of the algorithms and what is made of them, and of the README."""
     names = ["river_budget.guard", "river_budget.pipelines", "river_budget.saving"]
     folder = importlib.import_module("river_budget.algorithms")
-    names += [f"{folder.__name__}.{info.name}" for info in pkgutil.iter_modules(folder.__path__)]
+    found = pkgutil.walk_packages(folder.__path__, f"{folder.__name__}.")
+    names += [info.name for info in found if not info.ispkg]
     for name in names:
         for test in doctest.DocTestFinder().find(importlib.import_module(name)):
             if test.examples:
