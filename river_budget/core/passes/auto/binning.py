@@ -105,11 +105,11 @@ def find_cells(model, expert):
     """Write hits.cell of this expert's tables: the rows of room.bins where the weights are."""
     desk, slots = desk_of(model), room_of(model).slots
     hash_sum, seen = of_expert(desk.hits.cell, expert), of_expert(desk.hits.seen, expert)
-    hits, row = as_u64(hash_sum), desk.scaled[1:]
+    hits, row, features = as_u64(hash_sum), desk.scaled[1:], slots.feature
     for j in range(BIN_TABLES):
         hash_sum[j] = 0.0
     for b in range(EXPERT_SLOTS[expert], EXPERT_SLOTS[expert + 1]):
-        features, scales = of_slot(slots.feature, b), of_slot(slots.scale, b)
+        first, scales = b * BIN_TABLES + FIRST_TABLES[b], of_slot(slots.scale, b)
         shifts, turns, sums = (
             of_slot(slots.shift, b),
             of_slot(slots.turn, b),
@@ -118,7 +118,7 @@ def find_cells(model, expert):
         for j in range(
             BIN_TABLES - FIRST_TABLES[b]
         ):  # fetched first, so that the rest is vector code
-            seen[j] = row[features[j]]
+            seen[j] = row[features[first + j]]
         for j in range(BIN_TABLES - FIRST_TABLES[b]):
             value = min(max(seen[j], -OUTERMOST_BIN), OUTERMOST_BIN)
             sums[j] += math.floor(value * scales[j] + shifts[j]) * turns[j]

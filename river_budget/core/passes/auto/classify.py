@@ -4,7 +4,7 @@
     x+       desk.scaled; D_i  model.row
     p_k      desk.shares[k], per class; l_k  desk.logs[k]; [c = y] - p_kc  desk.errors[k]
     P        mixture.share; z  mixture.score
-    y        a class; column c of all tables belongs to class `first_class` + c, where two classes share one column
+    y        a class; column c of all tables belongs to class `first` + c, where two classes share one column
 
 The experts stand in the order of PRIOR_EXPERT, LINEAR_EXPERTS and those of tables.py, which regression has too.
 """
@@ -125,12 +125,6 @@ def decide(call):
 def class_of(model, target):
     """The number of the class: a target of two classes is -1 or 1."""
     return np.int64(target) if columns_of(model) > 1 else np.int64(target > 0.0)
-
-
-@compiled
-def first_class(model):
-    """The class of column 0."""
-    return desk_of(model).shares.shape[1] - columns_of(model)
 
 
 @compiled
@@ -258,8 +252,9 @@ def learn_row(model, state, y, w):
 def write_errors(model, state, y, w):
     """What every expert lacks, times the weight of the row: [c = y] - p_kc, and of least squares [c = y] - s_c, which
     their gain weighs."""
-    desk, first = desk_of(model), first_class(model)
+    desk = desk_of(model)
     errors, shares, scores = desk.errors, desk.shares, desk.scores
+    first = shares.shape[1] - errors.shape[1]  # the class of column 0
     for k in range(SQUARES_EXPERT):
         for c in range(errors.shape[1]):
             errors[k, c] = w * ((first + c == y) - shares[k, first + c])

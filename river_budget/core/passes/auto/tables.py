@@ -29,6 +29,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, lower_getattr, models, register_model
@@ -238,7 +239,7 @@ class _Rows(_Named):
 
 
 class _Tables(_Named):
-    """All tables of the room, or of the desk: the address of the first, and that of the directory."""
+    """The room or the desk: the address of its first table, and that of the directory."""
 
 
 @infer_getattr
@@ -262,21 +263,43 @@ _register(_Rows, "address", "rows", "columns")
 _register(_Tables, "address", "entries")
 
 
+def _struct(context: Any, builder: Any, kind: Any, fields: Any) -> Any:
+    """A value with these fields. (Quicker to generate than by numba's helpers, and there are hundreds.)"""
+    model = context.data_model_manager[kind]
+    value = ir.Constant(model.get_value_type(), ir.Undefined)
+    for name, field in fields.items():
+        value = builder.insert_value(value, field, model.get_field_position(name))
+    return value
+
+
 def _rows(context: Any, builder: Any, kind: Any, address: Any, rows: Any, columns: Any) -> Any:
     """The table at an address."""
-    table = cgutils.create_struct_proxy(kind)(context, builder)
-    table.address, table.rows, table.columns = address, rows, columns
-    return table._getvalue()
+    return _struct(context, builder, kind, {"address": address, "rows": rows, "columns": columns})
 
 
 def _view(context: Any, builder: Any, kind: Any, table: Any, row: int) -> Any:
     """A row of the table at an address, or all rows from there on."""
     address, rows, columns = table
+    size, matrix = columns.type(8), kind.ndim == 2
+    line = builder.mul(columns, size)
     if row > 0:
-        skipped = builder.mul(columns, context.get_constant(types.intp, 8 * row))
-        address = builder.add(address, skipped)
-        rows = builder.sub(rows, context.get_constant(types.intp, row))
-    return carve(context, builder, kind, address, [rows, columns][2 - kind.ndim :])
+        address = builder.add(address, builder.mul(line, line.type(row)))
+        rows = builder.sub(rows, rows.type(row))
+    model = context.data_model_manager[kind]
+    data, *owners = (
+        context.get_value_type(model.get_member_fe_type(name))
+        for name in ("data", "meminfo", "parent")
+    )
+    fields = {
+        "meminfo": owners[0](None),
+        "parent": owners[1](None),
+        "nitems": builder.mul(rows, columns) if matrix else columns,
+        "itemsize": size,
+        "data": builder.inttoptr(address, data),
+        "shape": cgutils.pack_array(builder, [rows, columns] if matrix else [columns]),
+        "strides": cgutils.pack_array(builder, [line, size] if matrix else [size]),
+    }
+    return _struct(context, builder, kind, fields)
 
 
 def _rows_type(name: str, rows: dict[str, Any]) -> Any:
@@ -286,8 +309,7 @@ def _rows_type(name: str, rows: dict[str, Any]) -> Any:
     def give(row: str, k: int) -> None:
         @lower_getattr(found, row)
         def generate(context, builder, kind, value):
-            table = cgutils.create_struct_proxy(kind)(context, builder, value=value)
-            place = table.address, table.rows, table.columns
+            place = [builder.extract_value(value, i) for i in range(3)]
             return _view(context, builder, kind.parts[row], place, k)
 
     for k, row in enumerate(rows):
@@ -306,14 +328,14 @@ def _tables_type(name: str, tables: dict[str, Any]) -> Any:
     def give(table: str) -> None:
         @lower_getattr(found, table)
         def generate(context, builder, kind, value):
-            tables = cgutils.create_struct_proxy(kind)(context, builder, value=value)
             word = context.get_value_type(types.intp)
-            entries = builder.inttoptr(tables.entries, word.as_pointer())
+            first, entries = (builder.extract_value(value, i) for i in range(2))
+            entries = builder.inttoptr(entries, word.as_pointer())
             start, rows, columns = (
                 builder.load(builder.gep(entries, [word(3 * _NUMBER_OF[table] + k)]))
                 for k in range(3)
             )
-            address = builder.add(tables.address, builder.mul(start, word(8)))
+            address = builder.add(first, builder.mul(start, word(8)))
             part = kind.parts[table]
             if isinstance(part, _Rows):
                 return _rows(context, builder, part, address, rows, columns)
@@ -334,10 +356,9 @@ def _compiled_tables(function: Any, kind: Any, start: str) -> None:
 
     @compiled_as(function, kind, MODEL)
     def generate(context, builder, signature, args):
-        tables = cgutils.create_struct_proxy(kind)(context, builder)
-        tables.address = _attribute(context, builder, args[0], start)
-        tables.entries = _attribute(context, builder, args[0], "room")
-        return tables._getvalue()
+        address = _attribute(context, builder, args[0], start)
+        entries = _attribute(context, builder, args[0], "room") if start != "room" else address
+        return _struct(context, builder, kind, {"address": address, "entries": entries})
 
 
 _compiled_tables(room_of, _tables_type("room", ROOM_TABLES), "room")
@@ -345,22 +366,22 @@ _compiled_tables(desk_of, _tables_type("desk", DESK_TABLES), "heap")
 _MEMORY = _rows_type("memory", MEMORY_ROWS)
 
 
+def _array_of(context: Any, builder: Any, kind: Any, model: Any, name: str) -> Any:
+    """(the address of an array of the model, its shape)"""
+    array = arrayobj.make_array(kind)(context, builder, _attribute(context, builder, model, name))
+    address = builder.ptrtoint(array.data, context.get_value_type(types.intp))
+    return address, cgutils.unpack_tuple(builder, array.shape)
+
+
 @compiled_as(memory_of, _MEMORY, MODEL)
 def _memory_of(context, builder, signature, args):
-    kind = f64_matrix.kind
-    array = arrayobj.make_array(kind)(
-        context, builder, _attribute(context, builder, args[0], "per_vector")
-    )
-    address = builder.ptrtoint(array.data, context.get_value_type(types.intp))
-    return _rows(context, builder, _MEMORY, address, *cgutils.unpack_tuple(builder, array.shape))
+    address, shape = _array_of(context, builder, f64_matrix.kind, args[0], "per_vector")
+    return _rows(context, builder, _MEMORY, address, *shape)
 
 
 @compiled_as(found_of, _found_at.kind, MODEL)
 def _found_of(context, builder, signature, args):
-    array = arrayobj.make_array(f64.kind)(
-        context, builder, _attribute(context, builder, args[0], "note")
-    )
-    address = builder.ptrtoint(array.data, context.get_value_type(types.intp))
+    address, _ = _array_of(context, builder, f64.kind, args[0], "note")
     return carve(context, builder, _found_at.kind, address, ())
 
 
