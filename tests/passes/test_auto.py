@@ -125,24 +125,23 @@ def test_features_and_targets_of_all_sizes_leave_the_model_finite():
 
 
 def tables(model):
-    return {name: model._table(name) for name in core.room_shapes(1, 1)}
+    return {name: model._table(name) for name in core.ROOM_TABLES}
 
 
 def assert_whole(model):
     """Bounds of the metric, a positive definite mixer, finite tables."""
-    found, own = tables(model), model.state_record()
-    varying = found[core.MOMENTS][core.ORIENTATION] != 0.0
-    weights = found[core.METRIC][core.METRIC_WEIGHT]
+    room, own = model._room, model.state_record()
+    varying, weights = room.moments.orientation != 0.0, room.metric.weight
     assert (weights > 0.0).all()
     assert math.isclose(weights[varying].sum(), varying.sum(), rel_tol=1e-9, abs_tol=1e-9)
     assert (weights[~varying] == 1.0).all()
-    curvature = found[core.MIXER][core.MIXER_CURVATURE :]
+    curvature = room.mixer.curvature
     assert np.linalg.eigvalsh(curvature).min() > 9.0  # it never falls below the ridge of 10
     assert (curvature == curvature.T).all()
-    assert (found[core.COVARIANCE] == found[core.COVARIANCE].T).all()
-    assert np.abs(found[core.MIXER][core.MIXER_WEIGHT]).max() < 10.0
-    skipped = (core.KEY, core.SLOT)
-    assert all(np.isfinite(t).all() for name, t in found.items() if name not in skipped)
+    assert (room.covariance == room.covariance.T).all()
+    assert np.abs(room.mixer.weight).max() < 10.0
+    numbers = [table for name, table in tables(model).items() if name not in ("keys", "slots")]
+    assert all(np.isfinite(table).all() for table in numbers)
     assert all(np.isfinite([own[name] for name in own.dtype.names]))
 
 
@@ -173,19 +172,19 @@ def test_the_model_stays_whole_over_a_hundred_thousand_rounds(kind):
     assert len(sizes) == 1
 
 
-def desk(model, x, name):
-    """What scoring a row notes on the desk."""
-    _, _, noted = model._look(x, model.n_outputs)
-    return noted(name)
+def desk(model, x):
+    """The tables that scoring a row writes."""
+    _, _, tables = model._computed(x, model.n_outputs)
+    return tables
 
 
 def test_equal_rows_are_in_equal_bins():
     model, stream = learned(rb.AutoKernelRegressor(30, seed=1), 60), smooth(60)
     for x, _ in stream[-10:]:
-        hits = desk(model, x, core.HIT)[0]
-        assert (hits == desk(model, dict(reversed(x.items())), core.HIT)[0]).all()
+        hits = desk(model, x).hits.cell
+        assert (hits == desk(model, dict(reversed(x.items()))).hits.cell).all()
         far = {name: value + 2.0 for name, value in x.items()}
-        assert (hits != desk(model, far, core.HIT)[0]).mean() > 0.5
+        assert (hits != desk(model, far).hits.cell).mean() > 0.5
 
 
 def test_tables_look_at_known_features_that_vary_and_each_feature_has_its_share():
@@ -193,8 +192,8 @@ def test_tables_look_at_known_features_that_vary_and_each_feature_has_its_share(
     X, y = blobs(300, d=8)
     X[:, 3] = 7.0
     model.learn_many(X, y)
-    looked_at = model._table(core.SLOT)[core.SLOT_FEATURE].view(np.int64)
-    shares = np.bincount(looked_at, minlength=8) / core.SLOTS
+    looked_at = model._room.slots.feature.view(np.int64)
+    shares = np.bincount(looked_at, minlength=8) / core.BIN_SLOTS
     assert shares[3] == 0.0
     assert np.abs(np.delete(shares, 3) - 1 / 7).max() < 0.05
 
@@ -207,7 +206,7 @@ def test_the_order_in_which_features_appear_does_not_matter_to_the_bins():
         for each in (model, other):
             each.learn_one({"a": value, "b": -value}, True)
     names = [list(m.features) for m in (model, other)]
-    looked = [m._table(core.SLOT)[core.SLOT_FEATURE].view(np.int64) for m in (model, other)]
+    looked = [m._room.slots.feature.view(np.int64) for m in (model, other)]
     assert [names[0][f] for f in looked[0]] == [names[1][f] for f in looked[1]]
 
 
@@ -303,15 +302,20 @@ def test_intervals_hold_their_share_and_are_local():
     assert np.mean(wide) > 2.5 * np.mean(narrow)
 
 
+def arrivals_of(model):
+    """When the stored examples came, and what stands in places that are free."""
+    return core.named_rows(core.MEMORY_ROWS, views(model.block).per_vector).arrival
+
+
 @pytest.mark.parametrize("budgets", [(100, 30), (30, 100), (100, 1), (1, 51), (7, 8)])
 def test_another_budget_keeps_the_newest_examples(budgets):
     X, y = blobs(300)
     model = rb.AutoKernelClassifier(budgets[0], seed=1)
     model.learn_many(X[:200], y[:200])
-    arrivals = sorted(views(model.block).per_vector[core.ARRIVAL, : model.n_support_vectors])
+    arrivals = sorted(arrivals_of(model)[: model.n_support_vectors])
     model.mutate({"budget": budgets[1]})
     n = model.n_support_vectors
-    kept = views(model.block).per_vector[core.ARRIVAL, :n]
+    kept = arrivals_of(model)[:n]
     assert n <= budgets[1]
     assert set(kept) <= set(arrivals)
     assert len(set(kept)) == n
@@ -395,7 +399,8 @@ def test_a_forged_number_is_refused_or_does_no_harm(model, seed, tmp_path):
     elif seed < 10:
         extras[seed - 5, place] = [1e9, -1.0, 0.5][int(rng.integers(3))]
     else:
-        found = list(tables(model).values())[(0, 1, 4, 6, 9)[seed - 10]]
+        names = ("moments", "metric", "mixer", "linear_weights", "covariance")
+        found = model._table(names[seed - 10])
         found.reshape(-1)[rng.integers(found.size, size=9)] = -1e200
     try:
         rb.save(model, tmp_path / "file")  # which tries to load it

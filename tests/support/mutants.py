@@ -588,13 +588,13 @@ EARLIER = [
         "no_bound",
     ),
     Mutant(
-        "core/passes/auto/neighbours.py",
+        "core/passes/auto/memory.py",
         "while places[n - 1] >= count:",
         "while False:",
         "auto_replay",
     ),
     Mutant(
-        "core/passes/auto/heavy_tails.py",
+        "core/passes/auto/scaling.py",
         "score = orientation * stored[j]",
         "score = stored[j]",
         "auto_replay auto",
@@ -761,13 +761,13 @@ PROMISES = [
         "auto_replay",
     ),
     Mutant(
-        "core/passes/auto/kernels.py",
+        "core/passes/auto/metric.py",
         "[columns - 1] -= scores[c]",
         "[columns - 1] += 0.0",
         "auto_replay",
     ),
     Mutant(
-        "core/passes/auto/heavy_tails.py",
+        "core/passes/auto/scaling.py",
         "most >= 0.5 * n - 2.0",
         "most >= 0.9 * n",
         "auto_replay auto",
