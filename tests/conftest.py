@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import functools
 import importlib.util
 import os
@@ -10,12 +11,12 @@ import re
 import traceback
 
 import pytest
+from folders import ROOT, SUPPORT
 
 from river_budget.datasets import reading
 from river_budget.distributed.workers import backends
 from river_budget.model.inputs import sparse_examples
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
 if DATA.is_dir():  # the package and other processes look where the tests do
     os.environ["RIVER_BUDGET_DATA"] = str(DATA)
@@ -49,6 +50,10 @@ def data():
     return load
 
 
+pytest.register_assert_rewrite(
+    *(path.stem for path in SUPPORT.glob("*.py") if path.stem != "folders")
+)  # their asserts say more
+
 NO_RAY = []  # why Ray does not start here, once that is known
 
 
@@ -79,6 +84,14 @@ def ray():
     """A Ray for all tests of a file."""
     with opened_ray() as opened:
         yield opened
+
+
+@pytest.fixture
+def no_hang():
+    """A loop without end in compiled code answers no signal: end the process and say where it was."""
+    faulthandler.dump_traceback_later(1200, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture

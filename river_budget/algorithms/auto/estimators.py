@@ -101,14 +101,14 @@ class AutoKernelClassifier(Inspected, Classifier):
         return self.n_outputs
 
     def _first_weight(self, experts: int) -> float:
-        return classes_core.START / experts
+        return classes_core.FIRST_WEIGHTS / experts
 
     def _set_parameters(self) -> None:
         super()._set_parameters()
         self.state_record().residual = 0.1
         n_classes = max(self._columns, 2)
-        self._table(core.PRIOR)[:] = 1.0 / n_classes
-        self._table(core.LEAST_SQUARES)[:, 0] = 1.0 / n_classes
+        self._room.prior[:] = 1.0 / n_classes
+        self._room.least_squares[:, 0] = 1.0 / n_classes
 
     def _may_be_targets(self, targets: Any) -> bool:
         labels = len(self.labels.known) if self._columns > 1 else 2
@@ -123,28 +123,28 @@ class AutoKernelClassifier(Inspected, Classifier):
         promoted = before == 1
         if promoted:
             negative, alone = self._first_column()
-        self.resize_block(outputs=core.WIDTHS * self.n_outputs, task=Task.MULTICLASS)
+        self.resize_block(outputs=core.KERNEL_WIDTHS * self.n_outputs, task=Task.MULTICLASS)
         model = blocks.views(self.block)
         if promoted:
-            model.coefficients[core.WIDTHS : 2 * core.WIDTHS] = alone
-            model.coefficients[: core.WIDTHS] = -alone
+            model.coefficients[core.KERNEL_WIDTHS : 2 * core.KERNEL_WIDTHS] = alone
+            model.coefficients[: core.KERNEL_WIDTHS] = -alone
             for name, table in negative.items():
                 self._two_columns(name, table)
 
-    def _first_column(self) -> tuple[dict[Any, Any], Any]:
+    def _first_column(self) -> tuple[dict[str, Any], Any]:
         """What the one column of two classes holds: copies of tables, and of the coefficients."""
         tables = {
-            name: self._table(name).copy() for name in (core.LINEAR, core.LEAST_SQUARES, core.CELL)
+            name: self._table(name).copy() for name in ("linear_weights", "least_squares", "bins")
         }
         return tables, blocks.views(self.block).coefficients.copy()
 
-    def _two_columns(self, name: Any, old: Any) -> None:
+    def _two_columns(self, name: str, old: Any) -> None:
         """A table with one column for the second class gets one for the first, which is its negative."""
         new = self._table(name)
-        if name == core.LINEAR:
+        if name == "linear_weights":
             new[2:4], new[:2] = old, -old
-        elif name == core.CELL:
-            new[..., 1], new[..., 0] = old[..., 0], -old[..., 0]
+        elif name == "bins":
+            new[:, 1], new[:, 0] = old[:, 0], -old[:, 0]
         else:
             new[1], new[0] = old[0], -old[0]
             new[0, 0] += 1.0  # the values of both add up to 1
@@ -225,5 +225,5 @@ class AutoKernelRegressor(Inspected, Regressor):
         x = self.features.present(x)
         mean, spread = 0.0, 0.0
         if self.block is not None:
-            (mean, spread), _, _ = self._look(x, 2)
+            (mean, spread), _, _ = self._computed(x, 2)
         return proba.Gaussian._from_state(n=1, m=mean, var=spread * spread, ddof=0)  # type: ignore[no-untyped-call]

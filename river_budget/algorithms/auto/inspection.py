@@ -9,14 +9,13 @@ import numpy as np
 from ...core.block import blocks
 from ...core.compiling.array_views import f64_matrix
 from ...core.passes.auto import tables as core
-from ...core.passes.auto.heavy_tails import raw_of_score
-from ...core.passes.auto.sharing import NEIGHBOURS_FOUND
+from ...core.passes.auto.scaling import value_of_score
 from ...model.calls.calls import Call
 from ...model.one_writer import looks_at_the_model
 from .tables import AutoTables
 
 SHOWN = 5  # examples and features in the text of debug_one
-_raw_of_score = getattr(raw_of_score, "py_func", raw_of_score)  # it is plain Python too
+_value_of_score = getattr(value_of_score, "py_func", value_of_score)  # it is plain Python too
 
 
 class Inspected(AutoTables):
@@ -32,8 +31,7 @@ class Inspected(AutoTables):
         """
         if self.block is None:
             return {}
-        weights = self._table(core.METRIC)[core.METRIC_WEIGHT]
-        return dict(zip(self.features, weights.tolist(), strict=False))
+        return dict(zip(self.features, self._room.metric.weight.tolist(), strict=False))
 
     @looks_at_the_model
     def experts(self) -> list[dict[str, Any]]:
@@ -44,30 +42,31 @@ class Inspected(AutoTables):
         """
         if self.block is None:
             return []
-        mixer, n = self._table(core.MIXER), self._n_experts
-        weights, losses = mixer[core.MIXER_WEIGHT, :n], mixer[core.MIXER_LOSS, :n]
+        mixer, n = self._room.mixer, self._n_experts
         return [
             {"name": name, "weight": float(weight), "loss": float(loss)}
-            for name, weight, loss in zip(self._experts, weights, losses, strict=False)
+            for name, weight, loss in zip(
+                self._experts, mixer.weight[:n], mixer.loss[:n], strict=False
+            )
         ]
 
     @property
     def _n_experts(self) -> int:
-        return core.EXPERTS - int(self.state_record().second_order < 0)
+        return core.N_EXPERTS - int(self.state_record().second_order < 0)
 
-    def _look(self, x: dict[Any, Any], n_scores: int) -> tuple[list[float], Any, Any]:
-        """Scores of an example, the note, and desk(name): what the pass has found out on the way."""
+    def _computed(self, x: dict[Any, Any], n_scores: int) -> tuple[list[float], Any, Any]:
+        """Scores of an example, and copies of what the pass has found and written to the desk on the way."""
         call = Call(self.block, self.features.row(x), scores=np.zeros((1, n_scores)))
         call.run(self.scoring_pass)
-        note = call.model().note.copy()
-        entries, _, _ = core.directory(*self._sizes())
+        found = core.found_of(call.model()).copy()
 
-        def desk(name: Any) -> Any:
-            start, *shape = map(int, entries[name])
+        def matrix_of(name: str) -> Any:
+            start, *shape = core.place_in(name, *self._sizes())
             # asking the call keeps it, and with it the scratch space, alive
             return f64_matrix(call.model().heap + 8 * start, *shape).copy()
 
-        return call.arrays[-1][0].tolist(), note, desk
+        desk = core.named_tables(core.DESK_TABLES, matrix_of)
+        return call.arrays[-1][0].tolist(), found, desk
 
     @looks_at_the_model
     def explain_one(self, x: dict[Any, Any]) -> dict[str, Any]:
@@ -86,35 +85,38 @@ class Inspected(AutoTables):
         found: dict[str, Any] = {"prediction": predict(x), "examples": [], "features": {}}
         if self.block is None:
             return found
-        _, note, desk = self._look(x, self.n_outputs)
-        n, near = int(note[NEIGHBOURS_FOUND]), desk(core.NEAR)
-        places, shares = near[core.NEAR_PLACE, :n].view(np.int64), near[core.NEAR_SHARE, :n]
+        _, summary, desk = self._computed(x, self.n_outputs)
+        n, near = int(summary.neighbours), desk.near
+        places, shares = near.place[:n].view(np.int64), near.share[:n]
         model, d = blocks.views(self.block), len(self.features)
-        stored, rows = model.vectors[:d, places], model.per_vector[:, places]
+        stored, memory = (
+            model.vectors[:d, places],
+            core.named_rows(core.MEMORY_ROWS, model.per_vector),
+        )
         found["examples"] = [
             {
                 "features": dict(zip(self.features, self._raw(stored[:, k]), strict=True)),
-                "target": self._target(float(rows[core.TARGET, k])),
+                "target": self._target(float(memory.target[places[k]])),
                 "share": float(shares[k]),
-                "distance": float(near[core.NEAR_DISTANCE, k]),
-                "arrival": int(rows[core.ARRIVAL, k]),
+                "distance": float(near.distance[k]),
+                "arrival": int(memory.arrival[places[k]]),
             }
             for k in np.argsort(-shares, kind="stable")
         ]
-        apart = (desk(core.ROW)[0, 1 : d + 1, None] - stored) ** 2 @ shares
-        parts = self._table(core.METRIC)[core.METRIC_WEIGHT, :d] * apart
+        apart = (desk.scaled[1 : d + 1, None] - stored) ** 2 @ shares
+        parts = self._room.metric.weight[:d] * apart
         total = float(parts.sum()) or 1.0
         found["features"] = dict(zip(self.features, (parts / total).tolist(), strict=True))
         return found
 
     def _raw(self, scaled: Any) -> list[float]:
         """Features in the units of the user."""
-        moments = self._table(core.MOMENTS)[:, : len(scaled)]
-        spread = np.sqrt(np.maximum(moments[core.VARIANCE], 0.0)) * moments[core.ORIENTATION]
-        values = moments[core.MEAN] + spread * scaled
-        tail = self._table(core.TAIL)
-        for f in np.flatnonzero(tail[core.BENT, : len(scaled)]):
-            values[f] = _raw_of_score(tail, f, moments[core.ORIENTATION, f] * scaled[f])
+        room, d = self._room, len(scaled)
+        orientation, variance = room.moments.orientation[:d], room.moments.variance[:d]
+        spread = np.sqrt(np.maximum(variance, 0.0)) * orientation
+        values = room.moments.mean[:d] + spread * scaled
+        for f in np.flatnonzero(room.tails.bent[:d]):
+            values[f] = _value_of_score(room.tails.knot, f, orientation[f] * scaled[f])
         found: list[float] = values.tolist()
         return found
 

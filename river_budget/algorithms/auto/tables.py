@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from typing import Any
 
@@ -12,30 +11,18 @@ from ...core.block import blocks, layout
 from ...core.block.random_numbers import uniforms
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS, SUM
-from ...core.passes.auto.heavy_tails import CLIP, LARGEST_VALUE
-from ...core.passes.auto.mixer import RIDGE
+from ...core.passes.auto.mixer import MIXER_RIDGE
 from ...core.passes.auto.regress import LONGEST_STRETCH
-from ...core.passes.auto.scaling import rejoin_bins
+from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE, rejoin_bins
 from ...model.base.base import StreamModel
 from ...model.calls.calls import Call
 from ...model.inputs.features import FeatureIndex
 from ...parameters import Mutable, whole
 from ..features.drawn import key_of
 
-PER_EXAMPLE = 5  # rows of further numbers that belong to a stored example
-IN_FILES = {
-    "moments": core.MOMENTS,
-    "metric": core.METRIC,
-    "prior": core.PRIOR,
-    "mixer": core.MIXER,
-    "calibration": core.CALIBRATION,
-    "linear_weights": core.LINEAR,
-    "linear_sums": core.LINEAR_SUMS,
-    "least_squares": core.LEAST_SQUARES,
-    "covariance": core.COVARIANCE,
-    "tails": core.TAIL,
-    "bins": core.CELL,
-}
+HARD_ROW = list(core.MEMORY_ROWS).index("hard")
+DRAWN = {"keys", "slots"}  # tables that follow from the seed and the names of features
+IN_FILES = [name for name in core.ROOM_TABLES if name not in DRAWN]
 # Tables of earlier versions, which held weights and, for each column, sums of squares: what they are today
 IN_OLDER = {
     "linear": ("linear_weights", "linear_sums"),
@@ -102,10 +89,10 @@ class AutoTables(StreamModel):
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return super().header_fields(n_features) | {
-            "outputs": core.WIDTHS * self._columns,
+            "outputs": core.KERNEL_WIDTHS * self._columns,
             "capacity": self.capacity_for(0),
             "budget": self.budget_in_use,
-            "per_vector": PER_EXAMPLE,
+            "per_vector": len(core.MEMORY_ROWS),
             **self._spaces(n_features),
         }
 
@@ -115,52 +102,56 @@ class AutoTables(StreamModel):
 
     def _sizes(self) -> tuple[int, int]:
         head = blocks.views(self.block).head
-        return int(head.width), int(head.outputs) // core.WIDTHS
+        return int(head.width), int(head.outputs) // core.KERNEL_WIDTHS
 
     def _squared(self) -> int:
         """Rows of the covariance that are used."""
         return min(self._sizes()[0], core.MOST_SQUARED) + 1
 
-    def _table(self, name: Any) -> Any:
-        """A table of the room in its full shape."""
-        sizes, room = self._sizes(), layout.table_in(self.block, "room")
-        entries, _, _ = core.directory(*sizes)
-        first, shape = int(entries[name, 0]), core.room_shapes(*sizes)[name]
-        return room[first : first + math.prod(shape)].reshape(shape)
+    def _table(self, name: str) -> Any:
+        """All numbers of a table of the room."""
+        first, rows, columns = core.place_in(name, *self._sizes())
+        room = layout.table_in(self.block, "room")
+        return room[first : first + rows * columns].reshape(rows, columns)
+
+    @property
+    def _room(self) -> Any:
+        """The tables of the room by name, as the passes see them."""
+        return core.named_tables(core.ROOM_TABLES, self._table)
 
     def own_tables(self) -> dict[str, Any]:
         if self.block is None:
             return {}
-        tables = {name: self._table(table) for name, table in IN_FILES.items()}
+        tables = {name: self._table(name) for name in IN_FILES}
         width, squared = self._sizes()[0] + 1, self._squared()
         filled_up = {"linear_weights": width, "linear_sums": width, "least_squares": squared}
         for name, length in filled_up.items():
             tables[name] = tables[name][:, :length]
         tables["covariance"] = tables["covariance"][:squared, :squared]
-        tables["bins"] = tables["bins"].reshape(-1, tables["bins"].shape[-1])
         return tables
 
     def furnish(self) -> None:
         """The directory, and what tables begin with that features and classes to come will find."""
         entries, _, _ = core.directory(*self._sizes())
         room = layout.table_in(self.block, "room")
-        room[: core.DIRECTORY].view(np.int64)[:] = entries.ravel()
-        self._table(core.METRIC)[core.METRIC_WEIGHT] = 1.0
-        self._table(core.METRIC)[core.METRIC_SQUARES] = 1e-3
-        np.fill_diagonal(self._table(core.COVARIANCE)[: self._squared()], 1.0)
+        room[: core.DIRECTORY].view(np.int64)[:] = entries
+        metric = self._room.metric
+        metric.weight[:] = 1.0
+        metric.square[:] = 1e-3
+        np.fill_diagonal(self._table("covariance")[: self._squared()], 1.0)
         self._draw_bins()
 
     def _set_parameters(self) -> None:
         """What holds for a model of its first features."""
-        n, state, mixer = len(self.features), self.state_record(), self._table(core.MIXER)
+        n, state, mixer = len(self.features), self.state_record(), self._room.mixer
         state.second_order = n if n <= core.MOST_SQUARED else -1
-        experts = core.EXPERTS - (state.second_order < 0)
-        mixer[core.MIXER_WEIGHT, :experts] = self._first_weight(experts)
-        mixer[core.MIXER_CURVATURE :] = RIDGE * np.eye(core.STRIDE)
+        experts = core.N_EXPERTS - (state.second_order < 0)
+        mixer.weight[:experts] = self._first_weight(experts)
+        mixer.curvature[:] = MIXER_RIDGE * np.eye(core.EXPERT_COLUMNS)
 
     def resize_block(self, **sizes: int) -> None:
         """Tables of another width or with more columns keep what they hold."""
-        old = {name: self._table(name).copy() for name in core.room_shapes(1, 1)}
+        old = {name: self._table(name).copy() for name in core.ROOM_TABLES}
         width, _ = self._sizes()
         twin = self.twin()  # a thread that predicts must not find tables without their directory
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
@@ -168,9 +159,9 @@ class AutoTables(StreamModel):
         for name, source in old.items():
             target = twin._table(name)
             shape = np.minimum(source.shape, target.shape)
-            if name == core.COVARIANCE:  # the diagonal of what is new is not 0
+            if name == "covariance":  # the diagonal of what is new is not 0
                 shape[:] = min(self._squared(), twin._squared())
-            elif name == core.CELL:  # sums stand behind all columns
+            elif name == "bins":  # sums stand behind all columns
                 shape[-1] = min(self._sizes()[1], twin._sizes()[1])
                 target[..., SUM] = source[..., SUM]
             corner = tuple(map(slice, shape))
@@ -187,7 +178,7 @@ class AutoTables(StreamModel):
     def know(self, names: Collection[Any], features: FeatureIndex) -> None:
         """They take part, as soon as they vary: their keys are there before they are known, their number after."""
         state, n = self.state_record(), len(features)
-        keys = self._table(core.KEY)[0].view(np.uint64)
+        keys = self._room.keys
         for name in names:
             keys[features.places[name]] = key_of(name, self.entropy)
         squared = min(n, core.MOST_SQUARED) if state.second_order >= 0 else state.second_order
@@ -196,14 +187,14 @@ class AutoTables(StreamModel):
 
     def _draw_bins(self) -> None:
         """Width, place and hash of all bins, which depend on the seed only; no slot looks at a feature yet."""
-        slots = self._table(core.SLOT)
-        drawn: Any = uniforms(key_of(BINS, self.entropy), 3 * core.SLOTS)  # type: ignore[no-untyped-call]
+        slots = self._room.slots
+        drawn: Any = uniforms(key_of(BINS, self.entropy), 3 * core.BIN_SLOTS)  # type: ignore[no-untyped-call]
         wide, place, turn = drawn.reshape(3, -1)
-        bins = np.repeat(COARSENESS, [core.TABLES * depth for depth in core.DEPTHS])
-        slots[core.SLOT_SCALE] = bins * (0.5 + wide) / 4.0
-        slots[core.SLOT_SHIFT] = place
-        slots[core.SLOT_TURN] = turn
-        slots[core.SLOT_DRAW] = NO_DRAW
+        bins = np.repeat(COARSENESS, [core.BIN_TABLES * depth for depth in core.BIN_DEPTHS])
+        slots.scale[:] = bins * (0.5 + wide) / 4.0
+        slots.shift[:] = place
+        slots.turn[:] = turn
+        slots.draw[:] = NO_DRAW
 
     # a smaller or larger memory
 
@@ -232,7 +223,7 @@ class AutoTables(StreamModel):
         places = self.budget_in_use - self.budget_in_use // 2
         columns = np.hstack([hard, recent])
         cut = max(columns.shape[1] - places, 0)
-        row_of_hard = len(columns) - PER_EXAMPLE + core.HARD
+        row_of_hard = len(columns) - len(core.MEMORY_ROWS) + HARD_ROW
         older = columns[:, :cut]
         older = older[:, older[row_of_hard] != 0.0]
         older = older[:, max(older.shape[1] - self.budget_in_use // 2, 0) :]
@@ -255,7 +246,7 @@ class AutoTables(StreamModel):
     def older_shape(self, name: str) -> tuple[int, int]:
         if name == "linear":
             return 4 * self._columns, self._sizes()[0] + 1
-        return 2 * core.TABLES * len(core.DEPTHS) * core.CELLS_EACH, self._columns
+        return 2 * len(self._table("bins")), self._columns
 
     def take_older(self, name: str, table: Any) -> None:
         if name == "linear":
@@ -264,10 +255,10 @@ class AutoTables(StreamModel):
             own["linear_weights"][:] = parts[:, :, 0].reshape(-1, table.shape[1])
             own["linear_sums"][:] = parts[:, :, 1].mean(axis=0)
         else:
-            cells = self._table(core.CELL)
-            parts = table.reshape(*cells.shape[:2], 2, -1)
-            cells[..., : self._columns] = parts[:, :, 0]
-            cells[..., SUM] = parts[:, :, 1].mean(axis=-1)
+            cells = self._table("bins")
+            parts = table.reshape(len(cells), 2, -1)
+            cells[:, : self._columns] = parts[:, 0]
+            cells[:, SUM] = parts[:, 1].mean(axis=-1)
 
     no_sum = "each has learned distances of its own, and there is no sum of them"
     checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place")
@@ -293,16 +284,17 @@ class AutoTables(StreamModel):
         self._check_memory(count)
         self._check_tables()
         self.know(list(self.features), self.features)
-        cells = self._table(core.CELL).copy()
+        cells = self._table("bins").copy()
         Call(self.block).run(rejoin_bins)
-        self._table(core.CELL)[:] = cells
+        self._table("bins")[:] = cells
 
     def _check_memory(self, count: int) -> None:
         model = blocks.views(self.block)
-        rows = model.per_vector[:, :count]
-        if not (rows[[core.WEIGHT, core.SQUARED_ERROR]] >= 0.0).all():
+        memory = core.named_rows(core.MEMORY_ROWS, model.per_vector)
+        sizes = np.array([memory.weight[:count], memory.squared_error[:count]])
+        if not (sizes >= 0.0).all():
             raise ValueError("weights or squared errors of its examples are negative")
-        if not self._may_be_targets(rows[core.TARGET]):
+        if not self._may_be_targets(memory.target[:count]):
             raise ValueError("the targets of its examples are out of range")
         if (np.abs(model.vectors) > CLIP).any() or (np.abs(model.coefficients) > LARGE).any():
             raise ValueError("its examples are out of range")
@@ -312,27 +304,26 @@ class AutoTables(StreamModel):
 
     def _check_tables(self) -> None:
         """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
-        tables = {name: self._table(name) for name in IN_FILES.values()}
-        bounds = {core.MOMENTS: LARGE**2, core.COVARIANCE: 1e6, core.METRIC: 1e9}
-        for name, table in tables.items():
-            if (np.abs(table) > bounds.get(name, LARGE)).any():
+        bounds = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}
+        for name in IN_FILES:
+            if (np.abs(self._table(name)) > bounds.get(name, LARGE)).any():
                 raise ValueError("some of its weights are out of range")
-        metric, mixer = tables[core.METRIC], tables[core.MIXER]
+        room = self._room
         sums = [
-            metric[core.METRIC_WEIGHT],
-            metric[core.METRIC_SQUARES],
-            tables[core.PRIOR],
-            tables[core.LINEAR_SUMS],
-            tables[core.CELL][..., SUM],
-            tables[core.CALIBRATION][core.MASS],
-            tables[core.TAIL][[core.BENT, core.TIES]],
+            room.metric.weight,
+            room.metric.square,
+            room.prior,
+            room.linear_sums,
+            room.bins[:, SUM],
+            room.calibration.mass,
+            room.tails.bent,
+            room.tails.ties,
         ]
         if any((table < 0.0).any() for table in sums):
             raise ValueError("some of its weights or sums of squares are negative")
-        if np.abs(tables[core.MOMENTS][core.MEAN]).max(initial=0.0) > LARGEST_VALUE:
+        if np.abs(room.moments.mean).max(initial=0.0) > LARGEST_VALUE:
             raise ValueError("means of its features are out of range")
-        if (np.diff(tables[core.TAIL][core.KNOT :], axis=0) < 0.0).any():
+        if (np.diff(room.tails.knot, axis=0) < 0.0).any():
             raise ValueError("the knots of its features are not in order")
-        curvature = mixer[core.MIXER_CURVATURE :]
-        if np.linalg.eigvalsh(curvature).min() <= 0.0:
+        if np.linalg.eigvalsh(room.mixer.curvature).min() <= 0.0:
             raise ValueError("the curvature of its mixer is not positive")

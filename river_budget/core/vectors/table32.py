@@ -8,6 +8,7 @@ about 1e-6, at worst by 4e-5, since products are float64 where they and the norm
 
 from __future__ import annotations
 
+from ..block.limits import LAPLACIAN
 from ..block.written_vectors import note_change
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
@@ -85,7 +86,8 @@ def copy(model, source, target):
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def differences(model, x, distances, n):
     """distances[j] += |vector j - x|^2 for j < n, feature by feature; model.whole holds x, rounded, with its zeros."""
-    add_differences(model.narrow_vectors, model.whole, places_of(x), False, distances, n)
+    absolute = model.head.kernel == LAPLACIAN  # never: a constant would compile `size_of` once more
+    add_differences(model.narrow_vectors, model.whole, places_of(x), absolute, distances, n)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, WHOLES, WHOLE, EXAMPLE, MATRIX, NUMBERS)

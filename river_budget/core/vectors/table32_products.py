@@ -225,11 +225,7 @@ def _compiled_gaussians(keeps_logs: bool) -> Any:
         with cgutils.for_range(builder, builder.sdiv(n, ir.Constant(WORD, SIXTEEN))) as loop:
             start = builder.mul(loop.index, ir.Constant(WORD, SIXTEEN))
             both = DOUBLES16.fused(builder, DOUBLES16.load(builder, norms, start), factor, own)
-            both = builder.fptrunc(both, FLOATS.vector)
-            product = FLOATS.load(builder, products, start)
-            power = FLOATS.fused(builder, product, twice, both)
-            above = builder.fcmp_ordered(">", power, FLOATS.same(0.0))
-            power = builder.select(above, FLOATS.same(0.0), power)
+            power = _exponents(builder, both, FLOATS.load(builder, products, start), twice)
             value = builder.fpext(power_of_two(builder, power), DOUBLES16.vector)
             if keeps_logs:
                 log = builder.fmul(
@@ -240,6 +236,14 @@ def _compiled_gaussians(keeps_logs: bool) -> Any:
         return context.get_dummy_value()
 
     return gaussians32
+
+
+def _exponents(builder: Any, both: Any, product: Any, twice: Any) -> Any:
+    """-gamma distance / ln 2 of sixteen vectors, from that of their norms and from their products, in float32; 0 where
+    rounding made it positive."""
+    power = FLOATS.fused(builder, product, twice, builder.fptrunc(both, FLOATS.vector))
+    above = builder.fcmp_ordered(">", power, FLOATS.same(0.0))
+    return builder.select(above, FLOATS.same(0.0), power)
 
 
 def _bounded_float32(builder: Any, rate: Any) -> Any:

@@ -31,7 +31,7 @@ class OneByOne:
     pass_holder: Any
     add_features: Callable[..., None]
     run_pass: Callable[..., None]
-    _take: Callable[..., None]
+    _replace_attributes: Callable[..., None]
     _new_row: Callable[[], PreparedRow]
     _new_list: Callable[[dict[Any, Any]], PreparedList]
 

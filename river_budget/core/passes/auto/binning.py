@@ -3,13 +3,13 @@
 A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007 (random binning features).
 
     spec         here
-    table j      looks at 1 + depth j / TABLES features: slot b of all tables lies in one row of slots, where those
+    table j      looks at 1 + depth j / BIN_TABLES features: slot b of all tables lies in one part of slots, where those
                  that have none come first
-    wid, off     SLOT_SCALE = 1 / wid, SLOT_SHIFT = off / wid
-    cell_j       HIT_CELL; a sum of the bins, each times a number of its slot (SLOT_TURN), modulo 1: a hash that is
+    wid, off     slots.scale = 1 / wid, slots.shift = off / wid
+    cell_j       hits.cell; a sum of the bins, each times a number of its slot (slots.turn), modulo 1: a hash that is
                  plain arithmetic
-    TW[j, cell]  a row of CELL: a weight per column, and last a fading sum of the squares of errors, of all classes on
-                 average (in regression the number of visits)
+    TW[j, cell]  a row of room.bins: a weight per column, and last a fading sum of the squares of errors, of all classes
+                 on average (in regression the number of visits)
 """
 
 from __future__ import annotations
@@ -25,152 +25,156 @@ from ...examples.call import row_of
 from ...simd.table_sums import add_rows, add_to_rows
 from .linear_models import mean_square
 from .tables import (
-    CELL,
-    CELLS_EACH,
-    DEPTHS,
-    HIT,
-    HIT_CELL,
-    HIT_NUMBER,
-    HIT_STEP,
-    KEY,
-    ROW,
-    SLOT,
-    SLOT_DRAW,
-    SLOT_FEATURE,
-    SLOT_SCALE,
-    SLOT_SHIFT,
-    SLOT_TURN,
-    TABLES,
+    BIN_DEPTHS,
+    BIN_EXPERTS,
+    BIN_TABLES,
+    CELLS_PER_TABLE,
     columns_of,
-    kept,
-    noted,
+    desk_of,
+    room_of,
 )
 
 COARSENESS = (4.0, 8.0)  # of the experts: bins over 4 standard deviations
-EDGE = 3.0  # bins go as far as this
-STEP = 0.3 / math.sqrt(TABLES)
-MEMORY = 0.9995  # of sums of squares
+OUTERMOST_BIN = 3.0  # standard deviations
+BIN_RATE = 0.3 / math.sqrt(BIN_TABLES)
+BIN_FORGETTING = 0.9995  # of sums of squares
 SOFTENING = 1e-2  # of their roots
 SUM = -1  # its place in a row of cells
-FLOOR = 0.05  # of the share of an error that a cell takes over, in regression
+LEAST_BIN_SHARE = 0.05  # of an error that a cell takes over, in regression
 
 
 def first_table(depth, b):
     """The first table that has a slot b: of `depth` shares of the tables, the first has one slot."""
-    return -(-TABLES * b // depth)
+    return -(-BIN_TABLES * b // depth)
 
 
-STARTS = tuple(first_table(depth, b) for depth in DEPTHS for b in range(depth))
-ROWS = tuple(np.cumsum((0, *DEPTHS)).tolist())  # of slots: where those of an expert begin
+FIRST_TABLES = tuple(first_table(depth, b) for depth in BIN_DEPTHS for b in range(depth))
+EXPERT_SLOTS = tuple(np.cumsum((0, *BIN_DEPTHS)).tolist())  # where the slots of an expert begin
 
 
 @compiled
 def join_bins(model, feature):
     """A feature draws a number for every slot and takes those where no other has drawn a smaller one. So all have
     the same chance, in whatever order they come. Tables that look at it begin anew."""
-    slot, key = kept(model, SLOT), as_u64(kept(model, KEY)[0])[feature]
-    features, draws = as_u64(slot[SLOT_FEATURE]), slot[SLOT_DRAW]
-    for e in range(len(DEPTHS)):
-        for b in range(ROWS[e], ROWS[e + 1]):
-            for j in range(TABLES):
-                s = b * TABLES + j
+    room = room_of(model)
+    features, draws, key = room.slots.feature, room.slots.draw, room.keys[feature]
+    for e in range(len(BIN_DEPTHS)):
+        for b in range(EXPERT_SLOTS[e], EXPERT_SLOTS[e + 1]):
+            for j in range(BIN_TABLES):
+                s = b * BIN_TABLES + j
                 draw = numbered(key, s)
                 if draw < draws[s]:
                     draws[s] = draw
                     features[s] = feature
-                    if j >= STARTS[b]:
-                        empty(model, e * TABLES + j)
+                    if j >= FIRST_TABLES[b]:
+                        empty_table(model, e * BIN_TABLES + j)
 
 
 @compiled
-def empty(model, j):
-    """Table j forgets."""
-    cells = kept(model, CELL)
-    for i in range(CELLS_EACH * j, CELLS_EACH * (j + 1)):
+def empty_table(model, j):
+    """Write zeros into all cells of table j."""
+    cells = room_of(model).bins
+    for i in range(CELLS_PER_TABLE * j, CELLS_PER_TABLE * (j + 1)):
         for c in range(cells.shape[1]):
             cells[i, c] = 0.0
 
 
 @compiled
-def hits_of(model, expert, row):
-    """A row of HIT for the tables of an expert."""
-    return row_of(noted(model, HIT), row)[expert * TABLES : (expert + 1) * TABLES]
+def of_expert(hits, expert):
+    """The part of a row of desk.hits that belongs to the tables of an expert."""
+    return hits[expert * BIN_TABLES : (expert + 1) * BIN_TABLES]
+
+
+@compiled
+def of_slot(slots, b):
+    """The part of a row of room.slots that belongs to the tables that have a slot b."""
+    return slots[b * BIN_TABLES + FIRST_TABLES[b] : (b + 1) * BIN_TABLES]
+
+
+@compiled
+def predict_bins(model):
+    """Write the scores of both experts, and on the desk which cells they come from."""
+    scores = desk_of(model).scores
+    for u in range(len(BIN_DEPTHS)):
+        find_cells(model, u)
+        bin_scores(model, u, row_of(scores, BIN_EXPERTS + u))
 
 
 @compiled
 def find_cells(model, expert):
-    """HIT of this expert's tables: the rows of CELL where the weights are."""
-    hash_sum, seen = hits_of(model, expert, HIT_CELL), hits_of(model, expert, HIT_NUMBER)
-    hits, row = as_u64(hash_sum), noted(model, ROW)[0][1:]
-    for j in range(TABLES):
+    """Write hits.cell of this expert's tables: the rows of room.bins where the weights are."""
+    desk, slots = desk_of(model), room_of(model).slots
+    hash_sum, seen = of_expert(desk.hits.cell, expert), of_expert(desk.hits.seen, expert)
+    hits, row, features = as_u64(hash_sum), desk.scaled[1:], slots.feature
+    for j in range(BIN_TABLES):
         hash_sum[j] = 0.0
-    for b in range(ROWS[expert], ROWS[expert + 1]):
-        features, scales = slots_of(model, SLOT_FEATURE, b), slots_of(model, SLOT_SCALE, b)
-        shifts, turns = slots_of(model, SLOT_SHIFT, b), slots_of(model, SLOT_TURN, b)
-        places, sums = as_u64(features), hash_sum[STARTS[b] :]
-        for j in range(TABLES - STARTS[b]):  # fetched first, so that the rest is vector code
-            seen[j] = row[places[j]]
-        for j in range(TABLES - STARTS[b]):
-            value = min(max(seen[j], -EDGE), EDGE)
+    for b in range(EXPERT_SLOTS[expert], EXPERT_SLOTS[expert + 1]):
+        first, scales = b * BIN_TABLES + FIRST_TABLES[b], of_slot(slots.scale, b)
+        shifts, turns, sums = (
+            of_slot(slots.shift, b),
+            of_slot(slots.turn, b),
+            hash_sum[FIRST_TABLES[b] :],
+        )
+        for j in range(
+            BIN_TABLES - FIRST_TABLES[b]
+        ):  # fetched first, so that the rest is vector code
+            seen[j] = row[features[first + j]]
+        for j in range(BIN_TABLES - FIRST_TABLES[b]):
+            value = min(max(seen[j], -OUTERMOST_BIN), OUTERMOST_BIN)
             sums[j] += math.floor(value * scales[j] + shifts[j]) * turns[j]
-    for j in range(TABLES):
+    for j in range(BIN_TABLES):
         part = hash_sum[j] - math.floor(hash_sum[j])
-        cell = min(np.int64(part * CELLS_EACH), CELLS_EACH - 1)
-        hits[j] = (expert * TABLES + j) * CELLS_EACH + cell
+        cell = min(np.int64(part * CELLS_PER_TABLE), CELLS_PER_TABLE - 1)
+        hits[j] = (expert * BIN_TABLES + j) * CELLS_PER_TABLE + cell
 
 
 @compiled
-def slots_of(model, name, b):
-    """A row of SLOT for the tables that have a slot b."""
-    return row_of(kept(model, SLOT), name)[b * TABLES + STARTS[b] : (b + 1) * TABLES]
-
-
-@compiled
-def binned(model, expert, scores):
+def bin_scores(model, expert, scores):
     """scores[c] = sum_j TW[j, cell_j, c]"""
-    cells, hits = kept(model, CELL), as_u64(hits_of(model, expert, HIT_CELL))
+    cells, hits = room_of(model).bins, as_u64(of_expert(desk_of(model).hits.cell, expert))
     if scores.shape[0] == 1:
         first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-        for j in range(0, TABLES, 4):  # an addition waits for the one before it: four do not
+        for j in range(0, BIN_TABLES, 4):  # an addition waits for the one before it: four do not
             first += cells[hits[j], 0]
             second += cells[hits[j + 1], 0]
             third += cells[hits[j + 2], 0]
             fourth += cells[hits[j + 3], 0]
         scores[0] = (first + second) + (third + fourth)
     else:
-        add_rows(cells, hits, TABLES, scores)
+        add_rows(cells, hits, BIN_TABLES, scores)
 
 
 @compiled
 def learn_bins(model, expert, errors):
-    """AdaGrad against errors[c] in all cells that are hit; all classes of a cell share the length of its steps.
-    (Numbers are fetched first, so that roots and divisions are vector code.)"""
-    cells, hits = kept(model, CELL), as_u64(hits_of(model, expert, HIT_CELL))
-    fetched, steps = hits_of(model, expert, HIT_NUMBER), hits_of(model, expert, HIT_STEP)
+    """AdaGrad along errors[c], which are lacking, in all cells that are hit; all classes of a cell share the length of
+    its steps. (Numbers are fetched first, so that roots and divisions are vector code.)"""
+    cells, desk_hits = room_of(model).bins, desk_of(model).hits
+    hits = as_u64(of_expert(desk_hits.cell, expert))
+    fetched, steps = of_expert(desk_hits.seen, expert), of_expert(desk_hits.step, expert)
     columns = columns_of(model)
     square, last = mean_square(errors, columns), cells.shape[1] + SUM
-    for j in range(TABLES):
+    for j in range(BIN_TABLES):
         fetched[j] = cells[hits[j], last]
-    for j in range(TABLES):
-        fetched[j] = MEMORY * fetched[j] + square
-    for j in range(TABLES):
-        steps[j] = -STEP / math.sqrt(fetched[j] + SOFTENING)
-    for j in range(TABLES):
+    for j in range(BIN_TABLES):
+        fetched[j] = BIN_FORGETTING * fetched[j] + square
+    for j in range(BIN_TABLES):
+        steps[j] = BIN_RATE / math.sqrt(fetched[j] + SOFTENING)
+    for j in range(BIN_TABLES):
         cells[hits[j], last] = fetched[j]
     if columns == 1:
-        for j in range(TABLES):
+        for j in range(BIN_TABLES):
             cells[hits[j], 0] += steps[j] * errors[0]
     else:
-        add_to_rows(cells, hits, TABLES, steps, errors[:columns])
+        add_to_rows(cells, hits, BIN_TABLES, steps, errors[:columns])
 
 
 @compiled
 def learn_bin_means(model, expert, error, w):
     """Cells take over a share of an error: the first time all of it, then less."""
-    cells, hits = kept(model, CELL), as_u64(hits_of(model, expert, HIT_CELL))
+    cells, hits = room_of(model).bins, as_u64(of_expert(desk_of(model).hits.cell, expert))
     last = cells.shape[1] + SUM
-    for j in range(TABLES):
+    for j in range(BIN_TABLES):
         cell = cells[hits[j]]
-        share = min(w * max(FLOOR, 1.0 / math.sqrt(1.0 + cell[last])), 1.0)
-        cell[0] += share * error / TABLES
+        share = min(w * max(LEAST_BIN_SHARE, 1.0 / math.sqrt(1.0 + cell[last])), 1.0)
+        cell[0] += share * error / BIN_TABLES
         cell[last] += min(w, 1.0)

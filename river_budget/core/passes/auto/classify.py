@@ -1,12 +1,12 @@
-"""The automatic kernel classifier: experts over one memory under a learned metric, mixed by a Newton step.
+"""The AutoKernel classifier: experts over one memory under a learned metric, mixed by a Newton step.
 
     spec     here
-    x+       row ROW of the desk (auto_scaling.py); D_i  model.row (auto_metric.py)
-    p_k      SHARES, per expert and class; l_k  LOGS
-    P        MIXTURE[0]; z  MIXTURE[1]
+    x+       desk.scaled; D_i  model.row
+    p_k      desk.shares[k], per class; l_k  desk.logs[k]; [c = y] - p_kc  desk.errors[k]
+    P        mixture.share; z  mixture.score
     y        a class; column c of all tables belongs to class `first` + c, where two classes share one column
 
-The order of the experts is that of the constants PRIOR_EXPERT and so on.
+The experts stand in the order of PRIOR_EXPERT, LINEAR_EXPERTS and those of tables.py, which regression has too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import math
 
 import numpy as np
 
-from ...compiling.array_views import as_u64
 from ...compiling.by_address import shared
 from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL, NOTHING, NUMBERS
@@ -25,65 +24,71 @@ from ...examples.finite import is_finite
 from ...simd.logarithm import logarithms
 from ...simd.registers import LANES
 from ...simd.vector_ops import dot
-from .binning import binned, find_cells, learn_bins
-from .confidence import correct, corrections, learn_calibration
-from .kernels import kernel_scores, learn_distance, narrow, widest_kernels
+from .binning import learn_bins, predict_bins
 from .linear_models import (
-    QUICK,
-    SLOW,
-    gain,
+    QUICK_RATE,
+    SLOW_RATE,
+    compute_gain,
     learn_least_squares,
     learn_linear,
     least_squares_scores,
     linear_scores,
     shrink_covariance,
 )
-from .links import in_one, link, link_all
-from .memory import make_room, write
-from .metric import measure, turn
-from .mixer import CURVES, SLOPES, newton_step, note_loss
-from .neighbours import NEAREST, OUTSIDE, SHARPEST, SOFTEST, nearest, neighbour_slopes, share_out
-from .scaling import keep_moments
-from .sharing import NEIGHBOURS_FOUND, is_noted, note
+from .memory import (
+    SHARPEST,
+    SOFTEST,
+    find_nearest,
+    free_place,
+    is_predicted,
+    mark_predicted,
+    store_row,
+    weigh_neighbours,
+)
+from .metric import (
+    learn_usual_distance,
+    learn_weights,
+    predict_kernels,
+    scale_and_compare,
+    write_coefficients,
+)
+from .mixer import (
+    calibrate,
+    corrections,
+    in_one,
+    learn_calibration,
+    learn_loss,
+    link,
+    link_all,
+    newton_step,
+)
+from .scaling import learn_moments
 from .tables import (
-    EXPERTS,
-    LOGS,
-    METRIC,
-    METRIC_WEIGHT,
-    MIXER,
-    MIXER_WEIGHT,
-    MIXTURE,
-    NEAR,
-    NEAR_DISTANCE,
-    NEAR_PLACE,
-    NEAR_SHARE,
+    BIN_EXPERTS,
+    N_EXPERTS,
     NEIGHBOURS,
-    PRIOR,
-    ROW,
-    SCORES,
-    SHARES,
-    SLOPE,
-    SOLVER,
-    TARGET,
-    WIDTHS,
+    SQUARES_EXPERT,
+    VOTE_EXPERTS,
     columns_of,
-    kept,
-    noted,
+    desk_of,
+    found_of,
+    memory_of,
+    room_of,
     state_at,
 )
 
-PRIOR_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 3
-VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = np.array((5, 7, 10))
-PLAIN_SQUARES = np.int64(11)  # behind the experts: what least squares say, before it is a score
-START = 1.5  # of the weights together
-STEP = 1.5  # of the mixer
-FLOOR = 1e-3  # share of the uniform in the probabilities of every expert
+PRIOR_EXPERT, LINEAR_EXPERTS = 0, 1
+PLAIN_SQUARES = np.int64(N_EXPERTS)  # behind them: what least squares say, before it is a score
+FIRST_WEIGHTS = 1.5  # of all experts together
+MIXER_STEP = 1.5
+UNIFORM_SHARE = 1e-3  # of the probabilities of every expert
 KERNEL_STEP = 1.0
 PRIOR_RATE = 0.02
+PRIOR_VOTES = 0.3  # neighbours that the prior stands for
 EASY = 0.8  # probability of the right class from which a row is not hard
-SURE = 1e-3  # votes closer to 0 or 1 than this do not train the metric
+SURE_VOTE = 1e-3  # votes closer to 0 or 1 than this do not train the metric
 RESIDUAL_RATE, LEAST_RESIDUAL = 0.005, 1e-3
-HEAVIEST = 1e3  # weight of an example
+HEAVIEST_EXAMPLE = 1e3
 
 
 @compiled(called_from_python=True)
@@ -96,10 +101,10 @@ def learn(call):
         x, f, y, w = whole_row(stream, t)
         if not is_finite(x):
             return t
-        foresee(model, x)
-        tell(model, f)
+        predict_experts(model, x)
+        write_scores(model, f)
         if w > 0.0:
-            take_in(model, state, class_of(model, y), min(w, HEAVIEST))
+            learn_row(model, state, class_of(model, y), min(w, HEAVIEST_EXAMPLE))
     return n
 
 
@@ -111,46 +116,49 @@ def decide(call):
         x, f = row_of(stream[0], t), scores_of(stream, t)
         if not is_finite(x):
             return t
-        foresee(model, x)
-        tell(model, f)
+        predict_experts(model, x)
+        write_scores(model, f)
     return n
 
 
 @compiled
 def class_of(model, target):
+    """The number of the class: a target of two classes is -1 or 1."""
     return np.int64(target) if columns_of(model) > 1 else np.int64(target > 0.0)
 
 
 @compiled
 def experts_of(state):
-    return EXPERTS if state.second_order >= 0 else EXPERTS - 1
+    """How many experts there are: the last one only for as many features as least squares take."""
+    return N_EXPERTS if state.second_order >= 0 else N_EXPERTS - 1
+
+
+# Prediction
 
 
 @shared(Need.AUTO_CLASSES, NOTHING, MODEL, NUMBERS)
-def foresee(model, x):
-    """SCALE, EXPERTS and MIX: everything that follows from x stays on the desk."""
+def predict_experts(model, x):
+    """SCALE, EXPERTS and MIX: everything that follows from x is written to the desk."""
     state = state_at(model.state)
-    if is_noted(model, state, x):
+    if is_predicted(model, state, x):
         return
-    measure(model, x)
-    ask_models(model, state)
-    ask_kernels(model, state)
-    link_all(model, LINEAR_EXPERT, VOTE_EXPERT, KERNEL_EXPERT)
-    ask_prior(model)
-    ask_neighbours(model)
+    scale_and_compare(model, x)
+    predict_linear(model, state)
+    predict_bins(model)
+    predict_kernels(model, state)
+    link_all(model, LINEAR_EXPERTS)
+    predict_prior(model)
+    predict_votes(model)
     mix(model, state)
-    note(model, state)
+    mark_predicted(model, state)
 
 
 @compiled
-def ask_models(model, state):
-    """lin, bin, linrls"""
-    scores, columns = noted(model, SCORES), columns_of(model)
+def predict_linear(model, state):
+    """lin, linrls"""
+    scores, columns = desk_of(model).scores, columns_of(model)
     for u in range(2):
-        linear_scores(model, state, u, row_of(scores, LINEAR_EXPERT + u))
-    for u in range(2):
-        find_cells(model, u)
-        binned(model, u, row_of(scores, BIN_EXPERT + u))
+        linear_scores(model, state, u, row_of(scores, LINEAR_EXPERTS + u))
     if state.second_order >= 0:
         middle = 0.5 if columns == 1 else 0.0  # one column stands for s and 1 - s
         row, plain = row_of(scores, SQUARES_EXPERT), row_of(scores, PLAIN_SQUARES)
@@ -160,104 +168,110 @@ def ask_models(model, state):
 
 
 @compiled
-def ask_kernels(model, state):
-    scores = noted(model, SCORES)
-    widest_kernels(model, state)
-    for q in range(WIDTHS):
-        if q > 0:
-            narrow(model)
-        kernel_scores(model, q, row_of(scores, KERNEL_EXPERT + q))
-
-
-@compiled
-def ask_prior(model):
-    shares, prior = noted(model, SHARES), kept(model, PRIOR)[0]
+def predict_prior(model):
+    """prior"""
+    shares, prior = desk_of(model).shares, room_of(model).prior
     for c in range(shares.shape[1]):
         shares[PRIOR_EXPERT, c] = prior[c]
 
 
 @compiled
-def ask_neighbours(model):
-    """vote(8) and vote(3): the shares of the second stay."""
-    shares, prior, n = noted(model, SHARES), kept(model, PRIOR)[0], nearest(model)
-    model.note[NEIGHBOURS_FOUND] = n
-    near, labels = noted(model, NEAR), model.per_vector[TARGET]
-    places = as_u64(near[NEAR_PLACE])
+def predict_votes(model):
+    """vote(8) and vote(3): the shares of neighbours in the second stay."""
+    desk, prior, n = desk_of(model), room_of(model).prior, find_nearest(model)
+    found_of(model).neighbours = n
+    shares, near, labels = desk.shares, desk.near, memory_of(model).target
     for u in range(2):
-        votes = shares[VOTE_EXPERT + 1 - u]
+        votes = shares[VOTE_EXPERTS + 1 - u]
         for c in range(shares.shape[1]):
             votes[c] = 0.0
-        number = share_out(model, n, SHARPEST if u == 0 else SOFTEST) if n > 0 else 0.0
+        number = weigh_neighbours(model, n, SHARPEST if u == 0 else SOFTEST) if n > 0 else 0.0
         for k in range(n):
-            votes[int(labels[places[k]])] += near[NEAR_SHARE, k]
+            votes[int(labels[near.place[k]])] += near.share[k]
         for c in range(shares.shape[1]):
-            votes[c] = (votes[c] * number + OUTSIDE * prior[c]) / (number + OUTSIDE)
+            votes[c] = (votes[c] * number + PRIOR_VOTES * prior[c]) / (number + PRIOR_VOTES)
 
 
 @compiled
 def mix(model, state):
-    """P = softmax(sum_k w_k l_k)"""
-    shares, logs, mixture = noted(model, SHARES), noted(model, LOGS), noted(model, MIXTURE)
-    weights, n = kept(model, MIXER)[MIXER_WEIGHT], shares.shape[1]
-    all_shares, all_logs = in_one(shares), in_one(logs)
+    """l_k = log((1 - eps) p_k + eps / C);  P = softmax(sum_k w_k l_k)"""
+    desk, weights = desk_of(model), room_of(model).mixer.weight
+    logs, mixture, n = desk.logs, desk.mixture, desk.shares.shape[1]
+    all_shares, all_logs = in_one(desk.shares), in_one(logs)
     number = (experts_of(state) * n + LANES - 1) // LANES * LANES
     for i in range(number):
-        all_logs[i] = (1.0 - FLOOR) * all_shares[i] + FLOOR / n
+        all_logs[i] = (1.0 - UNIFORM_SHARE) * all_shares[i] + UNIFORM_SHARE / n
     logarithms(all_logs, all_logs, number)
     for c in range(n):
-        mixture[1, c] = 0.0
+        mixture.score[c] = 0.0
     for k in range(experts_of(state)):
         for c in range(n):
-            mixture[1, c] += weights[k] * logs[k, c]
+            mixture.score[c] += weights[k] * logs[k, c]
     if n == 2:
-        mixture[2, 0] = 0.5 * (mixture[1, 1] - mixture[1, 0])
-        link(mixture[2], mixture[0])
+        mixture.margin[0] = 0.5 * (mixture.score[1] - mixture.score[0])
+        link(mixture.margin, mixture.share)
     else:
-        link(mixture[1], mixture[0])
-    correct(model)
+        link(mixture.score, mixture.share)
+    calibrate(model)
 
 
 @compiled
-def tell(model, scores):
-    """The log-odds of two classes, or the logarithms of all probabilities."""
-    mixture = noted(model, MIXTURE)
+def write_scores(model, scores):
+    """The log-odds of two classes, or the logarithms of all probabilities, after calibration."""
+    mixture = desk_of(model).mixture
     top, for_top, for_others = corrections(model)
-    if mixture.shape[1] == 2:
-        odds = mixture[1, 1] - mixture[1, 0]
+    if mixture.share.shape[0] == 2:
+        odds = mixture.score[1] - mixture.score[0]
         scores[0] = odds + (for_top - for_others if top == 1 else for_others - for_top)
         return
-    shift = math.log(mixture[0, top]) - mixture[1, top]
-    for c in range(mixture.shape[1]):
-        scores[c] = mixture[1, c] + shift + for_others
-    scores[top] = mixture[1, top] + shift + for_top
+    shift = math.log(mixture.share[top]) - mixture.score[top]
+    for c in range(mixture.share.shape[0]):
+        scores[c] = mixture.score[c] + shift + for_others
+    scores[top] = mixture.score[top] + shift + for_top
+
+
+# Learning
 
 
 @compiled
-def take_in(model, state, y, w):
-    """LEARN, after `foresee` of the same row."""
-    columns = columns_of(model)
-    first = noted(model, MIXTURE).shape[1] - columns  # the class of column 0
+def learn_row(model, state, y, w):
+    """LEARN, after `predict_experts` of the same row."""
+    write_errors(model, state, y, w)
     learn_mixture(model, state, y, w)
     learn_calibration(model, y, w)
-    learn_models(model, state, y, w, first, columns)
+    learn_models(model, state, w)
     learn_metric(model, state, y, w)
-    learn_distance(model, state)
-    remember(model, state, y, w, first, columns)
+    learn_usual_distance(model, state)
+    remember(model, state, y, w)
     learn_prior(model, y, w)
-    keep_moments(model, state)
+    learn_moments(model, state)
     state.rounds += 1
+
+
+@compiled
+def write_errors(model, state, y, w):
+    """What every expert lacks, times the weight of the row: [c = y] - p_kc, and of least squares [c = y] - s_c, which
+    their gain weighs."""
+    desk = desk_of(model)
+    errors, shares, scores = desk.errors, desk.shares, desk.scores
+    first = shares.shape[1] - errors.shape[1]  # the class of column 0
+    for k in range(SQUARES_EXPERT):
+        for c in range(errors.shape[1]):
+            errors[k, c] = w * ((first + c == y) - shares[k, first + c])
+    for c in range(errors.shape[1]):
+        errors[SQUARES_EXPERT, c] = (first + c == y) - scores[PLAIN_SQUARES, c]
 
 
 @compiled
 def learn_mixture(model, state, y, w):
     """g_k = sum_c P_c l_kc - l_ky"""
-    logs, mixture, solver = noted(model, LOGS), noted(model, MIXTURE), noted(model, SOLVER)
-    n = experts_of(state)
+    desk = desk_of(model)
+    logs, solver, n = desk.logs, desk.solver, experts_of(state)
     for k in range(n):
-        slope = mean_log(mixture[0], logs[k]) - logs[k, y]
-        solver[SLOPES, k] = solver[CURVES, k] = slope
-        note_loss(model, k, state.rounds, -logs[k, y])
-    newton_step(model, n, START / n, STEP, w)
+        slope = mean_log(desk.mixture.share, logs[k]) - logs[k, y]
+        solver.slope[k] = solver.curve[k] = slope
+        learn_loss(model, k, state.rounds, -logs[k, y])
+    newton_step(model, n, FIRST_WEIGHTS / n, MIXER_STEP, w)
 
 
 @compiled
@@ -269,26 +283,22 @@ def mean_log(shares, logs):
 
 
 @compiled
-def learn_models(model, state, y, w, first, columns):
+def learn_models(model, state, w):
     """lin, bin, linrls"""
-    shares, scores, errors = noted(model, SHARES), noted(model, SCORES), noted(model, MIXTURE)[2]
+    errors = desk_of(model).errors
     for u in range(2):
-        for c in range(columns):
-            errors[c] = w * (shares[LINEAR_EXPERT + u, first + c] - (first + c == y))
-        learn_linear(model, state, u, QUICK if u == 0 else SLOW, errors)
+        rate = QUICK_RATE if u == 0 else SLOW_RATE
+        learn_linear(model, state, u, rate, row_of(errors, LINEAR_EXPERTS + u))
     for u in range(2):
-        for c in range(columns):
-            errors[c] = w * (shares[BIN_EXPERT + u, first + c] - (first + c == y))
-        learn_bins(model, u, errors)
+        learn_bins(model, u, row_of(errors, BIN_EXPERTS + u))
     if state.second_order < 0:
         return
-    plain, factor, total = row_of(scores, PLAIN_SQUARES), gain(model, state, w), 0.0
-    for c in range(columns):
-        error = (first + c == y) - plain[c]
-        learn_least_squares(model, state, c, factor * error)
-        total += error * error
+    lacking, factor, total = row_of(errors, SQUARES_EXPERT), compute_gain(model, state, w), 0.0
+    for c in range(errors.shape[1]):
+        learn_least_squares(model, state, c, factor * lacking[c])
+        total += lacking[c] * lacking[c]
     shrink_covariance(model, state, factor)
-    residual = min(total / columns, 1.0)  # two classes have the same error
+    residual = min(total / errors.shape[1], 1.0)  # two classes have the same error
     state.residual += min(w * RESIDUAL_RATE, 1.0) * (residual - state.residual)
     state.residual = max(state.residual, LEAST_RESIDUAL)
 
@@ -296,38 +306,29 @@ def learn_models(model, state, y, w, first, columns):
 @compiled
 def learn_metric(model, state, y, w):
     """g_f = a_f 3 / D_(K) (sum_N pi_i (x_f - s_if)^2 - sum_{N, y_i = y} pi_i (x_f - s_if)^2 / v_y)"""
-    near, labels = noted(model, NEAR), model.per_vector[TARGET]
-    places, pi = as_u64(near[NEAR_PLACE]), near[NEAR_SHARE]
-    if model.note[NEIGHBOURS_FOUND] < NEIGHBOURS:
+    near, labels = desk_of(model).near, memory_of(model).target
+    places, pi, right = near.place, near.share, 0.0
+    if found_of(model).neighbours < NEIGHBOURS:
         return
-    right = 0.0
     for k in range(NEIGHBOURS):
         right += pi[k] if labels[places[k]] == y else 0.0
-    if not SURE < right < 1.0 - SURE:
-        return
-    for k in range(NEIGHBOURS):
-        pi[k] -= pi[k] / right if labels[places[k]] == y else 0.0
-    neighbour_slopes(model, state, noted(model, ROW)[0], NEIGHBOURS, pi)
-    slope, weights = noted(model, SLOPE)[0], kept(model, METRIC)[METRIC_WEIGHT]
-    rate = SOFTEST / max(near[NEAR_DISTANCE, NEIGHBOURS - 1], NEAREST)
-    for f in range(state.features):
-        slope[f] *= rate * weights[f]
-    turn(model, state, w)
+    if SURE_VOTE < right < 1.0 - SURE_VOTE:
+        for k in range(NEIGHBOURS):
+            pi[k] -= pi[k] / right if labels[places[k]] == y else 0.0
+        learn_weights(model, state, pi, 1.0, w)
 
 
 @compiled
-def remember(model, state, y, w, first, columns):
+def remember(model, state, y, w):
     """The row enters the memory with alpha_qc = [c = y] - p_qc."""
-    shares, mixture, place = noted(model, SHARES), noted(model, MIXTURE), make_room(model, state)
-    write(model, state, place, np.float64(y), mixture[0, y] < EASY, w, 0.0)
-    for c in range(columns):
-        for q in range(WIDTHS):
-            error = (first + c == y) - shares[KERNEL_EXPERT + q, first + c]
-            model.coefficients[WIDTHS * c + q, place] = KERNEL_STEP * w * error
+    place, hard = free_place(model, state), desk_of(model).mixture.share[y] < EASY
+    store_row(model, state, place, np.float64(y), hard, w, 0.0)
+    write_coefficients(model, place, KERNEL_STEP)
 
 
 @compiled
 def learn_prior(model, y, w):
-    prior, rate = kept(model, PRIOR)[0], min(w * PRIOR_RATE, 1.0)
+    """The running shares of classes."""
+    prior, rate = room_of(model).prior, min(w * PRIOR_RATE, 1.0)
     for c in range(prior.shape[0]):
         prior[c] += rate * ((c == y) - prior[c])

@@ -1,32 +1,55 @@
-"""The memory: recent rows, and older ones that were hard.
+"""The memory: recent rows, and older ones that were hard; which of them are nearest, and their votes.
 
     spec   here
     W1     recent_places(model), the first half of the budget; state.recent_place is written next
     W2     the rest of it; state.hard_place, counted from there, is written next
+    K      NEIGHBOURS; N  near.place, by distance; D_(k)  near.distance
+    beta   softness
+    pi_i   near.share, in proportion to the weights of the rows too
 
 Both halves are rings. A recent row that is overwritten moves to the other half if it was hard.
+
+Distances are compared with that of the farthest neighbour, so their scale does not matter. As they are at least 0,
+they are in the order of their bits, and whole numbers are compared faster.
 """
 
 from __future__ import annotations
 
-from ...compiling.jit import compiled
-from ...expansion.support import move
-from .tables import ARRIVAL, HARD, ROW, SQUARED_ERROR, TARGET, WEIGHT, noted
+import numpy as np
 
-LIGHTEST = 1e-9  # weight of a row in votes
+from ...compiling.array_views import as_i64
+from ...compiling.jit import compiled
+from ...examples.call import row_of
+from ...expansion.support import move
+from ...simd.exponential import exponentials
+from ...simd.registers import LANES
+from ...simd.vector_ops import number_below, write_up_to
+from .tables import NEIGHBOURS, desk_of, found_of, memory_of
+
+LEAST_VOTE_WEIGHT = 1e-9  # of a row
+SHARPEST, SOFTEST = 8.0, 3.0  # votes; the second trains the metric
+SORTED_AT_ONCE = 64  # rows within a bound, at most; usually there are about 30
+CHOSEN_ROOM = SORTED_AT_ONCE + 8
+BOUND_PAYS = 2 * CHOSEN_ROOM  # rows, from which on; so many numbers fit into the scratch space
+NO_BOUND, NOBODY = np.float64(np.inf).view(np.int64), np.int64(-1)
+LEAST_VOTE_DISTANCE = 1e-9  # scale of distances
+
+
+# Storing rows
 
 
 @compiled
 def recent_places(model):
+    """How many rows the recent half holds."""
     return model.head.budget - model.head.budget // 2
 
 
 @compiled
-def make_room(model, state):
-    """The place of the next row, where nothing is needed any more."""
+def free_place(model, state):
+    """Free the place of the next row: a hard row that stood there moves to the other half. Returns the place."""
     place, recent, head = state.recent_place, recent_places(model), model.head
     hard = head.budget - recent
-    if head.count >= recent and hard > 0 and model.per_vector[HARD, place] != 0.0:
+    if head.count >= recent and hard > 0 and memory_of(model).hard[place] != 0.0:
         target = recent + state.hard_place
         move(model, place, target)
         head.count = max(head.count, target + 1)
@@ -37,13 +60,168 @@ def make_room(model, state):
 
 
 @compiled
-def write(model, state, place, target, hard, weight, squared_error):
-    """The noted row becomes that of this place; its coefficients are written by who knows them."""
-    row, per_vector = noted(model, ROW)[0], model.per_vector
+def store_row(model, state, place, target, hard, weight, squared_error):
+    """Write the scaled row to this place, with all that is known of it but its coefficients."""
+    scaled, memory = desk_of(model).scaled, memory_of(model)
     for f in range(state.features):
-        model.vectors[f, place] = row[1 + f]
-    per_vector[TARGET, place] = target
-    per_vector[HARD, place] = 1.0 if hard else 0.0
-    per_vector[WEIGHT, place] = max(weight, LIGHTEST)
-    per_vector[ARRIVAL, place] = state.rounds
-    per_vector[SQUARED_ERROR, place] = squared_error
+        model.vectors[f, place] = scaled[1 + f]
+    memory.target[place] = target
+    memory.hard[place] = 1.0 if hard else 0.0
+    memory.weight[place] = max(weight, LEAST_VOTE_WEIGHT)
+    memory.arrival[place] = state.rounds
+    memory.squared_error[place] = squared_error
+
+
+# What a prediction has computed, and learning the same row right after it need not repeat. It stays on the desk, with
+# the row and the number of rounds the model had learned. Both are compared: another row, or a model that has learned
+# since, starts afresh. The desk is no part of the model: it lies in scratch space, and whoever lends that to another
+# model wipes `model.note` (model/calls/calls.py, core/examples/one_example.py).
+
+
+@compiled
+def is_predicted(model, state, x):
+    """Whether the desk holds what follows from this row and this state of the model."""
+    if found_of(model).version != state.rounds + 1.0:
+        return False
+    raw, different = desk_of(model).raw, 0
+    if x.shape[0] < state.features:  # another thread has learned a new one
+        return False
+    for f in range(state.features):
+        different += raw[f] != x[f]
+    return different == 0
+
+
+@compiled
+def mark_predicted(model, state):
+    """From now on the desk holds it."""
+    found_of(model).version = state.rounds + 1.0
+
+
+# The nearest rows
+
+
+@compiled
+def find_nearest(model):
+    """Write the K nearest rows, by distance, of equals the first ones. Returns how many there are."""
+    near, far, count = desk_of(model).near, as_i64(model.row), model.head.count
+    places, least = as_i64(near.place), as_i64(near.distance)
+    if count < BOUND_PAYS:
+        return _insert_all(far, places, least, count, NO_BOUND)
+    chosen, ordered = as_i64(model.buffer), as_i64(model.logs)
+    limit = _bound(far, chosen, count)
+    number = _choose(far, chosen, count, limit)
+    if number > SORTED_AT_ONCE:
+        return _insert_all(far, places, least, count, limit)
+    _sort_chosen(chosen, ordered, number)
+    for k in range(NEIGHBOURS):
+        least[k], places[k] = ordered[k], ordered[CHOSEN_ROOM + k]
+    return np.int64(NEIGHBOURS)
+
+
+@compiled
+def _bound(far, minima, count):
+    """The K-th least of the minima of groups of rows: so many rows are no farther."""
+    groups = count // 2  # of odd numbers the last one is left out
+    for g in range(groups):
+        minima[g] = min(far[g], far[groups + g])
+    while groups >= 2 * NEIGHBOURS:
+        groups //= 2
+        for g in range(groups):
+            minima[g] = min(minima[g], minima[groups + g])
+    whole, limit = _filled_up(minima, groups), np.int64(0)
+    for g in range(groups):
+        nearer = number_below(minima, whole, minima[g])
+        limit = max(limit, minima[g] if nearer < NEIGHBOURS else np.int64(0))
+    return limit
+
+
+@compiled
+def _filled_up(values, n):
+    """Fill n values up to whole vectors of eight, and return their number: a loop's odd rest costs more than a round
+    of it."""
+    whole = (n + LANES - 1) // LANES * LANES
+    for i in range(n, whole):
+        values[i] = NO_BOUND
+    return whole
+
+
+@compiled
+def _choose(far, chosen, count, limit):
+    """Write the distances up to the limit, and CHOSEN_ROOM behind them their places. Returns how many there are, or
+    more than SORTED_AT_ONCE."""
+    places, n = chosen[CHOSEN_ROOM:], np.int64(0)
+    for first in range(0, count, LANES):
+        n = write_up_to(far, first, limit, places, n)
+        if n > SORTED_AT_ONCE:
+            return n
+    while places[n - 1] >= count:  # columns beyond the rows may hold anything
+        n -= 1
+    for i in range(n):
+        chosen[i] = far[places[i]]
+    return n
+
+
+@compiled
+def _sort_chosen(chosen, ordered, number):
+    """Write the rows that were chosen each at its rank, equals one behind the other. All of them, as it could not be
+    foretold which are among the K nearest."""
+    whole = _filled_up(chosen, number)
+    for k in range(whole):
+        ordered[k] = NOBODY
+    for i in range(number):
+        rank = number_below(chosen, whole, chosen[i])
+        while ordered[rank] == chosen[i]:
+            rank += 1
+        ordered[rank] = chosen[i]
+        ordered[CHOSEN_ROOM + rank] = chosen[CHOSEN_ROOM + i]
+
+
+@compiled
+def _insert_all(far, places, least, count, limit):
+    """The nearest rows by insertion: for few rows, or where very many are equally far."""
+    found = np.int64(0)
+    for j in range(count):
+        value = far[j]
+        if value <= limit and (found < NEIGHBOURS or value < least[found - 1]):
+            found = min(found + 1, NEIGHBOURS)
+            i = found - 1
+            while i > 0 and least[i - 1] > value:
+                least[i] = least[i - 1]
+                places[i] = places[i - 1]
+                i -= 1
+            least[i] = value
+            places[i] = j
+    return found
+
+
+@compiled
+def weigh_neighbours(model, n, softness):
+    """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest. Returns 1 / sum pi_i^2, their number
+    if all had the same share."""
+    near, weights = desk_of(model).near, memory_of(model).weight
+    places, least, shares = near.place, near.distance, near.share
+    rate, total, squares = softness / max(least[n - 1], LEAST_VOTE_DISTANCE), 0.0, 0.0
+    for k in range(n):
+        shares[k] = -rate * (least[k] - least[0])
+    exponentials(shares, shares, np.int64(shares.shape[0]))
+    for k in range(n):
+        shares[k] *= weights[places[k]]
+    for k in range(n):
+        total += shares[k]
+        squares += shares[k] * shares[k]
+    for k in range(n):
+        shares[k] /= total
+    return total * total / squares
+
+
+@compiled
+def neighbour_slopes(model, state, factors):
+    """slope[f] = sum_k factors_k (x_f - s_kf)^2: how far the K nearest lie apart along each feature."""
+    desk = desk_of(model)
+    scaled, slope, places = desk.scaled, desk.slope, desk.near.place
+    for f in range(state.features):
+        feature, x_f, total = row_of(model.vectors, f), scaled[1 + f], 0.0
+        for k in range(NEIGHBOURS):
+            apart = x_f - feature[places[k]]
+            total += factors[k] * apart * apart
+        slope[f] = total

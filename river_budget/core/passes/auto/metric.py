@@ -1,13 +1,18 @@
-"""Distances, and the weight of every feature in them, which is learned.
+"""Distances under learned weights of features, and kernel gradient descent of three widths over these distances.
 
-A step goes against the gradient of the loss of the neighbours' vote, feature by feature.
+The weights go against the gradient of the loss of the neighbours' vote, feature by feature. Each example that comes
+gets a coefficient for every width and column, and keeps it while it is stored.
 
-    spec   here
-    d      the number of features that vary; the others keep a_f = 1
-    a_f    METRIC_WEIGHT, their sum is d; log a_f is kept too (METRIC_LOG), as a power is a product there
-    u_f    METRIC_SQUARES: running mean of squared gradients
-    g_f    slope[0]
-    D_i    model.row
+    spec        here
+    d           the number of features that vary; the others keep a_f = 1
+    a_f         metric.weight, their sum is d; log a_f is kept too (metric.log), as a power is a product there
+    u_f         metric.square: running mean of squared gradients
+    g_f         desk.slope
+    D_i         model.row
+    width_q     2, 8, 32: each is the fourth power of the one before
+    m           exp(state.log_distance), the usual distance to a stored row
+    k_qi        model.logs for the width at hand
+    alpha_qi,c  model.coefficients[KERNEL_WIDTHS c + q]
 """
 
 from __future__ import annotations
@@ -16,37 +21,43 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ...block.limits import padded_count, within
+from ...block.random_numbers import below
 from ...compiling.by_address import shared
 from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
+from ...examples.call import row_of
 from ...examples.present_features import NONE, places_of, present, values_of
-from ...simd.exponential import exp_of
+from ...simd.exponential import exp_of, exponentials
+from ...simd.table_sums import all_dots
 from ...simd.vector_ops import fused
 from ...simd.vector_sums import compiled_sweep
+from .memory import LEAST_VOTE_DISTANCE, SOFTEST, neighbour_slopes
 from .scaling import scale
 from .tables import (
-    METRIC,
-    METRIC_LOG,
-    METRIC_SQUARES,
-    METRIC_WEIGHT,
-    NEW_MOMENTS,
-    ORIENTATION,
-    ROW,
-    SLOPE,
-    kept,
-    noted,
+    KERNEL_EXPERTS,
+    KERNEL_WIDTHS,
+    NEIGHBOURS,
+    desk_of,
+    room_of,
     state_at,
 )
 
-STEP = 0.02
+METRIC_RATE = 0.02
 PULL = 0.001  # towards equal weights, per step, in logarithms
-MEMORY = 0.01  # rate of the mean of squared gradients
-LONGEST_STEP = 0.2
+SQUARE_RATE = 0.01  # of the mean of squared gradients
+LONGEST_METRIC_STEP = 0.2
 STEEPEST = 3e4  # slope: more comes of targets that are orders of magnitude apart
-LEAST_WEIGHT = 1e-3
-TINY = 1e-12
+LEAST_METRIC_WEIGHT = 1e-3
+SQUARE_FLOOR = 1e-12  # keeps a root of 0 from dividing
+WIDEST = 2.0  # gamma of the widest kernel is this over m
+DISTANCE_RATE = 0.01  # of the mean of log D
+NO_DISTANCE = 1e-9  # a distance that is none
+NEXT_COLUMN = np.int64(KERNEL_WIDTHS)  # rows of coefficients to that of the next column
+FIRST_ROWS = 2  # the distances to so many say nothing yet
 
 
 def _square(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
@@ -70,42 +81,60 @@ def _varying(model, state):
     """The scaled row as an example of the features that have ever varied, and their weights in scratch space. The
     others are 0 in all rows."""
     places, values, chosen, n = model.nonzero, model.x, model.whole, NONE
-    row, weights = noted(model, ROW)[0], kept(model, METRIC)[METRIC_WEIGHT]
-    orientations = noted(model, NEW_MOMENTS)[ORIENTATION]
+    desk, weights = desk_of(model), room_of(model).metric.weight
+    scaled, orientations = desk.scaled, desk.new_moments.orientation
     for f in range(state.features):
-        places[n], values[n], chosen[n] = f, row[1 + f], weights[f]
+        places[n], values[n], chosen[n] = f, scaled[1 + f], weights[f]
         n += orientations[f] != 0.0
     return present(places, values, n), chosen
 
 
 @shared(Need.AUTO, NOTHING, MODEL, NUMBERS)
-def measure(model, x):
-    """x is scaled, and its distances from the rows of the memory are found."""
+def scale_and_compare(model, x):
+    """Scale x, and compute its distances from the rows of the memory."""
     state = state_at(model.state)
     scale(model, state, x)
-    distances(model, state)
+    compute_distances(model, state)
 
 
 @compiled
-def distances(model, state):
+def compute_distances(model, state):
     """D_i = sum_f a_f (x_f - s_if)^2"""
     x, weights = _varying(model, state)
     _squares(model.vectors, x, weights, model.row, padded_count(model))
 
 
+# Learning the weights of features
+
+
 @compiled
-def turn(model, state, w):
-    """A step of the metric against slope[0], each feature in units of its usual slope."""
-    metric, slope, d = kept(model, METRIC), noted(model, SLOPE)[0], 0
-    weights, logs, squares = metric[METRIC_WEIGHT], metric[METRIC_LOG], metric[METRIC_SQUARES]
-    varying, least = noted(model, NEW_MOMENTS)[ORIENTATION], math.log(LEAST_WEIGHT)
+def learn_weights(model, state, factors, scale, w):
+    """A step of the metric against the slopes a_f 3 / D_(K) scale sum_k factors_k (x_f - s_kf)^2."""
+    neighbour_slopes(model, state, factors)
+    desk, weights = desk_of(model), room_of(model).metric.weight
+    slope = desk.slope
+    rate = SOFTEST / max(desk.near.distance[NEIGHBOURS - 1], LEAST_VOTE_DISTANCE) * scale
+    for f in range(state.features):
+        slope[f] *= rate * weights[f]
+    step_metric(model, state, w)
+
+
+@compiled
+def step_metric(model, state, w):
+    """Step against desk.slope, each feature in units of its usual slope; then all weights are scaled anew."""
+    metric, desk, d = room_of(model).metric, desk_of(model), 0
+    weights, logs, squares, slope = metric.weight, metric.log, metric.square, desk.slope
+    varying, least = desk.new_moments.orientation, math.log(LEAST_METRIC_WEIGHT)
     for f in range(state.features):
         d += varying[f] != 0.0
         slope[f] = within(slope[f], STEEPEST)
-        change = MEMORY * (slope[f] * slope[f] - squares[f])
+        change = SQUARE_RATE * (slope[f] * slope[f] - squares[f])
         squares[f] += change if varying[f] != 0.0 else 0.0
-        step = w * STEP * slope[f] / math.sqrt(squares[f] + TINY)  # 0 where nothing varies
-        logs[f] = max((1.0 - PULL) * logs[f] + min(max(step, -LONGEST_STEP), LONGEST_STEP), least)
+        step = (
+            w * METRIC_RATE * slope[f] / math.sqrt(squares[f] + SQUARE_FLOOR)
+        )  # 0 where nothing varies
+        step = min(max(step, -LONGEST_METRIC_STEP), LONGEST_METRIC_STEP)
+        logs[f] = max((1.0 - PULL) * logs[f] + step, least)
     highest, total = least, 0.0
     for f in range(state.features):
         highest = max(highest, logs[f])
@@ -117,3 +146,69 @@ def turn(model, state, w):
     for f in range(state.features):
         weights[f] = weights[f] * (d / total) if varying[f] != 0.0 else 1.0
         logs[f] = logs[f] + shift if varying[f] != 0.0 else 0.0
+
+
+# Kernels
+
+
+@compiled
+def predict_kernels(model, state):
+    """Write the scores of kernels of all three widths."""
+    scores = desk_of(model).scores
+    compute_widest_kernels(model, state)
+    for q in range(KERNEL_WIDTHS):
+        if q > 0:
+            narrow_kernels(model)
+        kernel_scores(model, q, row_of(scores, KERNEL_EXPERTS + q))
+
+
+@compiled
+def compute_widest_kernels(model, state):
+    """k_0i = exp(-2 D_i / m)"""
+    rate, far, kernels = WIDEST * math.exp(-state.log_distance), model.row, model.logs
+    n = padded_count(model)
+    for j in range(n):
+        kernels[j] = -rate * far[j]
+    exponentials(kernels, kernels, n)
+
+
+@compiled
+def narrow_kernels(model):
+    """The kernels of the next width: fourth powers, so one exponential serves all."""
+    kernels = model.logs
+    for j in range(padded_count(model)):
+        square = kernels[j] * kernels[j]
+        kernels[j] = square * square
+
+
+@compiled
+def kernel_scores(model, width, scores):
+    """scores[c] = sum_i alpha_qi,c k_qi. Of more than one class all of them add up to 0, as do the coefficients of
+    every row, so that of the last class follows."""
+    kernels, columns = model.logs[: padded_count(model)], scores.shape[0]
+    if columns == 1:
+        all_dots(kernels, model.coefficients, width, NEXT_COLUMN, scores)
+        return
+    all_dots(kernels, model.coefficients, width, NEXT_COLUMN, scores[: columns - 1])
+    scores[columns - 1] = 0.0
+    for c in range(columns - 1):
+        scores[columns - 1] -= scores[c]
+
+
+@compiled
+def write_coefficients(model, place, rate):
+    """alpha_qc of the row that was stored there: a share of what the kernels lack."""
+    errors = desk_of(model).errors
+    for c in range(errors.shape[1]):
+        for q in range(KERNEL_WIDTHS):
+            model.coefficients[KERNEL_WIDTHS * c + q, place] = rate * errors[KERNEL_EXPERTS + q, c]
+
+
+@compiled
+def learn_usual_distance(model, state):
+    """The usual distance follows that of one stored row, drawn at random."""
+    if model.head.count > FIRST_ROWS:
+        distance = model.row[below(model, model.head.count)]
+        if distance > NO_DISTANCE:
+            rate = max(1.0 / (state.rounds - FIRST_ROWS), DISTANCE_RATE)
+            state.log_distance += rate * (math.log(distance) - state.log_distance)

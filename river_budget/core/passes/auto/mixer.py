@@ -1,28 +1,119 @@
-"""The mixture of all experts, and its online Newton step.
+"""The mixture of all experts: scores become probabilities, a Newton step weighs them, and confidence is calibrated.
 
 E. Hazan, A. Agarwal, S. Kale. Logarithmic regret algorithms for online convex optimization. Machine Learning 69, 2007.
 (With forgetting; weights are free and not a point of a simplex.)
 
     spec   here
-    w_k    MIXER_WEIGHT, which begins at `start` and leaks towards it
-    A      from row MIXER_CURVATURE on; it never falls below RIDGE on its diagonal
-    g_k    slopes; h = A^-1 (...)  is computed anew in every round: an inverse that is kept up to date loses its
+    w_k    mixer.weight, which begins at `start` and leaks towards it
+    A      mixer.curvature; it never falls below MIXER_RIDGE on its diagonal
+    g_k    solver.slope; h = A^-1 (...)  is computed anew in every round: an inverse that is kept up to date loses its
            definiteness
+    P      mixture.share, and p the largest of them, of the most probable class
+
+Calibration: between 1/C and 1 there are knots; at each one a running mean says by how much classes of about the
+probability p were right more often than p says (histogram binning, with lines between the knots). This catches what no
+mixture of logarithms can say: that labels are noise one time in ten, so nobody should be surer than that. The
+predicted class stays what it is. calibration.mass: weights of the knots; calibration.excess: sums of [right] - p.
 """
 
 from __future__ import annotations
 
 import math
 
-from ...compiling.jit import compiled
-from ...simd.vector_ops import combine
-from .tables import MIXER, MIXER_CURVATURE, MIXER_LOSS, MIXER_WEIGHT, SOLVER, STRIDE, kept, noted
+import numpy as np
 
-MEMORY = 0.999  # lam
-RIDGE = 10.0
-LOSS_MEMORY = 0.01  # rate of the running losses
-SLOPES, CURVES, ANSWER = STRIDE, STRIDE + 1, STRIDE + 2  # rows of SOLVER behind the triangle
-RIGHT = STRIDE - 1  # there are fewer experts than columns
+from ...compiling.array_views import address_of, f64
+from ...compiling.jit import compiled
+from ...examples.call import row_of
+from ...simd.exponential import exp_of, exponentials
+from ...simd.softmax import softmax
+from ...simd.vector_ops import combine
+from .tables import (
+    CALIBRATION_KNOTS,
+    EXPERT_COLUMNS,
+    KERNEL_EXPERTS,
+    N_EXPERTS,
+    VOTE_EXPERTS,
+    columns_of,
+    desk_of,
+    found_of,
+    room_of,
+)
+
+MIXER_FORGETTING = 0.999  # lam
+MIXER_RIDGE = 10.0
+LOSS_RATE = 0.01  # of the running losses
+RIGHT_SIDE = EXPERT_COLUMNS - 1  # there are fewer experts than columns
+CALIBRATION_FORGETTING = 0.999
+DOUBT = 30.0  # examples without excess that every knot begins with
+AHEAD_OF_SECOND = 1.0 + 1e-9  # so that there is no tie
+CERTAIN = 1.0 - 1e-4  # probabilities from here on stay as they are
+
+
+# From scores to probabilities
+
+
+@compiled
+def link(scores, shares):
+    """Scores become probabilities. One score stands for two classes: its negative is that of the other."""
+    if shares.shape[0] == 2:
+        small = exp_of(-2.0 * abs(scores[0]))
+        large = 1.0 / (1.0 + small)
+        shares[1] = large if scores[0] >= 0.0 else small * large
+        shares[0] = small * large if scores[0] >= 0.0 else large
+        return
+    softmax(scores, shares)
+
+
+@compiled
+def link_all(model, first):
+    """The scores of experts become probabilities: of all from the first that has scores on, but of the votes. (Those of
+    two classes all at once, as one vector; what it writes for others is overwritten.)"""
+    desk = desk_of(model)
+    shares, scores = desk.shares, desk.scores
+    if columns_of(model) > 1:
+        for k in range(first, N_EXPERTS):
+            if k < VOTE_EXPERTS or k >= KERNEL_EXPERTS:
+                link(row_of(scores, k), row_of(shares, k))
+        return
+    margins, odds = in_one(scores), in_one(desk.logs)
+    for k in range(EXPERT_COLUMNS):
+        odds[k] = -2.0 * abs(margins[k])
+    exponentials(odds, odds, np.int64(EXPERT_COLUMNS))
+    for k in range(EXPERT_COLUMNS):
+        large = 1.0 / (1.0 + odds[k])
+        shares[k, 1] = large if margins[k] >= 0.0 else odds[k] * large
+        shares[k, 0] = odds[k] * large if margins[k] >= 0.0 else large
+
+
+@compiled
+def in_one(table):
+    """All numbers of a table, one behind the other."""
+    return f64(address_of(table), table.shape[0] * table.shape[1])
+
+
+# The Newton step
+
+
+@compiled
+def newton_step(model, n, start, step, w):
+    """A <- lam A + w u u' + (1 - lam) ridge I;  w_k <- w_k - A^-1 (w step g + (1 - lam) ridge (w_k - start)),
+    with g in solver.slope and u in solver.curve, which is overwritten."""
+    mixer, solver = room_of(model).mixer, desk_of(model).solver
+    curve, answer = solver.curve, solver.answer
+    leak, root = (1.0 - MIXER_FORGETTING) * MIXER_RIDGE, math.sqrt(w)
+    for i in range(n):
+        curve[i] *= root  # so that the matrix stays symmetric to the last bit
+    for i in range(n, EXPERT_COLUMNS):
+        curve[i] = 0.0
+    for i in range(n):
+        line = mixer.curvature[i]
+        combine(line, MIXER_FORGETTING, curve[i], curve, EXPERT_COLUMNS)
+        line[i] += leak
+        answer[i] = w * step * solver.slope[i] + leak * (mixer.weight[i] - start)
+    solve(mixer.curvature, solver.triangle, answer, n)
+    for i in range(n):
+        mixer.weight[i] -= answer[i]
 
 
 @compiled
@@ -30,45 +121,78 @@ def solve(matrix, triangle, answer, n):
     """answer = matrix^-1 answer, by elimination; of a positive definite matrix no pivot is ever small. What belongs
     to the answer stands in the last column meanwhile, so that a step is the same for all of a row."""
     for i in range(n):
-        for j in range(STRIDE):
+        for j in range(EXPERT_COLUMNS):
             triangle[i, j] = matrix[i, j]
-        triangle[i, RIGHT] = answer[i]
+        triangle[i, RIGHT_SIDE] = answer[i]
     for k in range(n):
         inverse = 1.0 / triangle[k, k]
         for i in range(k + 1, n):
             factor = triangle[k, i] * inverse
-            combine(triangle[i], 1.0, -factor, triangle[k], STRIDE)
+            combine(triangle[i], 1.0, -factor, triangle[k], EXPERT_COLUMNS)
         triangle[k, k] = inverse
     for i in range(n - 1, -1, -1):
-        total = triangle[i, RIGHT]
+        total = triangle[i, RIGHT_SIDE]
         for k in range(i + 1, n):
             total -= triangle[i, k] * answer[k]
         answer[i] = total * triangle[i, i]
 
 
 @compiled
-def newton_step(model, n, start, step, w):
-    """A <- lam A + w u u' + (1 - lam) ridge I;  w_k <- w_k - A^-1 (w step g + (1 - lam) ridge (w_k - start)),
-    with g in row SLOPES and u in row CURVES of the solver."""
-    mixer, solver = kept(model, MIXER), noted(model, SOLVER)
-    weights, slopes, curves = mixer[MIXER_WEIGHT], solver[SLOPES], solver[CURVES]
-    answer, leak, root = solver[ANSWER], (1.0 - MEMORY) * RIDGE, math.sqrt(w)
-    for i in range(n):
-        curves[i] *= root  # so that the matrix stays symmetric to the last bit
-    for i in range(n, STRIDE):
-        curves[i] = 0.0
-    for i in range(n):
-        line = mixer[MIXER_CURVATURE + i]
-        combine(line, MEMORY, curves[i], curves, STRIDE)
-        line[i] += leak
-        answer[i] = w * step * slopes[i] + leak * (weights[i] - start)
-    solve(mixer[MIXER_CURVATURE:], solver, answer, n)
-    for i in range(n):
-        weights[i] -= answer[i]
+def learn_loss(model, expert, rounds, loss):
+    """The running loss of an expert, for `experts()`: nothing is computed from it."""
+    losses = room_of(model).mixer.loss
+    losses[expert] += max(1.0 / (rounds + 1.0), LOSS_RATE) * (loss - losses[expert])
+
+
+# Calibration
 
 
 @compiled
-def note_loss(model, expert, rounds, loss):
-    """The running loss of an expert, for those who want to know."""
-    losses = kept(model, MIXER)[MIXER_LOSS]
-    losses[expert] += max(1.0 / (rounds + 1.0), LOSS_MEMORY) * (loss - losses[expert])
+def calibrate(model):
+    """Compute what the probability of the most probable class should be."""
+    shares, found, table = desk_of(model).mixture.share, found_of(model), room_of(model).calibration
+    n, top, second = shares.shape[0], 0, 0.0
+    for c in range(1, n):
+        if shares[c] > shares[top] or (n == 2 and shares[1] == shares[0]):
+            top = c  # of two classes that are equal the second, which is positive
+    for c in range(n):
+        second = max(second, shares[c] if c != top else 0.0)
+    p = shares[top]
+    place = min(max((p * n - 1.0) / (n - 1.0), 0.0), 1.0) * (CALIBRATION_KNOTS - 1)
+    left = min(int(place), CALIBRATION_KNOTS - 2)
+    share = place - left
+    low = table.excess[left] / (table.mass[left] + DOUBT)
+    high = table.excess[left + 1] / (table.mass[left + 1] + DOUBT)
+    right = min(p + (1.0 - share) * low + share * high, CERTAIN)
+    found.top, found.place = top, place
+    least = AHEAD_OF_SECOND * second / (second + 1.0 - p)
+    found.corrected = p if p >= CERTAIN else max(right, least)
+
+
+@compiled
+def corrections(model):
+    """(the most probable class, what is added to the logarithm of its probability, what to those of the others, which
+    share what it leaves)"""
+    found = found_of(model)
+    top, corrected = int(found.top), found.corrected
+    p = desk_of(model).mixture.share[top]
+    if p >= CERTAIN:
+        return top, 0.0, 0.0
+    return top, math.log(corrected / p), math.log((1.0 - corrected) / (1.0 - p))
+
+
+@compiled
+def learn_calibration(model, y, w):
+    """The two knots around p learn whether the most probable class was right; all of them forget."""
+    table, found = room_of(model).calibration, found_of(model)
+    mass, excesses, top = table.mass, table.excess, int(found.top)
+    left = min(int(found.place), CALIBRATION_KNOTS - 2)
+    share = found.place - left
+    excess = w * ((1.0 if y == top else 0.0) - desk_of(model).mixture.share[top])
+    for i in range(CALIBRATION_KNOTS):
+        mass[i] *= CALIBRATION_FORGETTING
+        excesses[i] *= CALIBRATION_FORGETTING
+    mass[left] += w * (1.0 - share)
+    mass[left + 1] += w * share
+    excesses[left] += (1.0 - share) * excess
+    excesses[left + 1] += share * excess

@@ -1,12 +1,12 @@
-"""The automatic kernel regressor: the same memory and metric, experts that predict numbers.
+"""The AutoKernel regressor: the same memory and metric as in classification, and experts that predict numbers.
 
     spec      here
-    f_k       VALUES: what expert k adds to the running mean; its LEVELS are in units of sy and bounded
+    f_k       desk.scores[k, 0]: what expert k adds to the running mean; desk.levels[k] is in units of sy and bounded
     my, sy    state.average, usual_size(state)
-    e         what the mixture, or an expert, lacks; it teaches up to BOUND times the rms error
+    e         what the mixture, or an expert, lacks (desk.errors[k, 0]); it teaches up to BOUND times the rms error
     lo, hi    state.lowest, state.highest
-    r_i^2     per_vector[SQUARED_ERROR]: of the mixture, when row i came; voted as the targets are, and with
-              the latest ones, they are the local variance
+    r_i^2     memory.squared_error: of the mixture, when row i came; voted as the targets are, and with the latest
+              ones, they are the local variance
 
 Nothing that depends on the size of targets is learned before two different ones were seen, so their unit and their
 zero do not matter.
@@ -19,77 +19,74 @@ import math
 import numpy as np
 
 from ...block.limits import within
-from ...compiling.array_views import as_u64
 from ...compiling.by_address import shared
 from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
-from .binning import binned, find_cells, learn_bin_means
-from .classify import HEAVIEST, experts_of
-from .heavy_tails import LARGEST_VALUE
-from .kernels import kernel_scores, learn_distance, narrow, widest_kernels
+from .binning import learn_bin_means, predict_bins
+from .classify import HEAVIEST_EXAMPLE, experts_of
 from .linear_models import (
-    QUICK,
-    gain,
+    QUICK_RATE,
+    compute_gain,
     learn_least_squares,
     learn_linear,
     least_squares_scores,
     linear_scores,
     shrink_covariance,
 )
-from .memory import make_room, write
-from .metric import measure, turn
-from .mixer import CURVES, SLOPES, newton_step, note_loss
-from .neighbours import NEAREST, SHARPEST, SOFTEST, nearest, neighbour_slopes, share_out
-from .scaling import keep_moments
-from .sharing import FORECAST, NEIGHBOURS_FOUND, NUMBER, SPREAD, is_noted, note
+from .memory import (
+    SHARPEST,
+    SOFTEST,
+    find_nearest,
+    free_place,
+    is_predicted,
+    mark_predicted,
+    store_row,
+    weigh_neighbours,
+)
+from .metric import (
+    learn_usual_distance,
+    learn_weights,
+    predict_kernels,
+    scale_and_compare,
+    write_coefficients,
+)
+from .mixer import learn_loss, newton_step
+from .scaling import LARGEST_VALUE, learn_moments
 from .tables import (
-    LOGS,
-    METRIC,
-    METRIC_WEIGHT,
-    MIXER,
-    MIXER_WEIGHT,
-    MIXTURE,
-    NEAR,
-    NEAR_DISTANCE,
-    NEAR_PLACE,
-    NEAR_SHARE,
+    BIN_EXPERTS,
     NEIGHBOURS,
-    ONLY,
-    ROW,
-    SHARES,
-    SLOPE,
-    SOLVER,
-    SQUARED_ERROR,
-    TARGET,
-    WIDTHS,
-    kept,
-    noted,
+    SQUARES_EXPERT,
+    VOTE_EXPERTS,
+    desk_of,
+    found_of,
+    memory_of,
+    room_of,
     state_at,
 )
 
-FAST_EXPERT, LAST_EXPERT, LINEAR_EXPERT, BIN_EXPERT = 0, 1, 2, 3
-VOTE_EXPERT, KERNEL_EXPERT, SQUARES_EXPERT = 5, 7, 10
-VALUES, LEVELS = SHARES, LOGS  # tables of the desk, whose first column is used
-FAST_RATE, LAST_RATE = 0.02, 0.5
-SLOWEST = 1e-4  # rate of the mean and the variance of targets
+LATE_MEAN_EXPERT, LAST_TARGET_EXPERT = 0, 1
+LINEAR_EXPERT = np.int64(2)
+ONLY = np.int64(0)  # the rate, and the column, where there is but one
+LATE_MEAN_RATE, LAST_TARGET_RATE = 0.02, 0.5
+SLOWEST_TARGETS = 1e-4  # rate of the mean and the variance of targets
 ERROR_RATE = 0.01  # of running errors
+LATEST_RATE = 0.1  # of the mean of the latest squared errors
 KERNEL_STEP = 0.5
 HIGHEST_LEVEL = 5.0  # of an expert, in units of sy
-BOUND, UNBOUNDED = 4.0, 10  # errors of the first rounds teach in full
+BOUND, UNBOUNDED_ROUNDS = 4.0, 10  # errors of the first rounds teach in full
 LARGEST_RATIO = 1e6  # of an error to the usual size of targets: its square, summed up, stays finite
 HEAVIEST_SHARE = 0.5  # of the newest in a running mean: with all of it a variance would be 0
-MIXING = 30  # the round from which the mixer learns
-MARGIN = 0.1  # of the range of targets, by which predictions may leave it
-ROUNDING = 1e-24  # a variance below this share of the squared mean is none
-LATEST_RATE = 0.1  # of the mean of the latest squared errors
-OUTSIDE = 2.0  # neighbours that it stands for
+MIXING_ROUND = 30  # from which on the mixer learns
+RANGE_MARGIN = 0.1  # of the range of targets, by which predictions may leave it
+CONSTANT_TARGETS = 1e-24  # a variance below this share of the squared mean is none
+LATEST_VOTES = 2.0  # neighbours that the latest errors stand for
 NINETY = 1.6448536269514722  # standard normal quantile of .95
 STRETCH_RATE = 0.05  # of the logarithm of the factor that makes intervals of 90 % hold so many
+FIRST_STRETCH_RATE = 10.0  # over the rounds
 LONGEST_STRETCH = 5.0  # where all hold, or none, it goes no further
-FIRST_RATE = 10.0  # of it, over the rounds
 
 
 @compiled(called_from_python=True)
@@ -101,11 +98,10 @@ def learn(call):
         x, f, y, w = whole_row(stream, t)
         if not is_finite(x):
             return t
-        foresee(model, x)
-        f[0] = model.note[FORECAST]
+        predict_experts(model, x)
+        f[0] = found_of(model).forecast
         if w > 0.0:
-            target = within(y, LARGEST_VALUE)
-            take_in(model, state, target, min(w, HEAVIEST))
+            learn_row(model, state, within(y, LARGEST_VALUE), min(w, HEAVIEST_EXAMPLE))
     return n
 
 
@@ -117,28 +113,32 @@ def decide(call):
         x, f = row_of(stream[0], t), scores_of(stream, t)
         if not is_finite(x):
             return t
-        foresee(model, x)
-        f[0] = model.note[FORECAST]
+        predict_experts(model, x)
+        f[0] = found_of(model).forecast
         if f.shape[0] > 1:
-            f[1] = model.note[SPREAD]
+            f[1] = found_of(model).spread
     return n
+
+
+# The size of targets and errors
 
 
 @compiled
 def has_scale(state):
     """Whether two different targets were seen."""
-    return state.variance > ROUNDING * state.average * state.average
+    return state.variance > CONSTANT_TARGETS * state.average * state.average
 
 
 @compiled
 def usual_size(state):
+    """sy, or 1 before there is one."""
     return math.sqrt(state.variance) if has_scale(state) else 1.0
 
 
 @compiled
 def largest_error(state):
     """The largest error that teaches."""
-    if state.rounds <= UNBOUNDED or state.squared_error <= 0.0:
+    if state.rounds <= UNBOUNDED_ROUNDS or state.squared_error <= 0.0:
         return np.inf
     return BOUND * math.sqrt(state.squared_error)
 
@@ -149,175 +149,166 @@ def latest_error(state):
     return state.latest_error if state.latest_error > 0.0 else state.squared_error
 
 
+# Prediction
+
+
 @shared(Need.AUTO_NUMBERS, NOTHING, MODEL, NUMBERS)
-def foresee(model, x):
-    """SCALE, EXPERTS and MIX: everything that follows from x stays on the desk."""
+def predict_experts(model, x):
+    """SCALE, EXPERTS and MIX: everything that follows from x is written to the desk."""
     state = state_at(model.state)
-    if is_noted(model, state, x):
+    if is_predicted(model, state, x):
         return
-    measure(model, x)
-    ask_models(model, state)
-    ask_neighbours(model, state)
-    ask_kernels(model, state)
+    scale_and_compare(model, x)
+    predict_targets(model, state)
+    predict_linear(model, state)
+    predict_bins(model)
+    predict_votes(model, state)
+    predict_kernels(model, state)
     mix(model, state)
-    note(model, state)
+    mark_predicted(model, state)
 
 
 @compiled
-def ask_models(model, state):
-    """fast, last, lin, bin, linrls"""
-    values, score = noted(model, VALUES), noted(model, MIXTURE)[1][:1]
-    values[FAST_EXPERT, 0] = state.fast - state.average
-    values[LAST_EXPERT, 0] = state.last - state.average
-    linear_scores(model, state, ONLY, score)
-    values[LINEAR_EXPERT, 0] = score[0]
-    for u in range(2):
-        find_cells(model, u)
-        binned(model, u, score)
-        values[BIN_EXPERT + u, 0] = score[0]
+def predict_targets(model, state):
+    """fast, last"""
+    values = desk_of(model).scores
+    values[LATE_MEAN_EXPERT, 0] = state.fast - state.average
+    values[LAST_TARGET_EXPERT, 0] = state.last - state.average
+
+
+@compiled
+def predict_linear(model, state):
+    """lin, linrls"""
+    values = desk_of(model).scores
+    linear_scores(model, state, ONLY, row_of(values, LINEAR_EXPERT))
     if state.second_order >= 0:
-        least_squares_scores(model, state, score)
-        values[SQUARES_EXPERT, 0] = score[0]
+        least_squares_scores(model, state, row_of(values, SQUARES_EXPERT))
 
 
 @compiled
-def ask_neighbours(model, state):
+def predict_votes(model, state):
     """vote(8) and vote(3), whose shares stay; the squared errors are voted too."""
-    values, n, latest = noted(model, VALUES), nearest(model), latest_error(state)
-    near, targets, squares = (
-        noted(model, NEAR),
-        model.per_vector[TARGET],
-        model.per_vector[SQUARED_ERROR],
-    )
-    places, pi, spread = as_u64(near[NEAR_PLACE]), near[NEAR_SHARE], latest
+    n, latest, found = find_nearest(model), latest_error(state), found_of(model)
+    values, near, memory = desk_of(model).scores, desk_of(model).near, memory_of(model)
+    spread = latest
     for u in range(2):
         vote, variance = 0.0, 0.0
-        number = share_out(model, n, SHARPEST if u == 0 else SOFTEST) if n > 0 else 0.0
+        number = weigh_neighbours(model, n, SHARPEST if u == 0 else SOFTEST) if n > 0 else 0.0
         for k in range(n):
-            vote += pi[k] * targets[places[k]]
-            variance += pi[k] * squares[places[k]]
-        values[VOTE_EXPERT + 1 - u, 0] = vote - state.average if n > 0 else 0.0
-        spread = (number * variance + OUTSIDE * latest) / (number + OUTSIDE)
-    model.note[NEIGHBOURS_FOUND] = n
-    model.note[SPREAD] = math.exp(state.stretch) * math.sqrt(spread)
-
-
-@compiled
-def ask_kernels(model, state):
-    values, score = noted(model, VALUES), noted(model, MIXTURE)[1][:1]
-    widest_kernels(model, state)
-    for q in range(WIDTHS):
-        if q > 0:
-            narrow(model)
-        kernel_scores(model, q, score)
-        values[KERNEL_EXPERT + q, 0] = score[0]
+            vote += near.share[k] * memory.target[near.place[k]]
+            variance += near.share[k] * memory.squared_error[near.place[k]]
+        values[VOTE_EXPERTS + 1 - u, 0] = vote - state.average if n > 0 else 0.0
+        spread = (number * variance + LATEST_VOTES * latest) / (number + LATEST_VOTES)
+    found.neighbours = n
+    found.spread = math.exp(state.stretch) * math.sqrt(spread)
 
 
 @compiled
 def mix(model, state):
     """my + sy sum_k w_k f_k / sy, near the range of the targets"""
-    values, levels = noted(model, VALUES), noted(model, LEVELS)
-    weights, size, level = kept(model, MIXER)[MIXER_WEIGHT], usual_size(state), 0.0
+    desk, found, weights = desk_of(model), found_of(model), room_of(model).mixer.weight
+    values, levels, size, level = desk.scores, desk.levels, usual_size(state), 0.0
     for k in range(experts_of(state)):
         bounded = within(values[k, 0] / size, HIGHEST_LEVEL)
-        levels[k, 0] = bounded if has_scale(state) else 0.0
-        level += weights[k] * levels[k, 0]
-    margin = MARGIN * (state.highest - state.lowest)
+        levels[k] = bounded if has_scale(state) else 0.0
+        level += weights[k] * levels[k]
+    margin = RANGE_MARGIN * (state.highest - state.lowest)
     forecast = min(max(state.average + level * size, state.lowest - margin), state.highest + margin)
-    model.note[NUMBER] = level
-    model.note[FORECAST] = forecast
+    found.level, found.forecast = level, forecast
+
+
+# Learning
 
 
 @compiled
-def take_in(model, state, y, w):
-    """LEARN, after `foresee` of the same row."""
+def learn_row(model, state, y, w):
+    """LEARN, after `predict_experts` of the same row."""
+    found = found_of(model)
     if state.rounds == 0:  # a first target is no error
         state.average = state.fast = state.last = state.lowest = state.highest = y
-        model.note[FORECAST] = y
-    error = y - model.note[FORECAST]
-    bound = largest_error(state)
+        found.forecast = y
+    error, bound = y - found.forecast, largest_error(state)
+    write_errors(model, state, y, bound)
     if state.rounds > 0:
         learn_mixture(model, state, y, bound, w)
-        learn_models(model, state, y - state.average, bound, w)
+        learn_models(model, state, w)
         learn_metric(model, state, y, w)
-    learn_distance(model, state)
-    remember(model, state, y, error, bound, w)
+    learn_usual_distance(model, state)
+    remember(model, state, y, error, w)
     learn_spread(model, state, error, w)
     learn_targets(state, y, error, bound, w)
-    keep_moments(model, state)
+    learn_moments(model, state)
     state.rounds += 1
+
+
+@compiled
+def write_errors(model, state, y, bound):
+    """What every expert lacks, within the bound."""
+    desk = desk_of(model)
+    errors, values = desk.errors, desk.scores
+    for k in range(experts_of(state)):
+        errors[k, 0] = within(y - state.average - values[k, 0], bound)
 
 
 @compiled
 def learn_mixture(model, state, y, bound, w):
     """g_k = -e f_k / sy"""
-    levels, solver = noted(model, LEVELS), noted(model, SOLVER)
-    n, size = experts_of(state), usual_size(state)
-    error = within((y - state.average) / size - model.note[NUMBER], bound / size)
+    desk, n, size = desk_of(model), experts_of(state), usual_size(state)
+    levels, solver, target = desk.levels, desk.solver, (y - state.average) / size
+    error = within(target - found_of(model).level, bound / size)
     for k in range(n):
-        solver[CURVES, k] = levels[k, 0]
-        solver[SLOPES, k] = -error * levels[k, 0]
-        lacks = (y - state.average) / size - levels[k, 0]
-        note_loss(model, k, state.rounds, min(lacks * lacks, 1e6) if has_scale(state) else 0.0)
-    if state.rounds >= MIXING:
+        solver.curve[k] = levels[k]
+        solver.slope[k] = -error * levels[k]
+        lacks = target - levels[k]
+        learn_loss(model, k, state.rounds, min(lacks * lacks, 1e6) if has_scale(state) else 0.0)
+    if state.rounds >= MIXING_ROUND:
         newton_step(model, n, 1.0 / (n - 1), 1.0, w)
 
 
 @compiled
-def learn_models(model, state, y, bound, w):
-    """lin, bin, linrls; y is what they should add to the mean"""
-    values, size, errors = noted(model, VALUES), usual_size(state), noted(model, MIXTURE)[2]
+def learn_models(model, state, w):
+    """lin, bin, linrls"""
+    errors, size = desk_of(model).errors, usual_size(state)
     if has_scale(state):
-        error = within(within(values[LINEAR_EXPERT, 0] - y, bound) / size, LARGEST_RATIO)
-        errors[0] = w * error
-        learn_linear(model, state, ONLY, QUICK * size, errors)
+        lacking = row_of(errors, LINEAR_EXPERT)
+        lacking[0] = w * within(lacking[0] / size, LARGEST_RATIO)
+        learn_linear(model, state, ONLY, QUICK_RATE * size, lacking)
     for u in range(2):
-        learn_bin_means(model, u, within(y - values[BIN_EXPERT + u, 0], bound), w)
+        learn_bin_means(model, u, errors[BIN_EXPERTS + u, 0], w)
     if state.second_order >= 0:
-        factor = gain(model, state, w)
-        error = within(y - values[SQUARES_EXPERT, 0], bound)
-        learn_least_squares(model, state, ONLY, factor * error)
+        factor = compute_gain(model, state, w)
+        learn_least_squares(model, state, ONLY, factor * errors[SQUARES_EXPERT, 0])
         shrink_covariance(model, state, factor)
 
 
 @compiled
 def learn_metric(model, state, y, w):
     """g_f of (y - vote(3))^2 in units of the variance of targets"""
-    if model.note[NEIGHBOURS_FOUND] < NEIGHBOURS or not has_scale(state):
+    found, desk, targets = found_of(model), desk_of(model), memory_of(model).target
+    if found.neighbours < NEIGHBOURS or not has_scale(state):
         return
-    near, targets = noted(model, NEAR), model.per_vector[TARGET]
-    places, pi = as_u64(near[NEAR_PLACE]), near[NEAR_SHARE]
-    size = usual_size(state)
-    vote = state.average + noted(model, VALUES)[VOTE_EXPERT, 0]
+    places, pi, size = desk.near.place, desk.near.share, usual_size(state)
+    vote = state.average + desk.scores[VOTE_EXPERTS, 0]
     for k in range(NEIGHBOURS):
         pi[k] *= within((targets[places[k]] - vote) / size, LARGEST_RATIO)
-    neighbour_slopes(model, state, noted(model, ROW)[0], NEIGHBOURS, pi)
-    slope, weights = noted(model, SLOPE)[0], kept(model, METRIC)[METRIC_WEIGHT]
-    rate = SOFTEST / max(near[NEAR_DISTANCE, NEIGHBOURS - 1], NEAREST)
-    rate *= within((vote - y) / size, LARGEST_RATIO)
-    for f in range(state.features):
-        slope[f] *= rate * weights[f]
-    turn(model, state, w)
+    learn_weights(model, state, pi, within((vote - y) / size, LARGEST_RATIO), w)
 
 
 @compiled
-def remember(model, state, y, error, bound, w):
-    """The row enters the memory with alpha_q = e_q / 2; the first one with 0."""
-    values, hard = noted(model, VALUES), abs(error) > state.absolute_error
-    place, rate = make_room(model, state), min(w * KERNEL_STEP, 1.0)
-    write(model, state, place, y, hard, w, error * error)
-    for q in range(WIDTHS):
-        lacks = within(y - state.average - values[KERNEL_EXPERT + q, 0], bound)
-        model.coefficients[q, place] = rate * lacks if state.rounds > 0 else 0.0
+def remember(model, state, y, error, w):
+    """The row enters the memory with alpha_q = e_q / 2."""
+    place, hard = free_place(model, state), abs(error) > state.absolute_error
+    store_row(model, state, place, y, hard, w, error * error)
+    write_coefficients(model, place, min(w * KERNEL_STEP, 1.0))
 
 
 @compiled
 def learn_spread(model, state, error, w):
     """The factor of the spread grows where intervals of 90 % miss, and shrinks a ninth as fast where they hold."""
-    spread = model.note[SPREAD]
-    if state.rounds >= MIXING and spread > 0.0:
+    spread = found_of(model).spread
+    if state.rounds >= MIXING_ROUND and spread > 0.0:
         missed = 1.0 if abs(error) > NINETY * spread else 0.0
-        rate = max(STRETCH_RATE, FIRST_RATE / (state.rounds + 1.0))
+        rate = max(STRETCH_RATE, FIRST_STRETCH_RATE / (state.rounds + 1.0))
         state.stretch = within(state.stretch + min(w, 1.0) * rate * (missed - 0.1), LONGEST_STRETCH)
 
 
@@ -333,10 +324,10 @@ def learn_targets(state, y, error, bound, w):
         state.squared_error += rate * (square - state.squared_error)
         state.absolute_error += rate * (abs(error) - state.absolute_error)
         deviation = y - state.average
-        rate = min(w * max(first, SLOWEST), HEAVIEST_SHARE)
+        rate = min(w * max(first, SLOWEST_TARGETS), HEAVIEST_SHARE)
         state.average += rate * deviation
         state.variance += rate * (deviation * (y - state.average) - state.variance)
-        state.fast += min(w * max(first, FAST_RATE), HEAVIEST_SHARE) * (y - state.fast)
-        state.last += min(w * LAST_RATE, HEAVIEST_SHARE) * (y - state.last)
+        state.fast += min(w * max(first, LATE_MEAN_RATE), HEAVIEST_SHARE) * (y - state.fast)
+        state.last += min(w * LAST_TARGET_RATE, HEAVIEST_SHARE) * (y - state.last)
     state.lowest = min(state.lowest, y)
     state.highest = max(state.highest, y)

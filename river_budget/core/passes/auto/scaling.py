@@ -1,88 +1,118 @@
-"""Features of any unit become numbers of order one, by running means and variances.
+"""Features of any unit become numbers of order one: by running means and variances, or by quantiles.
 
     spec   here
     r      rate
-    mean   MEAN, var  VARIANCE: with this row counted in, also where it is only predicted
-    x+     row ROW of the desk: 1, and then the scaled features
+    mean   moments.mean, var  moments.variance: with this row counted in, also where it is only predicted
+    x+     desk.scaled: 1, and then the scaled features
 
 A feature also has an orientation: the sign of its first deviation from its mean. So the unit of a feature does not
 matter, nor which way it points.
+
+Amounts, durations, counts of bytes have heavy tails: their standard deviation is that of some rare giants, and all the
+rest lies within a small part of it, where no distance and no bin tells one from another. Such a feature is bent:
+instead of being scaled, values become what they would be if the feature were normal. Between knots, which are
+quantiles of the stored rows, that is a straight line; beyond the outer ones it goes on as a logarithm.
+
+The stored rows tell, whenever the rounds are a power of two, which features are to be bent, and where the knots lie;
+those are laid again every thousand rounds. The places of the rows move along. Other features are left as they are, to
+the last bit.
+
+    here
+    q_k    tails.knot[k]: the value below which (k + 1) / 16 of the rows lie, for k = 0 to 14; z_k  NORMAL_SCORES: its
+           normal score
+    ties   the running share of values that equal the one before. A feature of few values is not bent
+    bent   1 if the feature is bent
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 
 import numpy as np
 
 from ...block.limits import within
 from ...compiling.jit import compiled
-from ...examples.call import model_of
+from ...examples.call import model_of, row_of
+from ...examples.present_features import NONE
 from .binning import join_bins
-from .heavy_tails import CLIP, LARGEST_VALUE, bend_row, follow_tails
-from .tables import (
-    MEAN,
-    MOMENTS,
-    NEW_MOMENTS,
-    ORIENTATION,
-    RAW,
-    ROW,
-    VARIANCE,
-    kept,
-    noted,
-    state_at,
-    whole_row,
-)
+from .tables import TAIL_KNOTS, desk_of, room_of, state_at, whole_row
 
-SLOWEST = 1e-4  # rate
-ROUNDING = 1e-12  # a standard deviation below this share of the mean is none
+SLOWEST_MOMENTS = 1e-4  # rate
+CONSTANT = 1e-12  # a standard deviation below this share of the mean is none
+CLIP = 4.0  # standard deviations
+LARGEST_VALUE = 1e150  # its square is still finite
+NORMAL_SCORES = tuple(
+    statistics.NormalDist().inv_cdf(k / (TAIL_KNOTS + 1)) for k in range(1, TAIL_KNOTS + 1)
+)
+OUTER_STEP = NORMAL_SCORES[-1] - NORMAL_SCORES[-2]  # between the outer knots, on both sides
+FIRST_JUDGEMENT, JUDGED_ROWS = 64, 32  # rounds, and stored rows, that a judgement needs
+KNOTS_REFRESH = 1024  # rounds after which knots are laid again
+HEAVY = 0.25  # half the distance of the quartiles, in standard deviations: .67 for a normal feature, .34 for its exponential
+MOST_TIES = 0.1  # share of them from which on a feature is not bent
+CROWD_CELLS = 16  # places of values, in which a crowd is looked for
+KNOTS_APART = 1e-6  # at least, in units of the distance of the outer ones
+TIES_RATE = 0.01
+LEAST_WIDTH = 1e-300  # keeps a division by zero finite
 
 
 @compiled
 def scale(model, state, x):
-    """Note what the moments become with x, and x in their units; what never varied is 0."""
-    old, new = kept(model, MOMENTS), noted(model, NEW_MOMENTS)
-    raw, row = noted(model, RAW)[0], noted(model, ROW)[0]
-    rate = max(1.0 / (state.rounds + 1.0), SLOWEST)
-    row[0], row[1] = 1.0, 0.0
+    """Write what the moments become with x, and x in their units; what never varied is 0."""
+    desk, old = desk_of(model), room_of(model).moments
+    raw, scaled = desk.raw, desk.scaled
+    means, variances, orientations = old.mean, old.variance, old.orientation
+    new = desk.new_moments
+    new_means, new_variances, new_orientations = new.mean, new.variance, new.orientation
+    rate = max(1.0 / (state.rounds + 1.0), SLOWEST_MOMENTS)
+    copy_row(state, x, raw, scaled)
+    for f in range(state.features):
+        value = within(raw[f], LARGEST_VALUE)
+        deviation = value - means[f]
+        mean = means[f] + rate * deviation
+        variance = variances[f] + rate * (deviation * (value - mean) - variances[f])
+        spread = math.sqrt(max(variance, 0.0))
+        rest = value - mean
+        varies = spread > CONSTANT * abs(mean)
+        number = within(rest / spread, CLIP)
+        number = number if varies else 0.0
+        orientation, sign = orientations[f], 1.0 if rest >= 0.0 else -1.0
+        orientation = sign if (orientation == 0.0) & varies else orientation
+        new_means[f] = mean
+        new_variances[f] = variance
+        new_orientations[f] = orientation
+        scaled[1 + f] = orientation * number
+    bend_row(model, state)
+
+
+@compiled
+def copy_row(state, x, raw, scaled):
+    """Copy x to the desk, and fill up the scaled row: a 1 in front, zeros behind."""
+    scaled[0], scaled[1] = 1.0, 0.0
     for f in range(state.features + 1, whole_row(state)):
-        row[f] = 0.0
+        scaled[f] = 0.0
     known = min(state.features, x.shape[0])  # less where another thread has learned a new one
     for f in range(known):
         raw[f] = x[f]
     for f in range(known, state.features):
         raw[f] = 0.0
-    for f in range(state.features):
-        value = within(raw[f], LARGEST_VALUE)
-        deviation = value - old[MEAN, f]
-        mean = old[MEAN, f] + rate * deviation
-        variance = old[VARIANCE, f] + rate * (deviation * (value - mean) - old[VARIANCE, f])
-        spread = math.sqrt(max(variance, 0.0))
-        rest = value - mean
-        varies = spread > ROUNDING * abs(mean)
-        scaled = within(rest / spread, CLIP)
-        scaled = scaled if varies else 0.0
-        orientation, sign = old[ORIENTATION, f], 1.0 if rest >= 0.0 else -1.0
-        orientation = sign if (orientation == 0.0) & varies else orientation
-        new[MEAN, f] = mean
-        new[VARIANCE, f] = variance
-        new[ORIENTATION, f] = orientation
-        row[1 + f] = orientation * scaled
-    bend_row(model, state)
 
 
 @compiled
-def keep_moments(model, state):
-    """The moments of the noted row become those of the model; a feature that begins to vary joins the bins, one
-    with heavy tails is bent."""
-    old, new = kept(model, MOMENTS), noted(model, NEW_MOMENTS)
+def learn_moments(model, state):
+    """The moments of the row become those of the model; a feature that begins to vary joins the bins, one with heavy
+    tails is bent."""
+    old, new = room_of(model).moments, desk_of(model).new_moments
     for f in range(state.features):
-        if new[ORIENTATION, f] != 0.0 and old[ORIENTATION, f] == 0.0:
+        if new.orientation[f] != 0.0 and old.orientation[f] == 0.0:
             join_bins(model, f)
-    for part in range(3):
-        for f in range(state.features):
-            old[part, f] = new[part, f]
-    follow_tails(model, state)
+    for f in range(state.features):
+        old.mean[f] = new.mean[f]
+    for f in range(state.features):
+        old.variance[f] = new.variance[f]
+    for f in range(state.features):
+        old.orientation[f] = new.orientation[f]
+    learn_tails(model, state)
 
 
 @compiled(called_from_python=True)
@@ -90,6 +120,187 @@ def rejoin_bins(call):
     """All features that have varied join bins that are new: the same as when they began to vary."""
     model = model_of(call)
     for f in range(state_at(model.state).features):
-        if kept(model, MOMENTS)[ORIENTATION, f] != 0.0:
+        if room_of(model).moments.orientation[f] != 0.0:
             join_bins(model, f)
     return np.int64(0)
+
+
+# Features with heavy tails
+
+
+@compiled
+def normal_score(knot, f, value):
+    """The normal score of a value of feature f."""
+    below = 0
+    for k in range(TAIL_KNOTS):
+        below += knot[k, f] <= value
+    if below == 0:
+        width = knot[1, f] - knot[0, f]
+        return NORMAL_SCORES[0] - OUTER_STEP * beyond(knot[0, f] - value, width)
+    left = knot[below - 1, f]
+    if below == TAIL_KNOTS:
+        return NORMAL_SCORES[below - 1] + OUTER_STEP * beyond(
+            value - left, left - knot[below - 2, f]
+        )
+    share = (value - left) / max(knot[below, f] - left, LEAST_WIDTH)
+    return (1.0 - share) * NORMAL_SCORES[below - 1] + share * NORMAL_SCORES[below]
+
+
+@compiled
+def beyond(distance, width):
+    """The distance beyond an outer knot in widths between knots, as a logarithm."""
+    return math.log(1.0 + min(distance / max(width, LEAST_WIDTH), LARGEST_VALUE))
+
+
+@compiled
+def value_of_score(knot, f, score):
+    """The value of feature f that has this normal score: the inverse of `normal_score`."""
+    above = 0
+    for k in range(TAIL_KNOTS):
+        above += NORMAL_SCORES[k] <= score
+    if above == 0:
+        width = knot[1, f] - knot[0, f]
+        return knot[0, f] - width * (math.exp((NORMAL_SCORES[0] - score) / OUTER_STEP) - 1.0)
+    left, low = knot[above - 1, f], NORMAL_SCORES[above - 1]
+    if above == TAIL_KNOTS:
+        width = left - knot[above - 2, f]
+        return left + width * (math.exp((score - low) / OUTER_STEP) - 1.0)
+    share = (score - low) / (NORMAL_SCORES[above] - low)
+    return left + share * (knot[above, f] - left)
+
+
+@compiled
+def bend_row(model, state):
+    """Overwrite the scaled row where features are bent."""
+    flags, bent = room_of(model).tails.bent, 0
+    for f in range(state.features):
+        bent += flags[f] > 0.0
+    if bent > 0:
+        write_bent(model, state)
+
+
+@compiled
+def write_bent(model, state):
+    """Write the normal scores of features that are bent into the scaled row."""
+    tails, desk = room_of(model).tails, desk_of(model)
+    raw, scaled, orientations = desk.raw, desk.scaled, desk.new_moments.orientation
+    for f in range(state.features):
+        if tails.bent[f] > 0.0:
+            score = normal_score(tails.knot, f, within(raw[f], LARGEST_VALUE))
+            score = score if score == score else 0.0  # another thread may be laying the knots
+            scaled[1 + f] = orientations[f] * within(score, CLIP)
+
+
+@compiled
+def learn_tails(model, state):
+    """Count the row in, which has been learned and stored, and lay knots when it is time."""
+    tails, raw = room_of(model).tails, desk_of(model).raw
+    ties, last, rate = tails.ties, tails.last, max(1.0 / (state.rounds + 1.0), TIES_RATE)
+    for f in range(state.features):
+        value = within(raw[f], LARGEST_VALUE)
+        ties[f] += rate * ((1.0 if value == last[f] else 0.0) - ties[f])
+        last[f] = value
+    new = state.rounds >= FIRST_JUDGEMENT and state.rounds & (state.rounds - 1) == 0
+    if new or state.rounds % KNOTS_REFRESH == 0:
+        lay_knots(model, state, new)
+
+
+@compiled
+def lay_knots(model, state, new):
+    """Lay the knots of features that are bent, and move the stored rows along; if `new`, of others that should be."""
+    tails, moments, n = room_of(model).tails, desk_of(model).new_moments, model.head.count
+    raw, in_order = model.buffer, model.row
+    for f in range(state.features):
+        orientation, bent = moments.orientation[f], tails.bent[f] > 0.0
+        may_be = new and orientation != 0.0 and tails.ties[f] < MOST_TIES
+        if n < JUDGED_ROWS or not (bent or may_be):
+            continue
+        stored, deviation = row_of(model.vectors, f), math.sqrt(max(moments.variance[f], 0.0))
+        for j in range(n):
+            score = orientation * stored[j]
+            linear = moments.mean[f] + deviation * score
+            raw[j] = within(value_of_score(tails.knot, f, score) if bent else linear, LARGEST_VALUE)
+        part = 2.0 * HEAVY * deviation_of(raw, n)
+        if not bent and not are_crowded(raw, n, part, model.logs):
+            continue
+        for j in range(n):
+            in_order[j] = raw[j]
+        shell_sort(in_order, n)
+        if (bent or quartiles_apart(in_order, n) < part) and are_apart(in_order, n):
+            for k in range(TAIL_KNOTS):
+                tails.knot[k, f] = quantile(in_order, n, share_below(k))
+            for j in range(n):
+                stored[j] = orientation * within(normal_score(tails.knot, f, raw[j]), CLIP)
+            tails.bent[f] = 1.0
+
+
+@compiled
+def deviation_of(values, n):
+    """The standard deviation of the first n values."""
+    total, squares = 0.0, 0.0
+    for j in range(n):
+        total += values[j]
+    for j in range(n):
+        squares += (values[j] - total / n) ** 2 / n
+    return math.sqrt(squares)
+
+
+@compiled
+def are_crowded(values, n, part, counts):
+    """Whether half of the values may lie within so small a part: then two neighbouring cells of this width hold them.
+    (Counting is cheaper than sorting, and mostly says no.)"""
+    counts[: CROWD_CELLS + 1] = 0.0
+    most, first = 0.0, values[0]
+    for j in range(n):
+        cell = within((values[j] - first) / max(part, LEAST_WIDTH), 0.5 * CROWD_CELLS - 1.0)
+        counts[int(cell + 0.5 * CROWD_CELLS if cell == cell else 0.0)] += 1.0  # NaN too has a place
+    for i in range(CROWD_CELLS):
+        most = max(most, counts[i] + counts[i + 1])
+    return most >= 0.5 * n - 2.0
+
+
+@compiled
+def quartiles_apart(in_order, n):
+    """The distance of the quartiles."""
+    return quantile(in_order, n, 0.75) - quantile(in_order, n, 0.25)
+
+
+@compiled
+def share_below(k):
+    """The share of rows that lie below knot k."""
+    return (k + 1.0) / (TAIL_KNOTS + 1.0)
+
+
+@compiled
+def are_apart(in_order, n):
+    """Whether no two knots coincide: between them a rounding error would be a jump."""
+    first, least = quantile(in_order, n, share_below(NONE)), np.inf
+    last = first
+    for k in range(1, TAIL_KNOTS):
+        knot = quantile(in_order, n, share_below(k))
+        least = min(least, knot - last)
+        last = knot
+    return least > KNOTS_APART * (last - first)
+
+
+@compiled
+def quantile(values, n, share):
+    """The quantile of n values in order: between two of them on a straight line."""
+    place = share * (n - 1)
+    left = min(np.int64(place), n - 2)
+    rest = place - left
+    return (1.0 - rest) * values[left] + rest * values[left + 1]
+
+
+@compiled
+def shell_sort(values, n):
+    """Sort n values in place, in Shell's way: short code for a step that is rare."""
+    gap = n // 2
+    while gap > 0:
+        for i in range(gap, n):
+            value, j = values[i], i
+            while j >= gap and values[j - gap] > value:
+                values[j] = values[j - gap]
+                j -= gap
+            values[j] = value
+        gap //= 2

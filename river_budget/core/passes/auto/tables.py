@@ -1,11 +1,11 @@
-"""What the automatic kernel learner keeps, and where.
+"""The tables of AutoKernel by name: which there are, their shapes, and how compiled code reads them.
 
 The specification of the learner has no paper; its symbols in these files:
 
     spec     here
     W1, W2   the first places of the memory are of recent rows, the others of rows that were hard
     s_if     model.vectors[f, i], scaled; alpha_qi,c  model.coefficients[3 (c - first) + q, i]
-    y_i      model.per_vector[TARGET, i]; whether it was hard, its weight, its arrival, its squared error beside it
+    y_i      memory.target[i]; whether it was hard, its weight, its arrival, its squared error beside it
     t        state.rounds: rows learned, which is also the version of the model
     m        exp(state.log_distance)
     v        state.residual: the temperature of the linear model of least squares
@@ -14,20 +14,30 @@ The specification of the learner has no paper; its symbols in these files:
 
 A feature takes part from the moment it varies: before that it is 0 in all scaled rows, whether it was known or not.
 
-Tables of fixed shapes lie in the room at the end of the block, and those of a moment on the desk at the end of
-the scratch space. The room begins with their directory: where each one starts, its rows, its columns.
+What a model has learned lies in the room at the end of its block: `room_of(model).mixer.weight[k]`. What follows from
+the row at hand lies on the desk, at the end of the scratch space: `desk_of(model).logs[k, c]`. The room begins with
+the directory of both: where each table starts, its rows, its columns. Compiled code reads the directory wherever
+a table is named, so name tables before a loop and not in it; rows of a table are found without it.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from collections import namedtuple
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, lower_getattr, models, register_model
+from numba.np import arrayobj
 
-from ...compiling.array_views import carver, f64_matrix, i64
+from ...compiling.array_views import address_of, carve, carver, compiled_as, f64, f64_matrix, i64
 from ...compiling.jit import compiled
+from ...compiling.model_type import MODEL
 from ...simd.registers import LANES
 
 _COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place")
@@ -41,120 +51,341 @@ STATE = np.dtype(
         [(name, "i8") for name in _COUNTS] + [(name, "f8") for name in _NUMBERS.split()],
     )
 )
-state_at = carver(STATE, 0)
+# What the latest prediction has found beside the tables of the desk, in model.note: the version of the model, plus one
+# as 0 is none; the number of neighbours; in regression the prediction, its spread, and its place in units of sy; in
+# classification the place among the knots of the calibration, the most probable class, its corrected probability.
+_FOUND = "version neighbours forecast spread level place top corrected"
+FOUND = np.dtype((np.record, [(name, "f8") for name in _FOUND.split()]))
+state_at, _found_at = carver(STATE, 0), carver(FOUND, 0)
+u64 = carver(np.uint64)
 
-EXPERTS = 11  # of them the last is the linear model of least squares, where there is one
-STRIDE = 16  # of tables with a column per expert
-MOST_SQUARED = 64  # features of that model: its cost is quadratic
-WIDTHS = 3  # of kernels
-TABLES, CELLS_EACH = 120, 128  # of random binning: tables per expert, cells per table
-DEPTHS = (5, 2)  # its experts: the largest number of features that a table looks at
-SLOTS = TABLES * sum(DEPTHS)
+N_EXPERTS = 11  # of them the last is the linear model of least squares, where there is one
+# the first of the experts of a kind, in classification and in regression
+BIN_EXPERTS, VOTE_EXPERTS, KERNEL_EXPERTS, SQUARES_EXPERT = np.array((3, 5, 7, 10))
+EXPERT_COLUMNS = 16  # of tables with a column per expert
+MOST_SQUARED = 64  # features of the model of least squares: its cost is quadratic
+KERNEL_WIDTHS = 3
+BIN_TABLES, CELLS_PER_TABLE = 120, 128  # of random binning, per expert
+BIN_DEPTHS = (5, 2)  # its experts: the largest number of features that a table looks at
+BIN_SLOTS = BIN_TABLES * sum(BIN_DEPTHS)
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
-KNOTS = 11  # of the calibration
+CALIBRATION_KNOTS = 11
 TAIL_KNOTS = 15  # of features with heavy tails
 
-# rows of model.per_vector
-TARGET, HARD, WEIGHT, ARRIVAL, SQUARED_ERROR = range(5)
-# tables of the room, and rows of some
-MOMENTS, METRIC, KEY, PRIOR, MIXER, CALIBRATION = np.arange(6)
-LINEAR, LINEAR_SUMS, LEAST_SQUARES, COVARIANCE, TAIL, SLOT, CELL = np.arange(6, 13)
-MEAN, VARIANCE, ORIENTATION = range(3)  # of MOMENTS
-METRIC_WEIGHT, METRIC_LOG, METRIC_SQUARES = range(3)  # of METRIC
-MIXER_WEIGHT, MIXER_LOSS, MIXER_CURVATURE = range(3)  # of MIXER; the curvature takes the rest
-MASS, EXCESS = range(2)  # of CALIBRATION
-BENT, TIES, LAST, KNOT = range(4)  # of TAIL; behind them the other knots
-SLOT_FEATURE, SLOT_DRAW, SLOT_SCALE, SLOT_SHIFT, SLOT_TURN = np.arange(5)  # of SLOT
-# tables of the desk, and rows of some
-RAW, ROW, NEW_MOMENTS, SHARES, LOGS = np.arange(13, 18)
-MIXTURE, HIT, NEAR, SOLVER, GAIN, SLOPE, SCORES = np.arange(18, 25)
-HIT_CELL, HIT_NUMBER, HIT_STEP = np.arange(3)  # of HIT
-NEAR_PLACE, NEAR_DISTANCE, NEAR_SHARE = range(3)  # of NEAR
-DIRECTORY = 3 * 25  # numbers
-ONLY = np.int64(0)  # the column where there is but one
+Sizes = namedtuple("Sizes", "width columns classes squared")
 
 
 def whole(n):
-    """Rounded up to whole vectors."""
+    """Rounded up to whole vectors: rows of linear models are filled up with zeros."""
     return (n + LANES - 1) // LANES * LANES
 
 
-def room_shapes(width: int, columns: int) -> Any:
-    """The shapes of the tables in the room; the compiled passes see rows of the last axis. Rows of linear models are
-    filled up with zeros to whole vectors."""
-    squared = whole(min(width, MOST_SQUARED) + 1)
-    return {
-        MOMENTS: (3, width),
-        METRIC: (3, width),
-        KEY: (1, width),  # bits from which the random numbers of a feature follow
-        PRIOR: (1, max(columns, 2)),
-        MIXER: (2 + STRIDE, STRIDE),
-        CALIBRATION: (2, 16),
-        LINEAR: (2 * columns, whole(width + 1)),  # two rates
-        LINEAR_SUMS: (2, whole(width + 1)),
-        LEAST_SQUARES: (columns, squared),
-        COVARIANCE: (squared, squared),
-        TAIL: (KNOT + TAIL_KNOTS, width),
-        SLOT: (5, SLOTS),
-        CELL: (len(DEPTHS) * TABLES, CELLS_EACH, columns + 1),  # weights, and a sum or visits
-    }
+# Every table: what compiled code sees, and its shape. A table of one row is seen as this row. Others have rows with
+# names, each with its kind; the last one may be a matrix, which is all rows from there on.
+_MOMENTS = {"mean": f64, "variance": f64, "orientation": f64}
+ROOM_TABLES: dict[str, Any] = {
+    "moments": (_MOMENTS, lambda s: (3, s.width)),
+    "metric": ({"weight": f64, "log": f64, "square": f64}, lambda s: (3, s.width)),
+    "keys": (u64, lambda s: (1, s.width)),  # from which the random numbers of a feature follow
+    "prior": (f64, lambda s: (1, s.classes)),
+    "mixer": (
+        {"weight": f64, "loss": f64, "curvature": f64_matrix},
+        lambda s: (2 + EXPERT_COLUMNS, EXPERT_COLUMNS),
+    ),
+    "calibration": ({"mass": f64, "excess": f64}, lambda s: (2, 16)),
+    "linear_weights": (f64_matrix, lambda s: (2 * s.columns, whole(s.width + 1))),  # two rates
+    "linear_sums": (f64_matrix, lambda s: (2, whole(s.width + 1))),
+    "least_squares": (f64_matrix, lambda s: (s.columns, s.squared)),
+    "covariance": (f64_matrix, lambda s: (s.squared, s.squared)),
+    "tails": (
+        {"bent": f64, "ties": f64, "last": f64, "knot": f64_matrix},
+        lambda s: (3 + TAIL_KNOTS, s.width),
+    ),
+    "slots": (
+        {"feature": u64, "draw": f64, "scale": f64, "shift": f64, "turn": f64},
+        lambda s: (5, BIN_SLOTS),
+    ),
+    # a weight per column, and a sum of squares or of visits
+    "bins": (f64_matrix, lambda s: (len(BIN_DEPTHS) * BIN_TABLES * CELLS_PER_TABLE, s.columns + 1)),
+}
+DESK_TABLES: dict[str, Any] = {
+    "raw": (f64, lambda s: (1, s.width)),
+    # 1, and then the features. (Slots that look at no feature yet look at the first.)
+    "scaled": (f64, lambda s: (1, whole(max(s.width, 1) + 1))),
+    "new_moments": (_MOMENTS, lambda s: (3, s.width)),
+    # a row per expert: scores, or what it adds to the mean; what it lacks; the shares of classes, their logarithms
+    "scores": (f64_matrix, lambda s: (EXPERT_COLUMNS, s.columns)),
+    "errors": (f64_matrix, lambda s: (EXPERT_COLUMNS, s.columns)),
+    "shares": (f64_matrix, lambda s: (EXPERT_COLUMNS, s.classes)),
+    "logs": (f64_matrix, lambda s: (EXPERT_COLUMNS, s.classes)),
+    "levels": (f64, lambda s: (1, EXPERT_COLUMNS)),  # in regression: opinions in units of sy
+    "mixture": ({"share": f64, "score": f64, "margin": f64}, lambda s: (3, s.classes)),
+    "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, len(BIN_DEPTHS) * BIN_TABLES)),
+    "near": ({"place": u64, "distance": f64, "share": f64}, lambda s: (3, ROUNDED_NEIGHBOURS)),
+    "solver": (
+        {"slope": f64, "curve": f64, "answer": f64, "triangle": f64_matrix},
+        lambda s: (3 + EXPERT_COLUMNS, EXPERT_COLUMNS),
+    ),
+    "gain": (f64, lambda s: (1, s.squared)),
+    "steps": (f64, lambda s: (1, whole(s.width + 1))),  # of linear models
+    "slope": (f64, lambda s: (1, whole(s.width))),  # of the metric
+}
+MEMORY_ROWS = dict.fromkeys(("target", "hard", "weight", "arrival", "squared_error"), f64)
+_NUMBER_OF = {name: k for k, name in enumerate(ROOM_TABLES | DESK_TABLES)}
+DIRECTORY = whole(3 * len(_NUMBER_OF))  # numbers
 
 
-def desk_shapes(width: int, columns: int) -> Any:
-    classes, squared = max(columns, 2), whole(min(width, MOST_SQUARED) + 1)
-    return {
-        RAW: (1, width),
-        ROW: (1, whole(max(width, 1) + 1)),  # slots that look at no feature yet look at the first
-        NEW_MOMENTS: (3, width),
-        SCORES: (STRIDE, columns),
-        SHARES: (STRIDE, classes),
-        LOGS: (STRIDE, classes),
-        MIXTURE: (3, classes),
-        HIT: (3, len(DEPTHS) * TABLES),
-        NEAR: (3, ROUNDED_NEIGHBOURS),
-        SOLVER: (STRIDE + 4, STRIDE),
-        GAIN: (2, squared),
-        SLOPE: (1, whole(width + 1)),
-    }
+def shapes_of(tables: dict[str, Any], width: int, columns: int) -> dict[str, tuple[int, int]]:
+    """(rows, columns) of each of these tables, in a model of this width."""
+    sizes = Sizes(width, columns, max(columns, 2), whole(min(width, MOST_SQUARED) + 1))
+    return {name: shape(sizes) for name, (_, shape) in tables.items()}
 
 
-def places(shapes: Any, start: int) -> Any:
+def _places(shapes: dict[str, tuple[int, int]], start: int) -> Any:
     """(directory entries, the end): tables one behind the other, each on a cache line."""
     found, end = {}, start
     for name, shape in shapes.items():
-        found[name] = (end, math.prod(shape[:-1]), shape[-1])
-        end += -(-math.prod(shape) // 8) * 8
+        found[name] = (end, *shape)
+        end += whole(math.prod(shape))
     return found, end
 
 
 @functools.lru_cache(64)
 def directory(width: int, columns: int) -> Any:
     """(the directory as an array, numbers in the room, numbers on the desk)"""
-    inside, room = places(room_shapes(width, columns), DIRECTORY)
-    beside, desk = places(desk_shapes(width, columns), 0)
-    entries = np.zeros((DIRECTORY // 3, 3), np.int64)
+    inside, room = _places(shapes_of(ROOM_TABLES, width, columns), DIRECTORY)
+    beside, desk = _places(shapes_of(DESK_TABLES, width, columns), 0)
+    entries = np.zeros(DIRECTORY, np.int64)
     for name, entry in (inside | beside).items():
-        entries[name] = entry
+        entries[3 * _NUMBER_OF[name] :][:3] = entry
     entries.setflags(write=False)  # as it is kept
     return entries, room, desk
 
 
-@compiled
-def kept(model, name):
-    """A table of the room."""
-    entries = i64(model.room, DIRECTORY)
-    return f64_matrix(
-        model.room + 8 * entries[3 * name], entries[3 * name + 1], entries[3 * name + 2]
-    )
+def place_in(name: str, width: int, columns: int) -> tuple[int, int, int]:
+    """(start, rows, columns) of a table in the room, or on the desk."""
+    start, rows, length = directory(width, columns)[0][3 * _NUMBER_OF[name] :][:3]
+    return int(start), int(rows), int(length)
 
 
-@compiled
-def noted(model, name):
-    """A table of the desk."""
-    entries = i64(model.room, DIRECTORY)
-    return f64_matrix(
-        model.heap + 8 * entries[3 * name], entries[3 * name + 1], entries[3 * name + 2]
+# Tables for Python
+
+
+def named_rows(rows: dict[str, Any], matrix: Any) -> Any:
+    """The rows of a table as attributes, and all of it as `whole`."""
+    found = SimpleNamespace(whole=matrix)
+    for k, (name, kind) in enumerate(rows.items()):
+        setattr(found, name, _part(kind, matrix, k))
+    return found
+
+
+def _part(kind: Any, matrix: Any, row: int) -> Any:
+    """A row of a table, or all from there on."""
+    shape = (matrix.shape[0] - row, matrix.shape[1])[2 - kind.kind.ndim :]
+    return kind.of_array(matrix, 8 * row * matrix.shape[1], shape)
+
+
+def named_tables(tables: dict[str, Any], matrix_of: Any) -> Any:
+    """Tables as attributes; `matrix_of` finds all numbers of one by its name."""
+    found = SimpleNamespace()
+    for name, (kind, _) in tables.items():
+        matrix = matrix_of(name)
+        part = named_rows(kind, matrix) if isinstance(kind, dict) else _part(kind, matrix, 0)
+        setattr(found, name, part)
+    return found
+
+
+def _tables_at(tables: Any, address: int, entries: int) -> Any:
+    def matrix_of(name: str) -> Any:
+        start, rows, columns = i64(entries, DIRECTORY)[3 * _NUMBER_OF[name] :][:3]
+        return f64_matrix(address + 8 * start, rows, columns)
+
+    return named_tables(tables, matrix_of)
+
+
+def room_of(model: Any) -> Any:
+    """What the model has learned."""
+    return _tables_at(ROOM_TABLES, model.room, model.room)
+
+
+def desk_of(model: Any) -> Any:
+    """What follows from the row at hand."""
+    return _tables_at(DESK_TABLES, model.heap, model.room)
+
+
+def memory_of(model: Any) -> Any:
+    """What is known of the stored rows beside their features."""
+    return named_rows(MEMORY_ROWS, model.per_vector)
+
+
+def found_of(model: Any) -> Any:
+    """What the latest prediction has found beside the tables of the desk."""
+    return _found_at(address_of(model.note))
+
+
+# The same for compiled code
+
+
+class _Named(types.Type):
+    """numba's type of something whose parts have names."""
+
+    def __init__(self, name: str, parts: dict[str, Any]):
+        super().__init__(name=f"AutoKernel's {name}")
+        self.parts = parts
+
+
+class _Rows(_Named):
+    """A table whose rows have names: its address and shape."""
+
+
+class _Tables(_Named):
+    """The room or the desk: the address of its first table, and that of the directory."""
+
+
+@infer_getattr
+class _Parts(AttributeTemplate):  # type: ignore[misc]
+    key = _Named
+
+    def generic_resolve(self, named, name):
+        return named.parts.get(name)
+
+
+def _register(kind: Any, *words: str) -> None:
+    """Values of this type are so many machine words."""
+
+    @register_model(kind)
+    class Words(models.StructModel):  # type: ignore[misc]
+        def __init__(self, manager: Any, kind: Any) -> None:
+            super().__init__(manager, kind, [(word, types.intp) for word in words])
+
+
+_register(_Rows, "address", "rows", "columns")
+_register(_Tables, "address", "entries")
+
+
+def _struct(context: Any, builder: Any, kind: Any, fields: Any) -> Any:
+    """A value with these fields. (Quicker to generate than by numba's helpers, and there are hundreds.)"""
+    model = context.data_model_manager[kind]
+    value = ir.Constant(model.get_value_type(), ir.Undefined)
+    for name, field in fields.items():
+        value = builder.insert_value(value, field, model.get_field_position(name))
+    return value
+
+
+def _rows(context: Any, builder: Any, kind: Any, address: Any, rows: Any, columns: Any) -> Any:
+    """The table at an address."""
+    return _struct(context, builder, kind, {"address": address, "rows": rows, "columns": columns})
+
+
+def _view(context: Any, builder: Any, kind: Any, table: Any, row: int) -> Any:
+    """A row of the table at an address, or all rows from there on."""
+    address, rows, columns = table
+    size, matrix = columns.type(8), kind.ndim == 2
+    line = builder.mul(columns, size)
+    if row > 0:
+        address = builder.add(address, builder.mul(line, line.type(row)))
+        rows = builder.sub(rows, rows.type(row))
+    model = context.data_model_manager[kind]
+    data, *owners = (
+        context.get_value_type(model.get_member_fe_type(name))
+        for name in ("data", "meminfo", "parent")
     )
+    fields = {
+        "meminfo": owners[0](None),
+        "parent": owners[1](None),
+        "nitems": builder.mul(rows, columns) if matrix else columns,
+        "itemsize": size,
+        "data": builder.inttoptr(address, data),
+        "shape": cgutils.pack_array(builder, [rows, columns] if matrix else [columns]),
+        "strides": cgutils.pack_array(builder, [line, size] if matrix else [size]),
+    }
+    return _struct(context, builder, kind, fields)
+
+
+def _rows_type(name: str, rows: dict[str, Any]) -> Any:
+    """The type of a table whose rows have names, for which compiled code is told how to find them."""
+    found = _Rows(name, {row: kind.kind for row, kind in rows.items()})
+
+    def give(row: str, k: int) -> None:
+        @lower_getattr(found, row)
+        def generate(context, builder, kind, value):
+            place = [builder.extract_value(value, i) for i in range(3)]
+            return _view(context, builder, kind.parts[row], place, k)
+
+    for k, row in enumerate(rows):
+        give(row, k)
+    return found
+
+
+def _tables_type(name: str, tables: dict[str, Any]) -> Any:
+    """The type of the room or of the desk, for which compiled code is told how to find the tables."""
+    parts = {
+        table: _rows_type(f"{name}.{table}", kind) if isinstance(kind, dict) else kind.kind
+        for table, (kind, _) in tables.items()
+    }
+    found = _Tables(name, parts)
+
+    def give(table: str) -> None:
+        @lower_getattr(found, table)
+        def generate(context, builder, kind, value):
+            word = context.get_value_type(types.intp)
+            first, entries = (builder.extract_value(value, i) for i in range(2))
+            entries = builder.inttoptr(entries, word.as_pointer())
+            start, rows, columns = (
+                builder.load(builder.gep(entries, [word(3 * _NUMBER_OF[table] + k)]))
+                for k in range(3)
+            )
+            address = builder.add(first, builder.mul(start, word(8)))
+            part = kind.parts[table]
+            if isinstance(part, _Rows):
+                return _rows(context, builder, part, address, rows, columns)
+            return _view(context, builder, part, (address, rows, columns), 0)
+
+    for table in tables:
+        give(table)
+    return found
+
+
+def _attribute(context: Any, builder: Any, model: Any, name: str) -> Any:
+    """model.name"""
+    return context.get_getattr(MODEL, name)(context, builder, MODEL, model, name)
+
+
+def _compiled_tables(function: Any, kind: Any, start: str) -> None:
+    """Say what compiled code does for `room_of` and `desk_of`."""
+
+    @compiled_as(function, kind, MODEL)
+    def generate(context, builder, signature, args):
+        address = _attribute(context, builder, args[0], start)
+        entries = _attribute(context, builder, args[0], "room") if start != "room" else address
+        return _struct(context, builder, kind, {"address": address, "entries": entries})
+
+
+_compiled_tables(room_of, _tables_type("room", ROOM_TABLES), "room")
+_compiled_tables(desk_of, _tables_type("desk", DESK_TABLES), "heap")
+_MEMORY = _rows_type("memory", MEMORY_ROWS)
+
+
+def _array_of(context: Any, builder: Any, kind: Any, model: Any, name: str) -> Any:
+    """(the address of an array of the model, its shape)"""
+    array = arrayobj.make_array(kind)(context, builder, _attribute(context, builder, model, name))
+    address = builder.ptrtoint(array.data, context.get_value_type(types.intp))
+    return address, cgutils.unpack_tuple(builder, array.shape)
+
+
+@compiled_as(memory_of, _MEMORY, MODEL)
+def _memory_of(context, builder, signature, args):
+    address, shape = _array_of(context, builder, f64_matrix.kind, args[0], "per_vector")
+    return _rows(context, builder, _MEMORY, address, *shape)
+
+
+@compiled_as(found_of, _found_at.kind, MODEL)
+def _found_of(context, builder, signature, args):
+    address, _ = _array_of(context, builder, f64.kind, args[0], "note")
+    return carve(context, builder, _found_at.kind, address, ())
+
+
+# Lengths
 
 
 @compiled
@@ -166,4 +397,4 @@ def whole_row(state):
 @compiled
 def columns_of(model):
     """C': how many columns of coefficients there are for each width, and of weights for each feature."""
-    return kept(model, LEAST_SQUARES).shape[0]
+    return room_of(model).least_squares.shape[0]

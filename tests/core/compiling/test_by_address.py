@@ -1,0 +1,224 @@
+"""Functions that passes share (core/compiling/by_address.py): compiled when a model comes that needs them, and not before."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from models import MODELS, TRANSFORMERS, learned, stream_for
+from optional import needs_compiler
+from river import base
+
+import river_budget as rb
+from river_budget.core.block import blocks
+from river_budget.core.compiling import by_address, plain
+from river_budget.core.compiling.needs import Need
+from river_budget.core.expansion.scoring import score_together
+from river_budget.kernels import RBF, Laplacian, Linear
+
+pytestmark = needs_compiler  # else nothing is compiled, and all is at hand
+
+PLAIN = Need.EXAMPLES | Need.PRODUCTS | Need.KERNEL
+READY = """
+import json
+import river_budget as rb
+from river_budget.core.compiling import by_address
+{code}
+print(json.dumps(int(by_address.ready)))
+"""
+
+
+def ready_after(code):
+    """What is ready in a new process after this."""
+    command = [sys.executable, "-W", "ignore", "-c", READY.format(code=code)]
+    run = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+    assert run.returncode == 0, run.stderr
+    return Need(json.loads(run.stdout))
+
+
+def made_ready(code, monkeypatch):
+    """The same as if this process had begun just now."""
+    with monkeypatch.context() as patch:
+        patch.setattr(by_address, "ready", 0)
+        exec(code, {"rb": rb, "np": np})
+        return Need(by_address.ready)
+
+
+@pytest.mark.parametrize(
+    ("code", "needs"),
+    [
+        ("rb.RBPClassifier()", Need(0)),
+        ("rb.RBPClassifier().learn_one({'a': 1.0}, True)", PLAIN),
+        ("rb.FOGDClassifier().learn_one({'a': 1.0}, True)", Need.EXAMPLES | Need.PRODUCTS),
+        (
+            "m = rb.PolynomialCountSketch(); m.learn_one({'a': 1.0}); m.transform_one({'a': 1.0})",
+            Need.EXAMPLES,
+        ),
+        (
+            "rb.AutoKernelRegressor().learn_one({'a': 1.0}, 1.0)",
+            Need.AUTO | Need.AUTO_NUMBERS,
+        ),
+        (
+            "rb.RBPClassifier(kernel=rb.kernels.Laplacian()).learn_one({'a': 1.0}, True)",
+            PLAIN | Need.OTHER_KERNELS,
+        ),
+        (
+            "m = rb.RBPClassifier()\nfor y in 'abc': m.learn_one({'a': 1.0}, y)",
+            PLAIN | Need.CLASSES,
+        ),
+        (
+            "m = rb.FOGDClassifier()\nfor y in 'abc': m.learn_one({'a': 1.0}, y)",
+            Need.EXAMPLES | Need.PRODUCTS | Need.CLASSES,
+        ),
+        (
+            "m = rb.RBPClassifier()\nm.learn_one({'a': 1.0, 'b': 1.0}, True)\nm.learn_one({'a': 1.0}, True)",
+            PLAIN | Need.LISTED_EXAMPLES | Need.NAMES,
+        ),
+    ],
+)
+def test_what_models_need_is_made_ready_and_nothing_else(code, needs, monkeypatch):
+    assert made_ready(code, monkeypatch) == needs
+
+
+@pytest.mark.parametrize(
+    ("code", "needs"),
+    [("", Need(0)), ("rb.RBPClassifier(5).learn_one({'a': 1.0}, True)", PLAIN)],
+)
+def test_a_process_begins_with_nothing(code, needs):
+    assert ready_after(code) == needs
+
+
+def test_scoring_many_examples_together_is_compiled_for_many_examples(monkeypatch):
+    begin = "m = rb.RBPClassifier(); m.learn_many(np.ones((1, 1)), [True]); m.predict_many(np.ones(({}, 1)))"
+    assert made_ready(begin.format(8), monkeypatch) == PLAIN
+    assert made_ready(begin.format(100), monkeypatch) == PLAIN | Need.TOGETHER
+
+
+def test_together_or_one_by_one_examples_get_the_same_scores(monkeypatch):
+    model = learned(rb.BSGDClassifier(5), 40)
+    (block, rows, n), found = (model.block, np.random.default_rng(0).normal(size=(102, 3)), 1), []
+    rows = np.ascontiguousarray(rows[:, : len(model.features)])
+    by_address.make_ready(Need.TOGETHER)
+    (cell,) = (c for f, _, c in by_address._functions[Need.TOGETHER] if f.py_func is score_together)
+    for address in (cell.value, 0):  # as if it were not compiled
+        monkeypatch.setattr(cell, "value", address)
+        found.append(model._scores_by(block, rows, n)[0])
+        monkeypatch.undo()
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_needs_of_a_block_follow_from_its_header(model):
+    model = learned(model.clone(), 30)
+    needs = Need(int(blocks.views(model.block).head.needs))
+    head = blocks.views(model.block).head
+    assert needs & type(model).needs == type(model).needs
+    if not needs & Need.KERNEL:
+        return
+    assert bool(needs & Need.OTHER_KERNELS) == (not isinstance(model.kernel_in_use, RBF))
+    assert bool(needs & Need.CLASSES) == (head.task == 1)
+    assert bool(needs & Need.LISTS) == (head.slots > 0)
+    assert bool(needs & Need.HEAVY) == (head.heavy > 0)
+    x, _ = stream_for(model, 1)[0]
+    model.predict_one(x)
+    assert by_address.ready & needs == needs
+
+
+def test_lists_and_what_no_longer_is_one_are_needs_of_the_moment():
+    block = blocks.allocate(width=3, capacity=8, outputs=1, needs=PLAIN, slots=10, heavy=1)
+    assert blocks.views(block).head.needs == PLAIN | Need.LISTS | Need.HEAVY
+    table = blocks.resized(block, slots=0, heavy=0)
+    assert blocks.views(table).head.needs == PLAIN
+
+
+def test_kernels_that_are_not_gaussian_need_their_functions():
+    for kernel in (RBF(), Laplacian(), Linear()):
+        model = rb.KernelPerceptronClassifier(kernel)
+        model.learn_one({"a": 1.0}, True)
+        needs = int(blocks.views(model.block).head.needs)
+        assert bool(needs & Need.OTHER_KERNELS) == (not isinstance(kernel, RBF))
+
+
+@pytest.fixture
+def called_too_early(monkeypatch):
+    """The names of shared functions that are called in this test and are not ready: here it is as if this process had
+    begun just now, and instead of a crash there is a note."""
+    found, traps = [], []
+    for need, some in by_address._functions.items():
+        for function, _, cell in some:
+            if need == Need.TOGETHER:  # passes ask for these before they call them
+                monkeypatch.setattr(cell, "value", 0)
+                continue
+            name = function.py_func.__name__
+            trap = ctypes.CFUNCTYPE(ctypes.c_int)(lambda name=name: found.append(name) or 0)
+            traps.append(trap)  # alive as long as somebody may call it
+            monkeypatch.setattr(cell, "value", ctypes.cast(trap, ctypes.c_void_p).value)
+    monkeypatch.setattr(by_address, "ready", 0)
+    return found
+
+
+@pytest.mark.parametrize("model", MODELS + TRANSFORMERS)
+@pytest.mark.filterwarnings("ignore::river_budget.StreamWarning")
+def test_no_pass_calls_what_is_not_ready(model, called_too_early):
+    """In a process whose first model this is."""
+    model, X = model.clone(), np.random.default_rng(0).normal(size=(70, 4))
+    if isinstance(model, base.Transformer):
+        for x in [*map(dict, map(enumerate, X.tolist())), {"a": 1.0}, {1: 1.0}]:
+            model.learn_one(x)
+            model.transform_one(x)
+        assert called_too_early == []
+        return
+    for x, y in stream_for(model, 60):
+        model.predict_one(x)
+        model.learn_one(x, y)
+    for n in range(60):
+        names = {f"w{n * i % 97}": 1.0 for i in range(1, 4)}
+        model.predict_one(names)
+        model.learn_one(names, y)
+    if hasattr(model, "budget") and model.budget is not None:
+        model.mutate({"budget": 3})
+    many = model.clone()
+    y = X[:, 0] if isinstance(model, base.Regressor) else X[:, 0] > 0.0
+    many.learn_many(X, y)
+    many.predict_many(X)
+    assert called_too_early == []
+
+
+@pytest.mark.skipif(plain.PLAIN, reason="a numba.cfunc has one signature")
+def test_every_shared_function_is_compiled_for_its_types_only():
+    by_address.make_ready(sum(Need))
+    for function, arguments in by_address.functions(sum(Need)):
+        assert list(function.overloads) == [arguments], function.py_func.__name__
+
+
+def test_a_shared_function_stays_where_it_is_when_it_is_made_ready_again(monkeypatch):
+    """It is not compiled anew, in either way of compiling."""
+    by_address.make_ready(Need.EXAMPLES)
+    cells = [cell for _, _, cell in by_address._functions[Need.EXAMPLES]]
+    before = [cell.value for cell in cells]
+    monkeypatch.setattr(by_address, "ready", 0)
+    by_address.make_ready(Need.EXAMPLES)
+    assert [cell.value for cell in cells] == before
+    assert all(before)
+
+
+def test_an_interrupted_compilation_is_taken_up_again(monkeypatch):
+    ready, compiled = by_address.ready, by_address._compiled
+    monkeypatch.setattr(by_address, "ready", 0)
+
+    def interrupted(function, signature):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(by_address, "_compiled", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        by_address.make_ready(Need.EXAMPLES)
+    assert by_address.ready == 0
+    monkeypatch.setattr(by_address, "_compiled", compiled)
+    by_address.make_ready(Need.EXAMPLES)
+    assert by_address.ready == Need.EXAMPLES
+    monkeypatch.setattr(by_address, "ready", ready)

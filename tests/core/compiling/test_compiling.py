@@ -1,0 +1,151 @@
+"""How functions are compiled: core/compiling/numba_pipeline.py. That it gives what numba's own way gives, core/compiling/test_start.py says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+from optional import needs_compiler
+
+from river_budget.core.compiling.jit import compiled
+from river_budget.core.compiling.plain import PLAIN
+
+if PLAIN:
+    pytest.skip("RIVER_BUDGET_PLAIN is set: numba compiles its own way", allow_module_level=True)
+
+from river_budget.core.compiling import numba_pipeline
+
+pytestmark = needs_compiler  # with NUMBA_DISABLE_JIT there is no pipeline
+
+
+WATCHED = """
+import gc, json, sys, threading
+import river_budget as rb
+from llvmlite.binding import ffi
+
+def state():
+    callbacks = ffi.lib._lock._cblist
+    return gc.isenabled(), gc.get_threshold(), id(callbacks), *map(id, callbacks)
+
+def watch():
+    while not done.wait(0.001):
+        seen.append(state())
+
+gc.set_threshold(701, 12, 13)  # of this program, and not Python's own
+before, seen, done = state(), [], threading.Event()
+watcher = threading.Thread(target=watch)
+watcher.start()
+rb.RBPClassifier(5).learn_one({"a": 1.0}, True)
+done.set()
+watcher.join()
+print(json.dumps([len(seen), sum(found != before for found in seen), len(before) - 3]))
+"""
+
+
+def test_compiling_leaves_the_garbage_collector_and_the_lock_of_the_process_alone(tmp_path):
+    """As another thread sees them while a model compiles for the first time."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-W", "ignore", "-c", WATCHED]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    looks, different, callbacks = json.loads(run.stdout)
+    assert list(tmp_path.rglob("*.nbi"))  # something was compiled
+    assert looks > 50
+    assert different == 0
+    assert callbacks > 0  # numba's own
+
+
+def in_the_package(function):
+    """As if it were one of the package, where steps are left out."""
+    function.__module__ = numba_pipeline.__name__
+    return function
+
+
+@compiled(inlined=True)
+@in_the_package
+def inner(x, kind):
+    if kind == 1:
+        return x + 1.0
+    return x.something_that_numbers_lack
+
+
+@compiled(inlined=True)
+@in_the_package
+def outer(x, kind):
+    return 2.0 * inner(x, kind) + inner(x, kind)
+
+
+@compiled(called_from_python=True)
+@in_the_package
+def with_a_constant(x):
+    return outer(x, 1)
+
+
+@compiled(called_from_python=True)
+def of_somebody_else(x):
+    return outer(x, 1)
+
+
+def test_branches_that_a_constant_rules_out_are_dropped_two_functions_down():
+    assert with_a_constant(2.0) == of_somebody_else(2.0) == 9.0
+
+
+@compiled(called_from_python=True)
+def with_all_that_numba_knows(numbers):
+    if numbers[0] < 0.0:
+        raise ValueError("below 0", numbers[0])
+    twice = [2.0 * x for x in numbers]
+    return (lambda x: x + twice[0])(numbers[0]) + (numbers * numbers + 1.0).sum()
+
+
+def test_a_pass_of_ones_own_may_contain_what_those_of_the_package_do_not():
+    assert with_all_that_numba_knows(np.array([1.0, 2.0])) == 3.0 + 7.0
+    with pytest.raises(ValueError, match="below 0"):
+        with_all_that_numba_knows(np.array([-1.0]))
+
+
+@compiled
+@in_the_package
+def sum_of(numbers):
+    total = 0.0
+    for i in range(numbers.shape[0]):
+        total += numbers[i]
+    return total
+
+
+@compiled(called_from_python=True)
+@in_the_package
+def sums_of(numbers, others):
+    """The same operations as in sum_of, on the same and on other types."""
+    total = sum_of(numbers) + sum_of(others)
+    for i in range(others.shape[0]):
+        total += numbers[0] * others[i]
+    return total
+
+
+def test_what_is_remembered_of_an_operation_is_for_its_types():
+    numbers = np.array([0.5, 0.25])
+    for others in (np.array([1, 2]), np.array([1.5, 2.0]), np.array([1, 2], np.float32)):
+        assert sums_of(numbers, others) == 0.75 + others.sum() + 0.5 * others.sum()
+
+
+def test_loops_are_as_wide_as_the_registers():
+    plain = numba.njit(lambda x: x + 1.0)
+    ours = numba.njit(lambda x: x + 1.0, pipeline_class=numba_pipeline.Compiler)
+    for function, expected in ((plain, False), (ours, True)):
+        assert function(1.0) == 2.0
+        (code,) = function.inspect_llvm().values()
+        assert ("prefer-vector-width" in code) == expected
+
+
+def test_steps_are_left_out_of_functions_of_the_package_only():
+    def of_somebody_else(x):
+        return (lambda z: z + 1.0)(x)
+
+    assert numba.njit(of_somebody_else, pipeline_class=numba_pipeline.Compiler)(2.0) == 3.0
+    with pytest.raises(numba.core.errors.NumbaError):
+        numba.njit(in_the_package(of_somebody_else), pipeline_class=numba_pipeline.Compiler)(2.0)

@@ -1,0 +1,101 @@
+"""RIVER_BUDGET_PLAIN=1 (core/compiling/plain.py): public parts of numba and CPython only, and the same results to the bit."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+
+import pytest
+from bits import TABLE
+from folders import ROOT, SUPPORT
+from optional import needs_compiler
+
+from river_budget.core.compiling.plain import VARIABLE
+
+PACKAGE = ROOT / "river_budget"
+PRIVATE = {"numba_pipeline", "linking", "cache"}  # the files of core that need private parts
+
+FEW = [
+    "BSGD-cascade",  # merging, where the last digit decides on partners
+    "RBP-float32",
+    "Forgetron-polynomial",
+    "Projectron++",
+    "BSGD-R-project",
+    "SBP",
+    "FOGD-laplacian",
+    "NOGD-mean",
+    "Sketch-3",
+]
+ALL = [*TABLE, "KernelOneClassSVM"]
+
+
+def run(arguments, **variables):
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
+    command = [sys.executable, "-W", "ignore", *arguments]
+    done = subprocess.run(command, env=environment | variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "names", [FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=["few", "all"]
+)
+def test_plain_models_learn_the_same_bits_and_leave_nothing_on_disk(names, tmp_path):
+    arguments = [str(SUPPORT / "bits.py"), *names]
+    plain = run(arguments, **{VARIABLE: "1", "NUMBA_CACHE_DIR": str(tmp_path)})
+    assert [line.split()[0] for line in plain] == names
+    assert plain == run(arguments)
+    assert not list(tmp_path.rglob("*.nb*"))
+
+
+LOADED = """
+import sys
+import river_budget as rb
+print(*(name.rpartition(".")[2] for name in sys.modules if name.startswith("river_budget.core.")))
+"""
+
+
+@pytest.mark.parametrize(("value", "plain"), [("1", True), ("0", False), ("", False)])
+def test_the_switch_keeps_out_the_files_that_need_private_parts(value, plain):
+    (loaded,) = run(["-c", LOADED], **{VARIABLE: value})
+    assert PRIVATE & set(loaded.split()) == (set() if plain else PRIVATE)
+
+
+OFFERED = {  # by numba to authors of extensions and to those who listen: what core/compiling/plain.py says remains
+    "numba": None,
+    "numba.extending": None,
+    "numba.core": {"cgutils", "config", "errors", "event", "types"},
+    "numba.core.errors": None,
+    "numba.core.typing.templates": {"AttributeTemplate"},
+    "numba.np": {"arrayobj"},
+}
+
+
+def imports_of_numba(path):
+    """(module, name) for all that a file takes from numba."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numba":
+            yield from ((node.module, alias.name) for alias in node.names)
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.startswith("numba."):
+                    yield alias.name, "*"
+
+
+def test_all_other_files_import_from_numba_what_is_offered():
+    taken = {
+        (path.name, module, name)
+        for path in PACKAGE.rglob("*.py")
+        if path.stem not in PRIVATE and "experiments" not in path.parts
+        for module, name in imports_of_numba(path)
+    }
+    assert taken
+    refused = {
+        (file, module, name)
+        for file, module, name in taken
+        if module not in OFFERED or name not in (OFFERED[module] or {name})
+    }
+    assert not refused

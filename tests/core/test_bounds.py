@@ -1,0 +1,241 @@
+"""No pass writes outside the memory that it was given, and none takes anything from what it finds there."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import scipy.sparse
+from guarded import no_idle_workspaces
+from models import may_be_unlimited, two_classes_only
+from optional import pandas as pd
+from river import base
+from saved_models import ALL, file_of
+from streams import LABELS
+
+import river_budget as rb
+from river_budget.core.block import blocks, layout
+from river_budget.distributed import KeyedModels
+from river_budget.kernels import RBF
+from river_budget.model.calls import calls
+from river_budget.model.expansions.expansion import GROWTH_FACTOR
+from river_budget.model.inputs.targets import _ONES
+
+GUARD = 4096  # bytes before and behind
+CANARY = 0xA5
+SHAPES = (
+    (1, 0),
+    (1, 3),
+    (2, 1),
+    (7, 4),
+    (8, 9),
+    (9, 5),
+    (16, 0),
+    (17, 8),
+    (70, 1),
+)  # vectors, features
+
+
+@pytest.fixture
+def arrays(monkeypatch):
+    """Blocks and scratch spaces from here on: (all bytes, where the array begins, where it ends)."""
+    made = []
+
+    def zeros(nbytes):
+        raw = np.full(nbytes + 2 * GUARD + 64, CANARY, np.uint8)
+        start = GUARD + -(raw.ctypes.data + GUARD) % 64
+        raw[start : start + nbytes] = 0
+        made.append((raw, start, start + nbytes))
+        return raw[start : start + nbytes]
+
+    monkeypatch.setattr(blocks, "zeros", zeros)
+    no_idle_workspaces(monkeypatch)
+    return made
+
+
+def assert_untouched(arrays):
+    assert arrays
+    for raw, start, end in arrays:
+        assert (raw[:start] == CANARY).all(), f"written before an array of {end - start} bytes"
+        assert (raw[end:] == CANARY).all(), f"written behind an array of {end - start} bytes"
+    arrays.clear()
+
+
+def batch(model, n, width, rng):
+    """Rows, some of them equal, zero or far away, and targets where the model takes some."""
+    X = rng.normal(size=(n, width)) * rng.choice([0.0, 1.0, 1.0, 1e3], size=(n, 1))
+    X[n // 2 :: 5] = X[: len(X[n // 2 :: 5])]
+    if isinstance(model, base.Regressor):
+        return X, rng.normal(size=n)
+    if not isinstance(model, base.Classifier):
+        return (X,)
+    if model.classes is not None:
+        return X, [model.classes[i] for i in rng.integers(len(model.classes), size=n)]
+    labels = LABELS[:2] if two_classes_only(model) else range(20)
+    return X, [labels[i] for i in rng.integers(len(labels), size=n)]
+
+
+def of_size(model, number):
+    """A clone with room for so many vectors."""
+    if getattr(model, "rank", None) is not None:
+        return model.clone({"budget": max(number, model.rank)})
+    for name in ("budget", "window"):
+        if getattr(model, name, None) is not None:
+            return model.clone({name: number})
+    return model.clone()
+
+
+def examples(X, *targets):
+    return zip((dict(enumerate(row)) for row in X.tolist()), *targets, strict=True)
+
+
+def live(model, width, rng):
+    """All that a user can have a model do, with rows of this width and then wider ones."""
+    model.learn_many(*batch(model, 40, width, rng))
+    for arguments in examples(*batch(model, 10, width + 2, rng)):
+        model.learn_one(*arguments)
+    model.learn_many(*batch(model, 30, width + 3, rng))
+    X = batch(model, 5, width + 5, rng)[0]
+    for x in examples(X):
+        (model.transform_one if hasattr(model, "transform_one") else model.decision_function_one)(
+            *x
+        )
+    if hasattr(model, "predict_many"):
+        model.predict_many(X)
+    if hasattr(model, "refine"):
+        model.refine(3)
+        model.learn_many(*batch(model, 10, width, rng))
+
+
+def change(model):
+    """A smaller and a larger budget."""
+    for name in ("budget", "window"):
+        size = getattr(model, name, None)
+        if size is not None and name in model._mutable_attributes and not hasattr(model, "rank"):
+            model.mutate({name: max(size // 2, 1)})
+            model.mutate({name: 2 * size})
+            if name == "budget" and may_be_unlimited(model):
+                model.mutate({name: None})
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_nothing_is_written_beside_blocks_and_scratch_space(model, arrays):
+    rng = np.random.default_rng(0)
+    for number, width in SHAPES:
+        one, other = (of_size(model, number) for _ in range(2))
+        live(one, width, rng)
+        if not (hasattr(one, "transform_one") or one.no_sum):
+            other.entropy = one.entropy
+            live(other, width, rng)
+            live(rb.merge([one, other], budget=getattr(one, "budget", None) and 5), width, rng)
+        change(one)
+        live(one, width, rng)
+        assert_untouched(arrays)
+
+
+def documents(n, rng):
+    """Names that come and go, and as many targets."""
+    for i in range(n):
+        words = rng.choice(np.arange(4 * i, 4 * i + 300), 12, replace=False)
+        yield {f"word {word}": 1.0 + word % 3 for word in words.tolist()}, bool(words[0] % 2)
+
+
+def read(model, rng):
+    """Documents, one by one and as a matrix."""
+    for x, y in documents(150, rng):
+        model.learn_one(*((x, y) if hasattr(model, "predict_one") else (x,)))
+    matrix = scipy.sparse.random_array((60, 500), density=0.02, rng=rng, format="csr")
+    model.learn_many(
+        *((matrix, np.arange(60) % 2 == 0) if hasattr(model, "predict_one") else (matrix,))
+    )
+
+
+@pytest.mark.parametrize(
+    "lived", [lambda model, rng: live(model, 3, rng), read], ids=["rows", "documents"]
+)
+@pytest.mark.parametrize("model", ALL)
+def test_what_lies_in_scratch_space_makes_no_difference(model, lived, monkeypatch):
+    """It is handed on from call to call as it is, but for its first rows."""
+    rng = np.random.default_rng(1)
+    first = model.clone()
+    second = copy.deepcopy(first)
+    clean = blocks.scratch_for
+
+    def dirty(block):
+        scratch = clean(block)
+        scratch[layout.WIPED_BYTES :] = 0xFF  # NaN as a number, -1 as a place
+        return scratch
+
+    lived(first, copy.deepcopy(rng))
+    no_idle_workspaces(monkeypatch)
+    monkeypatch.setattr(blocks, "scratch_for", dirty)
+    lived(second, rng)
+    assert file_of(first) == file_of(second)
+
+
+def test_calls_of_any_models_may_follow_each_other_in_one_workspace(monkeypatch):
+    """Few rows are learned in the workspace of the call before, whosever that was."""
+    models = [model.values[0] for model in ALL if not hasattr(model.values[0], "transform_one")]
+
+    def in_turns():
+        rng = np.random.default_rng(2)
+        grown = [of_size(model, number) for model in models for number in (1, 16)]
+        for model in grown:
+            model.entropy = 5
+        for width in (3, 1, 7, 40):
+            for model in grown:
+                given = batch(model, int(rng.integers(1, 12)), width, rng)
+                model.learn_many(*given)
+                if hasattr(model, "predict_many"):
+                    model.predict_many(given[0][:2])
+        return [file_of(model) for model in grown]
+
+    monkeypatch.setattr(calls, "_idle", [])
+    shared = in_turns()
+    assert len(calls._idle) == 1
+    assert calls._idle[0].block is None  # no model is kept alive
+    no_idle_workspaces(monkeypatch)
+    assert in_turns() == shared
+    assert (_ONES == 1.0).all()  # which all calls without weights share
+
+
+def test_large_workspaces_are_not_kept(monkeypatch):
+    monkeypatch.setattr(calls, "_idle", [])
+    wide, long, few = (rb.BSGDClassifier(5, RBF(0.5)) for _ in range(3))
+    wide.learn_many(np.ones((3, 20000)), [True, False, True])
+    assert not calls._idle
+    long.learn_many(np.random.default_rng(0).normal(size=(3000, 50)), np.arange(3000) % 2 == 0)
+    (kept,) = calls._idle
+    assert kept.size <= calls.KEPT_BYTES
+    assert kept.desk is None
+    few.learn_many(np.ones((3, 50)), [True, False, True])
+    assert calls._idle == [kept]
+    assert kept.desk.space.nbytes <= calls.KEPT_BYTES
+
+
+def widths_of_equal_blocks(model):
+    """The features of a young model and of one that has grown twice, whose blocks have equally many bytes."""
+    first = model.capacity_for(0)
+    last = blocks.columns_for(GROWTH_FACTOR * blocks.columns_for(GROWTH_FACTOR * first))
+    for wide in range(1, 400):
+        young = model.header_fields(wide) | {"width": wide, "capacity": first}
+        for long in range(1, wide):
+            grown = model.header_fields(long) | {"width": long, "capacity": last}
+            if blocks.block_size(young) == blocks.block_size(grown):
+                assert blocks.scratch_size(young) < blocks.scratch_size(grown)
+                return wide, long
+    raise AssertionError("no such blocks")
+
+
+def test_models_of_one_size_do_not_share_scratch_space_that_is_too_small_for_one(arrays):
+    """A shard of models per key has one scratch space for all calls that need equally much."""
+    model = rb.SBPClassifier(2000, RBF(0.5), fit_bias=True, classes=(False, True), seed=1)
+    rng, (wide, long) = np.random.default_rng(0), widths_of_equal_blocks(model)
+    with KeyedModels(model, "key", shards=1, backend="serial") as models:
+        for key, width, n in (("wide", wide, 10), ("long", long, 160), ("long", long, 10)):
+            for _ in range(2):
+                rows = pd.DataFrame(rng.normal(size=(n, width)))
+                models.learn_many(rows.assign(key=key), rng.random(n) < 0.5)
+        assert models.model("long").n_support_vectors == 340
+    assert_untouched(arrays)

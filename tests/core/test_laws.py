@@ -1,0 +1,580 @@
+"""The laws of the architecture: who imports whom, what core may hold, how it is compiled."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import json
+import os
+import pathlib
+import pickle
+import pkgutil
+import platform
+import shutil
+import subprocess
+import sys
+
+import llvmlite.binding
+import numpy as np
+import pytest
+from folders import SUPPORT
+from models import KERNELS, MODELS, STRATEGIES, learn, learned, list_of, stream_for, variant
+from numba.core.dispatcher import Dispatcher
+from optional import needs_compiler
+from river import base
+
+import river_budget as rb
+from river_budget import core
+
+TESTS = pathlib.Path(__file__).parents[1]
+PACKAGE = pathlib.Path(rb.__file__).parent
+CORE = sorted(PACKAGE.glob("core/**/*.py"))
+PLUMBING = {
+    "blocks.py",
+    "codes.py",
+    "layout.py",
+    "registers.py",
+}  # types and enums; and all of compiling/
+COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "jitclass", "stencil"}
+
+
+# imports
+
+
+def module_of(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in PACKAGE.rglob("*.py")}
+
+
+def imports_of(path):
+    """The modules that a file imports, by their full names."""
+    package = module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: package.count(".") + 2 - node.level] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                yield name if name in MODULES else base
+
+
+FLOORS = [  # from the ground up; modules may import what lies on their own floor or below
+    {"_version", "core", "progress", "first_use"},
+    {"parameters"},
+    {"kernels", "maintenance", "datasets"},
+    {"model"},
+    {"guard", "nested", "feature_budget", "pipelines"},
+    {"algorithms"},
+    {"uniting"},
+    {"saving"},
+    {""},  # the package itself, with the public names
+    # these use the package as its users do
+    {"distributed", "experiments", "export", "plots", "sklearn"},
+]
+
+
+def floor(module):
+    first = f"{module}.".split(".")[1]
+    found = [number for number, names in enumerate(FLOORS) if first in names]
+    assert found, f"{module} stands on no floor: give it one in FLOORS"
+    return found[0]
+
+
+LATER = {"scipy.stats", "pandas", "polars", "sklearn", "onnx", "matplotlib", "ray"}
+
+
+def test_what_takes_long_to_load_is_loaded_when_it_is_needed():
+    loaded = "import json, sys, river_budget; print(json.dumps(sorted(sys.modules)))"
+    assert not LATER & set(run(loaded, PACKAGE.parent))
+
+
+def test_imports_are_resolved():
+    assert "river_budget.core.expansion.scoring" in set(
+        imports_of(PACKAGE / "model" / "expansions" / "expansion.py")
+    )
+    assert "river_budget.core.compiling.jit" in set(
+        imports_of(PACKAGE / "core" / "expansion" / "kernel_rows.py")
+    )
+
+
+def own_imports(module):
+    return {name for name in imports_of(MODULES[module]) if name.startswith("river_budget")}
+
+
+def test_imports_go_one_way_only():
+    offenders = [
+        (module, name)
+        for module in MODULES
+        for name in own_imports(module)
+        if floor(name) > floor(module)
+    ]
+    assert not offenders
+
+
+# rooms: folders of a part of the package, from the ground up
+
+CORE_ROOMS = [
+    "compiling",
+    "simd",
+    "block",
+    "examples",
+    "vectors",
+    "expansion",
+    "rounds",
+    "budget",
+    "passes",
+]
+MOST_FILES, MOST_LINES, MOST_LINES_OF_A_FUNCTION = 12, 400, 40
+
+
+def room_of(module, part="core"):
+    """The room of a module, and the one within `passes`."""
+    return module.removeprefix(f"river_budget.{part}.").split(".")
+
+
+def test_a_room_of_core_imports_rooms_below_it():
+    offenders = [
+        (module, name)
+        for module in MODULES
+        for name in own_imports(module)
+        if module.startswith("river_budget.core.") and name.startswith("river_budget.core.")
+        if CORE_ROOMS.index(room_of(name)[0]) > CORE_ROOMS.index(room_of(module)[0])
+    ]
+    assert not offenders
+
+
+def test_a_pass_imports_no_other_pass():
+    """Those of a window and of AutoKernel are several files, which may know each other."""
+    passes = [module for module in MODULES if module.startswith("river_budget.core.passes.")]
+    offenders = [
+        (module, name)
+        for module in passes
+        for name in own_imports(module)
+        if name.startswith("river_budget.core.passes.")
+        if room_of(module)[1] not in ("window", "auto") or room_of(name)[1] != room_of(module)[1]
+    ]
+    assert not offenders
+
+
+def test_rooms_import_each_other_in_no_circle():
+    for part in ("core", "model", "algorithms", "experiments", "distributed"):
+        arrows = {}
+        for module in MODULES:
+            if module.startswith(f"river_budget.{part}."):
+                for name in own_imports(module):
+                    if name.startswith(f"river_budget.{part}."):
+                        own, other = room_of(module, part)[0], room_of(name, part)[0]
+                        arrows.setdefault(own, set()).update({other} - {own})
+        left = dict(arrows)
+        while left:
+            done = [room for room, below in left.items() if not below & set(left)]
+            assert done, f"a circle among rooms of {part}: {left}"
+            for room in done:
+                del left[room]
+
+
+def test_folders_files_and_functions_are_small():
+    folders = {path.parent for path in PACKAGE.rglob("*.py")}
+    large = [f for f in folders if len({*f.glob("*.py")} - {f / "__init__.py"}) > MOST_FILES]
+    large += [p for p in PACKAGE.rglob("*.py") if len(p.read_text().splitlines()) > MOST_LINES]
+    for path in CORE:
+        large += [
+            (path, node.name)
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.FunctionDef)
+            and node.end_lineno - node.lineno + 1 > MOST_LINES_OF_A_FUNCTION
+        ]
+    assert not large
+    assert len([f for f in PACKAGE.iterdir() if (f / "__init__.py").exists()]) <= MOST_FILES
+
+
+EXPERIMENTS = "river_budget.experiments"
+ROOMS = {  # of the experiments, from the ground up: which of the rooms below each may import
+    "common": set(),
+    "auto": {"common"},
+    "speed": {"common"},
+    "race": {"common", "auto"},
+    # what only tables and figures of papers need
+    "rivals": set(),
+    "records": {"common", "rivals"},
+    "papers": {"common", "rivals", "records"},
+    "reports": {"common", "records", "papers"},
+    # a verb imports the room that it needs when it runs
+    "command": {"common", "auto", "speed", "race", "reports"},
+    "__main__": {"command"},
+}
+
+
+def test_nothing_else_imports_the_experiments():
+    others = {name: path for name, path in MODULES.items() if not name.startswith(EXPERIMENTS)}
+    assert not [
+        (module, name)
+        for module, path in others.items()
+        for name in imports_of(path)
+        if name.startswith(EXPERIMENTS)
+    ]
+
+
+def test_a_room_of_the_experiments_imports_what_it_may_from_the_rooms_below():
+    rooms = list(ROOMS)
+    assert all(rooms.index(below) < rooms.index(room) for room in rooms for below in ROOMS[room])
+    offenders, met = [], set()
+    for module, path in MODULES.items():
+        if not module.startswith(f"{EXPERIMENTS}."):
+            continue
+        room = module.split(".")[2]
+        met.add(room)
+        own = [name for name in imports_of(path) if name.startswith(f"{EXPERIMENTS}.")]
+        allowed = {room} | ROOMS.get(room, set())
+        offenders += [(module, name) for name in own if name.split(".")[2] not in allowed]
+    assert met == set(ROOMS)
+    assert not offenders
+
+
+def test_the_command_loads_no_room_before_a_verb_runs():
+    body = ast.parse(MODULES[f"{EXPERIMENTS}.command"].read_text()).body
+    found = {n.module for n in body if isinstance(n, ast.ImportFrom) and n.level == 1}
+    assert {name.partition(".")[0] for name in found} == {"common"}
+
+
+def test_folders_of_the_experiments_are_small():
+    folders = [path for path in (PACKAGE / "experiments").rglob("*") if path.is_dir()]
+    assert max(len(list(folder.glob("*.py"))) for folder in folders) <= 12
+    assert all(
+        len(path.read_text().splitlines()) <= 400 for f in folders for path in f.glob("*.py")
+    )
+
+
+def test_core_imports_numpy_numba_and_itself():
+    others = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
+    offenders = [
+        (path, name)
+        for path in CORE
+        for name in imports_of(path)
+        if not (name.startswith("river_budget.core") or name.partition(".")[0] in others)
+    ]
+    assert not offenders
+
+
+# core
+
+
+# Fields of a header that say how vectors are stored.
+STORAGE = {"slots", "narrow", "heavy", "noted", "outgrown"}
+# Adding a short vector to a long one is no verb of the interface: only long vectors are added to.
+BESIDE_THE_INTERFACE = {("budget/long_vectors.py", "multiples")}
+
+
+def files_above_vectors():
+    """Files of core that may not know how vectors are stored, with their paths inside core."""
+    for path in sorted((PACKAGE / "core").rglob("*.py")):
+        inside = path.relative_to(PACKAGE / "core")
+        if inside.parts[0] not in {"block", "vectors"}:
+            yield inside.as_posix(), path
+
+
+def test_only_the_rooms_block_and_vectors_know_how_vectors_are_stored():
+    found = {
+        (name, node.attr)
+        for name, path in files_above_vectors()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in STORAGE
+    }
+    assert not found
+
+
+def test_stored_vectors_have_one_interface():
+    vectors = "river_budget.core.vectors."
+    found = {
+        (name, imported.removeprefix(vectors))
+        for name, path in files_above_vectors()
+        for imported in imports_of(path)
+        if imported.startswith(vectors)
+    }
+    assert {name for name, imported in found if imported == "stored"}
+    assert {pair for pair in found if pair[1] != "stored"} == BESIDE_THE_INTERFACE
+
+
+def test_core_holds_functions_and_constants_only():
+    allowed = (ast.FunctionDef, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Expr)
+    offenders = [
+        f"{path.name}:{node.lineno}"
+        for path in CORE
+        if path.name not in PLUMBING and path.parent.name != "compiling"
+        for node in ast.parse(path.read_text()).body
+        if not isinstance(node, allowed)
+    ]
+    assert not offenders
+
+
+def test_only_one_decorator_compiles():
+    used = {}
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            name = getattr(node, "attr", getattr(node, "id", getattr(node, "name", None)))
+            if name in COMPILERS:
+                used.setdefault(path.name, []).append(name)
+    # the kernel functions of users are compiled apart from all of this
+    assert used == {
+        "by_address.py": ["cfunc"],
+        "jit.py": ["njit", "njit"],  # plain, and with our own steps
+        "custom_kernels.py": ["cfunc", "njit"],
+    }
+
+
+def dispatchers():
+    for info in pkgutil.walk_packages(core.__path__, core.__name__ + "."):
+        for name, value in vars(importlib.import_module(info.name)).items():
+            if isinstance(value, Dispatcher) and value.py_func.__module__ == info.name:
+                yield f"{info.name}.{name}", value
+
+
+def assert_one_signature_each():
+    """In this process: the cache on disk belongs to others as well.
+
+    What is loaded whole from the cache shows the signatures of entry points only. After each change of core the
+    cache is another one and everything is compiled here, so the first run sees all.
+    """
+    found = {name: dispatcher.signatures for name, dispatcher in dispatchers()}
+    assert sum(map(bool, found.values())) > 20
+    several = {name: kinds for name, kinds in found.items() if len(kinds) > 1}
+    assert not several, several
+
+
+@pytest.fixture(scope="session")
+def signatures_at_the_end():
+    """Looks again when the session ends, after all tests of all files."""
+    yield
+    assert_one_signature_each()
+
+
+@needs_compiler
+def test_every_function_is_compiled_for_one_signature_only(signatures_at_the_end):
+    for entry in MODELS:
+        model = learned(entry.values[0], 40)
+        x, y = stream_for(model, 1)[0]
+        for X in (np.ones((3, 2)), np.ones((2, 3), np.float32).T, np.ones((3, 2))[::2]):
+            model.predict_then_learn_many(X, [y] * len(X))
+            model.predict_many(X)
+        pickle.loads(pickle.dumps(model)).learn_one(x, y)
+    assert_one_signature_each()
+
+
+# the cache on disk
+
+RUN = """
+import json, pickle, sys
+model, x = pickle.load(sys.stdin.buffer)
+score = model.predict_one(x)
+import river_budget
+from river_budget.core.expansion.scoring import decide
+hits, misses = (sum(c.values()) for c in (decide.stats.cache_hits, decide.stats.cache_misses))
+print(json.dumps([score, hits, misses, river_budget.__file__]))
+"""
+EDIT = (
+    """    return builder.select(builder.fcmp_ordered(">=", x, same(SMALLEST_EXPONENT)), value, same(0.0))""",
+    "    return same(0.25)",
+)
+
+
+def run(script, *paths, stdin=b"", **variables):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    environment |= {"PYTHONPATH": os.pathsep.join(map(str, paths))} | variables
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        input=stdin,
+        env=environment,
+        capture_output=True,
+        cwd=paths[0],
+    )
+    assert result.returncode == 0, result.stderr.decode()
+    return json.loads(result.stdout)
+
+
+@needs_compiler
+def test_a_second_process_starts_from_the_cache_and_an_edit_reaches_all_callers(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
+    model = learned(rb.BSGDRegressor(5), 20)
+    x = stream_for(model, 1)[0][0]
+    score = pytest.approx(model.predict_one(x), rel=1e-12)
+    stdin = pickle.dumps((model, x))
+
+    *first, file = run(RUN, tmp_path, stdin=stdin)
+    assert first == [score, 0, 1]
+    assert file.startswith(str(tmp_path))
+    assert run(RUN, tmp_path, stdin=stdin)[:3] == [score, 1, 0]
+
+    path = tmp_path / PACKAGE.name / "core" / "simd" / "exponential.py"
+    assert EDIT[0] in path.read_text()
+    path.write_text(path.read_text().replace(*EDIT))
+    edited = pytest.approx(0.25 * sum(v["coefficients"] for v in model.support_vectors()))
+    assert run(RUN, tmp_path, stdin=stdin)[:3] == [edited, 0, 1]
+
+
+MERGING = """
+import hashlib, json
+import numpy as np
+import river_budget as rb
+from river_budget.datasets import A9a
+X, y = A9a().part("a9a")  # many distances are equal, so rounding shows
+order = np.random.default_rng(0).permutation(len(y))
+X, y = np.ascontiguousarray(X[order]), y[order]
+strategy = rb.maintenance.Merge(ARITY)
+kernel, l2 = rb.kernels.RBF(0.008), 1.0 / (32 * len(y))
+model = rb.BSGDClassifier(500, kernel, strategy, l2=l2, project_to_ball=False)
+model.learn_many(X[:12000], y[:12000])
+found = model.predict_then_learn_many(X[12000:], y[12000:])
+print(json.dumps(hashlib.sha256(found).hexdigest()))
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("arity", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_process_that_compiles_a_pass_learns_what_one_does_that_loads_it(arity, data, tmp_path):
+    data("a9a")  # or the test is skipped
+    script = MERGING.replace("ARITY", str(arity))
+    compiling, loading = (
+        run(script, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
+    )
+    assert compiling == loading
+
+
+# without a compiler
+
+
+def answers():
+    """Labels and scores that every model of the table gives after a short stream, as plain data."""
+    found = {}
+    for entry in MODELS:
+        budget = {"budget": 5} if getattr(entry.values[0], "budget", None) else {}
+        model = variant(entry.values[0], seed=1, **budget)
+        learn(model, stream_for(model, 40))
+        xs = [x for x, _ in stream_for(model, 10, seed=1)]
+        flat = np.ravel([list_of(model.decision_function_one(x)) for x in xs]).tolist()
+        labels = [model.predict_one(x) for x in xs] if isinstance(model, base.Classifier) else []
+        found[entry.id] = [labels, flat + of_rows(model)]
+    return found
+
+
+def of_rows(model):
+    """What many rows at a time give."""
+    model, X = model.clone(), np.random.default_rng(0).normal(size=(9, 3))
+    if isinstance(model, base.Regressor):
+        model.learn_many(X, X[:, 0])
+        return model.predict_many(X).tolist()
+    model.learn_many(X, X[:, 0] > 0.0)
+    return np.ravel(list(model.predict_proba_many(X).values())).tolist()
+
+
+@needs_compiler
+def test_the_package_works_without_a_compiler():
+    script = "import json, test_laws; print(json.dumps(test_laws.answers()))"
+    plain, compiled = run(script, SUPPORT, PACKAGE.parent, NUMBA_DISABLE_JIT="1"), answers()
+    assert plain.keys() == compiled.keys()
+    for name, (labels, scores) in compiled.items():
+        assert plain[name][0] == labels, name
+        close = 1e-6 if name.endswith("float32") else 1e-9
+        assert plain[name][1] == pytest.approx(scores, rel=1e-6, abs=close), name
+
+
+# kernels, maintenance, text
+
+
+@pytest.mark.parametrize("value", KERNELS + STRATEGIES, ids=repr)
+def test_kernels_and_maintenance_hold_parameters_and_nothing_else(value):
+    assert set(vars(value)) == set(value._get_params())
+    for twin in (copy.deepcopy(value), pickle.loads(pickle.dumps(value)), value.clone()):
+        assert twin == value
+        assert hash(twin) == hash(value)
+
+
+@pytest.mark.parametrize("value", KERNELS + STRATEGIES, ids=repr)
+def test_kernels_and_maintenance_cannot_be_changed(value):
+    before = repr(value)
+    for name in [*vars(value), "something_new"]:
+        with pytest.raises(AttributeError, match=name):
+            setattr(value, name, 1)
+    for name in vars(value):
+        with pytest.raises(AttributeError, match=name):
+            delattr(value, name)
+    assert repr(value) == before
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_learning_leaves_kernels_and_maintenance_as_they_are(model):
+    parameters = (model.kernel, getattr(model, "maintenance", None))
+    before = pickle.dumps(parameters)
+    model = model.clone()
+    learn(model, stream_for(model, 40))
+    assert (model.kernel, getattr(model, "maintenance", None)) == parameters
+    assert pickle.dumps(parameters) == before
+
+
+def test_nothing_is_left_to_do():
+    marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
+    for path in [*PACKAGE.rglob("*.py"), *TESTS.rglob("*.py")]:
+        text = path.read_text()
+        assert not [mark for mark in marks if mark in text], path
+
+
+@needs_compiler
+@pytest.mark.parametrize("param", MODELS)
+def test_no_model_holds_compiled_code(param):
+    """River counts everything that a model can reach: a compiled function is two megabytes and more."""
+    model = param.clone()
+    for x, y in stream_for(param, 20):
+        model.learn_one(x, y)
+        model.predict_one(x)
+    assert model._raw_memory_usage < 3 * model.memory_usage + 50_000
+
+
+LEARNED = """
+import hashlib, json
+import numpy as np
+from models import MODELS, list_of, stream_for, variant
+found = {}
+for entry in MODELS:
+    model = variant(entry.values[0], seed=1)
+    scores = []
+    for x, y in stream_for(model, 400):
+        scores += list_of(model.decision_function_one(x))
+        model.learn_one(x, y)
+    found[entry.id] = hashlib.sha256(np.array(scores)).hexdigest()
+print(json.dumps(found))
+"""
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_every_model_learns_the_same_where_passes_are_compiled_and_where_they_are_loaded(tmp_path):
+    """A fast-math function may be optimised in another way where it is compiled with its caller."""
+    compiling, loading = (
+        run(LEARNED, SUPPORT, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)
+    )
+    assert compiling == loading
+
+
+# other processors
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="for x86")
+@pytest.mark.parametrize("processor", ["haswell", "skylake-avx512"])
+def test_the_numerical_tests_pass_with_and_without_wide_vectors(processor, tmp_path):
+    """In code for a processor without, and one with 512-bit vectors; the last digits differ."""
+    features = llvmlite.binding.get_host_cpu_features()
+    needed = ("avx2", "fma") if processor == "haswell" else ("avx512f", "avx512dq", "avx512vl")
+    if not all(features.get(name) for name in needed):
+        pytest.skip("this machine cannot run such code")
+    environment = os.environ | {"NUMBA_CPU_NAME": processor, "NUMBA_CACHE_DIR": str(tmp_path)}
+    files = ["core/test_numerics.py", "budget/test_merging.py", "budget/test_projection.py"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+    result = subprocess.run(command, env=environment, cwd=TESTS, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout

@@ -1,0 +1,273 @@
+"""Processes that are killed at any moment, over and over: nothing is lost, and nothing is left.
+
+`RIVER_BUDGET_KILLS=500 pytest -m slow -s tests/files/test_kills.py` is the full run.
+"""
+
+from __future__ import annotations
+
+import collections
+import importlib.util
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import pytest
+from folders import PYTHONPATH
+from optional import pandas as pd
+from saved_models import file_of
+
+import river_budget as rb
+from river_budget.distributed import KeyedModels
+from river_budget.kernels import RBF
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
+]
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None or not os.path.isdir("/proc/self/fd"),
+    reason="needs Ray, and to see what processes do",
+)
+
+KILLS = int(os.environ.get("RIVER_BUDGET_KILLS", "20"))
+CLUSTERS = int(os.environ.get("RIVER_BUDGET_CLUSTERS", "2"))  # each takes some ten seconds
+
+
+def killed_within(seconds, work):
+    """A child begins with this work, and is killed before so many seconds have passed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(1)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+
+
+# Who saves
+
+STEP = 100  # examples between two files
+
+
+def some_examples(start):
+    """The STEP examples from number `start` on."""
+    rows = np.random.default_rng(start).normal(size=(STEP, 3))
+    return rows, np.sin(rows[:, 0]) + rows[:, 1] > 0.0
+
+
+def learn_and_save(path):
+    model = rb.load(path)
+    while True:
+        model.learn_many(*some_examples(rounds(model)))
+        rb.save(model, path)
+
+
+def rounds(model):
+    return int(model.state_record().rounds)
+
+
+def test_a_saver_that_is_killed_leaves_the_old_file_or_the_new(tmp_path):
+    """And beside it at most a whole draft, which the next one removes."""
+    rng, path = random.Random(0), tmp_path / "model.rb"
+    expected = rb.BSGDClassifier(20, RBF(0.5))
+    expected.learn_many(*some_examples(0))
+    rb.save(expected, path)
+    drafts = 0
+    for _ in range(KILLS):
+        killed_within(rng.uniform(0.0, 0.1), lambda: learn_and_save(path))
+        found = rb.load(path)
+        while rounds(expected) < rounds(found):
+            expected.learn_many(*some_examples(rounds(expected)))
+        assert file_of(found) == file_of(expected)
+        left = set(tmp_path.iterdir()) - {path}
+        assert len(left) <= 1
+        for draft in left:
+            assert rounds(rb.load(draft)) == rounds(found) + STEP
+        drafts += len(left)
+    rb.save(expected, path)
+    assert list(tmp_path.iterdir()) == [path]
+    print(
+        f"{KILLS} kills of savers, {rounds(expected)} examples; {drafts} drafts left, and removed"
+    )
+    assert rounds(expected) > 50 * KILLS
+
+
+# Who drives models per key
+
+MODEL = rb.BSGDClassifier(5, RBF(0.5), seed=1)
+CHUNK = 50
+
+
+def chunk(number):
+    rng = np.random.default_rng(number)
+    X = pd.DataFrame(rng.normal(size=(CHUNK, 3)), columns=list("abc"))
+    return X.assign(key=rng.integers(60, size=CHUNK)), X["a"] > 0.0
+
+
+def keyed(folder, **options):
+    options = {"shards": 2, "max_keys": 10, "checkpoint_every": 2 * CHUNK} | options
+    return KeyedModels(MODEL, "key", checkpoint=folder, **options)
+
+
+def learn_chunks(folder, backend="serial"):
+    with keyed(folder, backend=backend) as models:
+        print("begun", flush=True)
+        for number in range(models.rows_done // CHUNK, 10**9):
+            models.learn_many(*chunk(number))
+
+
+def content_at(folder, rows, **options):
+    """The file of the models after so many rows at least, from where the folder stands."""
+    file = folder.parent / "content"
+    with keyed(folder, **options) as models:
+        assert models.rows_done <= rows
+        for number in range(models.rows_done // CHUNK, rows // CHUNK):
+            models.learn_many(*chunk(number))
+        models.save(file)
+    return file.read_bytes()
+
+
+def rows_saved(folder):
+    with keyed(folder, backend="serial") as models:
+        return models.rows_done
+
+
+def check_folder(folder):
+    """Nothing but what belongs there; a journal that a killed process has left is gone after the next checkpoint."""
+    names = {"keyed_models.json", "shard-0.sqlite", "shard-1.sqlite"}
+    assert {path.name for path in folder.iterdir()} == names
+
+
+def test_a_driver_that_is_killed_goes_on_from_its_last_checkpoint(tmp_path):
+    rng, folder = random.Random(0), tmp_path / "folder"
+    rows = 0
+    content_at(folder, CHUNK, backend="serial")  # compiled
+    for _ in range(KILLS):
+        killed_within(rng.uniform(0.02, 0.3), lambda: learn_chunks(folder))
+        before, rows = rows, rows_saved(folder)
+        assert rows >= before
+        assert rows % CHUNK == 0
+    expected = content_at(tmp_path / "undisturbed", rows + CHUNK, backend="serial")
+    assert content_at(folder, rows + CHUNK, backend="serial") == expected
+    check_folder(folder)
+    print(f"{KILLS} kills of drivers, {rows} rows")
+    assert rows > CHUNK * KILLS / 10
+
+
+# Who holds the models of some keys
+
+
+def shards_of(models):
+    """Their processes, when all that are gone have been replaced."""
+    len(models)
+    ray = models._coordinator.backend.ray
+    actors = [client.worker.actor for client in models._coordinator.clients]
+    return ray.get([actor.__ray_call__.remote(lambda host: os.getpid()) for actor in actors])
+
+
+@needs_ray
+def test_a_shard_that_is_killed_loses_nothing(tmp_path):
+    rng, folder, started = random.Random(0), tmp_path / "folder", time.perf_counter()
+    with keyed(folder, backend="ray") as models:
+        for number in range(3 * KILLS):
+            if number % 3 == 0:
+                processes = shards_of(models)
+            models.learn_many(*chunk(number))
+            if number % 3 == 1:  # with messages on their way, or while a checkpoint is written
+                time.sleep(rng.uniform(0.0, 0.01))
+                os.kill(rng.choice(processes), signal.SIGKILL)
+        rows = models.rows_done
+        models.save(tmp_path / "content")
+        assert rows == 3 * CHUNK * KILLS
+    found = (tmp_path / "content").read_bytes()
+    check_folder(folder)
+    assert found == content_at(tmp_path / "undisturbed", rows, backend="serial")
+    print(f"{KILLS} kills of shards in {time.perf_counter() - started:.0f} s, {rows} rows")
+
+
+# Who drives a cluster of its own
+
+DRIVER = """
+import pathlib, sys
+from test_kills import learn_chunks
+learn_chunks(pathlib.Path(sys.argv[1]), backend="ray")
+"""
+
+
+def processes_of(home):
+    """Those that were started with this home, but for this one."""
+    found = []
+    for process in pathlib.Path("/proc").iterdir():
+        if process.name.isdigit() and int(process.name) != os.getpid():
+            try:
+                if f"HOME={home}".encode() in (process / "environ").read_bytes():
+                    found.append((process / "cmdline").read_bytes()[:200])
+            except OSError:
+                continue
+    return found
+
+
+def wait_until_gone(home, seconds):
+    """How long it takes until no process of this home and none of its folders is left."""
+    start = time.perf_counter()
+    while True:
+        left = processes_of(home), [path.name for path in home.glob("rb-*")]
+        took = time.perf_counter() - start
+        if not any(left):
+            return took
+        assert took < seconds, left
+        time.sleep(0.1)
+
+
+@needs_ray
+def test_of_a_driver_that_is_killed_nothing_is_left_after_ten_seconds(tmp_path):
+    rng, times, rows = random.Random(0), collections.deque(), 0
+    home = pathlib.Path(
+        tempfile.mkdtemp(prefix="k-", dir="/tmp")
+    )  # short: names of sockets are limited
+    folder = home / "folder"
+    path = os.pathsep.join([str(pathlib.Path(__file__).parent), PYTHONPATH])
+    variables = {"HOME": str(home), "TMPDIR": str(home), "PYTHONPATH": path}
+    try:
+        for _ in range(CLUSTERS):
+            driver = subprocess.Popen(
+                [sys.executable, "-c", DRIVER, str(folder)],
+                env=os.environ | variables,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+            if rng.random() < 0.8:
+                if (
+                    driver.stdout.readline() != "begun\n"
+                ):  # Ray does not start on a machine that is too busy
+                    driver.communicate()
+                    wait_until_gone(home, 60.0)
+                    continue
+                time.sleep(rng.uniform(0.0, 4.0))
+            else:  # while the cluster begins
+                time.sleep(rng.uniform(0.5, 4.0))
+            driver.kill()
+            driver.communicate()
+            times.append(wait_until_gone(home, 10.0))
+            before, rows = rows, rows_saved(folder)
+            assert rows >= before
+        assert len(times) >= CLUSTERS / 2
+        assert content_at(folder, rows + CHUNK, backend="serial") == content_at(
+            home / "undisturbed", rows + CHUNK, backend="serial"
+        )
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    print(
+        f"{len(times)} kills of drivers with clusters, {rows} rows; all was gone after at most {max(times):.1f} s"
+    )

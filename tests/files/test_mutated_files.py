@@ -1,0 +1,126 @@
+"""Files with random changes are refused, or hold a model that works; and loading them takes no memory."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import random
+import subprocess
+import sys
+
+import pytest
+from forging import FORGED, forge, outcome_of, signed, unpacked
+from long_runs import resident
+from saved_models import file_of, taught
+
+import river_budget as rb
+from river_budget.saving import opened
+
+pytestmark = pytest.mark.slow
+
+FILES = 200_000
+GROWTH = 50e6  # bytes that a long test may add to the process
+
+
+def mutated(rng, data, others):
+    """The bytes of a file after one to four changes."""
+    data = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        place = rng.randrange(len(data) + 1)
+        kind = rng.randrange(6)
+        if kind == 0:
+            data[place : place + 1] = bytes([rng.randrange(256)])
+        elif kind == 1 and place < len(data):
+            data[place] ^= 1 << rng.randrange(8)
+        elif kind == 2:
+            del data[place : place + rng.choice([1, 8, 100, 10**6])]
+        elif kind == 3:
+            data[place:place] = rng.randbytes(rng.choice([1, 8, 50]))
+        elif kind == 4:
+            other = rng.choice(others)
+            start = rng.randrange(len(other))
+            length = rng.choice([1, 8, 64, 1000])
+            data[place : place + length] = other[start : start + length]
+        else:  # a digit or a sign of the header
+            digits = [i for i in range(48, min(len(data), 1500)) if chr(data[i]) in '0123456789-"']
+            if digits:
+                data[rng.choice(digits)] = ord(rng.choice('0123456789-"'))
+    return bytes(data)
+
+
+def test_mutated_files_are_refused_or_hold_a_model_that_works(no_hang):
+    """A third keeps a wrong checksum, a third is signed again, and of the rest the header is kept in order."""
+    rng = random.Random(1)
+    files = [file_of(taught(model, 30)) for model in FORGED]
+    sources = [unpacked(data) for data in files]
+    for data in files:  # what is compiled late is no growth
+        outcome_of(data)
+    gc.collect()
+    before, most, loaded = resident(), 0, 0
+    for i in range(FILES):
+        if i % 3 == 0:
+            data = mutated(rng, rng.choice(files), files)
+        elif i % 3 == 1:
+            data = signed(mutated(rng, rng.choice(files), files)[40:])
+        else:
+            data = forge(rng, *rng.choice(sources))
+        loaded += outcome_of(data) == "loaded"
+        if i % 500 == 0:
+            most = max(most, resident() - before)
+    print(
+        f"{FILES} files, {loaded} of them loaded; memory grew by at most {most / 1e6:.1f} MB "
+        f"to {(before + most) / 1e6:.0f} MB"
+    )
+    assert loaded > 100
+    assert most < GROWTH
+
+
+LOADER = """
+import re, sys
+import river_budget as rb
+from river_budget.saving import opened
+
+loaded, read = 0, sys.stdin.buffer.read
+while size := int.from_bytes(read(8), "little"):
+    try:
+        opened(read(size - 1), max_bytes=2**24)
+        loaded += 1
+    except rb.SavedModelError:
+        pass
+print(loaded, re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1])
+"""
+
+
+def test_a_process_that_loads_mutated_files_stays_below_250_MB(no_hang):
+    """A process with nothing but the package in it, which needs 176 MB, and 230 with a model of AutoKernel."""
+    rng = random.Random(3)
+    files = [file_of(taught(model, 30)) for model in FORGED]
+    sources = [unpacked(data) for data in files]
+    loader = subprocess.Popen(
+        [sys.executable, "-c", LOADER], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    for i in range(FILES):
+        if i % 2:
+            data = signed(mutated(rng, rng.choice(files), files)[40:])
+        else:
+            data = forge(rng, *rng.choice(sources))
+        loader.stdin.write((len(data) + 1).to_bytes(8, "little") + data)  # 0 would be the end
+    output, _ = loader.communicate()
+    assert loader.returncode == 0  # no other exception
+    loaded, kilobytes = map(int, output.split())
+    print(f"{FILES} files, {loaded} of them loaded; at most {kilobytes / 1e3:.0f} MB")
+    assert loaded > 100
+    assert kilobytes < 250_000
+
+
+def test_with_the_usual_limit_a_forged_file_takes_no_memory(no_hang):
+    """The same without a limit of one's own, loaded and not used: sizes up to 4 GB pass the checks."""
+    rng = random.Random(2)
+    sources = [unpacked(file_of(taught(model, 30))) for model in FORGED]
+    before, most = resident(), 0
+    for i in range(20_000):
+        with contextlib.suppress(rb.SavedModelError):
+            opened(forge(rng, *rng.choice(sources)))
+        if i % 100 == 0:
+            most = max(most, resident() - before)
+    assert most < GROWTH

@@ -1,0 +1,185 @@
+"""What a model says once where its stream is not what it is made for, and that it says nothing else."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from river import base, preprocessing
+
+import river_budget as rb
+from river_budget.kernels import RBF, Laplacian, Linear
+
+N = 1500
+
+
+def rows(scale=1.0, seed=0):
+    return scale * np.random.default_rng(seed).normal(size=(N, 3))
+
+
+def said(model, X, y, single=False):
+    """The warnings of a model over a stream, as (words, file)."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        if single:
+            for row, target in zip(X.tolist(), y.tolist(), strict=True):
+                model.learn_one(dict(enumerate(row)), target)
+        else:
+            model.learn_many(X, y)
+    assert all(warning.category is rb.StreamWarning for warning in found)
+    return [(str(warning.message), warning.filename) for warning in found]
+
+
+CLASSIFIERS = [
+    rb.BSGDClassifier(20),
+    rb.ForgetronClassifier(20),
+    rb.SBPClassifier(30, seed=1),
+    rb.KernelPerceptronClassifier(),
+]
+STEPS = [rb.BSGDRegressor(20), rb.FOGDRegressor(20, seed=1), rb.NOGDRegressor(20)]
+names = lambda model: type(model).__name__  # noqa: E731
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("model", [*CLASSIFIERS, rb.FOGDClassifier(20, seed=1)], ids=names)
+def test_a_stream_of_one_class_is_noticed_once(model, single):
+    model, X = model.clone(), rows()
+    found = said(model, X, np.ones(N, bool), single)
+    assert len(found) == 1
+    words, file = found[0]
+    assert type(model).__name__ in words
+    assert "1000 examples were all of one class" in words
+    assert file == __file__
+    assert not said(model, X, np.ones(N, bool), single)
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=names)
+def test_features_without_a_scale_are_noticed_once(model):
+    model, X = model.clone({"kernel": RBF(1.0)}), rows(1e4)
+    y = X[:, 0] > 0.0
+    found = said(model, X, y)
+    assert len(found) == 1
+    assert "StandardScaler" in found[0][0]
+    assert not said(model, X, y)
+
+
+@pytest.mark.parametrize("size", [1e-5, 1e4])
+@pytest.mark.parametrize("model", STEPS, ids=names)
+def test_targets_far_from_one_are_noticed_once(model, size):
+    model, X = model.clone(), rows()
+    y = size * (2.0 + np.sin(X[:, 0]))
+    found = [words for words, _ in said(model, X, y) if "TargetStandardScaler" in words]
+    assert len(found) == 1
+    again = [words for words, _ in said(model, X, y) if "TargetStandardScaler" in words]
+    assert not again
+
+
+def test_learning_that_diverges_is_noticed_once():
+    X = rows(30.0)
+    model = rb.KernelOGDRegressor(Linear(), learning_rate=5.0)
+    found = said(model, X, np.sin(X[:, 0]))
+    assert ["diverged" in words for words, _ in found] == [True]
+    assert not said(model, X, np.sin(X[:, 0]))
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, *STEPS], ids=names)
+def test_nothing_is_said_of_a_stream_that_is_well(model):
+    X = rows()
+    y = np.sin(2.0 * X[:, 0]) if isinstance(model, base.Regressor) else X[:, 0] > 0.0
+    assert not said(model.clone(), X, y)
+
+
+def test_in_a_target_scaler_targets_of_any_size_are_well():
+    model = preprocessing.TargetStandardScaler(rb.BSGDRegressor(20))
+    X = rows()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for row in X[:500].tolist():
+            model.learn_one(dict(enumerate(row)), 1e6 * row[0])
+
+
+def test_it_can_be_silenced_and_a_warning_that_is_an_error_loses_nothing():
+    X, y = rows(), np.ones(N, bool)
+    quiet, loud = rb.BSGDClassifier(20), rb.BSGDClassifier(20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=rb.StreamWarning)
+        quiet.learn_many(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(rb.StreamWarning):
+            loud.learn_many(X, y)
+        loud.learn_many(X[1000:], y[1000:])
+    assert loud.support_vectors() == quiet.support_vectors()
+
+
+def test_a_copy_and_a_loaded_model_do_not_say_it_again(tmp_path):
+    X, y = rows(), np.ones(N, bool)
+    model = rb.BSGDClassifier(20)
+    assert said(model, X, y)
+    rb.save(model, tmp_path / "model")
+    for twin in (rb.load(tmp_path / "model"), model.clone(include_attributes=True)):
+        assert not said(twin, X, y)
+
+
+def unscaled(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return 1e4 * rng.normal(size=(n, 3)), rng.random(n) > 0.5
+
+
+def learn_in_a_loop(model, X, *targets):
+    for i, x in enumerate(X.tolist()):
+        model.learn_one(dict(enumerate(x)), *(target[i] for target in targets))
+
+
+FAR = [
+    rb.BSGDClassifier(),
+    rb.KernelOGDClassifier(),
+    rb.ForgetronClassifier(20),
+    rb.SBPClassifier(30),
+    rb.NOGDClassifier(20),
+    rb.KernelPerceptronClassifier(Laplacian(1.0)),
+    rb.KernelOneClassSVM(),
+]
+
+
+@pytest.mark.parametrize("model", FAR, ids=lambda model: type(model).__name__)
+def test_features_that_nobody_scaled_are_mentioned_once(model):
+    X, y = unscaled(60)
+    targets = (y,) if hasattr(model, "predict_one") else ()
+    one, many = model.clone(), model.clone()
+    with pytest.warns(UserWarning, match="StandardScaler") as caught:
+        many.learn_many(X, *targets)
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match="StandardScaler") as caught:
+        learn_in_a_loop(one, X, *targets)
+    assert len(caught) == 1
+    assert one.n_support_vectors == many.n_support_vectors > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        many.learn_many(X, *targets)
+
+
+def test_the_warning_can_be_silenced_and_made_an_error():
+    X, y = unscaled(60)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        rb.BSGDClassifier().learn_many(X, y)
+    assert not caught
+    model = rb.BSGDClassifier()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="StandardScaler"):
+            model.learn_many(X, y)
+        model.learn_many(X, y)
+
+
+def test_scaled_features_and_single_outliers_are_not_mentioned():
+    X, y = unscaled(500)
+    X /= 1e4
+    X[::20] *= 1e6
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rb.BSGDClassifier().learn_many(X, y)
+        rb.BSGDClassifier(kernel=RBF(10.0)).learn_many(X, y)

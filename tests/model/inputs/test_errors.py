@@ -1,0 +1,545 @@
+"""Bad input is refused with an error that names the culprit, and the model stays as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import math
+import pickle
+import re
+
+import numpy as np
+import pytest
+from models import (
+    CLASSIFIERS,
+    KERNELS,
+    MODELS,
+    REGRESSORS,
+    crossed,
+    having,
+    learned,
+    one_of_each,
+    stream_for,
+    variant,
+)
+from optional import Missing
+from optional import pandas as pd
+from river import evaluate, metrics, preprocessing
+from streams import matrix
+
+import river_budget as rb
+from river_budget.core.block import blocks
+from river_budget.kernels import RBF, Laplacian, Polynomial
+from river_budget.maintenance import Merge, Project
+from river_budget.model.base import copying
+
+PANDAS = [] if isinstance(pd, Missing) else [pd.NA, pd.NaT]
+NO_NUMBERS = [
+    "text",
+    "1.5",
+    b"1",
+    None,
+    math.nan,
+    math.inf,
+    -math.inf,
+    10**400,
+    [1.0],
+    (1.0, 2.0),
+    {"a": 1},
+    1j,
+    np.array([1.0, 2.0]),
+    np.datetime64("2024-01-01"),
+    *PANDAS[:1],
+    float,
+]
+MISSING = [
+    None,
+    math.nan,
+    math.inf,
+    -math.inf,
+    *PANDAS[:1],
+]  # in what is predicted these count as absent
+NO_LABELS = [None, math.nan, np.float64("nan"), [1], {"a": 1}, np.array([1, 2]), *PANDAS]
+BAD_WEIGHTS = [-1.0, -1e-300, math.nan, math.inf, None, "a", [1.0], 1j, 10**400]
+
+BEHIND_ONE = (
+    "learn_one",
+    "predict_then_learn_one",
+    "predict_one",
+    "predict_proba_one",
+    "decision_function_one",
+)
+BEHIND_MANY = ("learn_many", "predict_then_learn_many", "predict_many", "predict_proba_many")
+
+
+def short(value):
+    return repr(value)[:30]
+
+
+def states(models):
+    """Every model, fresh and after some examples, and a target that suits it."""
+    for entry in models:
+        (model,) = entry.values
+        found, y = states_of(model)
+        yield from ((copy.deepcopy(state), y) for state in found)
+
+
+@functools.cache
+def states_of(model):
+    return [variant(model, seed=1), learned(model, 10)], stream_for(model, 1)[0][1]
+
+
+@contextlib.contextmanager
+def refused(model, *culprits):
+    """ValueError that mentions all culprits, and not a byte of the model has changed."""
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=".*".join(re.escape(str(c)) for c in culprits)):
+        yield
+    assert pickle.dumps(model) == before
+
+
+def call(model, method, x, y, **further):
+    further = {"y": y} | further if "learn" in method else further
+    getattr(model, method)(x, **further)
+
+
+def methods_of(model, names):
+    return [name for name in names if hasattr(model, name)]
+
+
+# features
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=short)
+def test_a_feature_that_is_no_finite_number_is_refused(value):
+    for model, y in states(MODELS):
+        for name in ("f0", "unknown"):
+            x = {"f0": 1.0, "f1": 0.5} | {name: value}
+            for method in methods_of(model, BEHIND_ONE):
+                if "learn" not in method and repr(value) in map(repr, MISSING):
+                    continue
+                with refused(model, repr(name), "finite number", repr(value)):
+                    call(model, method, x, y)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("place", range(10))
+def test_a_number_that_is_not_finite_is_found_among_zeros(value, place):
+    """What is 0 is passed over by eights; of ten features the last two stand alone."""
+    names = list("abcdefghij")
+    model = rb.BSGDClassifier(5, RBF(0.5))
+    model.learn_one(dict.fromkeys(names, 1.0), True)
+    before = pickle.dumps(model)
+    x = dict.fromkeys(names, 0.0) | {names[place]: value}
+    with pytest.raises(ValueError, match=f"feature '{names[place]}' "):
+        model.learn_one(x, False)
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=short)
+def test_a_value_in_a_frame_that_is_no_finite_number_is_refused(value):
+    bad = pd.Series([0.5, value, 0.5], dtype=object)
+    X = pd.DataFrame({"f0": [1.0, 2.0, 3.0], "bad": bad})
+    for model, y in states(MODELS):
+        for method in methods_of(model, BEHIND_MANY):
+            if "learn" not in method and repr(value) in map(repr, MISSING):
+                continue
+            with refused(model, "'bad'", "finite number"):
+                call(model, method, X, [y] * 3)
+
+
+@pytest.mark.parametrize("kind", [object, None])
+@pytest.mark.parametrize("value", [math.nan, math.inf, 10**400, "text", None, 1j], ids=short)
+def test_a_value_in_an_array_that_is_no_finite_number_is_refused(value, kind):
+    X = np.array([[0.0, 1.0], [0.0, value]], kind)
+    for model, y in states(MODELS):
+        for method in methods_of(model, BEHIND_MANY):
+            if "learn" not in method and repr(value) in map(repr, MISSING):
+                continue
+            with refused(model, "number"):
+                call(model, method, X, [y] * 2)
+
+
+@pytest.mark.parametrize("model", one_of_each(having("learn_many")))
+def test_a_large_batch_is_learned_as_a_whole_or_not_at_all(model, monkeypatch):
+    """Nobody looks at all of it before. What has been learned of it, with new features and labels, is taken back."""
+    monkeypatch.setattr(copying, "UNCACHED_BYTES", 0)
+    monkeypatch.setattr(copying, "TIMES_THE_MODEL", 0)
+    stream = stream_for(model, 90)
+    rows, targets = matrix(stream), [y for _, y in stream]
+    last = rows.shape[1] - 1
+    fresh, ready = model.clone(), model.clone()
+    ready.learn_many(rows[:20, :-1], targets[:20])
+    for state in (fresh, ready):
+        for place, value in ((0, math.nan), (50, math.inf), (89, -math.inf)):
+            spoilt = rows.copy()
+            spoilt[place, last] = value
+            for method in methods_of(state, ("learn_many", "predict_then_learn_many")):
+                with refused(state, f"feature {last} ", repr(value)):
+                    call(state, method, spoilt, targets)
+
+
+def test_a_batch_that_is_not_finite_times_its_scales_is_not_learned_at_all():
+    model, rows = rb.BSGDClassifier(15, RBF(0.5, {1: 2.0})), np.ones((5, 3))
+    rows[3, 1] = 1.7e308
+    for _ in range(2):
+        with refused(model, "feature 1 ", "finite times its scale"):
+            model.learn_many(rows, [True] * 5)
+        model.learn_many(np.ones((5, 2)), [True] * 5)
+
+
+@pytest.mark.parametrize(("model", "place"), crossed(having("predict_many"), [0, 2, 5, 39]))
+def test_in_a_batch_to_be_predicted_what_is_not_finite_counts_as_absent(model, place):
+    stream = stream_for(model, 60)
+    rows, targets = matrix(stream), [y for _, y in stream]
+    model = model.clone()
+    model.learn_many(rows[:20], targets[:20])
+    spoilt, absent = rows[20:].copy(), rows[20:].copy()
+    spoilt[place, 1:3], spoilt[-1, 0] = (math.nan, math.inf), -math.inf
+    absent[place, 1:3], absent[-1, 0] = 0.0, 0.0
+
+    assert list(model.predict_many(spoilt)) == list(model.predict_many(absent))
+
+
+@pytest.mark.parametrize("value", MISSING, ids=short)
+def test_what_is_missing_in_an_example_to_be_predicted_counts_as_absent(value):
+    for model, _ in states(MODELS):
+        before = pickle.dumps(model)
+        for name in ("f0", "unknown"):
+            x = {"f0": 1.0, "f1": 0.5} | {name: value}
+            rest = {other: number for other, number in x.items() if other != name}
+            assert model.decision_function_one(x) == model.decision_function_one(rest)
+            assert model.predict_one(x) == model.predict_one(rest)
+            frames = [pd.DataFrame({k: pd.Series([v], dtype=object) for k, v in x.items()})]
+            frames += [pd.DataFrame([x])] if isinstance(value, float) else []
+            for X in frames:
+                expected = model.predict_many(pd.DataFrame([rest])).tolist()
+                assert model.predict_many(X).tolist() == expected
+        assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("scaler", [preprocessing.MinMaxScaler, preprocessing.MaxAbsScaler])
+def test_behind_a_scaler_that_gives_nan_for_what_it_has_not_learned(scaler):
+    for entry in MODELS:
+        model = scaler() | variant(entry.values[0], seed=1)
+        for x, y in stream_for(entry.values[0], 40):  # with features that appear
+            model.predict_one(x)
+            model.learn_one(x, y)
+
+
+@pytest.mark.parametrize("kind", ["complex128", "datetime64[D]", "timedelta64[D]", "U5"])
+def test_an_array_of_something_else_than_numbers_is_refused(kind):
+    model, X = learned(rb.BSGDClassifier(5)), np.zeros((2, 2)).astype(kind)
+    with refused(model, "number"):
+        model.learn_many(X, ["blue", "amber"])
+
+
+def test_a_masked_value_is_refused():
+    model = learned(rb.BSGDRegressor(5))
+    with refused(model, "number"):
+        model.learn_many(np.ma.array([[1.0, 2.0]], mask=[[False, True]]), [1.0])
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 1, 1), ()])
+def test_an_array_that_is_no_matrix_is_refused(shape):
+    model = learned(rb.BSGDClassifier(5))
+    for method in BEHIND_MANY:
+        with refused(model, "2 dimensions"):
+            call(model, method, np.zeros(shape), ["blue"] * 3)
+
+
+# targets
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS, ids=short)
+def test_a_target_that_is_no_finite_number_is_refused(value):
+    x = {"f0": 1.0, "unknown": 2.0}
+    for model, _ in states(REGRESSORS):
+        with refused(model, "target", "finite number", repr(value)):
+            model.learn_one(x, value)
+        for method in ("learn_many", "predict_then_learn_many"):
+            with refused(model, "target", "finite number"):
+                call(model, method, pd.DataFrame([x, x]), [0.5, value])
+
+
+@pytest.mark.parametrize("value", NO_LABELS, ids=short)
+def test_a_target_that_is_no_label_is_refused(value):
+    x = {"f0": 1.0, "unknown": 2.0}
+    for model, y in states(CLASSIFIERS):
+        with refused(model, "target", "label", repr(value)):
+            model.learn_one(x, value)
+        for method in ("learn_many", "predict_then_learn_many"):
+            with refused(model, "target", "label"):
+                call(model, method, pd.DataFrame([x, x]), [y, value])
+
+
+@pytest.mark.parametrize("classes", [("a", "b"), ("a", "b", "c"), (False, True)])
+@pytest.mark.parametrize("value", ["z", 7, None])
+def test_a_label_outside_classes_is_refused(classes, value):
+    x = {"f0": 1.0, "unknown": 2.0}
+    fresh, model = rb.BSGDClassifier(5, classes=classes), rb.BSGDClassifier(5, classes=classes)
+    model.learn_one({"f0": 0.5}, classes[1])
+    for state in (fresh, model):
+        with refused(state, "target", repr(value)):
+            state.learn_one(x, value)
+        for method in ("learn_many", "predict_then_learn_many"):
+            with refused(state, "target", repr(value)):
+                call(state, method, pd.DataFrame([x, x]), [classes[0], value])
+
+
+@pytest.mark.parametrize("targets", [[], [1], [1] * 4, np.ones((1, 3))], ids=short)
+def test_a_wrong_number_of_targets_is_refused(targets):
+    for model, _ in states(MODELS):
+        for method in ("learn_many", "predict_then_learn_many"):
+            with refused(model, "targets"):
+                call(model, method, np.zeros((3, 2)), targets)
+
+
+@pytest.mark.parametrize("estimator", [rb.BSGDClassifier, rb.BSGDRegressor])
+def test_targets_in_a_matrix_are_refused(estimator):
+    model = estimator(5)
+    for method in ("learn_many", "predict_then_learn_many"):
+        with refused(model, "target"):
+            call(model, method, np.zeros((3, 2)), np.ones((3, 1)))
+
+
+# weights
+
+
+@pytest.mark.parametrize("w", BAD_WEIGHTS, ids=short)
+def test_a_weight_that_is_negative_or_not_finite_is_refused(w):
+    for model, y in states(MODELS):
+        for x in ({"f0": 1.0}, {"f0": 1.0, "unknown": 2.0}):
+            with refused(model, "w must be"):
+                model.learn_one(x, y, w=w)
+
+
+@pytest.mark.parametrize("w", BAD_WEIGHTS, ids=short)
+def test_a_weight_in_a_column_that_is_negative_or_not_finite_is_refused(w):
+    column = [1.0, w]
+    for model, y in states(MODELS):
+        for weights in (column, np.array(column, object), pd.Series(column, dtype=object)):
+            with refused(model, "w must be"):
+                model.learn_many(np.zeros((2, 2)), [y, y], w=weights)
+
+
+@pytest.mark.parametrize("w", [-1.0, math.nan, math.inf, None, "a", 1j, 10**400], ids=short)
+def test_a_weight_of_a_batch_that_is_negative_or_not_finite_is_refused(w):
+    for model, y in states(MODELS):
+        for method in ("learn_many", "predict_then_learn_many"):
+            with refused(model, "w must be"):
+                call(model, method, np.zeros((2, 2)), [y, y], w=w)
+
+
+def test_a_bad_weight_does_not_make_a_label_known():
+    model = rb.BSGDClassifier(5)
+    with refused(model, "w must be"):
+        model.learn_one({"a": 1.0}, "new", w=-1.0)
+    assert model.predict_proba_one({"a": 1.0}) == {}
+
+
+def test_a_wrong_number_of_weights_is_refused():
+    model = rb.BSGDClassifier(5)
+    for weights in ([], [1.0], np.ones(4)):
+        with refused(model, "weights"):
+            model.learn_many(np.zeros((3, 2)), [True, False, True], w=weights)
+
+
+# parameters
+
+PARAMETERS = [
+    ("budget", 0),
+    ("budget", -1),
+    ("budget", 10**30),
+    ("budget", 1.5),
+    ("budget", "10"),
+    ("budget", True),
+    ("kernel", "rbf"),
+    ("kernel", RBF),
+    ("kernel", Merge()),
+    ("maintenance", "merge"),
+    ("maintenance", Merge),
+    ("maintenance", RBF()),
+    ("l2", 0),
+    ("l2", -1e-4),
+    ("l2", math.inf),
+    ("l2", None),
+    ("l2", "small"),
+    ("project_to_ball", None),
+    ("project_to_ball", "yes"),
+    ("seed", -1),
+    ("seed", 0.5),
+    ("seed", "1"),
+    ("classes", ("a",)),
+    ("classes", ()),
+    ("classes", ("a", "a")),
+    ("classes", ("a", "b", "a")),
+    ("classes", (0, False)),
+    ("classes", ["a", "b"]),
+    ("classes", "ab"),
+    ("classes", 2),
+    ("classes", ([1], [2])),
+    ("classes", ("a", None)),
+    ("classes", ("a", math.nan)),
+    ("epsilon", -0.1),
+    ("epsilon", math.nan),
+    ("epsilon", None),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), PARAMETERS, ids=short)
+def test_a_parameter_out_of_range_is_refused(name, value):
+    for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):
+        if name in estimator.parameters():
+            with pytest.raises(ValueError, match=name):
+                estimator(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "build"),
+    [
+        ("gamma", lambda: RBF(-1)),
+        ("gamma", lambda: RBF(0)),
+        ("gamma", lambda: RBF("scale")),
+        ("gamma", lambda: RBF(None)),
+        ("gamma", lambda: RBF(math.nan)),
+        ("gamma", lambda: RBF(10**400)),
+        ("gamma", lambda: Laplacian(-1)),
+        ("gamma", lambda: Polynomial(gamma=0)),
+        ("sigma", lambda: RBF.from_width(0)),
+        ("sigma", lambda: RBF.from_width(1e-200)),
+        ("sigma", lambda: RBF.from_width(1e200)),
+        ("degree", lambda: Polynomial(0)),
+        ("degree", lambda: Polynomial(2.5)),
+        ("coef0", lambda: Polynomial(coef0=math.nan)),
+        ("arity", lambda: Merge(1)),
+        ("arity", lambda: Merge(2.5)),
+        ("arity", lambda: Merge(3, objective="eq21")),
+        ("method", lambda: Merge(method="best")),
+        ("method", lambda: Merge(method=None)),
+        ("objective", lambda: Merge(objective="loss")),
+    ],
+)
+def test_a_parameter_of_a_kernel_or_maintenance_out_of_range_is_refused(name, build):
+    with pytest.raises(ValueError, match=name):
+        build()
+
+
+@pytest.mark.parametrize(
+    "build", [rb.NORMAClassifier, rb.NORMARegressor, rb.KernelOneClassSVM], ids=lambda k: k.__name__
+)
+def test_a_share_may_be_all(build):
+    assert build(nu=1.0).nu == 1.0
+    for nu in (0.0, 1.0 + 1e-12):
+        with pytest.raises(ValueError, match="nu"):
+            build(nu=nu)
+
+
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if not isinstance(k, RBF)], ids=repr)
+@pytest.mark.parametrize("maintenance", [Merge(), Merge(3)])
+def test_merging_needs_a_gaussian_kernel(kernel, maintenance):
+    for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):
+        with pytest.raises(ValueError, match=r"Merge.*Gaussian.*kernel"):
+            estimator(kernel=kernel, maintenance=maintenance)
+
+
+# misspelt arguments
+
+
+@pytest.mark.parametrize("model", one_of_each(MODELS))
+def test_a_misspelt_argument_is_not_swallowed(model):
+    model, (x, y) = model.clone(), stream_for(model, 1)[0]
+    methods = [model.predict_one, getattr(model, "predict_proba_one", model.predict_one)]
+    for call in (*methods, lambda x, **more: model.learn_one(x, y, **more)):
+        with pytest.raises(TypeError, match="wieght"):
+            call(x, wieght=2.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric"),
+    [(rb.BSGDClassifier, metrics.Accuracy()), (rb.BSGDRegressor, metrics.MAE())],
+)
+def test_weights_that_rivers_evaluation_hands_on_reach_the_model(kind, metric):
+    judged, alone = kind(5), kind(5)
+    stream = [({"a": float(i)}, i % 2, {"w": 2.5}) for i in range(20)]
+    evaluate.progressive_val_score([(x, y, dict(w)) for x, y, w in stream], judged, metric)
+    for x, y, w in stream:
+        alone.learn_one(x, y, **w)
+    assert judged.support_vectors() == alone.support_vectors()
+
+
+@pytest.mark.parametrize(
+    ("model", "ask"),
+    [
+        (rb.AutoKernelClassifier(20, seed=1), lambda model, x: model.explain_one(x)),
+        (rb.AutoKernelRegressor(20, seed=1), lambda model, x: model.explain_one(x)),
+        (
+            rb.AutoKernelRegressor(20, seed=1),
+            lambda model, x: repr(model.predict_one(x, with_dist=True)),
+        ),
+        (rb.BSGDClassifier(5, average=True), lambda model, x: model.last_iterate_one(x)),
+        (rb.FOGDRegressor(5, average=True, seed=1), lambda model, x: model.last_iterate_one(x)),
+        (rb.NOGDClassifier(5, average=True), lambda model, x: model.last_iterate_one(x)),
+    ],
+)
+def test_what_is_missing_counts_as_absent_in_every_question(model, ask):
+    for known in (model.clone(), learned(model)):
+        x, _ = stream_for(model, 1)[0]
+        absent = dict(list(x.items())[1:])
+        for missing in (math.nan, None, math.inf):
+            assert ask(known, x | {next(iter(x)): missing}) == ask(known, absent)
+
+
+# what to write instead
+
+
+@pytest.mark.parametrize(
+    ("parameters", "advice"),
+    [
+        ({"kernel": "rbf"}, "rb.kernels.RBF()"),
+        ({"kernel": rb.kernels.Laplacian}, "rb.kernels.Laplacian()"),
+        ({"kernel": 2.0}, "rb.kernels.RBF()"),
+        ({"maintenance": "removeoldest"}, "rb.maintenance.RemoveOldest()"),
+        ({"maintenance": "smo"}, "rb.maintenance.Merge()"),
+    ],
+)
+def test_the_error_says_what_to_write(parameters, advice):
+    with pytest.raises(ValueError, match=f"such as {re.escape(advice)}, not"):
+        rb.BSGDClassifier(**parameters)
+    assert eval(advice, {"rb": rb}) is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "advice"),
+    [("red", "OneHotEncoder"), (b"red", "OneHotEncoder"), (None, "Guard"), (math.nan, "imputer")],
+)
+def test_the_error_about_a_feature_says_what_helps(value, advice):
+    with pytest.raises(ValueError, match=advice):
+        rb.BSGDClassifier().learn_one({"a": value}, True)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (rb.BSGDClassifier(None), "a smaller budget limits it"),
+        (
+            rb.BSGDClassifier(5000, maintenance=Project()),
+            "a table of their number squared: a smaller budget",
+        ),
+    ],
+)
+def test_a_model_that_memory_has_no_room_for_says_what_it_needs_and_stays_as_it_was(
+    model, says, monkeypatch
+):
+    def full(*arguments, **sizes):
+        raise MemoryError
+
+    model, X = model.clone(), np.random.default_rng(0).normal(size=(2000, 2)) * 50.0
+    monkeypatch.setattr(blocks, "resized", full)
+    with pytest.raises(MemoryError) as caught:
+        model.learn_many(X, X[:, 0] > X[:, 1])
+    assert any(says in note for note in caught.value.__notes__)
+    monkeypatch.undo()
+    model.learn_one({0: 1.0, 1: 0.0}, True)
+    assert model.n_support_vectors > 50

@@ -1,0 +1,138 @@
+"""Ctrl-C at every moment in which Python answers it: a model has learned an example or it has not, and goes on."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import pathlib
+import sys
+
+import pytest
+from inside import check_nodes
+from saved_models import file_of
+
+import river_budget as rb
+from river_budget.core.block import blocks, layout
+from river_budget.core.block.blocks import views
+from river_budget.core.compiling import array_views
+from river_budget.kernels import RBF
+from river_budget.model.expansions import choose_storage
+from river_budget.saving import opened
+
+PACKAGE = str(pathlib.Path(rb.__file__).parent)
+VIEWS = blocks.__file__, layout.__file__, array_views.__file__  # look only, over and over
+K = RBF(0.5)
+MODELS = [
+    rb.RBPClassifier(6, K, seed=1),
+    rb.BSGDClassifier(6, K, seed=1),
+    rb.BSGDClassifier(6, RBF(0.5, scales={"a": 2.0}), rb.maintenance.Project()),
+    rb.ProjectronRegressor(6, K),
+    rb.NOGDClassifier(6, K),
+    rb.SBPClassifier(6, kernel=K, seed=1),
+    rb.FOGDClassifier(6, K, seed=1),
+    rb.RandomFourier(6, K, seed=1),
+    rb.KernelOGDRegressor(K),
+    rb.AutoKernelClassifier(6, seed=1),
+]
+
+
+def interrupted(moment, work):
+    """Whether there is such a moment: signals are answered where a function begins. The first is number 1."""
+    seen = 0
+
+    def trace(frame, event, argument):
+        nonlocal seen
+        if frame.f_code.co_filename.startswith(PACKAGE) and frame.f_code.co_filename not in VIEWS:
+            seen += 1
+            if seen == moment:
+                raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def learn(model, x, i):
+    if hasattr(model, "transform_one"):
+        model.learn_one(x)
+    else:
+        model.learn_one(x, i % 2 == 0)
+
+
+def begun(model, n=12):
+    """A model that knows a few names."""
+    model = model.clone()
+    for i in range(n):
+        learn(model, {"a": i % 5 / 5.0, "b": i % 3}, i)
+    return model
+
+
+def answer(model, x):
+    ask = model.transform_one if hasattr(model, "transform_one") else model.decision_function_one
+    return ask(x)
+
+
+def at_every_moment(model, x, i, further):
+    """The model is as before the example or as after it, for this one and for what it learns then; or it knows the
+    names already, which for some makes a difference."""
+    after, named = copy.deepcopy(model), copy.deepcopy(model)
+    learn(after, x, i)
+    named.add_features(named.features.unknown(x), x)
+    probes = {"a": 0.3}, further, {"z": 1.0, "b": 2}
+
+    def answers(model):
+        return [answer(model, x) for x in probes]
+
+    def answers_later(model):
+        for number in range(3):
+            learn(model, further, number)
+        return answers(model)
+
+    states = [
+        (answers(state), answers_later(copy.deepcopy(state))) for state in (model, after, named)
+    ]
+    moment = 0
+    while True:
+        moment += 1
+        twin = copy.deepcopy(model)
+        go_on = interrupted(moment, functools.partial(learn, twin, x, i))
+        found = answers(twin)
+        later = next((later for now, later in states if now == found), None)
+        assert later is not None, f"neither at moment {moment}"
+        assert not twin.turn.taken
+        assert len(twin.features) <= views(twin.block).head.width
+        if views(twin.block).head.slots:
+            check_nodes(views(twin.block))
+        opened(file_of(twin))
+        assert answers_later(twin) == later, moment
+        if not go_on:
+            return moment
+
+
+WITH_LISTS = [model for model in MODELS if isinstance(model, choose_storage.StoredVectors)]
+
+
+@pytest.mark.parametrize(
+    ("model", "early"),
+    [(model, False) for model in MODELS] + [(model, True) for model in WITH_LISTS],
+    ids=lambda value: str(value) if type(value) is bool else type(value).__name__,
+)
+def test_ctrl_c_while_names_are_added(model, early, monkeypatch):
+    """To a table; and to lists, or on the way there."""
+    if early:
+        for name, value in (("THIN_RATIO", 3), ("THIN_RATIO_LARGE", 3), ("PLACES_PER_NAME", 2)):
+            monkeypatch.setattr(choose_storage, name, value)
+    model = begun(model)
+    words = {f"word {i}": 0.5 for i in range(6)}
+    further = {"a": 1.0, "word 3": -1.0, "later": 0.25}
+    first = at_every_moment(model, words, 0, further)
+    for i in range(4):
+        learn(model, {f"{i} {j}": 1.0 for j in range(9)} | {"a": 1.0}, i)
+    second = at_every_moment(model, words, 1, further)
+    assert min(first, second) > 5

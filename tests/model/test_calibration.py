@@ -1,0 +1,251 @@
+"""Probabilities mean what they say, and predictions do not depend on them."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from models import AUTO, CLASSIFIERS, crossed, learned, list_of, stream_for, two_classes_only
+from optional import sklearn_metrics
+from oracles.calibration import Calibration
+from river import datasets, metrics, multiclass, preprocessing
+from saved_models import file_of
+
+import river_budget as rb
+from river_budget.core.block.blocks import views
+from river_budget.kernels import RBF
+from river_budget.maintenance import Merge, Project
+from river_budget.saving import opened
+
+LINK = ("judged", "slope", "lead", "slope_curvature", "lead_curvature", "cross_curvature")
+
+
+def link(model):
+    return [float(views(model.block).head[name]) for name in LINK]
+
+
+def expected_calibration_error(confidences, correct):
+    places = np.minimum((confidences * 10).astype(int), 9)
+    return sum(
+        np.mean(places == b) * abs(confidences[places == b].mean() - correct[places == b].mean())
+        for b in set(places.tolist())
+    )
+
+
+def progressive(model, stream, loss):
+    """(log loss, calibration error, accuracy) over a stream."""
+    confidences, correct = [], []
+    for x, y in stream:
+        shares, predicted = model.predict_proba_one(x), model.predict_one(x)
+        if shares:
+            loss.update(y, shares)
+            assert shares[predicted] == pytest.approx(max(shares.values()), rel=1e-9)
+            confidences.append(max(shares.values()))
+            correct.append(predicted == y)
+        model.learn_one(x, y)
+    correct = np.array(correct)
+    return loss.get(), expected_calibration_error(np.array(confidences), correct), correct.mean()
+
+
+GOOD = [
+    rb.BSGDClassifier(l2=3e-3),
+    rb.KernelOGDClassifier(),
+    rb.ProjectronPPClassifier(),
+    rb.BPAClassifier(),
+    rb.NORMAClassifier(None, rb.kernels.RBF()),
+    rb.FOGDClassifier(seed=1),
+    rb.NOGDClassifier(),
+    rb.SBPClassifier(seed=1),
+]
+SPREAD = [rb.RBPClassifier(seed=1), rb.ForgetronClassifier(), rb.BudgetPerceptronClassifier()]
+
+
+@pytest.mark.parametrize("model", GOOD + SPREAD, ids=lambda model: type(model).__name__)
+def test_log_loss_and_calibration_on_two_classes(model):
+    for data, bound in ((datasets.Phishing, 0.33), (datasets.Bananas, 0.35)):
+        pipeline = preprocessing.StandardScaler() | model.clone()
+        loss, error, accuracy = progressive(pipeline, data(), metrics.LogLoss())
+        assert error <= (0.04 if model in GOOD else 0.045)
+        assert loss <= (bound if model in GOOD else -math.log(accuracy) + 0.25)
+
+
+@pytest.mark.parametrize("model", GOOD[:4] + GOOD[5:7], ids=lambda model: type(model).__name__)
+def test_cross_entropy_and_calibration_on_seven_classes(model):
+    pipeline = preprocessing.StandardScaler() | model.clone()
+    loss, error, _ = progressive(pipeline, datasets.ImageSegments(), metrics.CrossEntropy())
+    assert loss <= 0.65
+    assert error <= 0.04
+
+
+@pytest.mark.parametrize(
+    "model", [rb.NORMAClassifier(), rb.SBPClassifier(seed=1)], ids=["NORMA", "SBP"]
+)
+def test_ten_thresholds_give_the_area_under_the_curve(model):
+    pipeline, area = preprocessing.StandardScaler() | model.clone(), metrics.ROCAUC()
+    labels, shares = [], []
+    for x, y in datasets.Phishing():
+        share = pipeline.predict_proba_one(x)
+        area.update(y, share)
+        labels.append(y)
+        shares.append(share[True])
+        pipeline.learn_one(x, y)
+    assert area.get() == pytest.approx(sklearn_metrics.roc_auc_score(labels, shares), abs=0.015)
+    assert area.get() > 0.93
+
+
+LINKED = [entry for entry in CLASSIFIERS if entry not in AUTO]  # the mixture of those needs no link
+LONG = (rb.FOGDClassifier(20, seed=1), rb.NORMAClassifier(10))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("model", [*LINKED, *LONG])
+def test_it_replays_its_reference(model, weighted):
+    stream = stream_for(model, 1100 if model in LONG else 150, seed=2)
+    model, oracle = model.clone(), Calibration()
+    weights = np.random.default_rng(3).choice(
+        [0.0, 0.5, 1.0, 3.0] if weighted else [1.0], len(stream)
+    )
+    for (x, y), w in zip(stream, weights.tolist(), strict=True):
+        shares, scores = (
+            list(model.predict_proba_one(x).values()),
+            list_of(model.decision_function_one(x)),
+        )
+        if len(shares) >= 2:
+            assert shares == pytest.approx(oracle.probabilities(scores).tolist(), abs=1e-6)
+        model.learn_one(x, y, w)
+        known = model.labels.known
+        if len(known) > len(shares) and len(known) > 2:  # a new class has a score of 0
+            promoted = [-scores[0] / 2, scores[0] / 2] if len(scores) == 1 else scores
+            scores = [*promoted, 0.0]
+        oracle.learn(scores, model.labels.codes[y], w)
+
+
+@pytest.mark.parametrize("model", LINKED)
+def test_the_link_travels_with_the_model(model):
+    model = learned(model, 80)
+    rows = [x for x, _ in stream_for(model, 10, seed=4)]
+    expected = [model.predict_proba_one(x) for x in rows]
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), opened(file_of(model))):
+        assert link(twin) == link(model)
+        assert [twin.predict_proba_one(x) for x in rows] == expected
+    frozen = opened(file_of(model), predict_only=True)
+    for x, shares in zip(rows, expected, strict=True):
+        assert frozen.predict_proba_one(x) == pytest.approx(shares, abs=1e-9)
+
+
+@pytest.mark.parametrize("model", LINKED)
+def test_a_batch_learns_the_link_of_a_loop(model):
+    one = model.clone({"seed": 3} if "seed" in model.parameters() else {})
+    many, rng = one.clone(), np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = X[:, 0] * X[:, 1] > 0 if two_classes_only(one) else rng.integers(4, size=150)
+    for x, label in zip(X.tolist(), y.tolist(), strict=True):
+        one.learn_one(dict(enumerate(x)), label)
+    many.learn_many(X, y)
+    assert link(one) == link(many)
+    assert link(one)[1] > 0.0
+
+
+def test_a_weight_of_zero_leaves_it_alone():
+    model = learned(rb.BSGDClassifier(15, RBF(0.5)))
+    before = link(model)
+    model.learn_one({"a": 1.0}, next(iter(model.labels.known)), 0.0)
+    assert link(model) == before
+
+
+def test_a_third_class_leaves_the_shares_of_two_in_proportion():
+    model = rb.KernelOGDClassifier(RBF(1.0))
+    rng = np.random.default_rng(0)
+    for a in rng.normal(size=200):
+        model.learn_one({"a": a}, "pos" if a + 0.5 * rng.normal() > 0 else "neg")
+    before = model.predict_proba_one({"a": 0.4})
+    model.learn_one({"a": 30.0}, "far")
+    after = model.predict_proba_one({"a": 0.4})
+    ratio = before["pos"] / before["neg"]
+    assert after["pos"] / after["neg"] == pytest.approx(ratio, rel=0.1)
+
+
+def test_merging_equal_models_keeps_their_probabilities():
+    model = learned(rb.BSGDClassifier(15, RBF(0.5), classes=(False, True)), 200)
+    rows = [x for x, _ in stream_for(model, 10, seed=4)]
+    merged = rb.merge([model, copy.deepcopy(model)])
+    doubled = rb.merge([model], weights=[2.0])
+    for x in rows:
+        expected = pytest.approx(model.predict_proba_one(x), abs=1e-9)
+        assert merged.predict_proba_one(x) == expected
+        assert doubled.predict_proba_one(x) == expected
+
+
+def test_refining_does_not_spoil_it():
+    model = preprocessing.StandardScaler() | rb.SBPClassifier(seed=1)
+    for x, y in datasets.Phishing():
+        model.learn_one(x, y)
+    before = model["SBPClassifier"].predict_proba_one(
+        dict.fromkeys(model["SBPClassifier"].features, 0.3)
+    )
+    slope = link(model["SBPClassifier"])[1]
+    model["SBPClassifier"].refine(3000)
+    after = model["SBPClassifier"].predict_proba_one(
+        dict.fromkeys(model["SBPClassifier"].features, 0.3)
+    )
+    assert after[True] == pytest.approx(before[True], abs=0.15)
+    model.learn_one(x, y)
+    assert link(model["SBPClassifier"])[1] == pytest.approx(slope, rel=0.2)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e100])
+def test_scores_of_any_size_are_calibrated(size):
+    """Only the scale of the kernel differs, so the probabilities are the same."""
+    shares = []
+    for scale in (1.0, size):
+        model = rb.BOGDClassifier(50, RBF(1.0), learning_rate=scale, removal="oldest")
+        rng = np.random.default_rng(0)
+        for a in rng.normal(size=50).tolist():
+            model.learn_one({"a": a}, a > 0)
+            head = views(model.block).head
+            assert 0.0 < head.slope < math.inf or head.slope == 0.0
+            shares.append(model.predict_proba_one({"a": 0.2})[True])
+    assert np.isfinite(shares).all()
+
+
+@pytest.mark.parametrize("maintenance", [Merge(3), Project()], ids=repr)
+def test_predictions_do_not_depend_on_it(maintenance):
+    plain = rb.BSGDClassifier(15, RBF(0.5), maintenance)
+    disturbed = copy.deepcopy(plain)
+    for x, y in stream_for(plain, 200, seed=1):
+        assert plain.predict_one(x) == disturbed.predict_one(x)
+        assert plain.decision_function_one(x) == disturbed.decision_function_one(x)
+        plain.learn_one(x, y)
+        disturbed.learn_one(x, y)
+        views(disturbed.block).head.slope *= 1.5
+
+
+def test_it_works_within_one_versus_rest():
+    model = preprocessing.StandardScaler() | multiclass.OneVsRestClassifier(
+        rb.SBPClassifier(100, seed=1)
+    )
+    for x, y in datasets.ImageSegments().take(500):
+        model.learn_one(x, y)
+    assert math.isclose(sum(model.predict_proba_one(x).values()), 1.0)
+
+
+@pytest.mark.parametrize(("model", "classes"), crossed(CLASSIFIERS, [3, 1, 2, 9, 26]))
+def test_probabilities_of_one_are_those_of_many(model, classes):
+    """To the last bit, though they are computed in another way."""
+    model, rng = model.clone(), np.random.default_rng(classes)
+    classes = min(classes, 2) if two_classes_only(model) else classes
+    X = rng.normal(size=(150, 3))
+    model.learn_many(X[:100], np.arange(100) % classes)
+    many = model.predict_proba_many(X)
+    for i, row in enumerate(X.tolist()):
+        one = model.predict_proba_one(dict(enumerate(row)))
+        assert one == {label: column[i] for label, column in columns_of(many).items()}
+        assert all(type(share) is float for share in one.values())
+
+
+def columns_of(table):
+    """{label: its column}"""
+    return {label: np.asarray(table[label]).tolist() for label in table}

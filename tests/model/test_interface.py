@@ -1,0 +1,600 @@
+"""What the model says: labels, scores, probabilities, weights, features, as the API promises."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+
+import numpy as np
+import pytest
+from inside import plain
+from models import (
+    AUTO,
+    CLASSIFIERS,
+    MODELS,
+    REGRESSORS,
+    STATIONARY,
+    content,
+    having,
+    is_narrow,
+    learn,
+    learned,
+    list_of,
+    one_of_each,
+    same,
+    scores,
+    stream_for,
+    variant,
+)
+from optional import pandas as pd
+from river import (
+    datasets,
+    drift,
+    ensemble,
+    evaluate,
+    imblearn,
+    metrics,
+    model_selection,
+    multiclass,
+    preprocessing,
+)
+
+import river_budget as rb
+from river_budget.core.block.blocks import reals
+from river_budget.kernels import RBF, Laplacian, Linear
+from river_budget.maintenance import RemoveSmallest
+
+LEFT, RIGHT = {"a": -1.0}, {"a": 1.0}
+MIDDLE = {"a": 0.0}
+
+
+def taught(left, right, **parameters):
+    model = rb.BSGDClassifier(10, RBF(0.5), l2=0.1, **parameters)
+    for _ in range(20):
+        model.learn_one(LEFT, left)
+        model.learn_one(RIGHT, right)
+    return model
+
+
+# labels
+
+
+@pytest.mark.parametrize("as_bool", [bool, np.bool_])
+@pytest.mark.parametrize("first", [False, True])
+def test_true_is_positive_whatever_comes_first(first, as_bool):
+    model = taught(as_bool(first), as_bool(not first))
+    sign = 1 if first else -1
+    assert sign * model.decision_function_one(LEFT) > 0 > sign * model.decision_function_one(RIGHT)
+    assert model.predict_one(LEFT) is first
+    assert model.predict_one(RIGHT) is not first
+    assert list(model.predict_proba_one(LEFT)) == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("no", "yes"), ("yes", "no"), (1, 0), (-1, 1), (2.5, 1.5), ("a", 1)]
+)
+def test_the_label_that_comes_second_is_positive(first, second):
+    model = taught(first, second)
+    assert model.decision_function_one(LEFT) < 0 < model.decision_function_one(RIGHT)
+    assert (model.predict_one(LEFT), model.predict_one(RIGHT)) == (first, second)
+    assert list(model.predict_proba_one(LEFT)) == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("label", "kind"),
+    [(np.bool_(True), bool), (np.int64(3), int), (np.float32(0.5), float), (np.str_("a"), str)],
+)
+def test_labels_come_back_as_plain_python_values(label, kind):
+    model = rb.BSGDClassifier(5)
+    model.learn_one(LEFT, label)
+    assert type(model.predict_one(LEFT)) is kind
+    assert model.predict_one(LEFT) == label
+
+
+@pytest.mark.parametrize(
+    ("label", "other"),
+    [
+        (("a",), ("b", "c")),
+        (("a", 1), ("b", 2)),
+        (frozenset("a"), frozenset("b")),
+        (np.datetime64("2024-01-01"), np.datetime64("2024-01-02")),
+        (-1, 2**63 + 1),
+        (b"a\0", b"b"),
+        ("a\0", "b"),
+    ],
+    ids=str,
+)
+def test_any_hashable_value_is_a_label(label, other):
+    model = taught(other, label)
+    assert model.predict_one(RIGHT) == label
+    assert model.predict_many(pd.DataFrame([LEFT, RIGHT])).tolist() == [other, label]
+
+
+def test_classes_say_which_label_is_positive():
+    model = taught("yes", "no", classes=("no", "yes"))
+    assert model.decision_function_one(LEFT) > 0 > model.decision_function_one(RIGHT)
+    assert list(model.predict_proba_one(LEFT)) == ["no", "yes"]
+
+
+def test_a_label_outside_classes_is_an_error():
+    for classes in (("a", "b"), ("a", "b", "c")):
+        model = rb.BSGDClassifier(5, classes=classes)
+        with pytest.raises(ValueError, match=r"'z'.*classes"):
+            model.learn_one(LEFT, "z")
+        assert model.predict_one(LEFT) in classes
+
+
+def test_several_classes_start_with_a_column_each_in_the_given_order():
+    model = rb.BSGDClassifier(5, classes=("c", "a", "b"))
+    assert model.decision_function_one(LEFT) == {"c": 0.0, "a": 0.0, "b": 0.0}
+    assert model.predict_one(LEFT) == "c"
+    assert model.predict_proba_one(LEFT) == pytest.approx({"c": 1 / 3, "a": 1 / 3, "b": 1 / 3})
+    model.learn_one(LEFT, "b")
+    assert list(model.decision_function_one(LEFT)) == ["c", "a", "b"]
+
+
+# fresh models and single labels
+
+
+def test_a_fresh_classifier_knows_no_labels():
+    model = rb.BSGDClassifier(5)
+    assert model.predict_proba_one(LEFT) == {}
+    assert model.predict_one(LEFT) is None
+    assert model.decision_function_one(LEFT) == 0.0
+    assert (model.n_support_vectors, model.support_vectors()) == (0, [])
+
+
+@pytest.mark.parametrize("classes", [(False, True), ("no", "yes")])
+def test_a_fresh_classifier_of_two_classes_is_undecided_and_says_the_positive_one(classes):
+    model = rb.BSGDClassifier(5, classes=classes)
+    assert model.predict_proba_one(LEFT) == {classes[0]: 0.5, classes[1]: 0.5}
+    assert model.predict_one(LEFT) == classes[1]
+
+
+@pytest.mark.parametrize("model", one_of_each(REGRESSORS))
+def test_a_fresh_regressor_says_zero(model):
+    assert model.clone().predict_one(LEFT) == 0.0
+
+
+def test_the_only_known_label_is_predicted():
+    model = rb.BSGDClassifier(5)
+    model.learn_one(LEFT, "only")
+    for x in (LEFT, RIGHT, {}, {"b": 3}):
+        assert model.predict_one(x) == "only"
+        assert model.predict_proba_one(x) == {"only": 1.0}
+
+
+def test_one_boolean_makes_the_other_known():
+    model = rb.BSGDClassifier(5)
+    model.learn_one(LEFT, False)
+    assert set(model.predict_proba_one(LEFT)) == {False, True}
+
+
+# scores and probabilities
+
+
+@pytest.mark.parametrize("labels", ["ab", "ba"])
+def test_a_score_of_zero_says_the_positive_class(labels):
+    model = taught(*labels)
+    far = {"a": 1e6}
+    assert model.decision_function_one(far) == 0.0
+    assert model.predict_one(far) == labels[1]
+
+
+def test_among_equal_scores_of_several_classes_the_first_column_wins():
+    model = taught("b", "a")
+    model.learn_one(MIDDLE, "c")
+    far = {"a": 1e6}
+    assert set(model.decision_function_one(far).values()) == {0.0}
+    assert model.predict_one(far) == "b"
+
+
+@pytest.mark.parametrize("model", [entry for entry in CLASSIFIERS if entry not in AUTO])
+def test_predictions_probabilities_and_scores_agree(model):
+    model = learned(model)
+    for x, _ in stream_for(model, 40, seed=1):
+        probabilities, score = model.predict_proba_one(x), model.decision_function_one(x)
+        assert math.isclose(sum(probabilities.values()), 1.0)
+        slope, lead = reals(model.block, "slope", "lead")
+        if isinstance(score, dict):
+            assert list(score) == list(probabilities)
+            best = max(score, key=score.get)
+            equal = len(set(score.values())) == 1
+            ratio = [
+                math.exp(slope * (s - score[best]) - (0.0 if equal or name == best else lead))
+                for name, s in score.items()
+            ]
+            expected = [r / sum(ratio) for r in ratio]
+            assert model.predict_one(x) == best
+        else:
+            z = min(max(slope * score, -700), 700)
+            expected = [1 / (1 + math.exp(z)), 1 / (1 + math.exp(-z))]
+            assert model.predict_one(x) is (score >= 0.0)
+        assert list(probabilities.values()) == pytest.approx(expected, abs=1e-12)
+        assert all(type(value) is float for value in probabilities.values())
+
+
+@pytest.mark.parametrize("model", one_of_each(CLASSIFIERS))
+def test_the_docs_say_how_probabilities_are_calibrated(model):
+    assert "calibrated on the stream" in model.predict_proba_one.__doc__
+
+
+@pytest.mark.parametrize("model", one_of_each(REGRESSORS))
+def test_the_score_of_a_regressor_is_its_prediction(model):
+    model = learned(model)
+    for x, _ in stream_for(model, 10, seed=1):
+        assert model.decision_function_one(x) == model.predict_one(x)
+        assert type(model.predict_one(x)) is float
+
+
+def test_a_third_label_moves_no_prediction():
+    model = taught("no", "yes")
+    probes = [{"a": a} for a in np.linspace(-4, 4, 41).tolist()]
+    before = [(model.predict_one(x), model.decision_function_one(x)) for x in probes]
+    model.learn_one(RIGHT, "perhaps", w=0.0)
+    for x, (label, score) in zip(probes, before, strict=True):
+        assert model.predict_one(x) == label
+        assert model.decision_function_one(x) == {
+            "no": -score / 2,
+            "yes": score / 2,
+            "perhaps": 0.0,
+        }
+
+
+def test_learning_goes_on_after_a_third_and_a_fourth_label():
+    model = rb.BSGDClassifier(20, RBF(2.0), l2=1e-2)
+    places = {"left": -3.0, "right": 3.0, "up": 6.0, "down": -6.0}
+    for known in (2, 3, 4):
+        for _ in range(15):
+            for label in list(places)[:known]:
+                model.learn_one({"a": places[label]}, label)
+    for label, place in places.items():
+        assert model.predict_one({"a": place}) == label
+
+
+# support vectors
+
+
+def kernel_function(model, first):
+    kernel = model.kernel_in_use
+    gamma = getattr(kernel, "gamma", None)
+    if isinstance(gamma, str):
+        gamma = (1.0 if gamma == "auto" else float(gamma.removesuffix("/d"))) / len(first)
+        kernel = type(kernel)(**kernel._get_params() | {"gamma": gamma})
+    return plain(kernel)
+
+
+@pytest.mark.parametrize("model", having("support_vectors"))
+def test_scores_can_be_computed_from_the_support_vectors(model):
+    model = model.clone()
+    stream = stream_for(model, 60)
+    learn(model, stream)
+    k, vectors = kernel_function(model, stream[0][0]), model.support_vectors()
+    scales = model.kernel_in_use.scales or {}
+    assert len(vectors) == model.n_support_vectors > 0
+    assert [v["arrival"] for v in vectors] == sorted({v["arrival"] for v in vectors})
+    for x, _ in stream_for(model, 20, seed=1):
+        x = x | {"never seen": 0.3}
+        features = sorted(x.keys() | {name for v in vectors for name in v["features"]})
+        rows = [
+            [scales.get(name, 1.0) * z.get(name, 0.0) for name in features]
+            for z in (x, *(v["features"] for v in vectors))
+        ]
+        values = k(rows[:1], rows[1:])[0]
+        if isinstance(model, rb.ForgetronClassifier):  # normalises
+            values /= np.sqrt(np.diag(k(rows[1:], rows[1:])) * k(rows[:1], rows[:1])[0])
+        found = model.decision_function_one(x)
+        for label, score in found.items() if isinstance(found, dict) else [(None, found)]:
+            parts = [v.get("average", v["coefficients"]) for v in vectors]
+            a = [part if label is None else part[label] for part in parts]
+            expected = a @ values + getattr(model, "bias", 0.0)
+            close = 1e-6 if is_narrow(model) else 1e-12
+            assert abs(expected - score) <= close * (np.abs(a) @ np.abs(values) + abs(score))
+
+
+@pytest.mark.parametrize("model", having("budget"))
+def test_the_budget_is_kept_after_every_example(model):
+    model = model.clone({"budget": 7})
+    for x, y in stream_for(model, 80):
+        model.learn_one(x, y)
+        assert model.n_support_vectors <= 7
+
+
+# weights
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_an_example_of_weight_zero_leaves_the_predictions_as_they_are(model):
+    model = learned(model)
+    probes = stream_for(model, 40, seed=1)
+    before, learned_so_far = scores(model, probes), content(model)
+    for x, y in stream_for(model, 20, seed=2):
+        model.learn_one(x, y, w=0.0)
+    assert scores(model, probes) == before
+    assert content(model) == learned_so_far
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_new_features_of_weight_zero_leave_the_predictions_as_they_are(model):
+    model = learned(model)
+    probes = stream_for(model, 40, seed=1)
+    before = scores(model, probes)
+    model.learn_one({f"new{i}": 1.0 for i in range(9)}, probes[0][1], w=0)
+    for was, now in zip(before, scores(model, probes), strict=True):
+        assert now == pytest.approx(was, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("model", one_of_each(MODELS))
+def test_a_weight_of_one_is_no_weight(model):
+    model = variant(model, seed=1)
+    other = model.clone()
+    stream = stream_for(model, 40)
+    for x, y in stream:
+        model.learn_one(x, y)
+        other.learn_one(x, y, w=1)
+    assert scores(model, stream) == scores(other, stream)
+
+
+@pytest.mark.parametrize("y", [True, 1.0])
+def test_a_weight_multiplies_the_step(y):
+    estimator = rb.BSGDClassifier if y is True else rb.BSGDRegressor
+    for w in (0.25, 1.0, 3.0):
+        model = estimator(5, l2=0.1, project_to_ball=False, learning_rate=None)
+        model.learn_one(RIGHT, y, w=w)
+        assert model.decision_function_one(RIGHT) == pytest.approx(10.0 * w)
+        model = estimator(5, learning_rate=0.3)
+        model.learn_one(RIGHT, y, w=w)
+        assert model.decision_function_one(RIGHT) == pytest.approx(0.3 * w)
+
+
+# features
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_missing_feature_counts_as_zero(model):
+    model = variant(model, seed=1)
+    other, stream = model.clone(), stream_for(model, 60)
+    names = sorted({name for x, _ in stream for name in x})
+    full = [({name: x.get(name, 0.0) for name in names}, y) for x, y in stream]
+    stream = full[:1] + stream[1:]
+    for (x, y), (x_full, _) in zip(stream, full, strict=True):
+        assert model.decision_function_one(x) == other.decision_function_one(x_full)
+        model.learn_one(x, y)
+        other.learn_one(x_full, y)
+    assert scores(model, stream) == scores(model, full) == scores(other, stream)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_features_that_emerge_are_as_good_as_known_from_the_start(model):
+    model = variant(model, seed=1, kernel=with_fixed_gamma(model.kernel))
+    other, stream = model.clone(), stream_for(model, 60)
+    names = sorted({name for x, _ in stream for name in x})
+    for x, y in stream:
+        model.learn_one(x, y)
+        other.learn_one({name: x.get(name, 0.0) for name in names}, y)
+    for a, b in zip(scores(model, stream), scores(other, stream), strict=True):
+        assert a == pytest.approx(b, rel=1e-7, abs=1e-7)
+
+
+def with_fixed_gamma(kernel):
+    kernel = RBF() if kernel is None else kernel
+    return kernel.clone({"gamma": 0.5}) if getattr(kernel, "gamma", None) == "auto" else kernel
+
+
+@pytest.mark.parametrize("model", one_of_each(MODELS))
+def test_the_order_of_a_dict_never_matters(model):
+    model = variant(model, seed=1)
+    other, rng = model.clone(), np.random.default_rng(0)
+    for x, y in stream_for(model, 60):
+        shuffled = {name: x[name] for name in rng.permutation(list(x)).tolist()}
+        assert model.decision_function_one(x) == other.decision_function_one(shuffled)
+        model.learn_one(x, y)
+        other.learn_one(shuffled, y)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_places_of_new_features_do_not_depend_on_the_order_of_a_dict(model):
+    model = variant(model, seed=1)
+    other = model.clone()
+    y = stream_for(model, 1)[0][1]
+    stream = [{"d": 1.0, "b": 2.0}, {"c": 1.0, "b": 1.0, "a": 3.0}, {"f": 0.5, "e": 1.0}]
+    for x in stream:
+        model.learn_one(x, y)
+        other.learn_one(dict(sorted(x.items())), y)
+    assert list(model.features) == list(other.features)
+    assert set(model.features) == set("abcdef")
+    assert same(model, other, [(x, y) for x in stream])
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.5)])
+def test_features_unknown_when_predicting_count_in_the_distance(kernel):
+    model = rb.BSGDRegressor(None, kernel)
+    learn(model, stream_for(model, 30))
+    for x, _ in stream_for(model, 10, seed=1):
+        further = model.predict_one(x | {"new": 3.0})
+        power = 2 if isinstance(kernel, RBF) else 1
+        assert further == pytest.approx(
+            math.exp(-0.5 * 3.0**power) * model.predict_one(x), abs=1e-9
+        )
+
+
+@pytest.mark.parametrize("model", one_of_each(MODELS))
+def test_booleans_and_numpy_numbers_are_numbers(model):
+    model = variant(model, seed=1)
+    other = model.clone()
+    y = stream_for(model, 1)[0][1]
+    for number in (True, np.bool_(True), 1, np.int8(1), np.float32(1.0)):
+        model.learn_one({"a": number, "b": 0.5}, y)
+        other.learn_one({"a": 1.0, "b": 0.5}, y)
+        assert model.decision_function_one({"a": number}) == other.decision_function_one({"a": 1.0})
+
+
+def test_names_of_features_may_be_of_several_types():
+    model = rb.BSGDClassifier(5)
+    model.learn_one({"a": 1.0, 1: 2.0, ("b", 2): 3.0, None: 4.0}, True)
+    model.learn_one({None: 4.0, 2: 1.0}, False)
+    assert model.support_vectors()[0]["features"] == {"a": 1.0, 1: 2.0, ("b", 2): 3.0, None: 4.0}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_examples_without_features_can_be_learned(model):
+    model = model.clone()
+    for x, y in stream_for(model, 5):
+        model.learn_one({}, y)
+        model.predict_one({})
+        model.learn_one(x, y)
+    assert np.isfinite(list_of(model.decision_function_one({}))).all()
+
+
+@pytest.mark.parametrize("kernel", [type(kernel) for kernel in STATIONARY])
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_gamma_auto_is_one_over_the_features_of_the_first_example(kernel, n):
+    model = rb.BSGDRegressor(None, kernel())
+    other = rb.BSGDRegressor(None, kernel(1.0 / max(n, 1)))
+    stream = [(dict.fromkeys(range(n), 0.5), 1.0), *stream_for(model, 30)]
+    learn(model, stream)
+    learn(other, stream)
+    assert scores(model, stream) == scores(other, stream)
+
+
+# predicting changes nothing
+
+
+@pytest.mark.parametrize("model", one_of_each(MODELS))
+def test_predictions_that_interrupt_each_other_are_right(model):
+    """What a switch of threads does at its worst: another prediction before each line of one."""
+    model = learned(model)
+    (x, _), (other, _) = stream_for(model, 2, seed=1)
+    for name in ("decision_function_one", "predict_proba_one", "predict_one"):
+        if hasattr(model, name):
+            predict = getattr(model, name)
+            assert interrupted(predict, x, other) == predict(x)
+
+
+def interrupted(predict, x, other):
+    def trace(frame, event, argument):
+        if "river_budget" in frame.f_code.co_filename:
+            predict(other)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        return predict(x)
+    finally:
+        sys.settrace(before)
+
+
+@pytest.mark.parametrize("model", one_of_each(MODELS))
+def test_threads_predict_as_one_alone_would(model):
+    model = learned(model)
+    stream = stream_for(model, 50, seed=1)
+    alone, found = scores(model, stream), {}
+
+    def run(thread):
+        order = np.random.default_rng(thread).permutation(len(stream)).tolist()
+        found[thread] = all(
+            model.decision_function_one(stream[i][0]) == alone[i] for _ in range(10) for i in order
+        )
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == dict.fromkeys(range(4), True)
+
+
+# inside River
+
+
+def test_a_pipeline_learns_two_moons():
+    model = preprocessing.StandardScaler() | rb.BSGDClassifier(50, RBF(4.0), l2=1e-3)
+    metric = evaluate.progressive_val_score(
+        datasets.Bananas().take(2000), model, metrics.Accuracy()
+    )
+    assert metric.get() > 0.83
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, multiclass.OneVsRestClassifier])
+def test_a_pipeline_learns_several_classes(wrap):
+    model = preprocessing.StandardScaler() | wrap(rb.BSGDClassifier(50, RBF(0.1), l2=1e-3))
+    metric = evaluate.progressive_val_score(
+        datasets.ImageSegments().take(1000), model, metrics.Accuracy()
+    )
+    assert metric.get() > 0.75
+
+
+def test_a_pipeline_learns_to_regress():
+    model = preprocessing.TargetStandardScaler(
+        preprocessing.StandardScaler() | rb.BSGDRegressor(50, l2=1e-2)
+    )
+    metric = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    assert metric.get() < 1.0
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: ensemble.BaggingClassifier(model, 3, seed=1),
+        lambda model: ensemble.LeveragingBaggingClassifier(model, 3, seed=1),
+        lambda model: ensemble.AdaBoostClassifier(model, 3, seed=1),
+        lambda model: ensemble.SRPClassifier(model, 3, seed=1),
+        lambda model: ensemble.VotingClassifier([model, model.clone()]),
+        lambda model: imblearn.RandomUnderSampler(model, {True: 0.5, False: 0.5}, seed=1),
+        lambda model: drift.DriftRetrainingClassifier(model),
+    ],
+)
+def test_wrappers_of_river_take_a_classifier(wrap):
+    model = preprocessing.StandardScaler() | wrap(rb.BSGDClassifier(20, RBF(1.0)))
+    metric = evaluate.progressive_val_score(datasets.Bananas().take(600), model, metrics.Accuracy())
+    assert metric.get() > 0.75
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: ensemble.BaggingRegressor(model, 3, seed=1),
+        lambda model: ensemble.EWARegressor([model, model.clone()]),
+        lambda model: model_selection.GreedyRegressor([model, model.clone()]),
+    ],
+)
+def test_wrappers_of_river_take_a_regressor(wrap):
+    model = preprocessing.TargetStandardScaler(
+        preprocessing.StandardScaler() | wrap(rb.BSGDRegressor(20, l2=1e-2))
+    )
+    metric = evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    assert metric.get() < 2.0
+
+
+def test_a_pipeline_learns_batches():
+    model = preprocessing.StandardScaler() | rb.BSGDClassifier(50, RBF(4.0), l2=1e-3)
+    X, y = zip(*datasets.Bananas().take(1000), strict=True)
+    X, y = pd.DataFrame(X), pd.Series(y)
+    for start in range(0, 1000, 100):
+        model.learn_many(X[start : start + 100], y[start : start + 100])
+    assert (model.predict_many(X) == y).mean() > 0.83
+    assert model.predict_proba_many(X).shape == (1000, 2)
+
+
+def test_representations_show_the_parameters():
+    text = repr(preprocessing.StandardScaler() | rb.BSGDClassifier(7, RBF(0.25)))
+    assert "budget=7" in text
+    assert "RBF(gamma=0.25)" in text
+
+
+@pytest.mark.parametrize("budget", [2, 7])
+def test_weights_beyond_all_bounds_leave_the_model_whole(budget):
+    model = rb.BSGDClassifier(budget, Linear(), RemoveSmallest(), classes=(False, True))
+    model.learn_one({"a": 1.0}, True, 1e55)
+    model.learn_one({"a": 0.0}, True, 1e300)
+    for i in range(8):
+        model.learn_one({"a": 0.5 + i}, bool(i % 2))
+        arrivals = [vector["arrival"] for vector in model.support_vectors()]
+        assert len(set(arrivals)) == len(arrivals) <= budget

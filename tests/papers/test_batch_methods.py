@@ -1,0 +1,238 @@
+"""The batch methods of the 2012 paper's figure 2, each against a slow and obvious implementation."""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from batch_problem import GAMMA, ascended, dual, gram, last, objective, problem, signs, split
+from oracles.kernels import rbf
+from scripts import load
+
+from river_budget import datasets
+from river_budget.experiments.rivals import batch_methods as methods
+
+CLOSE = 1e-9
+
+
+# How they learn.
+
+
+@pytest.mark.parametrize("cost", [0.1, 1.0, 10.0])
+def test_sdca_closes_the_duality_gap(cost):
+    X, y = problem()
+    l2 = 1 / (cost * len(X))
+    found = ascended(X, y, l2)
+    assert np.all((signs(y) * found >= 0) & (signs(y) * found <= cost * (1 + CLOSE)))
+    assert -CLOSE < objective(found, X, y, l2) - dual(found, X, y, l2) < 1e-3
+
+
+def test_one_iteration_of_sdca_finds_the_best_coefficient():
+    X, y = problem()
+    l2, counts = 1 / len(X), list(range(1, 30))
+    order = np.random.default_rng(1).integers(len(X), size=counts[-1])
+    runs = methods.ascend(X, y, gamma=GAMMA, l2=l2, iterations=counts, seed=1)
+    for i, (_, found) in zip(order, runs, strict=True):
+        best = dual(found[:, 0], X, y, l2)
+        for share in np.linspace(0, 1, 11):
+            other = found[:, 0].copy()
+            other[i] = share * signs(y)[i]
+            assert dual(other, X, y, l2) <= best + CLOSE
+
+
+def slow_pegasos(X, y, l2, order):
+    """Coefficients, and how many different examples each one was compared with."""
+    K, w, compared = gram(X), np.zeros(len(X)), 0
+    for t, i in enumerate(order, 1):
+        compared += np.count_nonzero(w)
+        margin = signs(y)[i] * (K[i] @ w)
+        w *= 1 - 1 / t
+        if margin < 1:
+            w[i] += signs(y)[i] / (l2 * t)
+    return w, compared
+
+
+def test_pegasos_is_what_the_paper_says():
+    X, y = problem()
+    l2, counts = 1 / len(X), [1, 40, 200]
+    order = np.random.default_rng(3).integers(len(X), size=counts[-1])
+    runs = methods.descend(X, y, gamma=GAMMA, l2=l2, iterations=counts, seed=3)
+    for count, (evaluations, found) in zip(counts, runs, strict=True):
+        expected, compared = slow_pegasos(X, y, l2, order[:count])
+        np.testing.assert_allclose(found[:, 0], expected, atol=CLOSE * len(X))
+        assert evaluations == compared
+
+
+def test_pegasos_comes_close_to_the_optimum():
+    X, y = problem()
+    l2 = 10 / len(X)
+    found = last(methods.descend(X, y, gamma=GAMMA, l2=l2, iterations=[20_000], seed=0))
+    best = objective(ascended(X, y, l2), X, y, l2)
+    assert best <= objective(found, X, y, l2) + CLOSE < best + 1e-2
+
+
+def slow_perceptron(X, y, order):
+    """The last iterate, the mean of all, and how many different examples each one was compared with."""
+    K, w, iterates, compared = gram(X), np.zeros(len(X)), [], 0
+    for i in order:
+        compared += np.count_nonzero(w)
+        if (K[i] @ w >= 0) != y[i]:
+            w[i] += signs(y)[i]
+        iterates.append(w.copy())
+    return w, np.mean(iterates, axis=0), compared
+
+
+def test_the_perceptron_is_the_textbooks_and_its_mean_is_that_of_all_iterates():
+    X, y = problem()
+    rng = np.random.default_rng(5)
+    order = np.concatenate([rng.permutation(len(X)) for _ in range(3)])
+    stops = [1, 30, 60, 180]
+    runs = methods.repeat(X, y, gamma=GAMMA, passes=3, seed=5, checkpoints=stops)
+    for stop, (evaluations, found) in zip(stops, runs, strict=True):
+        w, mean, compared = slow_perceptron(X, y, order[:stop])
+        np.testing.assert_allclose(found, np.column_stack([w, mean]), atol=CLOSE)
+        assert evaluations == compared
+
+
+@pytest.mark.parametrize("checkpoints", [[0, 5], [5, 5], [9, 5]])
+def test_checkpoints_must_increase(checkpoints):
+    X, y = problem()
+    with pytest.raises(ValueError, match="increasing"):
+        next(methods.ascend(X, y, gamma=GAMMA, l2=1.0, iterations=checkpoints, seed=0))
+
+
+def test_the_perceptron_sees_no_more_than_its_passes():
+    with pytest.raises(ValueError, match="more than 2 passes"):
+        methods.perceptrons(split(), gamma=GAMMA, passes=2, seed=0, checkpoints=[401])
+
+
+# What is reported.
+
+
+def run(name, data, seed=0):
+    n = len(data[0])
+    regularised = {"gamma": GAMMA, "l2": 1 / n, "seed": seed}
+    passes = {"gamma": GAMMA, "passes": 4, "seed": seed, "checkpoints": [1, n, 4 * n]}
+    boundary = {"gamma": GAMMA, "slack": 0.1, "iterations": [2, 30, 400], "seed": seed}
+    return {
+        "sbp": lambda: methods.sbp(data, **boundary, fit_bias=False),
+        "sbp with a bias": lambda: methods.sbp(data, **boundary, fit_bias=True),
+        "pegasos": lambda: methods.pegasos(data, **regularised, iterations=[3, 100, 4 * n]),
+        "sdca": lambda: methods.sdca(data, **regularised, iterations=[2, 100, 4 * n]),
+        "perceptron": lambda: methods.perceptrons(data, **passes)[0],
+        "averaged": lambda: methods.perceptrons(data, **passes)[1],
+    }[name]()
+
+
+NAMES = ["sbp", "sbp with a bias", "pegasos", "sdca", "perceptron", "averaged"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_errors_fall_while_evaluations_and_seconds_grow(name):
+    first, *_, end = points = run(name, split())
+    assert first.error > end.error
+    assert end.error < 0.2
+    for before, after in pairwise(points):
+        assert before.evaluations < after.evaluations
+        # Each point of SBP is a run of its own; two short ones may take equally long.
+        assert name.startswith("sbp") or before.seconds < after.seconds
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_seed_decides(name):
+    def numbers(seed):
+        return [(point.evaluations, point.error) for point in run(name, data, seed)]
+
+    data = split()
+    assert numbers(0) == numbers(0) != numbers(1)
+
+
+def test_a_row_counts_as_many_evaluations_as_it_has_entries():
+    data = split()
+    n = len(data[0])
+    assert [p.evaluations for p in run("sbp", data)] == [2 * n, 30 * n, 400 * n]
+    assert [p.evaluations for p in run("sbp with a bias", data)] == [4 * n, 60 * n, 800 * n]
+    assert [p.evaluations for p in run("sdca", data)] == [2 * n, 100 * n, 4 * n * n]
+
+
+def test_an_error_is_the_share_of_the_test_set(monkeypatch):
+    monkeypatch.setattr(methods, "TEST_ROWS_AT_ONCE", 7)  # several blocks, the last one not full
+    X, y, X_test, y_test = data = split()
+    found = last(methods.ascend(X, y, gamma=GAMMA, l2=1 / len(X), iterations=[300], seed=2))
+    expected = np.mean((rbf(GAMMA)(X_test, X) @ found >= 0) != y_test)
+    (point,) = methods.sdca(data, gamma=GAMMA, l2=1 / len(X), iterations=[300], seed=2)
+    assert point.error == pytest.approx(expected)
+
+
+def test_svc_gives_one_point_of_unknown_evaluations():
+    pytest.importorskip("sklearn")
+    X, y, X_test, y_test = split()
+    point = methods.svc((X, y, X_test, y_test), gamma=GAMMA, C=1.0)
+    assert point.evaluations is None
+    assert point.error < 0.2
+    apart = np.zeros((len(X), 20))  # so many zeros that the matrix is made sparse
+    wide, wide_test = np.hstack([X, apart]), np.hstack([X_test, apart])
+    same = methods.svc((wide, y, wide_test, y_test), gamma=GAMMA, C=1.0)
+    assert same.error == point.error
+
+
+def test_svc_says_which_extra_it_needs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.svm", None)
+    with pytest.raises(RuntimeError, match="pip install scikit-learn"):
+        methods.svc(split(), gamma=GAMMA, C=1.0)
+
+
+def test_the_lines_of_the_figure():
+    pytest.importorskip("sklearn")
+    data = split()
+    free = methods.lines(False, 0, data, rows=50, passes=3)
+    assert list(free) == ["SBP", "Pegasos", "SDCA", "Perceptron", "averaged Perceptron"]
+    assert free["SBP"][-1].evaluations == free["SDCA"][-1].evaluations == 50 * len(data[0])
+    assert all(p.evaluations is not None for points in free.values() for p in points)
+    biased = methods.lines(True, 0, data, rows=50, with_svc=True)
+    assert list(biased) == ["SBP", "SVC"]
+    assert biased["SBP"][-1].evaluations == 50 * len(data[0])
+    assert "SVC" not in methods.lines(True, 0, data, rows=50)
+
+
+@pytest.mark.slow
+def test_sbp_comes_closer_than_pegasos_and_sdca_on_adult():
+    if not datasets.A9a().at_hand:
+        pytest.skip("a9a is not here: RIVER_BUDGET_DATA names the folder that holds it")
+    data = methods.adult()
+    runs = [methods.lines(False, seed, data, passes=1) for seed in range(3)]
+    errors = {name: np.mean([run[name][-1].error for run in runs]) for name in runs[0]}
+    assert errors["SBP"] < 0.158 < min(errors["Pegasos"], errors["SDCA"])
+    assert methods.lines(True, 0, data)["SBP"][-1].error < 0.158  # 15.0 % in the paper, later on
+
+
+# The example.
+
+
+@pytest.fixture
+def no_adult(monkeypatch):
+    def refuse(*_):
+        raise datasets.DatasetUnavailable("not here")
+
+    monkeypatch.setattr(datasets.A9a, "part", refuse)
+
+
+@pytest.mark.usefixtures("no_adult")
+def test_the_example_falls_back_on_made_up_data_and_draws(capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "figure.png"
+    load("batch_training").main(str(path), rows=200, made_up=600)
+    out = capsys.readouterr().out
+    assert out.startswith("a9a is not here")
+    rows = re.findall(r"^([A-Za-z ]+?) +([\d,]+) +([\d.]+)% +[\d.]+$", out, re.M)
+    assert {name for name, *_ in rows} == {
+        "SBP",
+        "Pegasos",
+        "SDCA",
+        "Perceptron",
+        "averaged Perceptron",
+    }
+    assert path.read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,146 @@
+"""The automatic learners make the predictions of a plain reference written from their specification."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles.auto_classification import AutoClassifier
+from oracles.auto_regression import AutoRegressor
+from replaying import some_weights
+from streams import emerging, examples, smooth
+
+import river_budget as rb
+
+SEED = 7
+CLOSE = 1e-9  # of the largest number
+
+
+def assert_close(computed, expected):
+    np.testing.assert_allclose(computed, expected, rtol=0, atol=CLOSE * np.max(np.abs(expected)))
+
+
+def replay_classes(stream, budget, classes=None, weights=None):
+    model = rb.AutoKernelClassifier(budget, classes, seed=SEED)
+    oracle = AutoClassifier(SEED, budget, len(classes) if classes else 2)
+    labels, computed, expected = list(classes or ()), [], []
+    for (x, y), w in zip(stream, weights or [1.0] * len(stream), strict=True):
+        if len(labels) >= 2:
+            shares = model.predict_proba_one(x)
+            assert list(shares) == labels
+            computed += shares.values()
+            expected += oracle.probabilities(x).tolist()
+        if y not in labels:
+            labels.append(y)
+            if len(labels) > 2:
+                oracle.add_class()
+        model.learn_one(x, y, w)
+        oracle.learn(x, labels.index(y), w)
+    assert_close(computed, expected)
+    return model, oracle
+
+
+def replay_numbers(stream, budget, weights=None):
+    model, oracle = rb.AutoKernelRegressor(budget, seed=SEED), AutoRegressor(SEED, budget)
+    computed, expected = [], []
+    for (x, y), w in zip(stream, weights or [1.0] * len(stream), strict=True):
+        found = model.predict_one(x, with_dist=True)
+        assert model.predict_one(x) == found.mu
+        computed.append((found.mu, found.sigma))
+        expected.append(oracle.predict(x))
+        model.learn_one(x, y, w)
+        oracle.learn(x, y, w)
+    for column in range(2):
+        assert_close(np.array(computed)[:, column], np.array(expected)[:, column])
+    return model, oracle
+
+
+@pytest.mark.parametrize("budget", [30, 250])
+def test_two_classes_are_replayed_on_real_data(data, budget):
+    rows, targets = data("german.numer")
+    stream = examples(rows[:400], targets[:400])
+    model, oracle = replay_classes(stream, budget, classes=(-1.0, 1.0))
+    assert_close(list(model.importances().values()), oracle.a)
+    assert_close([e["weight"] for e in model.experts()], oracle.w)
+
+
+def test_three_classes_and_more_features_than_least_squares_takes_are_replayed(data):
+    rows, targets = data("dna.scale")
+    stream = examples(rows[:250], targets[:250])
+    model, oracle = replay_classes(stream, 100, classes=(1.0, 2.0, 3.0))
+    assert len(model.experts()) == oracle.E == 10
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 60])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_emerging_features_and_classes_are_replayed(budget, seed):
+    stream = emerging(250, seed=seed)
+    replay_classes(stream, budget, weights=some_weights(stream))
+
+
+def test_regression_is_replayed_on_real_data(data):
+    rows, targets = data("housing")
+    replay_numbers(examples(rows[:400], targets[:400]), 150)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 60])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_emerging_features_are_replayed_in_regression(budget, seed):
+    stream = smooth(250, seed=seed)
+    replay_numbers(stream, budget, some_weights(stream))
+
+
+def hostile(n, seed=0):
+    """Constant features, copies of rows, outliers, empty rows, and values of all sizes."""
+    rng = np.random.default_rng(seed)
+    stream = []
+    for t in range(n):
+        x = {"constant": 3.7, "tiny": 1e-30 * rng.normal(), "rare": float(t % 17 == 0)}
+        x |= {"large": 1e9 + rng.normal(), "heavy": float(rng.standard_cauchy())}
+        if t % 5 == 1:
+            x = dict(stream[-1][0])
+        if t % 23 == 7:
+            x = {}
+        stream.append((x, float(np.sin(3.0 * x.get("large", 0.0)) + 100.0 * (t % 41 == 40))))
+    return stream
+
+
+def test_hostile_rows_are_replayed():
+    stream = hostile(220)
+    replay_numbers(stream, 50)
+    replay_classes([(x, y > 0.2) for x, y in stream], 50, classes=(False, True))
+    replay_classes([(x, f"{round(y) % 4}") for x, y in stream], 50)
+
+
+def giants(n, seed=0):
+    """Features with heavy tails on both sides and on one, with values that repeat and one that comes late."""
+    rng = np.random.default_rng(seed)
+    stream = []
+    for t in range(n):
+        amount, duration = rng.exponential(size=2) ** 3
+        x = {"amount": amount, "duration": -1e6 * duration, "cauchy": float(rng.standard_cauchy())}
+        x |= {"count": float(rng.geometric(0.02)) ** 2, "clipped": max(duration, 0.1)}
+        if t > 100:
+            x["late"] = float(rng.lognormal(sigma=2.5))
+        stream.append((x, float(np.log(amount) + np.log(duration))))
+    return stream
+
+
+@pytest.mark.parametrize("budget", [40, 200])
+def test_features_with_heavy_tails_are_replayed(budget):
+    stream = giants(300)
+    _, oracle = replay_numbers(stream, budget)
+    assert {"amount", "duration", "cauchy"} <= {oracle.names[f] for f in oracle.knots}
+    replay_classes([(x, y > -1.2) for x, y in stream], budget, classes=(False, True))
+
+
+def test_knots_are_laid_again_as_the_reference_does():
+    stream = [({"amount": x["amount"]}, y) for x, y in giants(1200)]
+    _, oracle = replay_numbers(stream, 40)
+    assert len(oracle.knots) == 1
+
+
+def test_targets_that_stay_the_same_for_long_are_replayed():
+    stream = [(x, 5.0 if t < 60 else y) for t, (x, y) in enumerate(smooth(200))]
+    model, _ = replay_numbers(stream, 50)
+    errors = [abs(model.predict_one(x) - y) for x, y in stream[-50:]]
+    assert np.mean(errors) < 1.0

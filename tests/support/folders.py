@@ -1,0 +1,14 @@
+"""Where the tests, what helps them and the package lie, and the path of processes that tests start."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+SUPPORT = pathlib.Path(__file__).resolve().parent
+TESTS = SUPPORT.parent
+ROOT = TESTS.parent
+EXAMPLES = ROOT / "examples"
+GOLDEN = TESTS / "golden" / "format_1"
+PATHS = [str(SUPPORT), str(TESTS), str(ROOT)]  # as `pythonpath` in pyproject.toml, and the package
+PYTHONPATH = os.pathsep.join(PATHS)

@@ -1,0 +1,143 @@
+"""Files of models that somebody has changed: taken apart, forged, signed anew, and used."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import math
+
+import numpy as np
+from saved_models import answers, stream_of, teach
+
+import river_budget as rb
+from river_budget.kernels import RBF, Laplacian, Polynomial
+from river_budget.maintenance import Merge, Project
+from river_budget.saving import container, opened
+
+
+def unpacked(data):
+    """(header, arrays) of a file."""
+    end = 48 + int.from_bytes(data[40:48], "little")
+    header = json.loads(data[48:end])
+    arrays = []
+    for entry in header["arrays"]:
+        n = math.prod(entry["shape"])
+        arrays.append(np.frombuffer(data, entry["dtype"], n, end).reshape(entry["shape"]).copy())
+        end += 8 * n
+    return header, arrays
+
+
+def packed(header, arrays=()):
+    """A file with this header and these arrays, signed."""
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return signed(len(text).to_bytes(8, "little") + text + b"".join(a.tobytes() for a in arrays))
+
+
+def signed(body):
+    return container.MAGIC + hashlib.sha256(body).digest() + body
+
+
+BSGD = rb.BSGDClassifier(15, RBF(0.5))
+PROJECTING = rb.BSGDClassifier(15, RBF(0.5), Project())
+NEAREST = rb.BPAClassifier(15, RBF(0.5), update="nearest")
+SIMPLE = rb.BPAClassifier(15, RBF(0.5), update="simple")
+NOGD = rb.NOGDClassifier(15, RBF(0.5))
+SBP = rb.SBPClassifier(25, RBF(0.5), fit_bias=True, seed=3)
+FOGD = rb.FOGDClassifier(9, RBF(0.5), seed=1)
+FORGED = [
+    *(BSGD, PROJECTING, NEAREST, SIMPLE, NOGD, SBP, FOGD),
+    rb.SBPClassifier(9, Polynomial(2), fit_bias=True, seed=3),
+    rb.BSGDClassifier(7, RBF(0.5), Merge(3, "gradient")),
+    rb.BPAClassifier(9, Polynomial(2), update="projection"),
+    rb.ProjectronRegressor(9, RBF(0.5)),
+    rb.ForgetronClassifier(9, Polynomial()),
+    rb.BudgetPerceptronClassifier(9, RBF(0.5)),
+    rb.BOGDClassifier(9, RBF(0.5), sampling="nonuniform", seed=3),
+    rb.NORMAClassifier(None, RBF(0.5)),
+    rb.NOGDRegressor(9, Polynomial(2)),
+    rb.KernelOneClassSVM(0.2, 9, RBF(0.5)),
+    rb.RandomFourier(7, Laplacian(), seed=3),
+    rb.Nystroem(9, kernel=RBF(0.5)),
+]
+
+
+EVIL = [
+    *("0", "1", "-1", "2", "8", "17", "1000", str(2**31), str(2**61), str(2**63), "x", ""),
+    *(None, True, 0, 1, -1, 3, 64, 10**6, 10**30, [], {}, ["a"], {"tuple": []}, {"RBF": {}}),
+    *({"float": text} for text in ("nan", "inf", "-1e308", "1e308", "5e-324", "0.0", "-1.0", "x")),
+    *({"Merge": {"arity": 50}}, {"Linear": {}}, {"Polynomial": {"degree": 50}}),
+]
+
+
+EVIL_NUMBERS = [math.nan, math.inf, 1e308, -1e308, 5e-324, 0.0, -1.0, 0.5, 1.0, 7.0, 1e17, 1e150]
+
+
+def places_in(part, path=()):
+    """All places of a header where something can be changed."""
+    items = (
+        part.items()
+        if isinstance(part, dict)
+        else enumerate(part)
+        if isinstance(part, list)
+        else ()
+    )
+    for key, value in items:
+        yield (*path, key)
+        yield from places_in(value, (*path, key))
+
+
+def forge(rng, header, arrays):
+    """Change a few things at random."""
+    header, arrays = copy.deepcopy(header), [array.copy() for array in arrays]
+    for _ in range(rng.choice([1, 1, 1, 2, 5])):
+        filled = [array for array in arrays if array.size]
+        if filled and rng.random() < 0.4:
+            forge_array(rng, rng.choice(filled))
+        else:
+            *way, key = rng.choice(list(places_in(header["model"])) or [("class",)])
+            part = header["model"]
+            for step in way:
+                part = part[step]
+            if rng.random() < 0.1:
+                del part[key]
+            else:
+                part[key] = copy.deepcopy(rng.choice(EVIL))
+    return packed(header, arrays)
+
+
+def forge_array(rng, array):
+    flat = array.reshape(-1)
+    value = rng.choice(EVIL_NUMBERS)
+    if array.dtype.kind == "i":
+        value = int(rng.choice([-1, 0, 1, 7, 2**61, -(2**61)]))
+    places = slice(None) if rng.random() < 0.1 else rng.randrange(len(flat))
+    flat[places] = value
+
+
+def outcome_of(data, max_bytes=2**24):
+    """What becomes of a forged file: "refused", or "loaded" after it has predicted and learned."""
+    try:
+        model = opened(data, max_bytes=max_bytes)
+    except rb.SavedModelError:
+        return "refused"
+    use(model)
+    return "loaded"
+
+
+def use(model):
+    """Predict and learn. What is refused there is a matter between the user and the model."""
+    stream = stream_of(model, 12, seed=3)
+    if getattr(model, "classes", None):
+        stream = [(x, model.classes[i % len(model.classes)]) for i, (x, _) in enumerate(stream)]
+    if hasattr(model, "labels") and model.labels.known:
+        stream = [(x, rng_label(model, i)) for i, (x, _) in enumerate(stream)]
+    with np.errstate(all="ignore"):
+        answers(model, stream)
+        teach(model, stream)
+        answers(model, stream)
+
+
+def rng_label(model, i):
+    return model.labels.known[i % len(model.labels.known)]

@@ -1,0 +1,717 @@
+"""Any operation of the public surface in any order, with untouchable pages beside all that compiled code is given.
+
+    python tests/support/fuzzing.py --operations 4000 --rounds 250 --fence behind        (a million, in one process)
+    python tests/support/fuzzing.py --operations 4000 --rounds 250 --fence before --names collide
+
+`NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=... python tests/support/fuzzing.py` checks every index in compiled code as well.
+A fault ends the process; with `--log file` the last line of the file says what was going on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import copy
+import faulthandler
+import math
+import pickle
+import random
+import threading
+import time
+import traceback
+import warnings
+
+import numpy as np
+from guarded import check_padding, guarded
+from inside import check_nodes
+from models import list_of, may_be_unlimited, two_classes_only
+from odd_examples import COLLIDING, GROUP, TroubledOperations
+from river import base, preprocessing
+from saved_models import ALL, file_of, is_supervised
+
+import river_budget as rb
+from river_budget.core.block.blocks import table_of, views
+from river_budget.core.block.limits import FARTHEST
+from river_budget.core.budget.long_vectors import LARGEST_STRAIN
+from river_budget.core.vectors.multiples import SMALLEST_MULTIPLIER
+from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.maintenance import Merge, Project
+from river_budget.model.expansions import choose_storage
+from river_budget.model.inputs import sparse_examples
+from river_budget.saving import opened
+
+MORE = [
+    rb.ProjectronClassifier(9, Linear()),
+    rb.ProjectronRegressor(9, Polynomial(2)),
+    rb.BPAClassifier(9, Polynomial(2), update="projection"),
+    rb.BPAClassifier(9, Linear(), update="nearest"),
+    rb.BSGDClassifier(9, Polynomial(), Project()),
+    rb.BSGDClassifier(7, RBF(0.5), Merge(5), average=True),
+    rb.BSGDRegressor(8, RBF(0.5), Merge(4, "gradient"), average=9),
+    rb.BSGDRegressor(8, RBF(0.5), Merge(4, "gradient"), average=9, dtype="float32"),
+    rb.ForgetronClassifier(9, dtype="float32"),
+    rb.KernelOneClassSVM(0.2, 9, RBF(0.5), dtype="float32"),
+    rb.BudgetPerceptronClassifier(9, Linear()),
+    rb.NOGDClassifier(9, Linear(), 4),
+    rb.NOGDRegressor(9, Polynomial(3), 9, average=True),
+    rb.BOGDClassifier(9, Linear(), sampling="nonuniform", seed=1),
+    rb.SBPClassifier(9, Polynomial(3, 1.0, -1.0), fit_bias=True),
+    rb.SBPClassifier(9, Linear(), fit_bias=True, eviction="oldest"),
+    rb.KernelOGDRegressor(Laplacian(0.5), average=True),
+    rb.FOGDClassifier(9, Laplacian(0.5), average=True, seed=2),
+    rb.AutoKernelClassifier(1, seed=1),
+    rb.AutoKernelRegressor(9, seed=1),
+]
+MODELS = [entry.values[0] for entry in ALL] + MORE
+LARGEST = 2**22  # bytes of a block: with more, as without a budget, operations take seconds
+LIFE = 60  # operations, on average, before another model comes
+
+CROWD = [f"of many {i}" for i in range(700)]
+NAMES = ["a", "b", "c", "d", "e", "f", 7, ("g", 1)]
+LABELS = ["blue", "amber", "coral", "dun", 3, ("e", 5)]
+SIZES = [10.0**power for power in (-300, -160, -30, -8, 8, 30, 150, 155, 300)]
+BAD = [None, math.nan, math.inf, -math.inf, "text", b"1", 10**400, [1.0], {}, 1j, np.ones(2), float]
+
+
+def any_number(rng):
+    kind = rng.randrange(12)
+    if kind == 0:
+        return rng.choice([-1, 1]) * rng.choice(SIZES)
+    if kind == 1:
+        return rng.choice([0, 0.0, -0.0, True, np.float32(0.5), np.int8(-3), 1e9 + rng.random()])
+    return rng.gauss(0.0, 1.0)
+
+
+def any_example(rng, seen, names=NAMES):
+    kind = rng.randrange(10)
+    if kind == 0:
+        return {}
+    if kind <= 2 and seen:
+        return rng.choice(seen)
+    most = 6 if len(names) < 9 else rng.choice([2, 9, 9, 9, 50])
+    names = rng.sample(names, rng.randrange(1, most))
+    if kind == 3:
+        return dict.fromkeys(names, 0.0)
+    if kind == 4:
+        return {name: any_number(rng) for name in names}
+    return {name: rng.gauss(0.0, 1.0) for name in names}
+
+
+def any_target(rng, model):
+    if isinstance(model, base.Regressor):
+        return rng.choice([-1.0, 0.5, 2.0, 0.0, rng.gauss(0.0, 1.0), 1e8, 1e300, -1e-300])
+    if getattr(model, "classes", None):
+        return rng.choice(model.classes)
+    if two_classes_only(model):
+        return rng.random() < 0.5
+    return rng.choice(LABELS[: rng.choice([2, 3, 6])])
+
+
+def any_weight(rng):
+    return rng.choice([1.0, 1.0, 1.0, 0.0, 0.3, 5, 1e-300, 1e8, True])
+
+
+def any_size(rng):
+    return rng.choice([0, 1, 1, 2, 3, 7, 8, 9, 16, 33, 70])
+
+
+def any_array(rng, n, width):
+    """A matrix of finite numbers in one of the many forms that an array may have."""
+    draw = np.random.default_rng(rng.randrange(2**32))
+    X = draw.normal(size=(n, width)) * draw.choice([0.0, 1.0, 1.0, 1e3], size=(n, 1))
+    if n:
+        X[n // 2 :: 5] = X[: len(X[n // 2 :: 5])]
+    kind = rng.randrange(14)
+    if kind == 0:
+        return np.asfortranarray(X)
+    if kind == 1:
+        return np.repeat(np.repeat(X, 2, 0), 3, 1)[::2, ::3]
+    if kind == 2:
+        return X[::-1, ::-1]
+    if kind == 3:
+        X.setflags(write=False)
+    elif kind == 4:
+        return X.astype(rng.choice([np.float32, np.float16, np.int8, np.int64, bool]))
+    elif kind == 5:
+        return X.astype(">f8")
+    elif kind == 6:
+        return X.view(type("Subclass", (np.ndarray,), {}))
+    elif kind == 7:
+        return np.matrix(X)
+    elif kind == 8:
+        return np.broadcast_to(X[:1], (n, width)) if n else X
+    elif kind == 9:
+        return X.astype(object)
+    elif kind == 10:  # at an odd address
+        raw = np.zeros(8 * X.size + 1, np.uint8)
+        odd = raw[1:].view(np.float64).reshape(X.shape)
+        odd[...] = X
+        return odd
+    elif kind == 11:
+        return np.ma.array(X)
+    return X
+
+
+def any_sparse(rng, n, names):
+    """A sparse matrix in one of its forms, or where pandas is at hand a sparse frame."""
+    import scipy.sparse as sp
+
+    try:
+        import pandas as pd
+    except ImportError:
+        pd = None
+
+    draw, width = np.random.default_rng(rng.randrange(2**32)), rng.choice([0, 1, 9, 300])
+    shape = n, width
+    entries = int(rng.choice([0, 0.5, 5, 5, 60]) * n) if width else 0
+    places = draw.integers(max(n, 1), size=entries), draw.integers(max(width, 1), size=entries)
+    values = rng.choice([draw.normal, draw.standard_cauchy])(size=entries)
+    values[::7] = 0.0
+    values = values.astype(rng.choice([float, float, np.float32, np.int16, np.longdouble]))
+    form = rng.choice([sp.coo_matrix, sp.csr_matrix, sp.csc_matrix, sp.csr_array, sp.coo_array])
+    matrix = form((values, places), shape=shape)
+    if rng.random() < 0.2 and form is sp.csr_matrix:  # not in order, with repetitions
+        order = draw.permutation(entries)
+        starts = np.sort(draw.integers(entries + 1, size=n + 1)).astype(np.int32)
+        starts[:1], starts[-1:] = 0, entries
+        if n:
+            matrix = sp.csr_matrix((values, places[1][order], starts), shape=shape)
+    if rng.random() < 0.2 and pd is not None and 0 < width <= len(names):
+        frame = pd.DataFrame.sparse.from_spmatrix(sp.csc_matrix(matrix).astype(float))
+        frame.columns = rng.sample(names, width)
+        return frame
+    return matrix
+
+
+def bad_sparse(rng, n, width, kind):
+    """A sparse matrix with a value that is no number, or with places that it does not have."""
+    import scipy.sparse as sp
+
+    matrix = sp.csr_matrix(np.ones((n, width)))
+    if kind == 10:
+        matrix.data[rng.randrange(n * width)] = rng.choice([math.nan, math.inf, -math.inf])
+    elif kind == 11:
+        matrix.indices[rng.randrange(n * width)] = rng.choice([-1, -(2**31), width, 2**31 - 1])
+    else:
+        place = rng.randrange(n + 1)
+        matrix.indptr[place] = rng.choice([-1, -(2**31), n * width + 1, 2**31 - 1])
+    return matrix
+
+
+def any_frame(rng, n, width, names=NAMES):
+    """The same as a frame, where pandas is at hand; columns have the names of features."""
+    if len(names) > len(NAMES) and rng.random() < 0.5:
+        return any_sparse(rng, n, names)
+    X = any_array(rng, n, width)
+    try:
+        import pandas as pd
+    except ImportError:
+        return X
+    if rng.random() < 0.5 or width > len(names):
+        return X
+    return pd.DataFrame(np.asarray(X, float), columns=rng.sample(names, width))
+
+
+def any_column(rng, values):
+    """Targets or weights as a list or as an array of some form."""
+    kind = rng.randrange(5)
+    if kind == 0 and len({type(value) for value in values}) == 1:
+        array = np.array(values)
+        return array if array.ndim == 1 else values
+    if kind == 1:
+        array = np.empty(len(values), object)
+        array[:] = values
+        return array
+    return tuple(values) if kind == 2 else values
+
+
+def check_heavy(block):
+    """What is kept of heavy vectors is of them."""
+    n = int(block.head.count)
+    multipliers, distances = block.multipliers[:n], block.distances[:n, :n]
+    assert ((multipliers >= SMALLEST_MULTIPLIER) & (multipliers <= 1.0 / SMALLEST_MULTIPLIER)).all()
+    assert ((block.strains[:n] >= 1.0) & (block.strains[:n] <= LARGEST_STRAIN)).all()
+    if block.head.noted:
+        assert (distances == distances.T).all()
+        assert ((distances >= 0.0) & (distances <= FARTHEST)).all()
+        assert not np.diag(distances).any()
+    if block.head.slots and block.head.noted:
+        for j in range(n):
+            node, length = int(block.firsts[j]), 0
+            while node:
+                node, length = int(block.nodes[node].after), length + 1
+            assert length == block.lengths[j]
+
+
+def set_limits(thin, thin_large, roomy):
+    """When models take lists, and for how many names."""
+    choose_storage.THIN_RATIO, choose_storage.THIN_RATIO_LARGE, choose_storage.PLACES_PER_NAME = (
+        thin,
+        thin_large,
+        roomy,
+    )
+
+
+class Fuzzer:
+    """A model and what has been done to it."""
+
+    NAMES = NAMES
+
+    def __init__(self, seed, threads=False):
+        self.rng = random.Random(seed)
+        self.counts = collections.Counter()
+        self.threads = threads
+        self.refused = collections.Counter()
+        self.new_model()
+
+    def new_model(self):
+        self.number = self.rng.randrange(len(MODELS))
+        original = MODELS[self.number]
+        changes = {}
+        if "seed" in original.parameters():
+            changes["seed"] = self.rng.randrange(2**32)
+        if getattr(original, "budget", None) and getattr(original, "rank", None) is None:
+            changes["budget"] = self.rng.choice([original.budget, 1, 2, 8])
+        self.model, self.seen = original.clone(changes), []
+        self.wordy, self.words = self.rng.random() < 0.4, 0
+        merges = isinstance(original, (rb.BSGDClassifier, rb.BSGDRegressor))
+        self.crowded = merges and self.rng.random() < 0.5  # until merged vectors are heavy
+        early = self.wordy and self.rng.random() < 0.7  # lists as soon as they may be
+        set_limits(*((3, 3, 2) if early else (32, 8, 4)))
+
+    @property
+    def names(self):
+        """Those of features: a few, or words of which new ones come for ever."""
+        if self.crowded:
+            return CROWD
+        if not self.wordy:
+            return self.NAMES
+        self.words += 1
+        return [*self.NAMES, *self.fresh_names(self.words // 2)]
+
+    def fresh_names(self, first):
+        """Words of which the oldest gives way to a new one each time."""
+        return [f"word {i}" for i in range(first, first + 60)]
+
+    def any_example(self):
+        return any_example(self.rng, self.seen, self.names)
+
+    # operations
+
+    def learn_one(self):
+        for _ in range(self.rng.randrange(1, 300 if self.crowded else 4)):
+            x = self.any_example()
+            self.seen.append(x)
+            del self.seen[:-50]
+            if is_supervised(self.model):
+                self.model.learn_one(x, any_target(self.rng, self.model), any_weight(self.rng))
+            else:
+                self.model.learn_one(x)
+
+    def learn_many(self):
+        model, n = self.model, any_size(self.rng)
+        X = any_frame(self.rng, n, self.rng.randrange(7), self.names)
+        if not is_supervised(model):
+            names = [m for m in ("learn_many", "score_then_learn_many") if hasattr(model, m)]
+            getattr(model, self.rng.choice(names))(X)
+            return
+        y = any_column(self.rng, [any_target(self.rng, model) for _ in range(n)])
+        w = any_weight(self.rng)
+        if self.rng.random() < 0.3:
+            w = any_column(self.rng, [any_weight(self.rng) for _ in range(n)])
+        getattr(model, self.rng.choice(["learn_many", "predict_then_learn_many"]))(X, y, w)
+
+    def predict_one(self):
+        x = self.any_example() | self.rng.choice([{}, {"unknown": 1.0}, {"a": None}])
+        self.ask(x)
+
+    def ask(self, x):
+        for method in ("predict_one", "predict_proba_one", "decision_function_one", "score_one"):
+            if hasattr(self.model, method):
+                getattr(self.model, method)(x)
+        if hasattr(self.model, "transform_one"):
+            self.model.transform_one(x)
+
+    def predict_many(self):
+        X = any_frame(self.rng, any_size(self.rng), self.rng.randrange(9), self.names)
+        for method in ("predict_many", "predict_proba_many", "score_many", "transform_many"):
+            if hasattr(self.model, method):
+                getattr(self.model, method)(X)
+
+    def bad_example(self):
+        """Refused, or harmless; the model is what it was."""
+        before = file_of(self.model)
+        x = self.any_example() | {self.rng.choice(NAMES): self.rng.choice(BAD)}
+        with self.refusal(ValueError):
+            if is_supervised(self.model):
+                self.model.learn_one(x, any_target(self.rng, self.model))
+            else:
+                self.model.learn_one(x)
+            raise AssertionError(f"learned {x}")
+        assert file_of(self.model) == before
+        with self.refusal(ValueError):
+            self.ask(x)
+        assert file_of(self.model) == before
+
+    def bad_target(self):
+        if not is_supervised(self.model):
+            return
+        before = file_of(self.model)
+        x = self.any_example()
+        y, w = any_target(self.rng, self.model), any_weight(self.rng)
+        if self.rng.random() < 0.5:
+            y = self.rng.choice([None, math.nan, [1], {"a": 1}, np.ones(2)])
+        else:
+            w = self.rng.choice([-1.0, math.nan, math.inf, None, "a", [1.0], 1j])
+        with self.refusal(ValueError):
+            self.model.learn_one(x, y, w)
+            raise AssertionError(f"learned {y} with {w}")
+        assert file_of(self.model) == before
+
+    def bad_batch(self):
+        """Wrong shapes, lengths and types."""
+        if not is_supervised(self.model):
+            return
+        rng, n, width = self.rng, self.rng.randrange(1, 9), self.rng.randrange(1, 5)
+        X = any_array(rng, n, width)
+        y = [any_target(rng, self.model) for _ in range(n)]
+        w = [any_weight(rng) for _ in range(n)]
+        kind = rng.randrange(13)
+        if kind == 0:
+            X = np.asarray(X)[0]
+        elif kind == 1:
+            X = np.asarray(X, float).reshape(n, width, 1)
+        elif kind == 2:
+            y = y[:-1]
+        elif kind == 3:
+            y = [*y, y[0]]
+        elif kind == 4:
+            w = w[:-1]
+        elif kind == 5:
+            w[rng.randrange(n)] = rng.choice([-1.0, math.nan, None, "a"])
+        elif kind == 6:
+            y[rng.randrange(n)] = None
+        elif kind == 7:
+            X = np.array(X, object)
+            X[rng.randrange(n), rng.randrange(width)] = rng.choice(["text", None, 1j, math.nan])
+        elif kind == 8:
+            X = np.zeros((n, width), rng.choice(["M8[s]", "V8", "S3", "c16", [("a", "f8")]]))
+        elif kind >= 10:
+            X = bad_sparse(rng, n, width, kind)
+        else:
+            X = rng.choice([None, 1.0, "text", [1.0, 2.0], object(), np.float64(1.0), {"a": 1}])
+        before = file_of(self.model)
+        with self.refusal(ValueError, TypeError):
+            self.model.learn_many(X, y, w)
+            raise AssertionError(f"learned a bad batch of kind {kind}")
+        assert file_of(self.model) == before, f"changed by a bad batch of kind {kind}"
+
+    @contextlib.contextmanager
+    def refusal(self, *kinds):
+        try:
+            yield
+        except kinds as error:
+            self.refused[type(error).__name__] += 1
+
+    def mutate(self):
+        rng, model = self.rng, self.model
+        if getattr(model, "rank", None) is not None:
+            return
+        if hasattr(model, "budget"):
+            choices = [1, 2, 5, 8, 9, 20, None] if may_be_unlimited(model) else [1, 2, 5, 8, 9, 20]
+            with contextlib.suppress(ValueError):  # only the Gaussian kernel can merge
+                model.mutate({"budget": rng.choice(choices)})
+        elif hasattr(model, "window"):
+            model.mutate({"window": rng.choice([1, 2, 5, 8, 20])})
+        elif "learning_rate" in model._mutable_attributes:
+            model.mutate({"learning_rate": rng.choice([1e-8, 0.1, 0.9])})
+        elif "gamma" in model._mutable_attributes:
+            model.mutate({"gamma": rng.choice([0.1, "auto", "2/d"])})
+
+    def refine(self):
+        if hasattr(self.model, "refine"):
+            self.model.refine(self.rng.choice([0, 1, 7]))
+
+    def inspect(self):
+        model = self.model
+        assert model.memory_usage > 0
+        for name in ("support_vectors", "n_support_vectors", "n_repairs", "norm", "explain"):
+            found = getattr(model, name, None)
+            if callable(found) and name != "explain":
+                found()
+        if model.block is not None and hasattr(model, "gram"):
+            model.gram()
+            model.scores_of_vectors()
+        if hasattr(model, "last_iterate_one"):
+            model.last_iterate_one(self.seen[-1] if self.seen else {})
+        repr(model)
+
+    def save(self):
+        twin = opened(file_of(self.model))
+        assert file_of(twin) == file_of(self.model)
+        self.model = twin
+
+    def freeze(self):
+        frozen = opened(file_of(self.model), predict_only=True)
+        model, self.model = self.model, frozen
+        self.predict_one()
+        self.predict_many()
+        self.model = model
+
+    def pickle(self):
+        protocol = self.rng.randrange(2, 6)
+        self.model = pickle.loads(pickle.dumps(self.model, protocol))
+
+    def copy(self):
+        self.model = self.rng.choice([copy.copy, copy.deepcopy])(self.model)
+
+    def clone(self):
+        self.model = self.model.clone(include_attributes=True)
+
+    def merge(self):
+        model = self.model
+        if hasattr(model, "transform_one") or model.no_sum:
+            return
+        other = copy.deepcopy(model)
+        model, self.model = self.model, other
+        self.learn_one()
+        self.learn_many()
+        weights = self.rng.choice([None, [1.0, 0.5], [0.0, 1.0]])
+        budget = self.rng.choice([None, 1, 3])
+        further = {"budget": budget} if budget and hasattr(model, "budget") else {}
+        try:
+            united = rb.merge([model, other], weights=weights, **further)
+        except (ValueError, NotImplementedError) as error:
+            self.refused[f"merge: {type(error).__name__}"] += 1
+            self.model = model
+            return
+        united.learn_one(*((self.seen[-1],) if not is_supervised(model) else
+                           (self.seen[-1], any_target(self.rng, model))))  # fmt: skip
+        self.model = model if "budget" in further else united
+
+    def in_pipeline(self):
+        if not is_supervised(self.model):
+            return
+        pipeline = rb.Guard("last") | preprocessing.StandardScaler() | copy.deepcopy(self.model)
+        for _ in range(3):
+            x = self.any_example()
+            if self.rng.random() < 0.3:
+                x = x | {"a": self.rng.choice([None, math.nan])}
+            with self.refusal(ValueError):  # River's scaler makes NaN of what overflows
+                pipeline.predict_one(x)
+                pipeline.learn_one(x, any_target(self.rng, self.model))
+
+    def without_attributes(self):
+        """Made by `__new__`, or with an attribute deleted: an error of Python, and nothing worse."""
+        model = type(self.model).__new__(type(self.model))
+        if self.rng.random() < 0.7:
+            state = dict(self.model.__dict__)
+            del state[self.rng.choice(sorted(state))]
+            model.__dict__.update(copy.deepcopy(state))
+        x = self.any_example()
+        with self.refusal(AttributeError, TypeError, KeyError, ValueError):
+            model.predict_many(np.ones((2, 2))) if hasattr(model, "predict_many") else None
+            model.learn_one(x, True) if is_supervised(self.model) else model.learn_one(x)
+
+    def in_threads(self):
+        """Two threads learn, and a third predicts: errors are allowed, a fault or a NaN is not."""
+        errors = []
+
+        def work(operations, seed):
+            twin = Fuzzer.__new__(Fuzzer)
+            twin.__dict__.update(self.__dict__)
+            twin.rng, twin.seen = random.Random(seed), list(self.seen)
+            twin.counts, twin.refused = collections.Counter(), collections.Counter()
+            try:
+                for _ in range(5):
+                    try:
+                        getattr(twin, twin.rng.choice(operations))()
+                    except RuntimeError as error:
+                        if "two threads" not in str(error):
+                            raise
+                        self.refused["two threads"] += 1
+            except Exception as error:
+                errors.append(error)
+
+        works = (["learn_one", "learn_many"], ["learn_one", "learn_many"],
+                 ["predict_one", "predict_many"])  # fmt: skip
+        threads = [
+            threading.Thread(target=work, args=(operations, self.rng.randrange(2**32)))
+            for operations in works
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
+
+    OPERATIONS = (
+        ["learn_one"] * 16
+        + ["learn_many"] * 8
+        + ["predict_one", "predict_many"] * 3
+        + ["bad_example", "bad_target", "bad_batch", "mutate", "refine", "inspect", "save"]
+        + ["freeze", "pickle", "copy", "clone", "merge", "in_pipeline", "without_attributes"]
+    )
+
+    def step(self):
+        """One operation. Returns its name."""
+        block = self.model.block
+        if self.rng.random() < 1.0 / LIFE or (block is not None and len(block) > LARGEST):
+            self.new_model()
+        operations = self.OPERATIONS
+        name = self.rng.choice(operations)
+        if self.threads and self.rng.random() < 0.02:
+            name = "in_threads"
+        self.counts[name] += 1
+        self.last = name
+        getattr(self, name)()
+        return name
+
+    def check(self):
+        """Nothing but finite numbers, and never more than the budget."""
+        model = self.model
+        for x in (self.seen[-1] if self.seen else {}, {"a": 1.0, "new": -1.0}):
+            if hasattr(model, "transform_one"):
+                scores = model.transform_one(x).values()
+            else:
+                scores = list_of(model.decision_function_one(x))
+            assert all(map(math.isfinite, scores)), scores
+            if isinstance(model, base.Classifier):
+                shares = model.predict_proba_one(x)
+                assert all(0.0 <= share <= 1.0 for share in shares.values()), shares
+        if model.block is None:
+            return
+        check_padding(model.block)
+        block = views(model.block)
+        n = int(block.head.count)
+        limit = getattr(model, "budget", None) or getattr(model, "window", None)
+        assert limit is None or n <= limit or hasattr(model, "n_components"), (n, limit)
+        assert block.head.width >= len(model.features)
+        if block.head.slots:
+            check_nodes(block)
+        if block.head.heavy:
+            check_heavy(block)
+        for table in (table_of(block), block.coefficients, block.per_vector):
+            assert np.isfinite(table).all()
+        assert not np.isnan(block.norms).any()
+        assert not block.coefficients[:, n:].any()
+        if isinstance(model, (rb.AutoKernelClassifier, rb.AutoKernelRegressor)):
+            return
+        assert block.head.outputs == model.n_outputs or hasattr(model, "transform_one")
+        if hasattr(model, "n_support_vectors") and n:
+            arrivals = block.arrivals[:n]
+            assert len(set(arrivals.tolist())) == n
+            assert 0 <= arrivals.min() <= arrivals.max() < block.head.arrived
+
+
+def fenced(where):
+    """Untouchable pages "behind" all arrays, or "before" them, or none."""
+    return contextlib.nullcontext() if where == "none" else guarded(where == "behind")
+
+
+def run(
+    seed, operations, fence_at="behind", names="plain", threads=False, log=None,
+    seconds=math.inf, go_on=False, every=math.inf,
+):  # fmt: skip
+    """So many operations. Returns the fuzzer. `go_on`: print what goes wrong, and take another model.
+
+    `names="collide"`: names whose keys collide, and examples that act (odd_examples.py). `every`: print how far it is.
+    """
+    limits = (
+        choose_storage.THIN_RATIO,
+        choose_storage.THIN_RATIO_LARGE,
+        choose_storage.PLACES_PER_NAME,
+    )
+    with (
+        fenced(fence_at) as fence,
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        contextlib.ExitStack() as at_the_end,
+    ):
+        at_the_end.callback(set_limits, *limits)
+        warnings.simplefilter("ignore")
+        fuzzer, end = FUZZERS[names](seed, threads), time.time() + seconds
+        for done in range(operations):
+            if time.time() > end:
+                break
+            if done and done % every == 0:
+                print(f"seed {seed}: {done} operations", flush=True)
+            try:
+                if log is not None:
+                    log.seek(0)
+                    log.truncate()
+                    log.write(f"seed {seed} operation {done} {fuzzer.model!r} after "
+                              f"{getattr(fuzzer, 'last', None)}\n")  # fmt: skip
+                    log.flush()
+                fuzzer.step()
+                fuzzer.check()
+                if fence is not None:
+                    fence.check()
+            except Exception as error:
+                error.add_note(f"seed {seed}, operation {done}: {fuzzer.last} of {fuzzer.model!r}")
+                if not go_on:
+                    raise
+                traceback.print_exc()
+                fuzzer.new_model()
+        fuzzer.made = fence.made if fence else 0
+    return fuzzer
+
+
+class Colliding(TroubledOperations, Fuzzer):
+    """The same with names whose keys collide, and examples that act while they are read."""
+
+    NAMES = COLLIDING
+    OPERATIONS = Fuzzer.OPERATIONS + TroubledOperations.OPERATIONS
+
+    def target(self):
+        return any_target(self.rng, self.model)
+
+    def fresh_names(self, first):
+        return [f"{word} {i}" for i in range(first // 8, first // 8 + 8) for word in GROUP]
+
+
+FUZZERS = {"plain": Fuzzer, "collide": Colliding}
+
+
+def arguments_given():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--operations", type=int, default=10_000, help="of each round")
+    parser.add_argument("--rounds", type=int, default=1, help="each has the next seed")
+    parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--fence", choices=["behind", "before", "none"], help="by seeds in turns")
+    parser.add_argument("--names", choices=list(FUZZERS), default="plain")
+    parser.add_argument("--key-bits", type=int, help="that are left of the keys of names")
+    parser.add_argument("--every", type=int, default=10_000, help="operations, say how far it is")
+    parser.add_argument("--threads", action="store_true")
+    parser.add_argument("--go-on", action="store_true")
+    parser.add_argument("--log")
+    return parser.parse_args()
+
+
+def main(given):
+    log = open(given.log, "w") if given.log else None  # noqa: SIM115
+    if given.key_bits is not None:
+        sparse_examples.key_mask = 2**given.key_bits - 1
+    started, total, refused = time.time(), collections.Counter(), collections.Counter()
+    for seed in range(given.seed, given.seed + given.rounds):
+        left = given.seconds - (time.time() - started)
+        if left <= 0:
+            break
+        where = given.fence or ("before" if seed % 2 else "behind")
+        found = run(
+            *(seed, given.operations, where, given.names),
+            *(given.threads, log, left, given.go_on, given.every),
+        )
+        total, refused, took = total + found.counts, refused + found.refused, time.time() - started
+        done = sum(total.values())
+        print(f"seed {seed}, pages {where}, names {given.names}: {done} operations, "
+              f"{found.made} arrays, {took:.0f} s, {done / took:.0f} a second", flush=True)  # fmt: skip
+    print(f"operations: {dict(total)}\nrefused: {dict(refused)}")
+
+
+if __name__ == "__main__":
+    faulthandler.enable()
+    main(arguments_given())

@@ -1,0 +1,130 @@
+"""Looking into a model, and building one around a given support."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+import river_budget as rb
+from river_budget.core.block.blocks import views
+from river_budget.model.inputs.sparse_examples import vectors_of
+
+
+class Support(NamedTuple):
+    """Vectors (one per row), their coefficients (one row each) and arrivals, oldest first."""
+
+    X: np.ndarray
+    A: np.ndarray
+    arrivals: np.ndarray
+
+
+def support(model):
+    """A copy of the support, features in the order of `model.features`."""
+    block = views(model.block)
+    head, arrivals = block.head, block.arrivals
+    n, width = int(head.count), len(model.features)
+    order = np.argsort(arrivals[:n])
+    coefficients = head.scale * block.coefficients[:, :n]
+    X, A = vectors_of(model.block).table(width)[order], coefficients[:, order].T
+    return Support(X.copy(), A.copy(), arrivals[order])
+
+
+def row(model, x):
+    """An example as a row for the vectors of `support`; its features are known."""
+    return np.array([x.get(name, 0.0) for name in model.features])
+
+
+def plain(kernel):
+    """The reference for a kernel."""
+    from oracles import kernels as plain_kernels  # scripts beside this file do not see that folder
+
+    name, parameters = type(kernel).__name__.lower(), dict(vars(kernel))
+    if "kernel" in parameters:
+        parameters["kernel"] = plain(kernel.kernel)
+    return getattr(plain_kernels, name)(**parameters)
+
+
+def squared_length(X, A, kernel):
+    """|w|^2 of the expansion with these vectors and coefficients."""
+    return float(np.sum(A * (plain(kernel)(X, X) @ A)))
+
+
+def holding(X, A, strategy, kernel):
+    """A model with this support; coefficients have 1 column, or 3 and more."""
+    X, A = np.asarray(X, float), np.asarray(A, float)
+    n, outputs = A.shape
+    classes = tuple(range(max(outputs, 2)))
+    model = rb.BSGDClassifier(n, kernel, strategy, classes=classes, seed=1)
+    model.learn_one(dict(enumerate(X[0].tolist())), 1, 0.0)  # makes the block, and no more
+    block = views(model.block)
+    block.head.count = block.head.arrived = n
+    block.vectors[:, :n], block.coefficients[:, :n] = X.T, A.T
+    laplacian = isinstance(kernel, rb.kernels.Laplacian)
+    block.norms[:n] = np.sum(np.abs(X) if laplacian else X**2, axis=1)
+    if isinstance(kernel, rb.kernels.Custom):
+        block.norms[:n] = np.diag(plain(kernel)(X, X))
+    block.arrivals[:n] = np.arange(n)
+    if block.head.factored:
+        block.factor[:n, :n] = np.linalg.inv(np.linalg.cholesky(plain(kernel)(X, X)))
+    model.state_record().norm2 = squared_length(X, A, kernel)
+    return model
+
+
+def maintained(X, A, strategy, kernel):
+    """The same model after a maintenance that makes room for one vector."""
+    model = holding(X, A, strategy, kernel)
+    model.budget = len(X) - 1
+    return model
+
+
+def check_nodes(block):
+    """Every node is in the list of its vector, in order, and in the column of its feature, or in a piece that nobody
+    has."""
+    head, nodes, keys, ties = block.head, block.nodes, block.keys, block.ties
+    n, fresh, found = int(head.count), int(head.fresh), set()
+    assert 1 <= fresh <= head.slots
+    assert not block.firsts[n:].any()
+    for j in range(n):
+        node, before, behind = int(block.firsts[j]), None, 0
+        unsorted = int(block.unsorted[j]) if head.heavy else 0
+        while node:
+            assert node not in found
+            assert nodes[node].before == behind
+            behind = node
+            found.add(node)
+            entry = nodes[node]
+            feature = int(entry.feature)
+            assert entry.vector == j
+            assert math.isfinite(entry.value)
+            assert 0 <= feature < head.width
+            place = (float(keys[feature]), int(ties[feature]), feature)
+            assert unsorted > 0 or before is None or before < place
+            unsorted -= 1
+            node, before = int(entry.after), None if unsorted >= 0 else place
+    in_columns, in_pieces = set(), []
+    for feature in range(int(head.width)):
+        first, n, kind = block.columns[feature].item()
+        piece = 2**kind // 2
+        assert n <= piece
+        assert (n > 0) == (piece > 0)
+        in_columns.update(range(first, first + n))
+        in_pieces += range(first, first + piece)
+        assert all(nodes[node].feature == feature for node in range(first, first + n))
+    assert in_columns == found
+    for kind, (node, n) in enumerate(block.pieces.T.tolist()):
+        for _ in range(n):
+            in_pieces += range(node, node + 2**kind // 2)
+            node = int(nodes[node].after)
+        assert node == 0
+    assert sorted(in_pieces) == list(range(1, fresh))
+    assert len(in_pieces) - len(found) == head.freed
+
+
+def check_lists(model):
+    block = views(model.block)
+    check_nodes(block)
+    used = set(np.flatnonzero(block.columns["count"]).tolist())
+    assert used <= set(model.features.places.values())
+    assert len(vectors_of(model.block).places) == block.head.fresh - 1 - block.head.freed

@@ -1,0 +1,64 @@
+"""Streams of a few out of many names, and how the models that learn them store their vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+from river.base import Regressor
+
+import river_budget as rb
+from river_budget.core.block.blocks import views
+from river_budget.model.expansions import choose_storage
+
+K = rb.kernels.RBF(0.05)
+NAMES, MORE, WORDS = 900, 2500, 6
+
+
+def crowd(n, kind="two", seed=0, size=1.0, names=NAMES):
+    """Examples of a few out of many features, with labels that are mostly noise."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        words = rng.choice(names, WORDS, replace=False)
+        numbers = size * rng.normal(1.0, 0.5, WORDS)
+        y = int(rng.integers(0, 3)) if kind == "three" else bool(rng.random() < 0.5)
+        y = float(rng.normal()) if kind == "tube" else y
+        yield dict(zip(map("w{}".format, words.tolist()), numbers.tolist(), strict=True)), y
+
+
+def run(model, stream):
+    scores = []
+    for x, y in stream:
+        scores.append(at(model, x))
+        if isinstance(model, rb.KernelOneClassSVM):
+            model.learn_one(x)
+        else:
+            model.learn_one(x, y, weight(x))
+    return scores
+
+
+def weight(x):
+    """Some examples weigh so much that it is others that are merged when they come."""
+    return 7.0 if next(iter(x)).endswith("3") else 1.0
+
+
+def at(model, x):
+    """The score, or one for each class."""
+    score = model.predict_one if isinstance(model, Regressor) else model.decision_function_one
+    found = score(x)
+    return list(found.values()) if isinstance(found, dict) else found
+
+
+def is_heavy(model):
+    head = views(model.block).head
+    return bool(head.heavy and head.noted)
+
+
+def in_lists(model):
+    return int(views(model.block).head.slots) > 0
+
+
+def stored_as(monkeypatch, lists):
+    """Models keep lists, or tables."""
+    for name in ("THIN_RATIO", "THIN_RATIO_LARGE"):
+        monkeypatch.setattr(choose_storage, name, 1 if lists else 1e9)
+    for name in ("THICK_RATIO", "THICK_RATIO_LARGE"):
+        monkeypatch.setattr(choose_storage, name, 0 if lists else 1e9)

@@ -1,0 +1,350 @@
+"""What test_process_safety.py has done in processes of their own: `python tests/support/process_work.py work arguments...`.
+
+Exit code 0: all is well. 1: an error, or a wrong result, as the last line on stderr says. Below 0: a signal; then stderr
+holds what each thread was doing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import ctypes
+import faulthandler
+import math
+import pickle
+import random
+import sys
+import tempfile
+import threading
+import time
+
+import numpy as np
+from guarded import guarded
+from odd_examples import ALLOWED, Act, Name, Text, Trouble, Whole
+
+import river_budget as rb
+from river_budget.kernels import RBF, Laplacian
+from river_budget.maintenance import Merge, RemoveOldest
+
+MODELS = {
+    "BSGD": lambda: rb.BSGDClassifier(20),
+    "BPA": lambda: rb.BPAClassifier(20),
+    "RBP": lambda: rb.RBPClassifier(20, seed=1),
+    "KernelPerceptron-laplacian": lambda: rb.KernelPerceptronClassifier(Laplacian()),
+    "BSGD-merge": lambda: rb.BSGDClassifier(20, None, Merge(4)),
+    "NORMA": lambda: rb.NORMAClassifier(),
+    "BOGD": lambda: rb.BOGDClassifier(seed=1),
+    "BSGD-oldest": lambda: rb.BSGDClassifier(5, RBF(0.1), RemoveOldest()),
+    "KernelOGD": lambda: rb.KernelOGDClassifier(),
+    "BSGD-table": lambda: rb.BSGDClassifier(20, RBF(0.5)),
+    "NOGD": lambda: rb.NOGDClassifier(20),
+    "Auto": lambda: rb.AutoKernelClassifier(20, seed=1),
+}
+NAMES = {
+    "words": (("plumless", "buckeroo"), ("bxckeroo", "buckeroo")),
+    "others": (("plumless", "tuckeroo"), ("bxckeroo", "tuckeroo")),  # that do not collide
+    "numbers": ((2**53, 2**53 + 1), (2**51, 2**51 + 1)),
+    "number": ((1306201125, "plumless"), (1306201124, "plumless")),
+}
+CLOSE = 1e-12
+
+
+# Renaming a name
+
+
+def stream(first, second, n=3000):
+    """Five fresh words, and sometimes these two in either order."""
+    rng = random.Random(0)
+    for i in range(n):
+        x = {f"w{5 * i + k}": 1.0 for k in range(5)}
+        some = rng.choice([[], [], [first], [second], [first, second], [second, first]])
+        yield x | dict.fromkeys(some, 1.0), rng.random() < 0.3 + 0.2 * len(some)
+
+
+def renamed(name, names, n=3000):
+    """Scores of a stream with names that collide, and of the same with a name that does not."""
+    parts = []
+    for pair in NAMES[names]:
+        model, scores = MODELS[name](), []
+        for x, y in stream(*pair, n=int(n)):
+            scores.append(model.decision_function_one(x))
+            model.learn_one(x, y)
+        parts.append(scores)
+    a, b = np.array(parts)
+    off = np.abs(a - b) / np.maximum(1.0, np.abs(b))
+    assert np.isfinite(a).all(), "scores are not finite"
+    far = np.flatnonzero(off > CLOSE)
+    assert not far.size, (
+        f"scores differ by {off.max():.3g}, from example {far[0]} on ({len(far)} of them)"
+    )
+    print(f"largest difference {off.max():.3g}")
+
+
+# Names that act
+
+
+def colliding_text():
+    """A text that nothing else holds, so that it is gone where the example is emptied."""
+    return "".join(("plum", "less"))
+
+
+def fresh(i):
+    return {f"w{5 * i + k}": 1.0 for k in range(5)}
+
+
+def knows_an_object(name, kind):
+    """A model knows an object whose hash is that of a text, and whose __eq__ empties the example."""
+    odd_kind, model, given = (
+        {"object": Name, "text": Text, "whole": Whole}[kind],
+        MODELS[name](),
+        {},
+    )
+    act = Act(given.clear, 1)
+    odd, refused = odd_kind("plumless", act), 0
+    for i in range(200):
+        may_refuse(model.learn_one, fresh(i) | {odd: 1.0, "a": 1.0}, i % 3 == 0)
+    for i in range(400):
+        given.update(
+            {colliding_text(): 1.0} | fresh(i) | {f"long name {i} {k}": 1.0 for k in range(30)}
+        )
+        act.left, act.armed = 1 + i % 3, True
+        done = may_refuse(
+            *((model.predict_one, given) if i % 2 else (model.learn_one, given, True))
+        )
+        act.armed, refused = False, refused + (not done)
+    check_scores(model)
+    print(f"refused {refused}")
+
+
+def raises_inside(name, kind):
+    """Names whose __eq__ raises when it is called for the n-th time, wherever that is, beside texts with their hashes."""
+    odd_kind, refused = {"object": Name, "text": Text, "whole": Whole}[kind], 0
+    for n in range(1, 9):
+        model, act = MODELS[name](), Act(raise_trouble, n)
+        objects = [odd_kind(f"odd {k}", act) for k in range(10)]
+        for i in range(300):
+            x = fresh(i) | {(f"odd {i % 10}" if i % 3 else objects[i // 3 % 10]): 1.0}
+            act.armed = True
+            refused += not may_refuse(model.learn_one, x, i % 3 == 0)
+            refused += not may_refuse(model.predict_one, x)
+            act.armed = False
+            act.left = n if act.left <= 0 else act.left
+        check_scores(model)
+    print(f"refused {refused}")
+
+
+def raise_trouble():
+    raise Trouble("of the user's own")
+
+
+def may_refuse(work, *arguments):
+    """Whether it was done. Other errors than the user's own and clear ones are not allowed."""
+    try:
+        work(*arguments)
+    except (Trouble, *ALLOWED):
+        return False
+    return True
+
+
+def check_scores(model):
+    """The model still learns words, and what it says are numbers."""
+    for i in range(1000, 1300):
+        model.learn_one(fresh(i) | {"buckeroo": 1.0}, i % 3 == 0)
+        assert math.isfinite(model.decision_function_one({"buckeroo": 1.0, f"w{5 * i}": 1.0}))
+
+
+# First use
+
+
+def save(path, name):
+    """A model for `first_use`."""
+    model = MODELS[name]()
+    for i in range(100):
+        model.learn_one({"a": i % 7, "b": i % 5, "c": 1.0}, i % 3 == 0)
+        model.predict_one({"a": 1.0, "b": 2.0, "c": 3.0})
+    rb.save(model, path)
+
+
+def first_use(path, n_threads):
+    """The first predictions of a loaded model come from so many threads at once."""
+    n = int(n_threads)
+    model, barrier, found, errors = rb.load(path), threading.Barrier(n), [], []
+
+    def work(k):
+        barrier.wait()
+        try:
+            for i in range(300):
+                found.append(model.predict_one({"a": i % 7, "b": float(k), "c": 1.0}))
+        except Exception as error:
+            errors.append(error)
+
+    sys.setswitchinterval(1e-6)
+    in_threads(*(lambda k=k: work(k) for k in range(n)))
+    assert not errors, repr(errors[0])
+    assert len(found) == 300 * n
+    for i in range(300):
+        model.predict_one({"a": i % 7, "b": 1.0, "c": 1.0})
+
+
+def in_threads(*works):
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+# Looking at a model while another thread teaches it
+
+
+def words(i):
+    return {f"w{5 * i + k}": 1.0 for k in range(5)} | {"a": float(i % 7)}
+
+
+def numbers(i):
+    return {"a": i % 7 / 7.0, "b": i % 11 / 11.0, "c": math.sin(i)}
+
+
+LEARNERS = {
+    "words": (lambda: rb.RBPClassifier(50), words),
+    "words-merge": (lambda: rb.BSGDClassifier(50), words),
+    "rows": (lambda: rb.KernelOGDClassifier(RBF(2.0)), numbers),
+    "auto": (lambda: rb.AutoKernelClassifier(50, seed=1), numbers),
+    "auto-words": (lambda: rb.AutoKernelClassifier(50, seed=1), lambda i: numbers(i) | {f"n{i // 50}": 1.0}),
+}  # fmt: skip
+
+
+def to_file(model):
+    with tempfile.NamedTemporaryFile() as file:
+        rb.save(model, file.name)
+
+
+# Each is asked for if the model has it.
+QUESTIONS = {
+    "numbers": {
+        "n_support_vectors": lambda model: model.n_support_vectors,
+        "n_examples": lambda model: model.n_examples,
+        "n_repairs": lambda model: model.n_repairs,
+        "memory_usage": lambda model: model.memory_usage,
+        "support_vectors": lambda model: model.support_vectors(),
+        "gram": lambda model: model.gram(),
+        "scores_of_vectors": lambda model: model.scores_of_vectors(),
+    },
+    "text": {
+        "repr": repr,
+        "str": str,
+        "summary": lambda model: model.summary(),
+        "_repr_html_": lambda model: model._repr_html_(),
+        "importances": lambda model: model.importances(),
+        "experts": lambda model: model.experts(),
+    },
+    "copies": {
+        "pickle": pickle.dumps,
+        "deepcopy": copy.deepcopy,
+        "copy": copy.copy,
+        "save": to_file,
+        "clone": lambda model: model.clone(include_attributes=True),
+    },
+    "answers": {
+        "predict_one": lambda model: model.predict_one(numbers(1)),
+        "predict_one of words": lambda model: model.predict_one(words(3)),
+        "predict_proba_one": lambda model: model.predict_proba_one(numbers(2)),
+        "decision_function_one": lambda model: model.decision_function_one(words(5)),
+        "predict_many": lambda model: model.predict_many(np.ones((3, 2))),
+        "explain_one": lambda model: model.explain_one(numbers(3)),
+        "debug_one": lambda model: model.debug_one(numbers(3)),
+        "last_iterate_one": lambda model: model.last_iterate_one(numbers(3)),
+    },
+}
+NOT_OF_ALL = {
+    *("explain_one", "debug_one", "importances", "experts", "gram", "scores_of_vectors"),
+    *("support_vectors", "last_iterate_one", "n_support_vectors", "n_repairs", "n_examples"),
+    *("summary", "_repr_html_"),
+}
+CHANGED = ("being changed", "two threads at once")  # what an error may say
+
+
+def asked(model, name, ask):
+    """Whether there was an answer; that the model is being changed is none, and any other error is a fault."""
+    try:
+        ask(model)
+    except RuntimeError as error:
+        if any(part in str(error) for part in CHANGED):
+            return False
+        raise AssertionError(f"{name}: {error!r}") from error
+    except Exception as error:
+        raise AssertionError(f"{name}: {error!r}") from error
+    return True
+
+
+class Learner(threading.Thread):
+    """Learns until it is stopped."""
+
+    def __init__(self, learner):
+        super().__init__()
+        make, self.example = LEARNERS[learner]
+        self.model, self.stopped, self.errors, self.learned = make(), threading.Event(), [], 0
+        for _ in range(50):
+            self.learn()
+
+    def learn(self):
+        i = self.learned
+        self.model.learn_one(self.example(i), i % 3 == 0 if i % 7 else i % 2 == 0)
+        self.learned += 1
+
+    def run(self):
+        try:
+            while not self.stopped.is_set():
+                self.learn()
+        except Exception as error:
+            self.errors.append(error)
+
+    def stop(self):
+        self.stopped.set()
+        self.join()
+
+
+def polled(learner, group, seconds, fence):
+    """Each question is asked over and over while another thread learns. Nothing ends, all answers are answers.
+
+    With pages beside all arrays (`behind` or `before`) an address of memory that is gone is fatal at once.
+    """
+    with contextlib.nullcontext() if fence == "none" else guarded(fence == "behind"):
+        thread = Learner(learner)
+        questions = {
+            name: ask
+            for name, ask in QUESTIONS[group].items()
+            if name not in NOT_OF_ALL or hasattr(thread.model, name)
+        }
+        counts, end = dict.fromkeys(questions, 0), time.monotonic() + float(seconds)
+        sys.setswitchinterval(1e-6)
+        thread.start()
+        try:
+            while time.monotonic() < end:
+                for name, ask in questions.items():
+                    counts[name] += asked(thread.model, name, ask)
+        finally:
+            thread.stop()
+        assert not thread.errors, f"learn_one: {thread.errors[0]!r}"
+        assert thread.learned > 50
+    print(f"{thread.learned} examples learned, answers: {counts}")
+
+
+def fault():
+    """What the tests must not overlook."""
+    ctypes.string_at(8)
+
+
+def mistake():
+    raise AssertionError("a mistake")
+
+
+WORKS = {
+    work.__name__: work
+    for work in (renamed, knows_an_object, raises_inside, save, first_use, polled, fault, mistake)
+}
+
+if __name__ == "__main__":
+    faulthandler.enable()
+    work, *arguments = sys.argv[1:]
+    WORKS[work](*arguments)

@@ -1,0 +1,311 @@
+"""What every estimator, kernel and strategy owes: a reference, a place in the texts, answers about files."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pickle
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+from folders import ROOT
+from inside import plain
+from models import KERNELS
+from replayed_cases import CASES, REGRESSION
+from river import base
+from saved_models import ALL, file_of, taught
+
+import river_budget as rb
+from river_budget.core.block.blocks import views
+from river_budget.kernels import RBF, Kernel
+from river_budget.maintenance import Maintenance, Merge, RemoveOldest
+from river_budget.model.base.base import StreamModel
+from river_budget.model.one_writer import changes_the_model
+from river_budget.plots.line_styles import KNOWN
+from river_budget.saving import frozen, opened, trust
+
+README = (ROOT / "README.md").read_text()
+PUBLIC = {name: getattr(rb, name) for name in rb.__all__}
+ESTIMATORS = {
+    name: kind
+    for name, kind in PUBLIC.items()
+    if isinstance(kind, type) and issubclass(kind, StreamModel)
+}
+ONE_EACH = list({type(entry.values[0]): entry for entry in reversed(ALL)}.values())
+
+
+def family(name):
+    """What a class and its sister for the other task have in common."""
+    return name.removesuffix("Classifier").removesuffix("Regressor")
+
+
+def test_every_estimator_is_in_the_table_of_models():
+    assert {type(entry.values[0]) for entry in ONE_EACH} == set(ESTIMATORS.values())
+
+
+# References and texts
+
+REPLAYED = {  # what the cases of test_replay_family leave out
+    "AutoKernelClassifier": "test_auto_replay.test_two_classes_are_replayed_on_real_data",
+    "AutoKernelRegressor": "test_auto_replay.test_regression_is_replayed_on_real_data",
+    "BSGDClassifier": "test_replay.test_removal_replays_two_classes",
+    "BSGDRegressor": "test_replay.test_removal_replays_regression",
+    "FOGDClassifier": "test_fourier.test_two_classes_are_replayed_on_real_data",
+    "FOGDRegressor": "test_fourier.test_regression_is_replayed",
+    "KernelOneClassSVM": "test_one_class.test_it_replays_its_reference",
+    "Nystroem": "test_nystroem.test_the_map_gives_the_kernel_back_on_its_landmarks",
+    "PolynomialCountSketch": "test_sketch.test_it_equals_its_reference",
+    "RBFSampler": "test_fourier.test_inner_products_approximate_the_kernel_as_well_as_theory_says",
+    "RandomFourier": "test_fourier.test_inner_products_approximate_the_kernel_as_well_as_theory_says",
+    "SBPClassifier": "test_sbp.test_a_stream_is_replayed",
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_estimator_is_compared_with_a_reference(name):
+    cases = {case[0].__name__ for case in [*CASES.values(), *REGRESSION.values()]}
+    assert (name in cases) != (name in REPLAYED)
+    if name in REPLAYED:
+        module, _, function = REPLAYED[name].partition(".")
+        module = importlib.import_module(module)
+        assert callable(getattr(module, function))
+        assert re.search(r"oracles|import .*plain|from replaying import", inspect.getsource(module))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_estimator_has_a_row_in_the_readme(name):
+    first_cells = {line.split("|")[1] for line in README.splitlines() if line.startswith("|")}
+    assert any(f"`{family(name)}" in cell for cell in first_cells)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_an_estimator_has_a_line_style_of_its_own(name):
+    if issubclass(ESTIMATORS[name], base.AnomalyDetector):
+        pytest.skip("no figure shows a detector")
+    short = family(name).removeprefix("Kernel").replace("PP", "++")
+    assert short in KNOWN
+
+
+def parameter_texts(kind):
+    """{name: text} of the section Parameters of a docstring."""
+    section = inspect.cleandoc(kind.__doc__).partition("Parameters\n----------\n")[2]
+    texts, name = {}, None
+    for line in section.splitlines():
+        if line.startswith("---"):  # the heading of the next section was taken for a name
+            texts.pop(name)
+            break
+        if line and not line.startswith(" "):
+            name = line
+            texts[name] = []
+        elif line.strip():
+            texts[name].append(line.strip())
+    return {name: " ".join(lines) for name, lines in texts.items()}
+
+
+OWN_WORDS = {  # parameters that mean something else, or more, in these families
+    "budget": {
+        "AutoKernel",
+        "KernelPerceptron",
+        "BSGD",
+        "KernelOneClassSVM",
+        "NOGD",
+        "NORMA",
+        "Nystroem",
+        "Projectron",
+        "ProjectronPP",
+    },
+    "classes": {"BudgetPerceptron", "NORMA", "SBP"},
+    "epsilon": {"NORMA"},
+    "kernel": {"FOGD", "PolynomialCountSketch", "RandomFourier"},
+    "eta_linear": {"NOGD"},
+    "l2": {"BSGD"},
+    "scale": {"PolynomialCountSketch", "RBFSampler", "RandomFourier"},
+    "learning_rate": {
+        "BSGD",
+        "FOGD",
+        "KernelOneClassSVM",
+        "KernelOGD",
+        "BOGD",
+        "NOGD",
+        "Forgetron",
+        "RBP",
+    },
+    "maintenance": {"KernelOneClassSVM", "KernelPerceptron"},
+    "n_components": {"PolynomialCountSketch", "RandomFourier", "RBFSampler"},
+    "nu": {"KernelOneClassSVM", "NORMA"},
+    "project_to_ball": {"BSGD"},
+    "rank": {"Nystroem"},
+    "removal": {"BOGD"},
+    "sampling": {"BOGD"},
+    "seed": {
+        "AutoKernel",
+        "BSGD",
+        "KernelPerceptron",
+        "FOGD",
+        "KernelOneClassSVM",
+        "PolynomialCountSketch",
+        "RandomFourier",
+        "RBFSampler",
+    },
+    "threshold": {"ProjectronPP"},
+}
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=lambda kind: kind.__name__)
+def test_every_parameter_is_described(kind):
+    assert tuple(parameter_texts(kind)) == tuple(kind().parameters())
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS.values(), ids=lambda kind: kind.__name__)
+def test_what_may_change_is_said_before_the_parameters(kind):
+    text = inspect.cleandoc(kind.__doc__).partition("Parameters\n----------\n")[0]
+    sentence = re.search(r"may change ([^.]*)\.", " ".join(text.split()))
+    said = re.findall(r"`(\w+)`", sentence[1]) if sentence else []
+    assert set(said) == kind()._mutable_attributes
+
+
+def all_texts():
+    return {name: parameter_texts(kind) for name, kind in ESTIMATORS.items()}
+
+
+@pytest.mark.parametrize("parameter", sorted({p for texts in all_texts().values() for p in texts}))
+def test_a_parameter_is_described_in_the_same_words_everywhere(parameter):
+    found = {  # which width stands for None differs
+        name: re.sub(r"`RBF\(.*?\)`", "`RBF`", texts[parameter])
+        for name, texts in all_texts().items()
+        if parameter in texts
+    }
+    usual, _ = Counter(found.values()).most_common(1)[0]
+    others = {family(name) for name, text in found.items() if text != usual}
+    assert others <= OWN_WORDS.get(parameter, set())
+
+
+# Kernels and strategies
+
+
+class Unknown(Kernel):
+    """A kernel without a branch in core."""
+
+    def header_fields(self, n_features):
+        return {"kernel": 99, "bounded": 1, "gamma": 1.0}
+
+
+class Strange(Maintenance):
+    """A strategy without a branch in core."""
+
+    _code = 99
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in ESTIMATORS.values() if "kernel" in kind().parameters()],
+    ids=lambda kind: kind.__name__,
+)
+def test_a_kernel_that_core_does_not_know_is_refused_when_a_model_is_built(kind):
+    with pytest.raises((NotImplementedError, ValueError), match=r"Unknown|kernel"):
+        kind(kernel=Unknown())
+
+
+@pytest.mark.parametrize("kind", [rb.BSGDClassifier, rb.BSGDRegressor, rb.KernelOneClassSVM])
+def test_a_strategy_that_core_does_not_know_is_refused_when_a_model_is_built(kind):
+    with pytest.raises(NotImplementedError, match="Strange"):
+        kind(maintenance=Strange())
+    assert isinstance(kind(maintenance=RemoveOldest()).strategy, RemoveOldest)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_a_kernel_that_says_so_is_1_of_a_vector_with_itself(kernel):
+    X = np.vstack([np.zeros(3), np.random.default_rng(0).normal(size=(20, 3))])
+    ones = np.diag(plain(kernel)(X, X)) == 1.0
+    if kernel.header_fields(3).get("bounded", 0):
+        assert ones.all()
+    elif not isinstance(kernel, rb.kernels.Normalised):  # with rounding, which may be none
+        assert not ones.all()
+
+
+def test_kernels_and_strategies_have_codes_of_their_own():
+    headers = [(type(kernel), kernel.header_fields(1)) for kernel in KERNELS]
+    codes = {(header["kernel"], header.get("normalised", 0)): kind for kind, header in headers}
+    assert len(codes) == len(rb.kernels.__all__)
+    codes = {
+        getattr(rb.maintenance, name)().header_fields()["maintenance"]
+        for name in rb.maintenance.__all__
+    }
+    assert len(codes) == len(rb.maintenance.__all__)
+
+
+# Files and pickles
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_every_whole_number_of_a_record_is_answered_for(model):
+    trust.check_declared(model)
+
+
+@pytest.mark.parametrize("model", ALL)
+def test_a_model_that_keeps_rows_per_vector_says_what_a_file_may_set_them_to(model):
+    model = taught(model, 30)
+    if views(model.block).head.per_vector:
+        assert type(model).check_restored_rows is not StreamModel.check_restored_rows
+
+
+@pytest.mark.parametrize("model", ONE_EACH)
+def test_a_pickle_of_another_layout_is_refused_with_the_way_out(model):
+    model = taught(model, 10)
+    model.block[:8].view(np.int64)[0] += 1  # the stamp
+    with pytest.raises(TypeError, match=r"another version.*rb\.save"):
+        pickle.loads(pickle.dumps(model))
+
+
+@pytest.mark.parametrize("model", ONE_EACH)
+def test_a_pickle_from_before_there_were_stamps_is_refused(model):
+    model = taught(model, 10)
+    for block in (model.block[:100], model.block[8:]):
+        state = model.__getstate__() | {"block": block}
+        with pytest.raises(TypeError, match="another version"):
+            type(model).__new__(type(model)).__setstate__(state)
+    with pytest.raises(TypeError, match="another version"):
+        type(model).__new__(type(model)).__setstate__({"_block": None})
+
+
+def test_classes_with_other_records_have_other_stamps():
+    records = {repr(kind.state_type.descr): kind.stamp() for kind in ESTIMATORS.values()}
+    assert len(set(records.values())) == len(records)
+
+
+CHANGING = ("learn", "refine", "mutate", "score_then")
+
+
+@pytest.mark.parametrize("model", ONE_EACH)
+def test_a_model_that_only_predicts_refuses_whatever_would_change_it(model):
+    model = opened(file_of(taught(model, 10)), predict_only=True)
+    names = {
+        name
+        for name in dir(type(model))
+        if getattr(getattr(type(model), name, None), "changes_the_model", False)
+        or (not name.startswith("_") and any(word in name for word in CHANGING))
+    }
+    names = {name for name in names if callable(getattr(model, name))}
+    assert "learn_one" in names
+    for name in names - {"learning_pass"}:
+        with pytest.raises(RuntimeError, match="predict_only"):
+            getattr(model, name)()
+
+
+class Forgetful(rb.BSGDClassifier):
+    """A model with a method of its own that changes it."""
+
+    @changes_the_model
+    def forget_everything(self):
+        self.block = None
+
+
+def test_a_marked_method_of_ones_own_is_refused_as_well():
+    model = Forgetful(5, RBF(0.5), Merge())
+    model.learn_one({"a": 1.0}, True)
+    frozen.freeze(model)
+    with pytest.raises(RuntimeError, match="predict_only"):
+        model.forget_everything()
+    assert model.n_support_vectors == 1
