@@ -75,8 +75,8 @@ def needs_of(kind: type[StreamModel]) -> Need:
 
 
 def all_passes() -> Iterator[Any]:
-    """The passes of all modules of core."""
-    for info in pkgutil.iter_modules(core.__path__, f"{core.__name__}."):
+    """The passes of all rooms of core."""
+    for info in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
         yield from passes_in(importlib.import_module(info.name))
 
 

@@ -84,9 +84,9 @@ class OneByOne:
                 return
             self.free_rows.append(prepared)
         x = features.taken(x)
-        self.learn_or_restore(lambda: self._learn_taken(x, target, w))
+        self._learn_or_restore(lambda: self._learn_taken(x, target, w))
 
-    def learn_or_restore(self, learn: Callable[[], None]) -> None:
+    def _learn_or_restore(self, learn: Callable[[], None]) -> None:
         """Call `learn`; if it raises before the pass begins, restore the model as it was.
 
         A user's name may raise whenever it is compared, also after other names were added. Names that

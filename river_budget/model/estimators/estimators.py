@@ -103,7 +103,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
                 self.add_label(label)
             self._learn_the_long_way(x, self.labels.codes[label], w)
 
-        self.learn_or_restore(learn)
+        self._learn_or_restore(learn)
 
     @changes_the_model
     def predict_then_learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> Any:

@@ -15,8 +15,8 @@ from optional import needs_compiler
 
 import river_budget as rb
 from river_budget import first_use
-from river_budget.core.block import limits, random_numbers
-from river_budget.core.examples import one_example
+from river_budget.core.block import random_numbers
+from river_budget.core.examples import finite, one_example
 from river_budget.experiments import command
 from river_budget.experiments.speed import compiling
 from river_budget.progress import Progress
@@ -152,7 +152,7 @@ def test_what_a_class_runs_is_among_its_passes(model):
 @needs_compiler
 def test_all_passes_take_a_call_but_a_few():
     others = {
-        limits.first_bad_row: ("rows",),
+        finite.first_bad_row: ("rows",),
         random_numbers.fill_uniforms: ("keys", "drawn"),
         one_example.score: ("this", "x"),
         one_example.learn: ("this", "given", "count"),
