@@ -55,7 +55,7 @@ class View(types.Array):
     """The type of a non-owning array view: numba counts no references to it.
 
     Counting the references of every array that a function receives costs merging a twentieth of its time
-    (`python tests/tricks.py views`). Rows and slices of a view are views too.
+    (`python tests/support/tricks.py views`). Rows and slices of a view are views too.
     """
 
     def __init__(self, dtype: Any, ndim: int, layout: Any, readonly: bool = False, **options: Any):

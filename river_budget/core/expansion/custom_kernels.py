@@ -22,7 +22,7 @@ _addresses: dict[int, int] = {}  # by number
 _kept: list[
     Any
 ] = []  # everything that was compiled: a pass may be in it when its name gets another function
-_lock = threading.Lock()
+_lock = threading.RLock()
 _plain: dict[int, Any] = {}  # by address, where nothing is compiled
 
 

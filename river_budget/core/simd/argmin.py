@@ -143,7 +143,7 @@ def _in_range(builder: Any, start: Any, n: Any) -> Any:
 def tag_with_index(losses, n):
     """Replace the lowest bits of n numbers >= 0 by their indexes: a minimum of integers is then the argmin.
 
-    Modifies `losses` in place. Costs log2(n) of 52 bits of precision (`python tests/tricks.py tags`).
+    Modifies `losses` in place. Costs log2(n) of 52 bits of precision (`python tests/support/tricks.py tags`).
     """
     bits, places = as_i64(losses), index_mask(n)
     for j in range(n):

@@ -32,7 +32,7 @@ Learn = Callable[..., Any]  # of (x, target, weight), and of anything if the sco
 SLOW_BLOCK_BYTES = 2**19  # passes over larger blocks release the GIL, as they take long
 CALL = (numba.int64[::1],)  # the argument types of a pass
 WORDS_TAKEN = {"score": 2, "learn": 3}  # the number of words that each C function receives
-_lock = threading.Lock()  # around the definitions, which are made once and never freed
+_lock = threading.RLock()  # around the definitions, which are made once and never freed
 
 
 def no_fast_path(*example: Any) -> None:
@@ -96,8 +96,8 @@ _c_functions: list[Any] = []  # of the two functions, made once; an empty list w
 
 def c_functions() -> list[Any]:
     """The PyMethodDefs of the two functions; an empty list where compiled code cannot read dicts."""
-    with _lock:
-        if not _c_functions:
+    if not _c_functions:
+        with _lock:  # a finalizer or a signal handler that predicts takes it again: what it has made is kept, too
             made = [_definition(name) for name in WORDS_TAKEN] if _may_read_dicts() else [None]
             _c_functions.append([] if None in made else made)
     found: list[Any] = _c_functions[0]
