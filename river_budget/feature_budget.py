@@ -1,4 +1,4 @@
-"""FeatureBudget: a transformer that bounds the number of features and keeps the most frequent ones."""
+"""A bound on the number of names: a transformer that keeps those that matter."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from .parameters import optional, positive, whole
 
 __all__ = ["FeatureBudget"]
 
-LARGEST_COUNT = 1e100  # when the weight of an occurrence exceeds it, all counts are divided by it
+LARGEST_COUNT = 1e100  # counts beyond are brought back to ones
 
 
 class FeatureBudget(base.Transformer):
     """Lets through the features that have occurred most, and as many of them as are allowed.
 
-    For streams of names without end (words, identifiers, one-hot columns) in front of models that remember
-    every name, such as River's linear models. The names are counted as they come (Space-Saving): when there
-    are too many, the rarest gives its place and its count to the newcomer. So a name that makes up more
-    than one in `max_features` of all is never missed, and memory is bounded. Counts fade, so that names
-    which have gone out of use leave.
+    For streams of names without end (words, identifiers, one-hot columns) in front of models that remember every name,
+    such as River's linear models. The names are counted as they come (Space-Saving): when there are too many, the rarest
+    gives its place and its count to the newcomer. So a name that makes up more than one in `max_features` of all is never
+    missed, and memory is bounded. Counts fade, so that names which have gone out of use leave.
 
     A feature occurs in an example if its value is not 0.
 
-    Not for keeping the memory of this package's models small: these give up names that no support vector
-    uses. Nor for rare names that tell much: it knows how often a name comes and not what it says.
+    Not for keeping the memory of this package's models small: these give up names that no support vector uses. Nor for
+    rare names that tell much: it knows how often a name comes and not what it says.
 
     Parameters
     ----------
@@ -55,8 +54,9 @@ class FeatureBudget(base.Transformer):
     >>> budget.transform_one({"a": 5, "b": 6, "c": 7})
     {'a': 5, 'c': 7}
 
-    References ---------- [^1]: [Metwally, A., Agrawal, D. and El Abbadi, A., 2005. Efficient computation of
-    frequent and top-k elements in data streams. ICDT.](https://doi.org/10.1007/978-3-540-30570-5_27)
+    References
+    ----------
+    [^1]: [Metwally, A., Agrawal, D. and El Abbadi, A., 2005. Efficient computation of frequent and top-k elements in data streams. ICDT.](https://doi.org/10.1007/978-3-540-30570-5_27)
 
     """
 
@@ -66,9 +66,9 @@ class FeatureBudget(base.Transformer):
         self.max_features = max_features
         self.half_life = half_life
         self._counts: dict[Any, float] = {}
-        self._weight = 1.0  # of one occurrence: it grows, so that the other counts need not shrink
+        self._weight = 1.0  # of an occurrence now: it grows, instead of all counts shrinking
         self._growth = 1.0 if half_life is None else math.exp2(1.0 / half_life)
-        # a heap of (count, arrival number, name) for every name; its counts may be older, lower ones
+        # (count, number of arrival, name) for every name; the counts may be old ones, which are lower
         self._rarest: list[tuple[float, int, Any]] = []
         self._arrivals = 0
 
@@ -82,45 +82,42 @@ class FeatureBudget(base.Transformer):
                 else:
                     new.append(name)
         for name in in_order(new) if len(new) > 1 else new:
-            self._start_count(name)
+            self._take_in(name)
         self._weight *= self._growth
         if self._weight > LARGEST_COUNT:
             self._renormalise()
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        """The example without the features that are not kept."""
+        """What is left of an example."""
         counts = self._counts
         return {name: value for name, value in x.items() if name in counts}
 
     def count_of(self, name: Any) -> float:
-        """How often a feature has occurred, in units of one occurrence now; 0 if it is not kept.
-
-        Never too low: a new feature starts from the count of the one that it replaces.
-        """
+        """How often a feature has occurred, in occurrences of now; never too low, and 0 if it is not kept."""
         return self._counts.get(name, 0.0) / self._weight
 
     def kept(self) -> list[list[Any]]:
-        """[name, count times the present weight, arrival number] of every feature that is kept."""
+        """Every name with its count, in units of its own, and the number of its arrival."""
         return [[name, self._counts[name], at] for _, at, name in self._rarest]
 
     def restore(self, kept: list[tuple[Any, float, float]], weight: float) -> None:
-        """Restore the state from what `kept` returned and the weight of an occurrence."""
+        """The inverse; an occurrence now weighs so much."""
         self._counts = {name: count for name, count, _ in kept}
         self._rarest = [(count, int(arrival), name) for name, count, arrival in kept]
         heapq.heapify(self._rarest)
         self._arrivals = max((arrival for _, arrival, _ in self._rarest), default=-1) + 1
         self._weight = weight
 
-    def _start_count(self, name: Any) -> None:
+    def _take_in(self, name: Any) -> None:
         count = self._weight
         if len(self._counts) >= self.max_features:
-            count += self._remove_rarest()
+            count += self._give_up_rarest()
         self._counts[name] = count
         heapq.heappush(self._rarest, (count, self._arrivals, name))
         self._arrivals += 1
 
-    def _remove_rarest(self) -> float:
-        """Remove the rarest feature, of equally rare ones the oldest, and return its count."""
+    def _give_up_rarest(self) -> float:
+        """Its count. Of those that are equally rare the one goes that came first."""
         while True:
             count, arrival, name = heapq.heappop(self._rarest)
             now = self._counts[name]

@@ -16,14 +16,14 @@ __all__ = ["Merge", "Project", "RemoveOldest", "RemoveRandom", "RemoveSmallest"]
 
 
 class Maintenance(Value):
-    """The base class of all strategies."""
+    """What all strategies have in common."""
 
     _code: int  # of core/block/codes.py, or of core/budget/removal.py
     needs_rbf: ClassVar[bool] = False
 
     @property
     def kind(self) -> codes.Strategy:
-        """The group of strategies whose pass it needs."""
+        """Which pass it needs."""
         return codes.Strategy.REMOVE
 
     def header_fields(self, n_features: int = 0) -> dict[str, Any]:
@@ -47,9 +47,10 @@ class RemoveOldest(Maintenance):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 79...%
 
-    References ---------- [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a
-    budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf) [^2]: The guide,
-    [drift](guide/drift.md).
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+    [^2]: The guide, [drift](guide/drift.md).
 
     """
 
@@ -73,9 +74,10 @@ class RemoveRandom(Maintenance):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 7...%
 
-    References ---------- [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a
-    budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf) [^2]: The guide,
-    [drift](guide/drift.md).
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+    [^2]: The guide, [drift](guide/drift.md).
 
     """
 
@@ -100,9 +102,10 @@ class RemoveSmallest(Maintenance):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 79...%
 
-    References ---------- [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a
-    budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf) [^2]: The guide,
-    [drift](guide/drift.md).
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+    [^2]: The guide, [drift](guide/drift.md).
 
     """
 
@@ -136,8 +139,9 @@ class Project(Maintenance):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
 
-    References ---------- [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a
-    budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
 
     """
 
@@ -188,10 +192,10 @@ class Merge(Maintenance):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88...%
 
-    References ---------- [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a
-    budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf) [^2]: [Qaadan, S. and Glasmachers, T.,
-    2018. Multi-merge budget maintenance for stochastic gradient descent SVM
-    training.](https://arxiv.org/abs/1806.10179)
+    References
+    ----------
+    [^1]: [Wang, Z., Crammer, K. and Vucetic, S., 2010. Multi-class Pegasos on a budget. ICML.](https://icml.cc/Conferences/2010/papers/331.pdf)
+    [^2]: [Qaadan, S. and Glasmachers, T., 2018. Multi-merge budget maintenance for stochastic gradient descent SVM training.](https://arxiv.org/abs/1806.10179)
 
     """
 

@@ -1,4 +1,4 @@
-"""Functions for pipelines that end in one of our models, for what River's pipelines do not pass on."""
+"""What our models can and River's pipelines do not know: the same for a pipeline that ends in one of ours."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _is_ours(model: Any) -> bool:
 
 
 def _last(model: Any) -> Any:
-    """The model of this package at the end of a pipeline, or the model itself."""
+    """The model of ours at the end of a pipeline, or the model itself."""
     while type(model) is compose.Pipeline:
         model = list(model.steps.values())[-1]
     if not _is_ours(model):
@@ -33,7 +33,7 @@ def _last(model: Any) -> Any:
 
 
 def _before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
-    """An example as the last step of a pipeline receives it."""
+    """An example as it reaches the last step."""
     if type(model) is not compose.Pipeline:
         return x
     *steps, last = model.steps.values()
@@ -60,9 +60,11 @@ def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
     >>> from river import preprocessing
     >>> import river_budget as rb
 
-    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier() >>> for i in range(100): ...
-    model.learn_one({"a": i % 7, "b": i % 3}, i % 7 > 3) >>> rb.decision_function_one(model, {"a": 6, "b":
-    1}) > 0 > rb.decision_function_one(model, {"a": 0, "b": 1}) True
+    >>> model = preprocessing.StandardScaler() | rb.BSGDClassifier()
+    >>> for i in range(100):
+    ...     model.learn_one({"a": i % 7, "b": i % 3}, i % 7 > 3)
+    >>> rb.decision_function_one(model, {"a": 6, "b": 1}) > 0 > rb.decision_function_one(model, {"a": 0, "b": 1})
+    True
 
     References
     ----------
@@ -231,7 +233,7 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
 
 
 def _as_array(predictions: list[Any]) -> Any:
-    """An array of predictions, of a type that leaves them unchanged."""
+    """An array that gives the predictions back as they are."""
     found = np.empty(len(predictions), object)
     found[:] = predictions
     kinds = {type(value) for value in predictions}

@@ -1,4 +1,4 @@
-"""The base class of kernels, and their widths."""
+"""What all kernels have in common, and their widths."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from ..parameters import Value, positive
 
 
 class Kernel(Value):
-    """The base class of kernels: parameters only, which compiled code reads from the header."""
+    """What all kernels have in common."""
 
     file_limits: ClassVar[Mapping[str, int]] = {}
-    scales: Mapping[Any, float] | None = None  # {feature: factor on its values}
+    scales: Mapping[Any, float] | None = None  # factors of features
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
-        """The header fields that describe the kernel, for a model whose first example has so many features.
+        """The header fields of a model whose first example has so many features.
 
         `bounded` says that k(x, x) = 1 for every x.
         """
         raise NotImplementedError
 
 
-WIDTH_PER_FEATURE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)/d", re.ASCII)
+PER_FEATURE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)/d", re.ASCII)
 
 
 def check_width(gamma: float | str) -> None:
     if not isinstance(gamma, str):
         positive("gamma", gamma)
-    elif gamma != "auto" and not (WIDTH_PER_FEATURE.fullmatch(gamma) and _multiple(gamma) > 0.0):
+    elif gamma != "auto" and not (PER_FEATURE.fullmatch(gamma) and _multiple(gamma) > 0.0):
         raise ValueError(
             f"gamma must be a positive number, 'auto', or a text such as '2/d', not {gamma!r}"
         )
 
 
 def _multiple(gamma: str) -> float:
-    """The c of a width 'c/d'."""
+    """c of 'c/d'"""
     return 1.0 if gamma == "auto" else float(gamma.removesuffix("/d"))
 
 

@@ -1,4 +1,4 @@
-"""Custom: kernel functions written by users."""
+"""Kernel functions of users."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from .base import Kernel
 class Custom(Kernel):
     """A kernel function of your own, compiled by numba.
 
-    It takes two rows and returns a number, in what numba's `njit` understands. Rows hold the features in
-    the order in which the model got to know them (within an example in sorted order), 0 for those that an
-    example lacks, and zeros behind them: these may not change the value. It must be symmetric, and a sum of
-    squares must come out of any matrix of its values (positive semidefinite), or algorithms that rely on
-    lengths go astray. It must not raise, and not change the rows. What it returns beyond 1e100 is cut, NaN
-    counts as 0.
+    It takes two rows and returns a number, in what numba's `njit` understands. Rows hold the features in the order
+    in which the model got to know them (within an example in sorted order), 0 for those that an example lacks, and
+    zeros behind them: these may not change the value. It must be symmetric, and a sum of squares must come out of any
+    matrix of its values (positive semidefinite), or algorithms that rely on lengths go astray. It must not raise,
+    and not change the rows. What it returns beyond 1e100 is cut, NaN counts as 0.
 
-    Not for speed, as every support vector is a call (three to four times the time of a kernel that is built
-    in), and not for merging, `FOGD` and the maps of random numbers, which need kernels that they know. All
-    else works. Features that were never learned do not count.
+    Not for speed, as every support vector is a call (three to four times the time of a kernel that is built in), and
+    not for merging, `FOGD` and the maps of random numbers, which need kernels that they know. All else works. Features
+    that were never learned do not count.
 
-    Files hold the name of the function and not the function: whoever loads one makes the kernel before, and
-    is told so otherwise.
+    Files hold the name of the function and not the function: whoever loads one makes the kernel before, and is told
+    so otherwise.
 
     Parameters
     ----------
@@ -53,8 +52,9 @@ class Custom(Kernel):
     >>> model.predict_one({"red": 2, "blue": 1})
     'sunset'
 
-    References ---------- [^1]: [Swain, M. and Ballard, D., 1991. Color indexing. International Journal of
-    Computer Vision 7.](https://doi.org/10.1007/BF00130487) (the kernel of the example)
+    References
+    ----------
+    [^1]: [Swain, M. and Ballard, D., 1991. Color indexing. International Journal of Computer Vision 7.](https://doi.org/10.1007/BF00130487) (the kernel of the example)
 
     """
 
@@ -92,7 +92,7 @@ class Custom(Kernel):
         return hash((Custom, self.known_as))
 
     def __reduce__(self) -> Any:
-        return Custom, (self.function, self.name)  # unpickling registers it in the other process
+        return Custom, (self.function, self.name)  # so that it is known in the other process
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return {
@@ -108,6 +108,6 @@ def _text(name: str, value: Any) -> None:
 
 
 def _same_code(a: Any, b: Any) -> bool:
-    """Whether two functions have the same code, perhaps as it was defined twice."""
+    """Whether two functions are one, perhaps defined again."""
     one, other = (getattr(getattr(f, "py_func", f), "__code__", f) for f in (a, b))
     return bool(a is b or one == other)

@@ -1,4 +1,4 @@
-"""The usual kernels: Gaussian, Laplacian, polynomial and linear."""
+"""The usual kernels."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class RBF(Kernel):
         How fast similarity falls with distance: a number, or a text such as `"2/d"`, where d is the number
         of features of the first example learned. `"auto"` is `"1/d"`.
     scales
-        Factors of single features, by name: differences in a feature with the factor 2 count twice, so its
-        width is half of that of the others. Features without one have 1. None: all have.
+        Factors of single features, by name: differences in a feature with the factor 2 count twice, so its width
+        is half of that of the others. Features without one have 1. None: all have.
 
     Examples
     --------
@@ -38,10 +38,10 @@ class RBF(Kernel):
     units of 1 / d. Left to themselves, most classifiers take `RBF("2/d")` and most regressors, whose targets
     are smoother as a rule, `RBF("0.5/d")`; each says so itself.
 
-    Features with a large common part, as timestamps or coordinates, keep all digits of their distances.
-    Scalers in front need not: `preprocessing.StandardScaler` knows a mean of 1e9 to about 1e-7, which is
-    what is left of scaled features then. Subtract a constant first where that matters. Random waves
-    (`FOGD`, `RandomFourier`) lose as many digits as the features have before the point.
+    Features with a large common part, as timestamps or coordinates, keep all digits of their distances. Scalers
+    in front need not: `preprocessing.StandardScaler` knows a mean of 1e9 to about 1e-7, which is what is left of
+    scaled features then. Subtract a constant first where that matters. Random waves (`FOGD`, `RandomFourier`) lose
+    as many digits as the features have before the point.
 
     Papers often give a width sigma instead:
 
@@ -98,9 +98,10 @@ class Laplacian(Kernel):
     >>> round(score, 4)  # exp(-0.5 * (1 + 1))
     0.3679
 
-    References ---------- [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel
-    machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf) [^2]: The
-    guide, [choosing a kernel](guide/choosing_a_kernel.md).
+    References
+    ----------
+    [^1]: [Rahimi, A. and Recht, B., 2007. Random features for large-scale kernel machines. NIPS 20.](https://people.eecs.berkeley.edu/~brecht/papers/07.rah.rec.nips.pdf)
+    [^2]: The guide, [choosing a kernel](guide/choosing_a_kernel.md).
 
     """
 
@@ -149,9 +150,7 @@ class Polynomial(Kernel):
 
     """
 
-    file_limits = {
-        "degree": 10_000
-    }  # the largest degree in a file: a kernel value takes so many steps
+    file_limits = {"degree": 10_000}  # of what a file may ask for: rounds of one kernel value
 
     def __init__(self, degree: int = 3, gamma: float | str = 1.0, coef0: float = 1.0):
         whole(1)("degree", degree)

@@ -1,4 +1,4 @@
-"""Normalised kernels, which do not depend on the lengths of examples."""
+"""Kernels that do not depend on the lengths of examples."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .base import Kernel
 class Normalised(Kernel):
     """k(x, z) / sqrt(k(x, x) k(z, z)): the angle between two examples and not their lengths.
 
-    For kernels that grow with the length of an example, whose values may differ by orders of magnitude. The
-    value is 0 where k(x, x) is. (`ForgetronClassifier` normalises all kernels by itself.)
+    For kernels that grow with the length of an example, whose values may differ by orders of magnitude. The value is
+    0 where k(x, x) is. (`ForgetronClassifier` normalises all kernels by itself.)
 
     Not for examples whose length says something.
 
@@ -33,8 +33,9 @@ class Normalised(Kernel):
     >>> model.decision_function_one({"a": 1.0, "b": -1.0})
     0.5...
 
-    References ---------- [^1]: [Graf, A. and Borer, S., 2001. Normalization in support vector machines.
-    DAGM, LNCS 2191.](https://doi.org/10.1007/3-540-45404-7_37)
+    References
+    ----------
+    [^1]: [Graf, A. and Borer, S., 2001. Normalization in support vector machines. DAGM, LNCS 2191.](https://doi.org/10.1007/3-540-45404-7_37)
 
     """
 
@@ -67,8 +68,9 @@ class Cosine(Kernel):
     >>> round(model.decision_function_one({"good": 5, "film": 5}), 6)
     0.5
 
-    References ---------- [^1]: [Salton, G., Wong, A. and Yang, C., 1975. A vector space model for automatic
-    indexing. Communications of the ACM 18.](https://doi.org/10.1145/361219.361220)
+    References
+    ----------
+    [^1]: [Salton, G., Wong, A. and Yang, C., 1975. A vector space model for automatic indexing. Communications of the ACM 18.](https://doi.org/10.1145/361219.361220)
 
     """
 

@@ -5,12 +5,11 @@ not. Everything that follows from the parameters is computed again by the model 
 decides how memory is laid out. What is left, sizes above all, is checked.
 
     numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files), gamma,
-              scale; the calibration: judged, slope, lead and their curvatures (not in the first files). The width
-              has room for features to come; it is saved because the order of summation depends on it
+              scale; the calibration: judged, slope, lead and their curvatures (not in the first files)
     own       the algorithm's own numbers, None for NaN
     arrays    indexes of its arrays in the file, by name: features or support vectors, coefficients and so on, only
               the columns in use; and tables of the algorithm's own. Vectors stored as lists are starts, places and
-              numbers, and only the names that they use are in the file
+              numbers, and only the names in use are in the file
 """
 
 from __future__ import annotations

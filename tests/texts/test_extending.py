@@ -195,8 +195,10 @@ def test_the_guide_names_functions_that_exist():
     )
     from river_budget.core.expansion import kernel_rows, support
     from river_budget.core.rounds import observe
+    from river_budget.core.vectors import stored
 
     modules = (
+        stored,
         limits,
         keep,
         merge,
