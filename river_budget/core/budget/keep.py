@@ -21,7 +21,7 @@ from ..expansion.support import add_to, announce, lightest, weight_of
 from ..vectors.stored import has_distance_table, write_vector
 from .long_vectors import add_distance_row
 from .merge import merge
-from .newcomer import NO, YES, no_newcomer, remove_beside, write_newcomer
+from .newcomer import NO, YES, no_newcomer, remove_beside, unwritten_place, write_newcomer
 from .projection import cheapest, join, project_out
 from .removal import REMOVALS, chosen_for_removal
 
@@ -74,7 +74,7 @@ def keep_budget(model, exact, strategy, newcomer):
         if strategy == REMOVE:
             p = chosen_for_removal(model, newcomer)
             change += change_by_removal(model, p, exact)
-            remove_beside(model, p, newcomer)
+            remove_beside(model, p, unwritten_place(newcomer), newcomer[2])
         elif strategy == FACTOR:
             change += change_by_projection(model, exact)
         else:

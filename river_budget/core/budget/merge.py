@@ -87,7 +87,7 @@ def new_group(model):
 @compiled(inlined=True)
 def read_members(model, strategy, newcomer, search, group):
     """Their coefficients, vectors and distances. Returns of how many features they are, and the slot that still waits for
-    the newcomer's vector, or NO_VECTOR."""
+    the newcomer's vector, or NOBODY."""
     n_features, unwritten = NONE, unwritten_place(newcomer)
     members, cursors = group.members, i64(group.room, group.members.shape[0])
     if not distances_are_kept(model):

@@ -6,9 +6,10 @@ import math
 
 from ..block.limits import HUGE
 from ..compiling.jit import FUSED, compiled
-from ..examples.present_features import NOBODY, present
+from ..examples.present_features import present
 from ..expansion.kernel_rows import norm_of
-from ..expansion.support import overwrite, remove, take_place
+from ..expansion.support import overwrite
+from .newcomer import remove_beside
 from .several import distance_to
 
 UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance
@@ -55,19 +56,10 @@ def replace(model, members, z, norm, a_z, unwritten, x):
     sort(members)
     place = members[0]
     for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
-        leave(model, members[i], unwritten, x)
+        remove_beside(model, members[i], unwritten, x)
     overwrite(model, place, z, norm)
     for r in range(a_z.shape[0]):
         model.coefficients[r, place] = a_z[r]
-
-
-@compiled(always_inlined=True)
-def leave(model, p, unwritten, x):
-    """Remove vector p: the last one moves into its place, or the newcomer x is written there if its vector is not stored."""
-    if unwritten != NOBODY:
-        take_place(model, x, p)
-    else:
-        remove(model, p)
 
 
 @compiled(always_inlined=True)

@@ -1,6 +1,6 @@
 """The newcomer: the example that a round has just added, as strategies see it. One value: (place, is_written, x).
 
-place        its slot, the last one; NO_VECTOR where there is no newcomer, as when a budget is made smaller
+place        its slot, the last one; NOBODY where there is no newcomer, as when a budget is made smaller
 is_written   whether its vector is stored in that slot already. A removal or a merger may not need it there
 x            the example itself
 
@@ -29,7 +29,7 @@ def no_newcomer(model):
 
 @compiled(always_inlined=True)
 def unwritten_place(newcomer):
-    """The slot that waits for its vector, or NO_VECTOR."""
+    """The slot that waits for its vector, or NOBODY."""
     return newcomer[0] if newcomer[1] == NO else NOBODY
 
 
@@ -50,10 +50,10 @@ def row_of_newest(model, newcomer):
 
 
 @compiled(always_inlined=True)
-def remove_beside(model, p, newcomer):
-    """Remove vector p: the last one moves into its slot, or the newcomer is written there if its vector is not stored yet."""
-    if newcomer[1] == NO:
-        take_place(model, newcomer[2], p)
+def remove_beside(model, p, unwritten, x):
+    """Remove vector p: the last one moves into its slot, or x is written there if `unwritten` is a slot that waits for it."""
+    if unwritten != NOBODY:
+        take_place(model, x, p)
     else:
         remove(model, p)
 

@@ -34,7 +34,7 @@ def chosen_for_removal(model, newcomer):
 
 @compiled
 def remove_to_budget(model):
-    """Remove vectors until the budget is kept. A newcomer takes the place of the last one removed."""
+    """Remove vectors until the budget is kept, where all are written."""
     while model.head.count > model.head.budget:
         remove(model, chosen_for_removal(model, no_newcomer(model)))
 
