@@ -49,7 +49,6 @@ class Spambase(StoredDataset):
     """Spambase: frequencies of words and signs in mails. True is spam.
 
     Of the UCI repository, raw. With the authors' permutations, if their rows are in UCI's order.
-    Never fetched in a test.
 
     """
 
