@@ -81,42 +81,43 @@ def maintained(X, A, strategy, kernel):
 
 def check_nodes(block):
     """Every node is in the list of its vector, in order, and in the column of its feature, or in a piece that nobody
-    has."""
-    head, nodes, keys, ties = block.head, block.nodes, block.keys, block.ties
-    n, fresh, found = int(head.count), int(head.fresh), set()
+    has. (Fields are read as lists: a fuzzer asks this after every operation.)"""
+    head = block.head
+    n, fresh, width, found = int(head.count), int(head.fresh), int(head.width), set()
     assert 1 <= fresh <= head.slots
+    nodes = block.nodes[:fresh]
+    after, before, value = (nodes[name].tolist() for name in ("after", "before", "value"))
+    vector, feature = nodes["vector"].tolist(), nodes["feature"].tolist()
+    places = list(zip(block.keys.tolist(), block.ties.tolist(), range(width), strict=False))
     assert not block.firsts[n:].any()
-    for j in range(n):
-        node, before, behind = int(block.firsts[j]), None, 0
-        unsorted = int(block.unsorted[j]) if head.heavy else 0
+    unsorted = block.unsorted[:n].tolist() if head.heavy else [0] * n
+    for j, node in enumerate(block.firsts[:n].tolist()):
+        last, behind, loose = None, 0, unsorted[j]
         while node:
             assert node not in found
-            assert nodes[node].before == behind
+            assert before[node] == behind
             behind = node
             found.add(node)
-            entry = nodes[node]
-            feature = int(entry.feature)
-            assert entry.vector == j
-            assert math.isfinite(entry.value)
-            assert 0 <= feature < head.width
-            place = (float(keys[feature]), int(ties[feature]), feature)
-            assert unsorted > 0 or before is None or before < place
-            unsorted -= 1
-            node, before = int(entry.after), None if unsorted >= 0 else place
+            assert vector[node] == j
+            assert math.isfinite(value[node])
+            assert 0 <= feature[node] < width
+            place = places[feature[node]]
+            assert loose > 0 or last is None or last < place
+            loose -= 1
+            node, last = after[node], None if loose >= 0 else place
     in_columns, in_pieces = set(), []
-    for feature in range(int(head.width)):
-        first, n, kind = block.columns[feature].item()
+    for column, (first, n, kind) in enumerate(block.columns[:width].tolist()):
         piece = 2**kind // 2
         assert n <= piece
         assert (n > 0) == (piece > 0)
         in_columns.update(range(first, first + n))
         in_pieces += range(first, first + piece)
-        assert all(nodes[node].feature == feature for node in range(first, first + n))
+        assert all(feature[node] == column for node in range(first, first + n))
     assert in_columns == found
     for kind, (node, n) in enumerate(block.pieces.T.tolist()):
         for _ in range(n):
             in_pieces += range(node, node + 2**kind // 2)
-            node = int(nodes[node].after)
+            node = after[node]
         assert node == 0
     assert sorted(in_pieces) == list(range(1, fresh))
     assert len(in_pieces) - len(found) == head.freed
