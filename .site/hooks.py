@@ -14,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import gallery
 
 import river_budget as rb
+from river_budget.model.base.base import StreamModel
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent
@@ -31,7 +32,6 @@ FOR_USERS = re.compile(
     r"|decision_function_one|last_iterate_one|n_(examples|support_vectors|repairs)|support_vectors"
     r"|summary|memory_usage|gradient_error|experts|importances|refine|margin|objective|slack_for|mutate"
 )
-LEARNERS = rb.RBPClassifier.__mro__[-4:]
 ASSETS = ("site.css", "tables.js", "icon.svg")
 
 
@@ -68,6 +68,9 @@ def on_page_markdown(markdown, page, config, files):
     """Links to programs lead to their pages; links out of examples/ to the pages made of those files."""
     markdown = re.sub(r"(\]\((?!https?:)[^)\s]*)\.py\)", r"\1.md)", markdown)
     markdown = markdown.replace("](../examples/", "](").replace("](examples/", "](")
+    markdown = markdown.replace(
+        "](../../.github/CONTRIBUTING.md#the-site)", "](../reference/index.md)"
+    )
     first = re.search(r"^(?![#|>`!<\-:])\w[^\n]*(\n\w[^\n]*)*", markdown, re.M)
     if first and "description" not in page.meta:
         text = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(first[0].split())).replace("`", "")
@@ -91,7 +94,7 @@ def public():
 
 def options_of(kind):
     """Of models only what users call."""
-    if not (inspect.isclass(kind) and issubclass(kind, rb.model.base.base.StreamModel)):
+    if not (inspect.isclass(kind) and issubclass(kind, StreamModel)):
         return ""
     names = [name for name in dir(kind) if FOR_USERS.fullmatch(name)]
     return f"    options:\n      members: [{', '.join(names)}]\n"

@@ -27,7 +27,9 @@ def streams(n: int) -> dict[str, list[Any]]:
     X, y = papers.Waveform(n, seed=1).arrays()
     waveform = [(dict(enumerate(row)), label == y[0]) for row, label in zip(X.tolist(), y)]
     found = {name: getattr(datasets, name)() for name in ("Bananas", "Phishing")}
-    return {name: list(itertools.islice(s, n)) for name, s in found.items()} | {"Waveform": waveform}
+    return {name: list(itertools.islice(s, n)) for name, s in found.items()} | {
+        "Waveform": waveform
+    }
 
 
 def scaled(stream: list[Any]) -> list[Any]:
@@ -51,7 +53,9 @@ def microseconds(model: Any, stream: list[Any]) -> float:
 
 def main(n: int = 4000, runs: int = 5) -> None:
     print(f"{'':10} {'alone':>20} {'behind a scaler':>27}")
-    print(f"{'stream':10} {'BSGD':>6} {'linear':>6} {'ratio':>6} {'BSGD':>13} {'linear':>6} {'ratio':>6}")
+    print(
+        f"{'stream':10} {'BSGD':>6} {'linear':>6} {'ratio':>6} {'BSGD':>13} {'linear':>6} {'ratio':>6}"
+    )
     for name, stream in streams(n).items():
         rows, times = scaled(stream), {}
         for _ in range(runs):

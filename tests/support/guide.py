@@ -11,6 +11,7 @@ from folders import EXAMPLES
 
 FOLDER = EXAMPLES / "guide"
 PAGES = sorted(FOLDER.glob("*.md"))
+FIRST = EXAMPLES / "index.md"  # the first page of the site
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 

@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from folders import ROOT, TESTS
+from folders import EXAMPLES, TESTS
 from inside import plain
 from models import KERNELS
 from replayed_cases import CASES, REGRESSION
@@ -25,7 +25,7 @@ from river_budget.model.one_writer import changes_the_model
 from river_budget.plots.line_styles import KNOWN
 from river_budget.saving import frozen, opened, trust
 
-README = (ROOT / "README.md").read_text()
+TABLE = (EXAMPLES / "guide" / "algorithms.md").read_text()
 PUBLIC = {name: getattr(rb, name) for name in rb.__all__}
 ESTIMATORS = {
     name: kind
@@ -74,8 +74,8 @@ def test_an_estimator_is_compared_with_a_reference(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_an_estimator_has_a_row_in_the_readme(name):
-    first_cells = {line.split("|")[1] for line in README.splitlines() if line.startswith("|")}
+def test_an_estimator_has_a_row_in_the_table_of_algorithms(name):
+    first_cells = {line.split("|")[1] for line in TABLE.splitlines() if line.startswith("|")}
     assert any(f"`{family(name)}" in cell for cell in first_cells)
 
 

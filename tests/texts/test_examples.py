@@ -66,6 +66,18 @@ def test_a_curve_of_rivers_own_evaluation_ends_in_the_digits_of_the_paper(capsys
     assert (tmp_path / "curve.png").exists()
 
 
+def test_a_pipeline_is_timed_alone_and_behind_a_scaler(capsys):
+    load("pipeline_times").main(300, 1)
+    rows = re.findall(r"^\w+(?: +[\d.]+){6}$", capsys.readouterr().out, re.M)
+    assert len(rows) == 3
+
+
+def test_the_readme_is_short_and_the_first_version_of_the_changelog_too():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 110
+    first = (ROOT / "CHANGELOG.md").read_text().partition("## 1.0.0")[2]
+    assert len(first.splitlines()) <= 40
+
+
 def test_ci_runs_the_test_command_of_the_readme():
     pattern = r"^python3 -m venv .*pytest -n 2$"
     assert len(re.findall(pattern, (ROOT / "README.md").read_text(), re.M)) == 1

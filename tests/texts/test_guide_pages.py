@@ -12,7 +12,7 @@ from optional import package
 
 from river_budget.experiments import command
 
-PAGES = pytest.mark.parametrize("page", guide.PAGES, ids=lambda page: page.stem)
+PAGES = pytest.mark.parametrize("page", [*guide.PAGES, guide.FIRST], ids=lambda page: page.stem)
 MADE_ELSEWHERE = {"auto.png": "river-budget auto --plot", "paper_curve.png": "paper_curve.py"}
 
 
@@ -23,6 +23,9 @@ def test_a_page_runs_as_it_stands(page, tmp_path, monkeypatch):
         package("matplotlib").use("Agg")
     if "datasets.German()" in text and not DATA.is_dir():
         pytest.skip("no real datasets here: RIVER_BUDGET_DATA names the folder that holds them")
+    for name in ("fastapi", "httpx"):
+        if "import FastAPI" in text:
+            pytest.importorskip(name, reason=f"{name} is not installed")
     monkeypatch.setenv("RIVER_BUDGET_DATA", str(DATA))
     monkeypatch.chdir(tmp_path)
     assert guide.run(page) == ""
