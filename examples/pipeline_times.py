@@ -25,7 +25,9 @@ MODELS = {"BSGD": rb.BSGDClassifier, "linear": linear_model.LogisticRegression}
 def streams(n: int) -> dict[str, list[Any]]:
     """Two, nine and 21 features."""
     X, y = papers.Waveform(n, seed=1).arrays()
-    waveform = [(dict(enumerate(row)), label == y[0]) for row, label in zip(X.tolist(), y)]
+    waveform = [
+        (dict(enumerate(row)), label == y[0]) for row, label in zip(X.tolist(), y, strict=True)
+    ]
     found = {name: getattr(datasets, name)() for name in ("Bananas", "Phishing")}
     return {name: list(itertools.islice(s, n)) for name, s in found.items()} | {
         "Waveform": waveform
