@@ -32,6 +32,12 @@ FOR_USERS = re.compile(
     r"|decision_function_one|last_iterate_one|n_(examples|support_vectors|repairs)|support_vectors"
     r"|summary|memory_usage|gradient_error|experts|importances|refine|margin|objective|slack_for|mutate"
 )
+MOVED = {  # where links lead that leave examples/ or come from outside of it
+    "../examples/": "",
+    "examples/": "",
+    "../CHANGELOG.md": "changelog.md",
+    "../../.github/CONTRIBUTING.md#the-site": "../reference/index.md",
+}
 ASSETS = ("site.css", "tables.js", "icon.svg")
 
 
@@ -67,10 +73,8 @@ def on_files(files, config):
 def on_page_markdown(markdown, page, config, files):
     """Links to programs lead to their pages; links out of examples/ to the pages made of those files."""
     markdown = re.sub(r"(\]\((?!https?:)[^)\s]*)\.py\)", r"\1.md)", markdown)
-    markdown = markdown.replace("](../examples/", "](").replace("](examples/", "](")
-    markdown = markdown.replace(
-        "](../../.github/CONTRIBUTING.md#the-site)", "](../reference/index.md)"
-    )
+    for written, meant in MOVED.items():
+        markdown = markdown.replace(f"]({written}", f"]({meant}")
     first = re.search(r"^(?![#|>`!<\-:])\w[^\n]*(\n\w[^\n]*)*", markdown, re.M)
     if first and "description" not in page.meta:
         text = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", " ".join(first[0].split())).replace("`", "")
