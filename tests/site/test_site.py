@@ -8,6 +8,7 @@ import html.parser
 import http.server
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ import urllib.parse
 
 import browser
 import pytest
-from folders import ROOT
+from folders import EXAMPLES, ROOT
 
 CONFIGURATION = ROOT / ".site" / "mkdocs.yml"
 CONTRAST = (ROOT / "tests" / "site" / "contrast.js").read_text()
@@ -34,7 +35,13 @@ pytestmark = [
 def site(tmp_path_factory):
     """The folder of the site, freshly built; a warning fails."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q"]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+    ]  # -q would hide warnings from it
     command += ["-f", str(CONFIGURATION), "-d", str(folder)]
     done = subprocess.run(
         command,
@@ -154,11 +161,13 @@ def tab(address):
         yield opened
 
 
+STILL = """document.head.append(
+    Object.assign(document.createElement("style"), {textContent: "* {transition: none !important}"})
+)"""
+
+
 def switch_scheme(tab):
     """Press the button that changes from light to dark."""
-    tab.run(
-        "document.head.append(Object.assign(document.createElement('style'), {textContent: '* {transition: none !important}'}))"
-    )
     tab.run("document.querySelector('label.md-header__button[title=Dark]:not([hidden])').click()")
 
 
@@ -170,6 +179,7 @@ def seen(tab, address, pages):
     for path in pages:
         tab.look(WIDTHS[0])
         tab.open(address + path.removesuffix("index.html"))
+        tab.run(STILL)  # colours on their way from one to another are not measured
         for width in reversed(WIDTHS):
             tab.look(width)
             if tab.run(f"{box}.scrollWidth > {box}.clientWidth"):
@@ -242,3 +252,24 @@ def test_tables_of_measurements_can_be_searched(tab, address):
     before = tab.run(rows)
     type_into(tab, ".table-filter", "a9a bsgd-merge")
     assert 0 < tab.run(rows) < before
+
+
+# The gallery
+
+
+def gallery():
+    spec = importlib.util.spec_from_file_location("gallery", ROOT / ".site" / "gallery.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_lines_beside_a_picture_draw_it(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.chdir(tmp_path)
+    text = gallery().page(EXAMPLES / "guide")
+    shown = re.findall(r"^!\[.*?\]\(guide/(\w+\.png)\)\n\n```python\n(.*?)^```", text, re.M | re.S)
+    assert len(shown) >= 8
+    for name, lines in shown:
+        exec(lines, {})
+        assert (tmp_path / name).stat().st_size > 5000, name
