@@ -33,8 +33,8 @@ from .float32_estimates import (
     S,
 )
 
-# The search for h ends with a step below FLAT, or when the next would be below TO_COME if they go on to shrink as they do
-FLAT, TO_COME = 1e-8, 1e-11
+# The search for h ends with a step below FLAT, or when the next would be below NEGLIGIBLE_STEP if they go on to shrink as they do
+FLAT, NEGLIGIBLE_STEP = 1e-8, 1e-11
 ROUNDED = 1.0 + 1e-12  # a degradation is equal to another one that is so many times as much
 ALMOST = 1e-3  # of the degradation: what a last step may gain
 NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
@@ -42,7 +42,7 @@ NEWTON, STEPS = 12, 60
 
 
 @compiled
-def lost(y, exp_y):
+def one_minus_exp(y, exp_y):
     """1 - exp(-y), given exp(-y); by its series where the difference would cancel"""
     return y * (1.0 - y * (0.5 - y * (1.0 - 0.25 * y) / 6.0)) if abs(y) < NEAR else 1.0 - exp_y
 
@@ -56,8 +56,8 @@ def degradation_at(h, s, k, mm, nn, mn):
     """
     g = 1.0 - h
     p, q, shared = math.exp(-s * g * g), math.exp(-s * h * h), 2.0 * s * h * g
-    lost_both = k * lost(-shared, 1.0) if abs(shared) < NEAR else k - p * q
-    loss = mm * lost(2.0 * s * g * g, p * p) + nn * lost(2.0 * s * h * h, q * q)
+    lost_both = k * one_minus_exp(-shared, 1.0) if abs(shared) < NEAR else k - p * q
+    loss = mm * one_minus_exp(2.0 * s * g * g, p * p) + nn * one_minus_exp(2.0 * s * h * h, q * q)
     pp, qq, pq = mm * p * p, nn * q * q, mn * p * q
     a, b = pp + pq, qq + pq
     # since p' = 2 s g p and q' = -2 s h q
@@ -66,7 +66,7 @@ def degradation_at(h, s, k, mm, nn, mn):
 
 
 @compiled
-def short(step, h):
+def shortened(step, h):
     """A Newton step, shortened so that it does not jump into the basin of another minimum."""
     longest = 0.25 + 0.5 * abs(h)
     return min(max(step, -longest), longest)
@@ -91,9 +91,9 @@ def solve_from(h, known, s, k, mm, nn, mn):
     for _ in range(NEWTON):
         if not bend < 0.0:
             break
-        step = short(-up / bend, h)
+        step = shortened(-up / bend, h)
         h = min(max(h + step, REACH_BELOW), REACH_ABOVE)
-        if abs(step) < FLAT or abs(step) ** 3 < TO_COME * last * last:
+        if abs(step) < FLAT or abs(step) ** 3 < NEGLIGIBLE_STEP * last * last:
             if reached <= ROUNDED * before:
                 return h, reached
             break
@@ -107,7 +107,7 @@ def _descend(h, s, k, mm, nn, mn):
     """Newton steps that are halved until they gain."""
     least, up, bend = degradation_at(h, s, k, mm, nn, mn)
     for _ in range(STEPS):
-        step = short(-up / bend if bend < 0.0 else math.copysign(0.25, up), h)
+        step = shortened(-up / bend if bend < 0.0 else math.copysign(0.25, up), h)
         candidate, loss = h, least
         while abs(step) > FLAT:
             candidate = min(max(h + step, REACH_BELOW), REACH_ABOVE)
@@ -138,7 +138,7 @@ def evaluate_partner(search, mm, j):
         if gain < ALMOST * loss:
             keep_evaluation(search, j, h, k, loss, up, bend)
             return loss - gain
-        h = min(max(h + short(-up / bend, h), REACH_BELOW), REACH_ABOVE)
+        h = min(max(h + shortened(-up / bend, h), REACH_BELOW), REACH_ABOVE)
     h, loss = solve(search[PLACE, j], s, mm, nn, mn)
     reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
     keep_evaluation(search, j, h, k, reached, up, bend)

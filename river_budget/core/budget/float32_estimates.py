@@ -38,7 +38,7 @@ def new_search(model):
 
 
 @compiled(fastmath=REORDERED)
-def _lost(y, exp_y):
+def _one_minus_exp(y, exp_y):
     return y * (ONE - y * (HALF - y * SIXTH)) if abs(y) < NEAR else ONE - exp_y
 
 
@@ -103,16 +103,18 @@ def _bound(s, weight, inner, p, q, h, k, loss, n):
     """
     for j in range(n):
         g, twice_s = ONE - h[j], TWO * s[j]
-        lost = _lost(twice_s * g * g, p[j] * p[j])
-        lost += weight[j] * _lost(twice_s * h[j] * h[j], q[j] * q[j])
+        lost = _one_minus_exp(twice_s * g * g, p[j] * p[j])
+        lost += weight[j] * _one_minus_exp(twice_s * h[j] * h[j], q[j] * q[j])
         shared = twice_s * h[j] * g
-        lost_both = k[j] * _lost(-shared, ONE) if abs(shared) < NEAR else k[j] - p[j] * q[j]
+        lost_both = (
+            k[j] * _one_minus_exp(-shared, ONE) if abs(shared) < NEAR else k[j] - p[j] * q[j]
+        )
         loss[j] = lost + TWO * inner[j] * lost_both
     for j in range(n):
         _, _, up, bend = _slope(h[j], s[j], p[j], q[j], weight[j], inner[j])
         most = QUARTER * loss[j]
         gain = SAFE * TWO * s[j] * up * up / -bend if bend < -TINY else most
-        on_partner = _lost(TWO * s[j], k[j] * k[j])
+        on_partner = _one_minus_exp(TWO * s[j], k[j] * k[j])
         h[j] = h[j] if loss[j] < on_partner else ZERO
         bound = loss[j] - (gain if gain < most else most)
         loss[j] = bound if bound < on_partner else on_partner

@@ -17,12 +17,12 @@ from ..block.codes import Choice, Maintenance, Strategy
 from ..compiling.jit import compiled
 from ..examples.call import model_of
 from ..expansion.kernel_rows import along_row, row_of_vector, self_kernel
-from ..expansion.support import add_to, announce, lightest, weight_of
+from ..expansion.support import add_to, append_slot, lightest, weight_of
 from ..vectors.stored import has_distance_table, write_vector
 from .long_vectors import add_distance_row
 from .merge import merge
-from .newcomer import NO, YES, no_newcomer, remove_beside, unwritten_place, write_newcomer
-from .projection import cheapest, join, project_out
+from .newcomer import NO, YES, no_newcomer, remove_with_newcomer, unwritten_place, write_newcomer
+from .projection import add_or_project, cheapest, project_out
 from .removal import REMOVALS, chosen_for_removal
 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
@@ -52,9 +52,9 @@ def add(model, x, norm, plus, minus, amount, strategy, exact):
     merging a pair x is at hand. To know |w| exactly, merging reads all vectors.
     """
     if strategy == FACTOR:
-        length, lost, _ = join(model, x, norm, plus, minus, amount)
+        length, lost, _ = add_or_project(model, x, norm, plus, minus, amount)
         return (model.head.count - 1, YES, x), length, lost
-    j, is_written = announce(model, norm), NO
+    j, is_written = append_slot(model, norm), NO
     if strategy == MANY or (exact and not has_distance_table(model)):
         write_vector(model, j, x)
         is_written = YES
@@ -74,7 +74,7 @@ def keep_budget(model, exact, strategy, newcomer):
         if strategy == REMOVE:
             p = chosen_for_removal(model, newcomer)
             change += change_by_removal(model, p, exact)
-            remove_beside(model, p, unwritten_place(newcomer), newcomer[2])
+            remove_with_newcomer(model, p, unwritten_place(newcomer), newcomer[2])
         elif strategy == FACTOR:
             change += change_by_projection(model, exact)
         else:

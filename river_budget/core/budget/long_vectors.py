@@ -29,22 +29,22 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, REAL, WHOLE, WHOLES
 from ..compiling.needs import Need
-from ..examples.present_features import NOBODY, NONE
+from ..examples.present_features import NO_VECTOR, ZERO
 from ..expansion.kernel_rows import along_row, distances_into, norm_of
-from ..expansion.support import remove, stamp, take_place
+from ..expansion.support import make_newest, remove, write_into_freed_slot
 from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
 from ..vectors.multiples import add_example, add_vector, can_be_multiplied, multiply_vector
 from ..vectors.stored import (
-    ask_for_distance_table,
     distances_are_kept,
     has_distance_table,
     keep_distances,
     read_vector,
+    request_distance_table,
     side_by_side,
     write_vector,
 )
-from .merged_vector import UNFELT, combination, first_of, merge_own_rows, sort
+from .merged_vector import NEGLIGIBLE, combination, first_of, merge_own_rows, sort_places
 from .several import inner_term
 
 LONG = 320  # numbers, from which on others are added to a vector, if it has
@@ -77,7 +77,7 @@ def fill_distance_table(model, newest, x):
         for j in range(model.head.count):
             if j != newest:
                 recompute_distances(model, j)
-    if newest == NOBODY:
+    if newest == NO_VECTOR:
         return
     model.multipliers[newest], model.strains[newest], model.unsorted[newest] = 1.0, 1.0, 0
     model.lengths[newest] = x[2]
@@ -105,10 +105,10 @@ def recompute_distances(model, j):
 
 
 @compiled
-def check_length(model, length, x):
+def request_table_if_long(model, length, x):
     """Ask for the tables if merging examples like x into vectors of such a length would pay with them."""
     pays = length >= LONG and 0 < LONGER_BY * x[2] <= length
-    ask_for_distance_table(model, pays and model.head.budget <= LARGEST_BUDGET)
+    request_distance_table(model, pays and model.head.budget <= LARGEST_BUDGET)
 
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLES, MATRIX)
@@ -128,17 +128,17 @@ def kept_distances_between(model, members, s):
 def merge_long(model, members, shares, s, a_z, unwritten, x, cursors, places, points):
     """The members become their combination z. Returns a_z . f(z) - sum_i a_i . f(x_i)"""
     exact = formulas_are_exact(model, members, s)
-    longest = longest_member(model, members, shares, unwritten) if exact else NOBODY
-    place = first_of(members) if longest == NOBODY else members[longest]
+    longest = longest_member(model, members, shares, unwritten) if exact else NO_VECTOR
+    place = first_of(members) if longest == NO_VECTOR else members[longest]
     gain = write_distances_of_merged(model, members, shares, s, a_z, place)
     model.strains[place] = strain = strain_of_merged(model, members, shares)
     merge_own_rows(model, members, shares, s, place)
-    if longest == NOBODY:
+    if longest == NO_VECTOR:
         write_merged_anew(model, members, shares, place, unwritten, x, cursors, places, points)
     else:
         add_to_longest(model, members, longest, shares, s, unwritten, x)
         place = remove_others(model, members, place, unwritten, x)
-    stamp(model, place)
+    make_newest(model, place)
     for r in range(a_z.shape[0]):
         model.coefficients[r, place] = a_z[r]
     if strain > LARGEST_STRAIN or not exact:
@@ -162,8 +162,8 @@ def formulas_are_exact(model, members, s):
 
 @compiled
 def longest_member(model, members, shares, unwritten):
-    """Which of the members the others can be added to, or NOBODY: then z is written anew."""
-    lengths, longest, others = model.lengths, NONE, NONE
+    """Which of the members the others can be added to, or NO_VECTOR: then z is written anew."""
+    lengths, longest, others = model.lengths, ZERO, ZERO
     for i in range(1, members.shape[0]):
         if lengths[members[i]] > lengths[members[longest]]:
             longest = i
@@ -178,7 +178,7 @@ def longest_member(model, members, shares, unwritten):
         and 0.0 <= share <= LARGEST_SHARE
         and can_be_multiplied(model, n, share)
     )
-    return longest if fits else NOBODY
+    return longest if fits else NO_VECTOR
 
 
 @compiled
@@ -237,7 +237,7 @@ def add_to_longest(model, members, longest, shares, s, unwritten, x):
     multiply_vector(model, n, shares[longest])
     for i in range(members.shape[0]):
         m, p = members[i], shares[i]
-        if i != longest and p * p * norms[m] > UNFELT * norm:
+        if i != longest and p * p * norms[m] > NEGLIGIBLE * norm:
             if m == unwritten:
                 add_example(model, n, p, x)
             else:
@@ -248,7 +248,7 @@ def add_to_longest(model, members, longest, shares, s, unwritten, x):
 @compiled
 def remove_others(model, members, place, unwritten, x):
     """All members but the one in this place leave. Returns its place after that."""
-    sort(members)
+    sort_places(members)
     for i in range(members.shape[0] - 1, -1, -1):  # from the back, so that places stay valid
         p = members[i]
         if p != place:
@@ -267,7 +267,7 @@ def remove_member(model, p, unwritten, x):
         for j in range(last):
             set_distance(model, p, j, model.distances[last, j])
         model.distances[p, p] = 0.0
-    if unwritten == NOBODY:
+    if unwritten == NO_VECTOR:
         remove(model, p)
     else:
-        take_place(model, x, p)
+        write_into_freed_slot(model, x, p)

@@ -22,7 +22,7 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import MATRIX, NUMBERS, REAL
 from ..compiling.needs import Need
-from ..examples.present_features import NONE, present
+from ..examples.present_features import ZERO, present
 from ..expansion.distances import distances_by_differences
 from ..expansion.kernel_rows import along_row, rbf_from_distances_into, rbf_into
 from ..expansion.support import lightest
@@ -30,7 +30,7 @@ from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
 from ..vectors.stored import distances_are_kept, dot_products, side_by_side
 from .float32_estimates import NN, S, new_search, search_width
-from .long_vectors import check_length, kept_distances_between, merge_long
+from .long_vectors import kept_distances_between, merge_long, request_table_if_long
 from .merged_vector import combination, first_of, merge_own_rows, replace
 from .newcomer import unwritten_place
 from .partner_search import EQ21, best_partners, place_of_pair
@@ -87,8 +87,8 @@ def new_group(model):
 @compiled(inlined=True)
 def read_members(model, strategy, newcomer, search, group):
     """Their coefficients, vectors and distances. Returns of how many features they are, and the slot that still waits for
-    the newcomer's vector, or NOBODY."""
-    n_features, unwritten = NONE, unwritten_place(newcomer)
+    the newcomer's vector, or NO_VECTOR."""
+    n_features, unwritten = ZERO, unwritten_place(newcomer)
     members, cursors = group.members, i64(group.room, group.members.shape[0])
     if not distances_are_kept(model):
         n_features, unwritten = side_by_side(
@@ -135,7 +135,7 @@ def write_merged(model, exact, n_features, unwritten, x, search, group):
     z, norm = combination(model, places, group.points, shares)
     merge_own_rows(model, members, shares, s, first_of(members))
     replace(model, members, z, norm, a_z, unwritten, x)
-    check_length(model, n_features, x)
+    request_table_if_long(model, n_features, x)
     return gain
 
 

@@ -8,11 +8,13 @@ from ..block.limits import HUGE
 from ..compiling.jit import FUSED, compiled
 from ..examples.present_features import present
 from ..expansion.kernel_rows import norm_of
-from ..expansion.support import overwrite
-from .newcomer import remove_beside
+from ..expansion.support import overwrite_vector
+from .newcomer import remove_with_newcomer
 from .several import distance_to
 
-UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance
+NEGLIGIBLE = (
+    1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance
+)
 
 
 @compiled(fastmath=FUSED)
@@ -26,7 +28,7 @@ def combination(model, places, points, shares):
         for f in range(n):
             z[f] += shares[i] * points[i, f]
     norm, unfelt = norm_of(model, present(places, z, n)), 0
-    least = UNFELT * norm if norm < HUGE else 0.0
+    least = NEGLIGIBLE * norm if norm < HUGE else 0.0
     for f in range(n):
         unfelt += z[f] * z[f] <= least
     if unfelt == 0:
@@ -53,11 +55,11 @@ def merge_own_rows(model, members, shares, s, place):
 @compiled
 def replace(model, members, z, norm, a_z, unwritten, x):
     """Write z into the place of one member and remove the others."""
-    sort(members)
+    sort_places(members)
     place = members[0]
     for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
-        remove_beside(model, members[i], unwritten, x)
-    overwrite(model, place, z, norm)
+        remove_with_newcomer(model, members[i], unwritten, x)
+    overwrite_vector(model, place, z, norm)
     for r in range(a_z.shape[0]):
         model.coefficients[r, place] = a_z[r]
 
@@ -72,7 +74,7 @@ def first_of(members):
 
 
 @compiled
-def sort(places):
+def sort_places(places):
     for i in range(1, places.shape[0]):
         place, j = places[i], i
         while j > 0 and places[j - 1] > place:

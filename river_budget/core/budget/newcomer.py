@@ -1,6 +1,6 @@
 """The newcomer: the example that a round has just added, as strategies see it. One value: (place, is_written, x).
 
-place        its slot, the last one; NOBODY where there is no newcomer, as when a budget is made smaller
+place        its slot, the last one; NO_VECTOR where there is no newcomer, as when a budget is made smaller
 is_written   whether its vector is stored in that slot already. A removal or a merger may not need it there
 x            the example itself
 
@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiling.jit import compiled
-from ..examples.present_features import NOBODY, nobody
+from ..examples.present_features import NO_VECTOR, empty_example
 from ..expansion.kernel_rows import row_of_vector, self_kernel
-from ..expansion.support import remove, take_place
+from ..expansion.support import remove, write_into_freed_slot
 from ..vectors.stored import write_vector
 
 YES, NO = np.int64(1), np.int64(0)
@@ -24,13 +24,13 @@ YES, NO = np.int64(1), np.int64(0)
 @compiled(always_inlined=True)
 def no_newcomer(model):
     """No newcomer: all vectors have been stored in earlier rounds."""
-    return NOBODY, YES, nobody(model)
+    return NO_VECTOR, YES, empty_example(model)
 
 
 @compiled(always_inlined=True)
 def unwritten_place(newcomer):
-    """The slot that waits for its vector, or NOBODY."""
-    return newcomer[0] if newcomer[1] == NO else NOBODY
+    """The slot that waits for its vector, or NO_VECTOR."""
+    return newcomer[0] if newcomer[1] == NO else NO_VECTOR
 
 
 @compiled
@@ -40,7 +40,7 @@ def row_of_newest(model, newcomer):
     For strategies that compare it with the others. Overwrites model.row and model.logs only if there is no newcomer.
     """
     newest = newcomer[0]
-    if newest == NOBODY:
+    if newest == NO_VECTOR:
         newest = np.int64(0)
         for j in range(1, model.head.count):
             newest = j if model.arrivals[j] > model.arrivals[newest] else newest
@@ -50,10 +50,10 @@ def row_of_newest(model, newcomer):
 
 
 @compiled(always_inlined=True)
-def remove_beside(model, p, unwritten, x):
+def remove_with_newcomer(model, p, unwritten, x):
     """Remove vector p: the last one moves into its slot, or x is written there if `unwritten` is a slot that waits for it."""
-    if unwritten != NOBODY:
-        take_place(model, x, p)
+    if unwritten != NO_VECTOR:
+        write_into_freed_slot(model, x, p)
     else:
         remove(model, p)
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..block.codes import Objective
 from ..block.limits import observed_distance, padded_count
 from ..compiling.jit import REORDERED, compiled
-from ..examples.present_features import NOBODY
+from ..examples.present_features import NO_VECTOR
 from ..expansion.kernel_rows import distances_into
 from ..simd.argmin import least_tagged, tag_with_index
 from ..vectors.stored import distances_are_kept, read_vector
@@ -57,7 +57,7 @@ def measure_partners(model, m, newcomer, search):
         _observed_distances(model.logs, search[S], padded_count(model))
     else:
         distances_into(model, read_vector(model, m), model.norms[m], search[S])
-        if unwritten != NOBODY:
+        if unwritten != NO_VECTOR:
             search[S, unwritten] = observed_distance(model.logs[m])
     search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
     _products(model, m, search[MN])

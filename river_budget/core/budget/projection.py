@@ -42,7 +42,7 @@ from ..simd.vector_ops import dot
 
 TINY = 1e-10  # relative to k(x, x)
 EVERY = 64  # arrivals: a check costs as much as an arrival
-CURED = 10.0  # a factor that had drifted is so much better when it is computed anew
+BETTER_TIMES = 10.0  # a factor that had drifted is so much better when it is computed anew
 DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11
 
 
@@ -63,7 +63,7 @@ def project(model, row, coefficients):
 
 
 @compiled
-def extend(model, coefficients, residual, last):
+def extend_factor(model, coefficients, residual, last):
     """Extend the factor by the vector just inserted, the last one."""
     w, scale = model.factor[last], 1.0 / math.sqrt(residual)
     for j in range(last):
@@ -165,7 +165,7 @@ def most_dependent(model):
 
 
 @compiled
-def keep_apart(model):
+def remove_dependent(model):
     """Remove vectors that are now linearly dependent, by projection: the newcomer may have made them so. Returns what |w|^2
     loses. Overwrites model.buffer and the heap."""
     lost = 0.0
@@ -179,7 +179,7 @@ def keep_apart(model):
 
 
 @compiled
-def join(model, x, norm, plus, minus, amount):
+def add_or_project(model, x, norm, plus, minus, amount):
     """Add amount (e_plus - e_minus) k(x, .), whose kernel row is at hand: with x as a new support vector, or
     spread over the support where x lies in its span.
 
@@ -191,9 +191,9 @@ def join(model, x, norm, plus, minus, amount):
         add_projected(model, d, plus, minus, amount)
         return inside, 0.0, False
     j = insert(model, x, norm)
-    extend(model, d, length - inside, j)
+    extend_factor(model, d, length - inside, j)
     add_to(model, j, plus, minus, amount)
-    lost = keep_apart(model)
+    lost = remove_dependent(model)
     check_factor(model)
     return length, lost, True
 
@@ -230,16 +230,16 @@ def check_factor(model):
     if head.arrived % EVERY != 0:
         return
     p = (head.arrived // EVERY) % head.count
-    error = error_at(model, p)
+    error = factor_error_at(model, p)
     if error > DRIFT:
-        renew_factor(model)
+        recompute_factor(model)
         # near vectors that hardly differ, no factor is better: then it had not drifted
-        if p >= head.count or error > CURED * error_at(model, p):
+        if p >= head.count or error > BETTER_TIMES * factor_error_at(model, p):
             head.repairs += 1
 
 
 @compiled
-def error_at(model, p):
+def factor_error_at(model, p):
     """The error of the factor at vector p, relative to the length of the vector."""
     factor, row, length, behind = model.factor, model.row, 0.0, 0.0
     row_of_vector(model, p)
@@ -254,7 +254,7 @@ def error_at(model, p):
 
 
 @compiled
-def renew_factor(model):
+def recompute_factor(model):
     """Compute the factor from scratch; project a vector that depends on those before it on them."""
     head, i, n = model.head, np.int64(0), model.head.count
     d = f64(model.heap, n)
@@ -264,7 +264,7 @@ def renew_factor(model):
         k_ii = self_kernel(model, model.norms[i])
         residual = k_ii - project(model, model.row, d)
         if residual > TINY * k_ii:
-            extend(model, d, residual, i)
+            extend_factor(model, d, residual, i)
             i += 1
             continue
         for r in range(model.coefficients.shape[0]):

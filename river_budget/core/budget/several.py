@@ -75,7 +75,7 @@ def best_coefficients(a, shares, s, a_z):
 
 
 @compiled
-def corner(shares, i):
+def set_single_share(shares, i):
     """Shares of 1 for member i and 0 for all others."""
     for j in range(shares.shape[0]):
         shares[j] = 0.0
@@ -169,7 +169,7 @@ def start_of_ascent(a, s, shares, a_z, trial, a_trial):
             shares[i] /= whole
         best = best_coefficients(a, shares, s, a_z)
     for i in range(m):
-        corner(trial, i)
+        set_single_share(trial, i)
         reached = best_coefficients(a, trial, s, a_trial)
         if reached > best:
             best = reached

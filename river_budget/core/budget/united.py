@@ -16,10 +16,10 @@ from ..expansion.support import insert, lightest, remove
 from .projection import (
     TINY,
     cheapest,
-    extend,
-    keep_apart,
+    extend_factor,
     project,
     project_out,
+    remove_dependent,
     spread,
     spread_mean,
 )
@@ -65,8 +65,8 @@ def absorb_projecting(call):
             for r in range(outputs, a.shape[0]):
                 spread_mean(model, first + r - outputs, a[r], d)
         else:
-            extend(model, d, residual, insert_with(model, x, norm, a))
-            keep_apart(model)
+            extend_factor(model, d, residual, insert_with(model, x, norm, a))
+            remove_dependent(model)
 
 
 @compiled(called_from_python=True)

@@ -17,7 +17,7 @@ from ..compiling.model_type import EXAMPLE, MODEL, WHOLE
 from ..compiling.needs import Need
 from ..examples.call import GATHERED
 from ..examples.finite import usable
-from ..examples.present_features import NOBODY, NONE, noted
+from ..examples.present_features import NO_VECTOR, ZERO, gathered_example
 from ..simd.registers import LANES
 from ..vectors.stored import has_products_together, products_of_eight, products_together
 from .kernel_rows import from_products, has_products, kernel_row, norm_of
@@ -27,45 +27,45 @@ PAUSE = 32  # examples after a failure, until it is tried again
 
 
 @compiled(always_inlined=True)
-def row_in_turn(model, stream, t, x, norm):
+def kernel_row_of_example(model, stream, t, x, norm):
     """row[j] = k(vector j, x), where x is example t."""
-    k = products_known(model, x, stream[GATHERED], t) if may_be_known(model, t) else NOBODY
-    if k != NOBODY:
+    k = row_of_products(model, x, stream[GATHERED], t) if may_have_products(model, t) else NO_VECTOR
+    if k != NO_VECTOR:
         from_products(model, model.ahead[k], norm, True)
     else:
         kernel_row(model, x, norm)
 
 
 @compiled(always_inlined=True)
-def may_be_known(model, t):
-    """Whether `products_known` may say yes: a short test before a call by address."""
+def may_have_products(model, t):
+    """Whether `row_of_products` may say yes: a short test before a call by address."""
     coming = model.coming
     if t < coming[UNTIL]:
         return True
     return (
         t >= coming[NOT_BEFORE]
         and t + TOGETHER <= coming[LISTED_UNTIL]
-        and is_ready(products_known)
+        and is_ready(row_of_products)
     )
 
 
 @shared(Need.TOGETHER, WHOLE, MODEL, EXAMPLE, WHOLE, WHOLE)
-def products_known(model, x, gathered, t):
-    """Which row of `ahead` holds the products of all vectors with x, example t; NOBODY if none does."""
+def row_of_products(model, x, gathered, t):
+    """Which row of `ahead` holds the products of all vectors with x, example t; NO_VECTOR if none does."""
     coming = model.coming
     k = t - coming[FIRST]
-    if t < coming[UNTIL] and bring_up_to_date(model, x, k):
+    if t < coming[UNTIL] and update_products(model, x, k):
         return k
     one_was_too_much = t < coming[UNTIL] and k == 1  # and the next one will be too
     coming[UNTIL] = 0
-    if one_was_too_much or not multiply_ahead(model, gathered, t):
+    if one_was_too_much or not compute_products_ahead(model, gathered, t):
         coming[NOT_BEFORE] = t + PAUSE
-        return NOBODY
-    return NONE  # the first
+        return NO_VECTOR
+    return ZERO  # the first
 
 
 @compiled
-def bring_up_to_date(model, x, k):
+def update_products(model, x, k):
     """Compute the products of x, the k-th of the examples, with vectors written since. Returns False if these are many."""
     n, changes, changed = padded_count(model), model.changes, model.coming[N_CHANGES]
     if changed > CHANGES or 2 * LANES * changed > n:
@@ -77,7 +77,7 @@ def bring_up_to_date(model, x, k):
 
 
 @compiled
-def multiply_ahead(model, gathered, t):
+def compute_products_ahead(model, gathered, t):
     """The products with the TOGETHER examples from t on. Returns False if there are not as many, or it does not pay."""
     head, coming, n = model.head, model.coming, padded_count(model)
     if (
@@ -86,9 +86,9 @@ def multiply_ahead(model, gathered, t):
         or t + TOGETHER > coming[LISTED_UNTIL]
     ):
         return False
-    if not are_alike(model, gathered, t):
+    if not share_features(model, gathered, t):
         return False
-    products_together(model, noted(gathered, t), model.ahead, n)
+    products_together(model, gathered_example(gathered, t), model.ahead, n)
     coming[FIRST], coming[UNTIL], coming[N_CHANGES] = t, t + TOGETHER, 0
     return True
 
@@ -100,18 +100,21 @@ def are_in_a_table(model):
 
 
 @compiled(always_inlined=True)
-def may_be_alike(gathered, t, n):
-    """Whether `are_alike` may say yes: an example that lacks features has an array of places of its own."""
-    return t + TOGETHER <= n and noted(gathered, t)[0] == noted(gathered, t + 1)[0]
+def may_share_features(gathered, t, n):
+    """Whether `share_features` may say yes: an example that lacks features has an array of places of its own."""
+    return (
+        t + TOGETHER <= n
+        and gathered_example(gathered, t)[0] == gathered_example(gathered, t + 1)[0]
+    )
 
 
 @compiled
-def are_alike(model, gathered, t):
+def share_features(model, gathered, t):
     """Whether the next TOGETHER examples lack no feature, so that they lie one behind the other, and distances may come
     from products. model.norms_ahead become their norms."""
-    places, at, width, _, _ = noted(gathered, t)
+    places, at, width, _, _ = gathered_example(gathered, t)
     for k in range(TOGETHER):
-        x = noted(gathered, t + k)
+        x = gathered_example(gathered, t + k)
         if x[0] != places or x[1] != at + 8 * k * width or x[2] != width or x[4] != width:
             return False
         norm = norm_of(model, x)

@@ -14,19 +14,19 @@ from ..compiling.model_type import CALL, WHOLE
 from ..compiling.needs import Need
 from ..examples.call import GATHERED, scores_of, unpack_rows
 from ..examples.finite import usable
-from ..examples.present_features import NONE, example_and_scores, unpack
+from ..examples.present_features import ZERO, example_and_scores, unpack
 from ..vectors.stored import products_together
 from .kernel_rows import from_products, kernel_row, norm_of, score, score_row
-from .products_ahead import are_alike, are_in_a_table, may_be_alike
+from .products_ahead import are_in_a_table, may_share_features, share_features
 
 
 @compiled(called_from_python=True)
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
-    together, first = is_ready(score_together) and are_in_a_table(model), NONE
+    together, first = is_ready(score_together) and are_in_a_table(model), ZERO
     while first < n:
-        if together and may_be_alike(stream[GATHERED], first, n):
+        if together and may_share_features(stream[GATHERED], first, n):
             first = score_together(call, first, n)
         for t in range(first, min(first + TOGETHER, n)):
             x, f = example_and_scores(model, stream, t)
@@ -42,7 +42,7 @@ def decide(call):
 def score_together(call, t, n):
     """Scores of examples from t on as long as each TOGETHER of them are alike. Returns where that ends."""
     model, stream, _ = unpack_rows(call)
-    while t + TOGETHER <= n and are_alike(model, stream[GATHERED], t):
+    while t + TOGETHER <= n and share_features(model, stream[GATHERED], t):
         first, _ = example_and_scores(model, stream, t)
         products_together(model, first, model.ahead, padded_count(model))
         for k in range(TOGETHER):

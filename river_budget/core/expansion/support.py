@@ -22,19 +22,19 @@ def has_room(model, x):
 @compiled
 def insert(model, x, norm):
     """Put x behind the others, with coefficients 0, and return its place."""
-    j = announce(model, norm)
+    j = append_slot(model, norm)
     write_vector(model, j, x)
     return j
 
 
 @compiled
-def announce(model, norm):
+def append_slot(model, norm):
     """Append a slot without its vector, with coefficients 0, and return its place. Write the vector with `write_vector` or
-    `take_place`."""
+    `write_into_freed_slot`."""
     j = model.head.count
     model.head.count = j + 1
     model.norms[j] = norm
-    stamp(model, j)
+    make_newest(model, j)
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, j] = 0.0
     for e in range(model.per_vector.shape[0]):
@@ -43,23 +43,23 @@ def announce(model, norm):
 
 
 @compiled
-def place(model, j, x, norm):
+def replace_vector(model, j, x, norm):
     """Put x in the place of vector j, with coefficients 0."""
-    overwrite(model, j, x, norm)
+    overwrite_vector(model, j, x, norm)
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, j] = 0.0
 
 
 @compiled
-def overwrite(model, j, x, norm):
+def overwrite_vector(model, j, x, norm):
     """Overwrite vector j with x and keep j's coefficients."""
     model.norms[j] = norm
     write_vector(model, j, x)
-    stamp(model, j)
+    make_newest(model, j)
 
 
 @compiled
-def stamp(model, j):
+def make_newest(model, j):
     """Make vector j the newest."""
     head = model.head
     model.arrivals[j] = head.arrived
@@ -70,11 +70,11 @@ def stamp(model, j):
 def move(model, source, target):
     """Vector `source` takes the place of vector `target`."""
     move_vector(model, source, target)
-    move_numbers(model, source, target)
+    move_coefficients(model, source, target)
 
 
 @compiled
-def move_numbers(model, source, target):
+def move_coefficients(model, source, target):
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, target] = model.coefficients[r, source]
     for e in range(model.per_vector.shape[0]):
@@ -89,17 +89,17 @@ def remove(model, j):
     last = model.head.count - 1
     if j != last:
         move(model, last, j)
-    leave_empty(model, last)
+    drop_last_slot(model, last)
 
 
 @compiled
-def take_place(model, x, j):
+def write_into_freed_slot(model, x, j):
     """As `remove`, but the last vector is x, whose slot was appended without it: write it into the place of vector j."""
     last = model.head.count - 1
     if j != last:
-        move_numbers(model, last, j)
+        move_coefficients(model, last, j)
         write_vector(model, j, x)
-    leave_empty(model, last)
+    drop_last_slot(model, last)
 
 
 @compiled
@@ -108,11 +108,11 @@ def remove_in_order(model, j):
     last = model.head.count - 1
     for source in range(j + 1, last + 1):
         move(model, source, source - 1)
-    leave_empty(model, last)
+    drop_last_slot(model, last)
 
 
 @compiled
-def leave_empty(model, last):
+def drop_last_slot(model, last):
     forget_vector(model, last)
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, last] = 0.0

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..block.limits import LAPLACIAN, padded_count
-from ..block.table_prefetch import ask_for_nodes
+from ..block.table_prefetch import prefetch_nodes
 from ..compiling.by_address import shared
 from ..compiling.jit import FUSED, compiled
 from ..compiling.model_type import EXAMPLE, FLAG, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
 from ..compiling.needs import Need
-from ..examples.present_features import NONE, places_of, present, values_of
+from ..examples.present_features import ZERO, places_of, present, values_of
 from .sparse_nodes import column_of, free_list, missing_nodes, precedes, write_list
 from .table import size_of
 
@@ -38,7 +38,7 @@ def write(model, j, x):
 @shared(Need.LISTS, EXAMPLE, MODEL, WHOLE)
 def read(model, j):
     """Vector j as an example, in scratch space."""
-    places, values, n = model.nonzero, model.x, NONE
+    places, values, n = model.nonzero, model.x, ZERO
     nodes, node = model.nodes, model.firsts[j]
     while node != 0:
         places[n], values[n] = nodes[node].feature, nodes[node].value
@@ -70,7 +70,7 @@ def products(model, x, row, n):
     """row[j] = <vector j, x> for j < n"""
     for j in range(n):
         row[j] = 0.0
-    ask_for_nodes(model, places_of(x))
+    prefetch_nodes(model, places_of(x))
     _add_products(model, places_of(x), values_of(x), row)
 
 
@@ -130,7 +130,7 @@ def side_by_side(model, members, cursors, places, points):
     for i in range(members.shape[0]):
         cursors[i] = model.firsts[members[i]]
     while True:
-        feature = NONE - 1
+        feature = ZERO - 1
         for i in range(members.shape[0]):
             if cursors[i] != 0:
                 other = np.int64(nodes[cursors[i]].feature)

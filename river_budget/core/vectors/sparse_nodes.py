@@ -19,7 +19,7 @@ import numpy as np
 from ..block.layout import NODE_SIZE, PIECES, nodes_at
 from ..compiling.array_views import address_of
 from ..compiling.jit import compiled
-from ..examples.present_features import NONE
+from ..examples.present_features import ZERO
 
 TINY = 1e-300  # is stored in place of a sum that is 0, so that lists and tables agree on which numbers are stored
 
@@ -51,7 +51,7 @@ def write_list(model, j, places, values):
     """The list of vector j becomes this one, which is in the order of the keys. Where the old list has a node of the same
     feature, it is used again."""
     nodes, firsts = model.nodes, model.firsts
-    last, old = NONE, firsts[j]
+    last, old = ZERO, firsts[j]
     for i in range(places.shape[0]):
         if values[i] == 0.0:
             continue
@@ -173,7 +173,7 @@ def _free_piece(model, node, kind):
 @compiled
 def missing_nodes(model, places):
     """(How many nodes are missing to store numbers in these places, how many would be if no free piece fitted)"""
-    columns, pieces, needs, whole = model.columns, model.pieces, model.needs, NONE
+    columns, pieces, needs, whole = model.columns, model.pieces, model.needs, ZERO
     for kind in range(PIECES):
         needs[kind] = 0
     for i in range(places.shape[0]):
@@ -228,7 +228,7 @@ def sort_list(model, j):
         firsts[i] = first
         first = nodes[first].after
     _sort_nodes(model, firsts, n)
-    rest, last = first, NONE
+    rest, last = first, ZERO
     for i in range(n):
         while rest != 0 and _comes_first(model, np.int64(rest), firsts[i]):
             last = _append(model, j, last, rest)
@@ -283,10 +283,10 @@ def move_into_list(model, source, target, share, multiplier):
 @compiled(always_inlined=True)
 def _node_of(model, j, feature):
     """The node of vector j in the column of a feature, or 0."""
-    column, i = column_of(model, feature), NONE
+    column, i = column_of(model, feature), ZERO
     while i < column.shape[0] and column[i].vector != j:
         i += 1
-    return model.columns[feature].first + i if i < column.shape[0] else NONE
+    return model.columns[feature].first + i if i < column.shape[0] else ZERO
 
 
 @compiled(always_inlined=True)

@@ -32,7 +32,7 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
 from ..compiling.needs import Need
-from ..examples.present_features import NOBODY, places_of, values_of
+from ..examples.present_features import NO_VECTOR, places_of, values_of
 from . import multiples, sparse, table, table32, table32_products
 
 # writing and reading
@@ -224,7 +224,7 @@ def side_by_side(model, members, unwritten, x, cursors, places, points):
         for i in range(members.shape[0]):
             if members[i] == unwritten:
                 write_vector(model, unwritten, x)
-                unwritten = NOBODY
+                unwritten = NO_VECTOR
         n = sparse.side_by_side(model, members, cursors, places, points)
     else:
         sizes = table.new_sizes(model, places)
@@ -273,6 +273,6 @@ def keep_distances(model):
 
 
 @compiled
-def ask_for_distance_table(model, is_wanted):
+def request_distance_table(model, is_wanted):
     """Let Python give the model the tables for multiples and distances, if its storage can have them."""
     model.head.outgrown = is_wanted and model.head.narrow == 0

@@ -10,11 +10,11 @@ from typing import Any
 
 from ..block.layout import TOGETHER
 from ..block.limits import LAPLACIAN, padded_count
-from ..block.written_vectors import note_change
+from ..block.written_vectors import record_write
 from ..compiling.array_views import address_of, f64, f64_matrix
 from ..compiling.jit import compiled
 from ..examples.present_features import (
-    NONE,
+    ZERO,
     places_of,
     present,
     values_of,
@@ -30,7 +30,7 @@ from ..simd.vector_sums import compiled_group, compiled_sweep, product_of
 def write(model, j, x):
     """Vector j becomes x."""
     places, values, vectors = places_of(x), values_of(x), model.vectors
-    note_change(model, j)
+    record_write(model, j)
     if places.shape[0] == vectors.shape[0]:  # every feature, in the order of rows
         for i in range(vectors.shape[0]):
             vectors[i, j] = values[i]
@@ -44,7 +44,7 @@ def write(model, j, x):
 @compiled
 def read(model, j):
     """Vector j as an example, in scratch space. A kernel function sees its zeros too."""
-    places, values, vectors, n = model.nonzero, model.x, model.vectors, NONE
+    places, values, vectors, n = model.nonzero, model.x, model.vectors, ZERO
     for i in range(vectors.shape[0]):
         value = vectors[i, j]
         places[n], values[n] = i, value
@@ -62,7 +62,7 @@ def read_with_zeros(model, j, values):
 @compiled
 def copy(model, source, target):
     """Vector `target` becomes what vector `source` is."""
-    note_change(model, target)
+    record_write(model, target)
     for i in range(model.vectors.shape[0]):
         model.vectors[i, target] = model.vectors[i, source]
 

@@ -9,12 +9,12 @@ about 1e-6, at worst by 4e-5, since products are float64 where they and the norm
 from __future__ import annotations
 
 from ..block.limits import LAPLACIAN
-from ..block.written_vectors import note_change
+from ..block.written_vectors import record_write
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
 from ..compiling.needs import Need
-from ..examples.present_features import NONE, places_of, present, values_of, write_whole
+from ..examples.present_features import ZERO, places_of, present, values_of, write_whole
 from ..simd.exponential import F
 from ..simd.vector_ops import dot
 from .table import add_differences
@@ -52,7 +52,7 @@ def round_in_place(numbers):
 def write(model, j, x):
     """Vector j becomes x, and its norm that of x as rounded. Overwrites model.whole."""
     places, values, vectors = places_of(x), values_of(x), model.narrow_vectors
-    note_change(model, j)
+    record_write(model, j)
     model.norms[j] = round_into(model.whole, values)
     if places.shape[0] == vectors.shape[0]:  # every feature, in the order of rows
         for i in range(vectors.shape[0]):
@@ -67,7 +67,7 @@ def write(model, j, x):
 @shared(Need.NARROW, EXAMPLE, MODEL, WHOLE)
 def read(model, j):
     """Vector j as an example, in scratch space."""
-    places, values, vectors, n = model.nonzero, model.x, model.narrow_vectors, NONE
+    places, values, vectors, n = model.nonzero, model.x, model.narrow_vectors, ZERO
     for i in range(vectors.shape[0]):
         places[n], values[n] = i, vectors[i, j]
         n += vectors[i, j] != ZERO32
@@ -78,7 +78,7 @@ def read(model, j):
 def copy(model, source, target):
     """Vector `target` becomes what vector `source` is."""
     vectors = model.narrow_vectors
-    note_change(model, target)
+    record_write(model, target)
     for i in range(vectors.shape[0]):
         vectors[i, target] = vectors[i, source]
 

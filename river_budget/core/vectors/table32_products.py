@@ -20,7 +20,7 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, FLAG, MATRIX, MODEL, NOTHING, NUMBERS, REAL, WHOLE
 from ..compiling.needs import Need
-from ..examples.present_features import NONE, places_of, values_of
+from ..examples.present_features import ZERO, places_of, values_of
 from ..simd.exponential import LOG2E, ROUGH_MAGIC, F, gaussians
 from ..simd.registers import DOUBLES, FLOATS, WORD, Kind
 from ..simd.vector_ops import array_of
@@ -114,7 +114,7 @@ def _whole_groups(n):
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def products(model, x, row, n):
     """<vector j, x> for j < n, as float32 in the second half of the row"""
-    _sums(model.narrow_vectors, _rounded_example(model, x, NONE), second_half(row), n)
+    _sums(model.narrow_vectors, _rounded_example(model, x, ZERO), second_half(row), n)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
@@ -122,7 +122,7 @@ def products_of_sixteen(model, x, row, column):
     """The same for the sixteen vectors around a column."""
     column = column // SIXTEEN * SIXTEEN
     _sums_of_sixteen(
-        model.narrow_vectors, _rounded_example(model, x, NONE), second_half(row), column
+        model.narrow_vectors, _rounded_example(model, x, ZERO), second_half(row), column
     )
 
 
@@ -131,7 +131,7 @@ def products_together(model, x, rows, n):
     """The same for TOGETHER examples with the same features, of which x is the first, into as many rows."""
     for k in range(1, TOGETHER):
         _rounded_example(model, (x[0], x[1] + 8 * k * x[2], x[2], x[3], x[4]), k)
-    _sums_together(model.narrow_vectors, _rounded_example(model, x, NONE), second_halves(rows), n)
+    _sums_together(model.narrow_vectors, _rounded_example(model, x, ZERO), second_halves(rows), n)
 
 
 @shared(Need.NARROW, FLAG, MODEL, EXAMPLE, NUMBERS, WHOLE)

@@ -33,7 +33,7 @@ from ...expansion.kernel_rows import kernel_row, norm_of, self_kernel
 from ...expansion.support import add_to, insert, largest
 from ...rounds.ending import count_iterate, report
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
-from ...rounds.observe import look_at
+from ...rounds.observe import score_example
 from ...simd.vector_ops import dot
 from ...vectors.stored import has_room_for
 
@@ -64,7 +64,7 @@ def learn(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, y, w, norm = look_at(model, stream, t)
+        x, f, y, w, norm = score_example(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
@@ -98,12 +98,12 @@ def begin_linear(model, state):
     if state.stage == PREPARED:
         project_function(model, state.kept)
     elif state.stage == FRESH:
-        forget_function(model)
+        set_function_to_zero(model)
     state.stage = LINEAR
 
 
 @compiled
-def forget_function(model):
+def set_function_to_zero(model):
     for r in range(model.coefficients.shape[0]):
         for j in range(padded_count(model)):
             model.coefficients[r, j] = 0.0

@@ -26,7 +26,15 @@ from ...compiling.jit import compiled
 from ...examples.call import model_of
 from ...examples.present_features import unpack
 from ...expansion.kernel_rows import self_kernel
-from ...expansion.support import add_to, insert, oldest, place, remove, rescale, weights_into
+from ...expansion.support import (
+    add_to,
+    insert,
+    oldest,
+    remove,
+    replace_vector,
+    rescale,
+    weights_into,
+)
 from ...rounds.losses import clamp_step, loss_and_direction, step_length
 from ...rounds.observe import observe
 
@@ -65,7 +73,7 @@ def learn(call):
         full = head.count == head.budget
         if full:
             j = choose_and_enlarge_others(model, state)
-            place(model, j, x, norm)
+            replace_vector(model, j, x, norm)
         else:
             j = insert(model, x, norm)
         step = w * state.learning_rate * step_length(model, loss, state.epsilon)

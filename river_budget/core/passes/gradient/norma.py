@@ -25,7 +25,7 @@ from ...examples.present_features import unpack
 from ...expansion.scoring import decide
 from ...expansion.support import rescale
 from ...rounds.losses import clamp_step, loss_and_direction
-from ...rounds.observe import look_at, observe
+from ...rounds.observe import observe, score_example
 
 REGRESSION = int(Task.REGRESSION)
 STATE = np.dtype(
@@ -61,29 +61,29 @@ def learn(call):
 @compiled(called_from_python=True)
 def learn_novelty(call):
     """The pass for models that merge pairs."""
-    return learn_strangers(call, PAIRS)
+    return learn_without_targets(call, PAIRS)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_removing(call):
     """The pass for models that remove vectors."""
-    return learn_strangers(call, REMOVE)
+    return learn_without_targets(call, REMOVE)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_strangers(call, MANY)
+    return learn_without_targets(call, MANY)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_projecting(call):
     """The pass for models that keep a factor."""
-    return learn_strangers(call, FACTOR)
+    return learn_without_targets(call, FACTOR)
 
 
 @compiled(inlined=True)
-def learn_strangers(call, strategy):
+def learn_without_targets(call, strategy):
     """As `learn`, without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t), and
     targets[t] becomes the rho of that time, or NaN while there is no vector.
 
@@ -92,7 +92,7 @@ def learn_strangers(call, strategy):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, _, w, norm = look_at(model, stream, t)
+        x, f, _, w, norm = score_example(model, stream, t)
         if norm < 0.0:
             return t
         _, _, plus, minus = loss_and_direction(model, f, 1.0, 0.0)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...budget.projection import TINY, cheapest, join, project_out
+from ...budget.projection import TINY, add_or_project, cheapest, project_out
 from ...compiling.array_views import carver, f64
 from ...compiling.jit import compiled
 from ...examples.call import model_of
@@ -28,7 +28,7 @@ from ...expansion.support import (
     insert,
     lightest,
     oldest_of_lightest,
-    overwrite,
+    overwrite_vector,
     remove,
     weights_into,
 )
@@ -82,7 +82,7 @@ def exchange(model, x, norm):
         loss[r] = loss[r] * rest if rest > TINY * length else 0.0
     r = oldest_of_lightest(model, loss)
     give(model, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
-    overwrite(model, r, x, norm)
+    overwrite_vector(model, r, x, norm)
     return r
 
 
@@ -105,7 +105,7 @@ def exchange_with_neighbour(model, x, norm):
             heir = model.coefficients[c, neighbour]
             model.coefficients[c, neighbour] = bounded(model, heir + to_neighbour * amount)
         model.coefficients[c, r] = bounded(model, to_newcomer * amount)
-    overwrite(model, r, x, norm)
+    overwrite_vector(model, r, x, norm)
     return r
 
 
@@ -173,7 +173,7 @@ def find_neighbour(model, j):
 @compiled
 def exchange_by_projection(model, x, norm, plus, minus, step):
     """BPA-P: all others inherit. A newcomer that adds no direction is projected itself."""
-    _, _, stored = join(model, x, norm, plus, minus, step)
+    _, _, stored = add_or_project(model, x, norm, plus, minus, step)
     if stored and model.head.count > model.head.budget:
         project_out(model, cheapest(model, model.head.count - 1))
 

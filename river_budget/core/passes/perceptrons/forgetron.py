@@ -44,7 +44,7 @@ STATE = np.dtype(
     )
 )
 state_at = carver(STATE, 0)
-LARGEST_FELT = 1e70  # weight or margin: with kernels that have no bound, sums of their products would be infinite
+LARGEST_WEIGHT = 1e70  # weight or margin: with kernels that have no bound, sums of their products would be infinite
 
 
 @compiled(called_from_python=True)
@@ -82,8 +82,8 @@ def shrink_to_budget(call):
 def shrink_and_remove_oldest(model, state):
     r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
     score(model, read_vector(model, r), model.norms[r], f)
-    weight, margin = speaks_for(model, r, f)
-    weight, margin = within(weight, LARGEST_FELT), within(margin, LARGEST_FELT)
+    weight, margin = weight_and_margin(model, r, f)
+    weight, margin = within(weight, LARGEST_WEIGHT), within(margin, LARGEST_FACTOR)
     factor = largest_factor(weight, margin, state.damage, state.mistakes)
     rescale(model, factor)  # (2)
     state.damage += damage(weight, factor, margin)
@@ -92,7 +92,7 @@ def shrink_and_remove_oldest(model, state):
 
 
 @compiled
-def speaks_for(model, r, f):
+def weight_and_margin(model, r, f):
     """(weight, margin) of vector r: its coefficient and its score, positive if they favour its target."""
     head, coefficients = model.head, model.coefficients
     if head.task == MULTICLASS:  # the class of a vector is the one with the positive coefficient

@@ -6,7 +6,7 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
 until the budget is full, then project everything.
 
 A Projectron keeps every vector that it has stored, as its authors assume, with one exception: where a newcomer makes an
-old vector a combination of the others up to rounding, keep_apart projects that one, or the factor would lose its digits.
+old vector a combination of the others up to rounding, remove_dependent projects that one, or the factor would lose its digits.
 
 paper          here             paper       here
 P k(x, .)      d                Delta^2     residual, squared distance to the span
@@ -23,10 +23,10 @@ from ...budget.projection import (
     TINY,
     add_projected,
     check_factor,
-    extend,
-    keep_apart,
+    extend_factor,
     project,
     project_out,
+    remove_dependent,
 )
 from ...compiling.array_views import carver, f64
 from ...compiling.jit import compiled
@@ -85,9 +85,9 @@ def learn(call):
             add_projected(model, d, plus, minus, amount)
         else:
             j = insert(model, x, norm)
-            extend(model, d, residual, j)
+            extend_factor(model, d, residual, j)
             add_to(model, j, plus, minus, amount)
-            keep_apart(model)
+            remove_dependent(model)
             check_factor(model)
     return n
 

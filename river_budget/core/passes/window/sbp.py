@@ -33,7 +33,7 @@ from ...examples.finite import usable
 from ...examples.present_features import example, unpack
 from ...expansion.kernel_rows import kernel_row, norm_of, row_of_vector, score, self_kernel
 from ...expansion.scoring import decide as decide_without_bias
-from ...expansion.support import has_room, oldest, place, remove
+from ...expansion.support import has_room, oldest, remove, replace_vector
 from ...rounds.calibration import STEEPEST, calibrate
 from ...rounds.losses import clamp_step
 from ...rounds.observe import REFUSED
@@ -83,7 +83,7 @@ def learn(call):
         if w == 0.0:
             continue
         if state.refined:
-            go_back(model, state)
+            restore_last_iterate(model, state)
         state.seen += 1
         slot = slot_for_newcomer(model, state)
         if slot >= 0:
@@ -138,7 +138,7 @@ def insert_in_window(model, state, slot, x, norm, label, pull):
             kernel_row(model, x, norm)  # that of the other took its place
     else:
         head.count += 1
-    place(model, slot, x, norm)
+    replace_vector(model, slot, x, norm)
     row[slot], response = 0.0, 0.0  # the row was made before there was such a vector
     if state.norm2 > 0.0:
         for j in range(head.count):
@@ -211,14 +211,14 @@ def iterate(model, state, unit):
     step = unit / math.sqrt(state.done)  # line 4
     if state.fit_bias:
         positive, negative = pick_pair(model, state)
-        push(model, state, positive, 0.5 * step, math.inf)
-        push(model, state, negative, 0.5 * step, 1.0)
+        step_towards(model, state, positive, 0.5 * step, math.inf)
+        step_towards(model, state, negative, 0.5 * step, 1.0)
     else:
-        push(model, state, pick(model, state), step, 1.0)
+        step_towards(model, state, pick(model, state), step, 1.0)
 
 
 @compiled
-def push(model, state, i, step, longest):
+def step_towards(model, state, i, step, longest):
     """w += step y_i phi(x_i); if |w|^2 exceeds `longest`, back into the unit ball"""
     label, c = model.per_vector[LABELS, i], model.per_vector[RESPONSES]
     amount, factor = step * model.per_vector[PULLS, i], 1.0
@@ -242,7 +242,7 @@ def refine(call):
     model = model_of(call)
     state, per_vector = state_at(model.state), model.per_vector
     if state.refined:
-        go_back(model, state)
+        restore_last_iterate(model, state)
     if state.iterations == 0 or not can_iterate(model, state):
         return
     n, unit = padded_count(model), first_step(model)
@@ -287,7 +287,7 @@ def predict_with_mean(model, state):
 
 
 @compiled
-def go_back(model, state):
+def restore_last_iterate(model, state):
     """Restore the last iterate after the mean of `refine` has predicted."""
     for j in range(padded_count(model)):
         model.coefficients[0, j] = model.per_vector[KEPT, j]
@@ -348,7 +348,7 @@ def shrink_to_window(call):
     model = model_of(call)
     state, head = state_at(model.state), model.head
     if state.refined:
-        go_back(model, state)
+        restore_last_iterate(model, state)
     while head.count > head.budget:
         slot, last = oldest(model), head.count - 1
         remove_from_window(model, state, slot)
