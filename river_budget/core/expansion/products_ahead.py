@@ -1,9 +1,9 @@
 """Products ahead: inner products with the next four rows, computed while the vectors are in registers.
 
-A stream that comes in rows is known in advance, and learning one example changes few vectors. So each vector is loaded once
-for TOGETHER examples. Writing a vector records its group of eight (core/block/written_vectors.py), and the products with
-this group are computed again when the next example has its turn. It is the same arithmetic in the same order as for one
-example alone, so all is the same to the last bit.
+A call with many rows knows the next examples, and learning one example changes few vectors. So each vector is
+loaded once for TOGETHER examples. Writing a vector records its group of eight (core/block/written_vectors.py);
+the products with recorded groups are computed again before the next example uses them. The arithmetic and its
+order are those for a single example, so results are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ..simd.registers import LANES
 from ..vectors.stored import has_products_together, products_of_eight, products_together
 from .kernel_rows import from_products, has_products, kernel_row, norm_of
 
-FEW_NUMBERS = 2**11  # in all vectors: with fewer there is nothing to gain
-PAUSE = 32  # examples after a failure, until it is tried again
+FEW_NUMBERS = 2**11  # with fewer numbers in all vectors together nothing is gained
+PAUSE = 32  # if products ahead were of no use, so many examples are learned without
 
 
 @compiled(always_inlined=True)
@@ -38,7 +38,7 @@ def kernel_row_of_example(model, stream, t, x, norm):
 
 @compiled(always_inlined=True)
 def may_have_products(model, t):
-    """Whether `row_of_products` may say yes: a short test before a call by address."""
+    """A short test before `row_of_products`, which is called by address."""
     coming = model.coming
     if t < coming[UNTIL]:
         return True
@@ -51,22 +51,25 @@ def may_have_products(model, t):
 
 @shared(Need.TOGETHER, WHOLE, MODEL, EXAMPLE, WHOLE, WHOLE)
 def row_of_products(model, x, gathered, t):
-    """Which row of `ahead` holds the products of all vectors with x, example t; NO_VECTOR if none does."""
+    """The row of `ahead` with the products of all vectors with x, example t; NO_VECTOR if there is none.
+
+    Computes those of the next examples when the known ones are used up. Modifies model.ahead and model.coming.
+    """
     coming = model.coming
     k = t - coming[FIRST]
     if t < coming[UNTIL] and update_products(model, x, k):
         return k
-    one_was_too_much = t < coming[UNTIL] and k == 1  # and the next one will be too
+    one_was_too_much = t < coming[UNTIL] and k == 1  # a single example wrote too many vectors
     coming[UNTIL] = 0
     if one_was_too_much or not compute_products_ahead(model, gathered, t):
         coming[NOT_BEFORE] = t + PAUSE
         return NO_VECTOR
-    return ZERO  # the first
+    return ZERO
 
 
 @compiled
 def update_products(model, x, k):
-    """Compute the products of x, the k-th of the examples, with vectors written since. Returns False if these are many."""
+    """Compute row k of `ahead` again, the products of x, for the vectors written since. Returns False if these are too many."""
     n, changes, changed = padded_count(model), model.changes, model.coming[N_CHANGES]
     if changed > CHANGES or 2 * LANES * changed > n:
         return False
@@ -78,7 +81,7 @@ def update_products(model, x, k):
 
 @compiled
 def compute_products_ahead(model, gathered, t):
-    """The products with the TOGETHER examples from t on. Returns False if there are not as many, or it does not pay."""
+    """Compute the products with the TOGETHER examples from t on. Returns False if there are fewer, or it does not pay."""
     head, coming, n = model.head, model.coming, padded_count(model)
     if (
         not are_in_a_table(model)
@@ -101,7 +104,7 @@ def are_in_a_table(model):
 
 @compiled(always_inlined=True)
 def may_share_features(gathered, t, n):
-    """Whether `share_features` may say yes: an example that lacks features has an array of places of its own."""
+    """A short test before `share_features`: an example without some feature has its own array of places."""
     return (
         t + TOGETHER <= n
         and gathered_example(gathered, t)[0] == gathered_example(gathered, t + 1)[0]
@@ -110,8 +113,10 @@ def may_share_features(gathered, t, n):
 
 @compiled
 def share_features(model, gathered, t):
-    """Whether the next TOGETHER examples lack no feature, so that they lie one behind the other, and distances may come
-    from products. model.norms_ahead become their norms."""
+    """Whether the next TOGETHER examples have all features, lie one behind the other, and allow distances from products.
+
+    Writes their norms to model.norms_ahead.
+    """
     places, at, width, _, _ = gathered_example(gathered, t)
     for k in range(TOGETHER):
         x = gathered_example(gathered, t + k)

@@ -1,7 +1,7 @@
 """Passes that score examples.
 
-Of a dense stream several examples at a time share what is loaded of the vectors. It is the same arithmetic in the same
-order, so that the scores are those of one example after the other to the last bit.
+In dense rows, each vector is loaded once for TOGETHER examples. The arithmetic and its order are those for a single
+example, so the scores are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def decide(call):
 
 @shared(Need.TOGETHER, WHOLE, CALL, WHOLE, WHOLE)
 def score_together(call, t, n):
-    """Scores of examples from t on as long as each TOGETHER of them are alike. Returns where that ends."""
+    """Score the examples from t on, TOGETHER at a time, as long as they share all features. Returns the first one not scored."""
     model, stream, _ = unpack_rows(call)
     while t + TOGETHER <= n and share_features(model, stream[GATHERED], t):
         first, _ = example_and_scores(model, stream, t)

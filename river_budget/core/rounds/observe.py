@@ -32,7 +32,7 @@ def observe(model, stream, t):
 
 @compiled(always_inlined=True)
 def score_example(model, stream, t):
-    """`observe` without the calibration. Overwrites model.row and f."""
+    """`observe` without the calibration: the kernel row and the scores of example t. Overwrites model.row and f."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
     if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:
