@@ -56,7 +56,7 @@ LARGEST_SHARE = (
 )
 LARGEST_STRAIN = 64.0  # errors that may have grown by more are removed
 LARGEST_LENGTH = 100.0  # a norm times gamma: with larger ones, the formulas would cancel
-ROUND = (
+RECOMPUTED_EVERY = (
     2**14
 )  # arrivals, after which one more vector has its distances recomputed: hundreds of examples' work
 
@@ -144,8 +144,8 @@ def merge_long(model, members, shares, s, a_z, unwritten, x, cursors, places, po
     if strain > LARGEST_STRAIN or not exact:
         recompute_distances(model, place)
     arrived = model.head.arrived
-    if arrived % ROUND < 2:  # two arrivals per merge, x and z: each vector has its turn
-        recompute_distances(model, arrived // ROUND % model.head.count)
+    if arrived % RECOMPUTED_EVERY < 2:  # two arrivals per merge, x and z: each vector has its turn
+        recompute_distances(model, arrived // RECOMPUTED_EVERY % model.head.count)
     return gain
 
 

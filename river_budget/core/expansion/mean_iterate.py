@@ -5,7 +5,7 @@ which learns as if there were no mean; predictions are those of the mean. Removi
 vectors changes the coefficients of both.
 
 The mean of all iterates w_1 .. w_t gives late ones more weight, as the first ones have learned little:
-    m_t = m_(t-1) + share (w_t - m_(t-1)),    share = (1 + LATER) / (t + LATER)
+    m_t = m_(t-1) + share (w_t - m_(t-1)),    share = (1 + LATE_WEIGHT) / (t + LATE_WEIGHT)
 O. Shamir, T. Zhang. Stochastic gradient descent for non-smooth optimization. ICML 2013, section 4.
 With a horizon h the share stays at 1 / h, so that the mean forgets at this rate.
 
@@ -21,13 +21,13 @@ from ..examples.present_features import example_and_scores, unpack
 from ..simd.vector_ops import dot
 from .kernel_rows import kernel_row, norm_of
 
-LATER = 3.0
+LATE_WEIGHT = 3.0
 
 
 @compiled(always_inlined=True)
 def share_of(average, averaged):
     """The share of the last iterate in the mean, after `averaged` iterates."""
-    share = (1.0 + LATER) / (averaged + LATER)
+    share = (1.0 + LATE_WEIGHT) / (averaged + LATE_WEIGHT)
     return max(share, 1.0 / average) if average > 1.0 else share
 
 

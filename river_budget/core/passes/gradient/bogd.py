@@ -79,7 +79,7 @@ def learn(call):
         step = w * state.learning_rate * step_length(model, loss, state.epsilon)
         add_to(model, j, plus, minus, clamp_step(step) * sign)
         if full and state.max_coefficient > 0.0:
-            bound(model, state.learning_rate * state.max_coefficient)
+            limit_coefficients(model, state.learning_rate * state.max_coefficient)
     return n
 
 
@@ -98,14 +98,14 @@ def choose_and_enlarge_others(model, state):
     if model.head.maintenance == REMOVE_OLDEST:
         return oldest(model)
     if state.nonuniform:
-        return sample_light(model)
+        return draw_and_enlarge_others(model)
     if n > 1:
         rescale(model, n / (n - 1.0))
     return below(model, n)
 
 
 @compiled
-def sample_light(model):
+def draw_and_enlarge_others(model):
     """Draw vector i with p_i = (1 - size_i / all sizes) / (B - 1), divide the others by 1 - p_i."""
     n, size, coefficients = model.head.count, model.buffer, model.coefficients
     weights_into(model, size)
@@ -126,7 +126,7 @@ def sample_light(model):
 
 
 @compiled
-def bound(model, largest):
+def limit_coefficients(model, largest):
     """Keep coefficients within `largest`: by a common factor, or, as the authors' program for several
     classes does, each positive one for itself."""
     head, coefficients, highest = model.head, model.coefficients, 0.0

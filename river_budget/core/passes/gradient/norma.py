@@ -84,7 +84,7 @@ def learn_novelty_projecting(call):
 
 @compiled(inlined=True)
 def learn_without_targets(call, strategy):
-    """As `learn`, without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t), and
+    """As `learn`, without targets: level = rho, and an example below it is novel. scores[t] = rho - f(x_t), and
     targets[t] becomes the rho of that time, or NaN while there is no vector.
 
     `strategy`: see core/budget/keep.py.
@@ -103,11 +103,11 @@ def learn_without_targets(call, strategy):
         model.head.judged += 1
         step = clamp_step(w * state.learning_rate)
         # at first nothing lies below rho = 0, but everything is new
-        strange = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
+        novel = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - state.learning_rate * state.l2)
-        if strange:
+        if novel:
             add_within_budget(model, x, norm, plus, minus, step, strategy)
-        state.level += -step * (1.0 - state.nu) if strange else step * state.nu
+        state.level += -step * (1.0 - state.nu) if novel else step * state.nu
     return n
 
 

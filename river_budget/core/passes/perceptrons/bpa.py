@@ -81,7 +81,7 @@ def exchange(model, x, norm):
         rest = length - (row[r] * row[r] / k_tt if k_tt > 0.0 else 0.0)
         loss[r] = loss[r] * rest if rest > TINY * length else 0.0
     r = oldest_of_lightest(model, loss)
-    give(model, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
+    move_share(model, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
     overwrite_vector(model, r, x, norm)
     return r
 
@@ -110,7 +110,7 @@ def exchange_with_neighbour(model, x, norm):
 
 
 @compiled
-def give(model, r, heir, share):
+def move_share(model, r, heir, share):
     """The heir gets a share of the coefficients of vector r, which keeps nothing."""
     for c in range(model.coefficients.shape[0]):
         amount = share * model.coefficients[c, r]
@@ -194,7 +194,7 @@ def shrink_to_budget(call):
             heir = int(model.per_vector[NEIGHBOUR, r])
             k_nn = self_kernel(model, model.norms[heir])
             if k_nn > 0.0:
-                give(model, r, heir, model.per_vector[SIMILARITY, r] / k_nn)
+                move_share(model, r, heir, model.per_vector[SIMILARITY, r] / k_nn)
         remove(model, r)
     for j in range(head.count if state.code == NEAREST else 0):
         find_neighbour(model, j)

@@ -54,7 +54,7 @@ from .window_choice import (
 )
 
 PER_VECTOR = 5
-EVERY = 16  # arrivals: then a response and |w|^2 are checked, one example after the other
+CHECK_INTERVAL = 16  # arrivals: then a response and |w|^2 are checked, one example after the other
 DRIFT = 1e-7  # relative to |w| and the length of the example; rounding alone stays near 1e-13
 
 _WHOLE = "steps fit_bias reservoir seen done iterations refined positives"
@@ -94,7 +94,7 @@ def learn(call):
                 iterate(model, state, unit)
             if state.fit_bias:
                 state.bias = bias_of(model, state)
-        if state.seen % EVERY == 0:
+        if state.seen % CHECK_INTERVAL == 0:
             check_responses(model, state)
     return n
 
@@ -302,7 +302,7 @@ def restore_last_iterate(model, state):
 def check_responses(model, state):
     """Check one maintained response and |w|^2, and recompute both from scratch if they have drifted."""
     n, c = model.head.count, model.per_vector[RESPONSES]
-    i = (state.seen // EVERY) % n
+    i = (state.seen // CHECK_INTERVAL) % n
     length = math.sqrt(state.norm2 * max(self_kernel(model, model.norms[i]), 0.0))
     wrong = abs(response_of(model, i) - c[i]) > DRIFT * length
     if wrong or abs(norm2_of(model) - state.norm2) > DRIFT * state.norm2:

@@ -27,7 +27,7 @@ def pick(model, state):
     n, c = model.head.count, model.per_vector[RESPONSES]
     level = water_level(c, n, n * state.slack, model.buffer)
     level += tolerance(level)
-    return find(model, 0.0, level, below(model, count_up_to(model, 0.0, level)))
+    return slot_of_rank(model, 0.0, level, below(model, count_up_to(model, 0.0, level)))
 
 
 @compiled(always_inlined=True)
@@ -40,7 +40,7 @@ def count_up_to(model, sign, level):
 
 
 @compiled(always_inlined=True)
-def find(model, sign, level, rank):
+def slot_of_rank(model, sign, level, rank):
     """The slot of the example of this rank among those at or below the water level."""
     c, labels, left = model.per_vector[RESPONSES], model.per_vector[LABELS], rank
     for j in range(model.head.count):
@@ -75,12 +75,12 @@ def pick_pair(model, state):
     plus, minus = levels_of(model, c, n * state.slack)
     high_plus, high_minus = plus + tolerance(plus), minus + tolerance(minus)
     k = min(count_up_to(model, 1.0, high_plus), count_up_to(model, -1.0, high_minus))
-    positive = find_lowest_first(model, 1.0, plus, below(model, k))
-    return positive, find_lowest_first(model, -1.0, minus, below(model, k))
+    positive = slot_of_lowest_rank(model, 1.0, plus, below(model, k))
+    return positive, slot_of_lowest_rank(model, -1.0, minus, below(model, k))
 
 
 @compiled
-def find_lowest_first(model, sign, level, rank):
+def slot_of_lowest_rank(model, sign, level, rank):
     """The slot of this rank among examples below the level, in the order of slots, then those at the level."""
     c, labels = model.per_vector[RESPONSES], model.per_vector[LABELS]
     low, high = level - tolerance(level), level + tolerance(level)
