@@ -83,7 +83,7 @@ def shrink_and_remove_oldest(model, state):
     r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
     score(model, read_vector(model, r), model.norms[r], f)
     weight, margin = weight_and_margin(model, r, f)
-    weight, margin = within(weight, LARGEST_WEIGHT), within(margin, LARGEST_FACTOR)
+    weight, margin = within(weight, LARGEST_WEIGHT), within(margin, LARGEST_WEIGHT)
     factor = largest_factor(weight, margin, state.damage, state.mistakes)
     rescale(model, factor)  # (2)
     state.damage += damage(weight, factor, margin)
