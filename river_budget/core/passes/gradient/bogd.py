@@ -85,7 +85,7 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Remove by the same rule until a budget that has been made smaller is kept."""
+    """Remove vectors by the same rule until the model keeps its budget, which has been made smaller."""
     model = model_of(call)
     while model.head.count > model.head.budget:
         remove(model, choose_and_enlarge_others(model, state_at(model.state)))
@@ -93,7 +93,7 @@ def shrink_to_budget(call):
 
 @compiled
 def choose_and_enlarge_others(model, state):
-    """Choose the vector that goes, and enlarge the others."""
+    """Choose the vector to remove, and enlarge the coefficients of the others. Returns its slot."""
     n = model.head.count
     if model.head.maintenance == REMOVE_OLDEST:
         return oldest(model)
@@ -127,8 +127,8 @@ def draw_and_enlarge_others(model):
 
 @compiled
 def limit_coefficients(model, largest):
-    """Keep coefficients within `largest`: by a common factor, or, as the authors' program for several
-    classes does, each positive one for itself."""
+    """Limit coefficients to `largest`: by a common factor, or, as the authors' program for several
+    classes does, by clamping each positive one."""
     head, coefficients, highest = model.head, model.coefficients, 0.0
     largest /= head.scale
     one_sided = head.task == MULTICLASS and head.maintenance == REMOVE_OLDEST

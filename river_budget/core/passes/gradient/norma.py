@@ -6,8 +6,8 @@ paper    here            paper     here
 eta      learning_rate   nu        nu, the share of examples that end up with a loss
 lambda   l2              rho, eps  level: the margin, the width of the tube, or the threshold of novelty
 
-Every round the model decays. An example with a loss becomes a support vector. The level moves so that a
-share nu of the examples has a loss. A budget keeps the newest vectors.
+Every round the coefficients decay. An example with a loss becomes a support vector. The level moves so that a
+share nu of the examples has a loss. A full model removes its oldest vector.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ def learn_novelty_projecting(call):
 
 @compiled(inlined=True)
 def learn_without_targets(call, strategy):
-    """As `learn`, without targets: level = rho, and an example below it is novel. scores[t] = rho - f(x_t), and
-    targets[t] becomes the rho of that time, or NaN while there is no vector.
+    """As `learn`, without targets: level = rho, and an example with f(x) < rho is novel.
 
-    `strategy`: see core/budget/keep.py.
+    scores[t] = rho - f(x_t). Overwrites targets[t] with this rho, or NaN while there is no vector.
+    strategy: see core/budget/keep.py.
     """
     model, stream, n = unpack(call)
     state = state_at(model.state)
@@ -102,7 +102,7 @@ def learn_without_targets(call, strategy):
             continue
         model.head.judged += 1
         step = clamp_step(w * state.learning_rate)
-        # at first nothing lies below rho = 0, but everything is new
+        # without vectors f = 0 = rho, but the first example is novel
         novel = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if novel:

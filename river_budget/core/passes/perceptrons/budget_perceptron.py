@@ -58,6 +58,7 @@ def shrink_to_budget(call):
 
 @compiled
 def remove_easiest(model):
+    """Remove the vectors that are classified best without themselves until the model keeps its budget."""
     head, scores, coefficients = model.head, model.per_vector[0], model.coefficients[0]
     while head.count > head.budget:
         margins, easiest = model.buffer, np.int64(0)
