@@ -171,8 +171,8 @@ TRICKS = {
         (
             Change(
                 "core/expansion/scoring.py",
-                "    together, first = is_ready(score_together) and are_in_a_table(model), NONE\n",
-                "    together, first = False, NONE\n",
+                "    together, first = is_ready(score_together) and are_in_a_table(model), ZERO\n",
+                "    together, first = False, ZERO\n",
             ),
         ),
         use="scores",
@@ -201,7 +201,7 @@ TRICKS = {
         (
             Change(
                 "core/simd/prefetch.py",
-                "    builder.call(prefetch, [place, to_be_read, often, data])\n",
+                "    builder.call(intrinsic, [place, to_be_read, often, data])\n",
                 "",
             ),
         ),
