@@ -1,8 +1,8 @@
 """Sparse storage: a list of the numbers that are not 0 for each vector, and a column of them for each feature.
 
-Products go through the columns of the features of x, and reading through the list of a vector. Nodes come from an
-allocator (core/vectors/sparse_nodes.py). The verbs stand in the order of core/vectors/stored.py; they are compiled when the
-first model has such vectors (core/compiling/by_address.py).
+Products run over the columns of the features of x; reading a vector runs over its list. Nodes come from an allocator
+(core/vectors/sparse_nodes.py). The functions are in the order of core/vectors/stored.py, and are compiled for the first
+model with such vectors (core/compiling/by_address.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def has_nodes_for(model, x):
 
 @shared(Need.LISTS, NOTHING, MODEL, WHOLE, EXAMPLE)
 def write(model, j, x):
-    """Vector j becomes x."""
+    """Overwrite vector j with x."""
     write_list(model, j, places_of(x), values_of(x))
 
 
@@ -49,7 +49,7 @@ def read(model, j):
 
 @shared(Need.LISTS, NOTHING, MODEL, WHOLE, WHOLE)
 def move(model, source, target):
-    """Vector `source` becomes vector `target`; in its own place none is left."""
+    """Overwrite vector `target` with vector `source`, whose slot is empty then."""
     free_list(model, target)
     nodes, firsts = model.nodes, model.firsts
     node = firsts[source]
@@ -85,8 +85,8 @@ def _add_products(model, places, values, row):
 
 @compiled
 def add_absolute_differences(model, feature, value, row):
-    """row[j] += |v - value| - |v|, where v is what vector j has of the feature: |value| for all that lack it, so that only
-    the others are looked up. Overwrites model.logs."""
+    """row[j] += |v - value| - |v|, where v is what vector j has of the feature: |value| if it has none. Overwrites
+    model.logs."""
     n, column, before = padded_count(model), column_of(model, feature), model.logs
     for k in range(column.shape[0]):
         j, stored = column[k].vector, column[k].value

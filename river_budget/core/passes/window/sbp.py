@@ -101,7 +101,8 @@ def learn(call):
 
 @compiled
 def observe_window(model, state, stream, t):
-    """As rounds.observe; but a model of zeros needs no kernel row, unless it is to be kept."""
+    """(x, y, w, norm) of example t; calibrates on its score. As core/rounds/observe.py, but a model with w = 0 and no Gram
+    matrix to fill skips the kernel row."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
     if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:
@@ -118,7 +119,7 @@ def observe_window(model, state, stream, t):
 
 @compiled
 def slot_for_newcomer(model, state):
-    """The first free slot, or the one to be given up, or -1 if the newcomer itself is left out."""
+    """A free slot, or the slot to overwrite, or -1 if the reservoir leaves out the newcomer."""
     head = model.head
     if head.count < head.budget:
         return head.count
@@ -130,16 +131,16 @@ def slot_for_newcomer(model, state):
 
 @compiled
 def insert_in_window(model, state, slot, x, norm, label, pull):
-    """Put an example, whose kernel row is at hand, in a slot."""
+    """Store an example in a slot, which may be in use. model.row is its kernel row."""
     head, per_vector, row = model.head, model.per_vector, model.row
     if slot < head.count:
         remove_from_window(model, state, slot)
         if not head.factored and state.norm2 > 0.0:
-            kernel_row(model, x, norm)  # that of the other took its place
+            kernel_row(model, x, norm)  # the removal has overwritten model.row
     else:
         head.count += 1
     replace_vector(model, slot, x, norm)
-    row[slot], response = 0.0, 0.0  # the row was made before there was such a vector
+    row[slot], response = 0.0, 0.0  # row[slot] belongs to the vector that was there
     if state.norm2 > 0.0:
         for j in range(head.count):
             response += row[j] * model.coefficients[0, j]
@@ -155,7 +156,7 @@ def insert_in_window(model, state, slot, x, norm, label, pull):
 
 @compiled
 def remove_from_window(model, state, slot):
-    """w without the example of a slot."""
+    """Remove the part of an example from w and from all responses."""
     labels, c = model.per_vector[LABELS], model.per_vector[RESPONSES]
     amount = model.coefficients[0, slot]
     if amount != 0.0:
@@ -168,7 +169,7 @@ def remove_from_window(model, state, slot):
 
 @compiled
 def gram_row(model, j):
-    """The kernel of vector j with all others."""
+    """The kernel row of vector j: from the Gram matrix, or computed in model.row."""
     if model.head.factored:
         return model.factor[j]
     row_of_vector(model, j)
@@ -185,7 +186,7 @@ def add_response(model, row, amount, factor):
 
 @compiled
 def can_iterate(model, state):
-    """Whether there are examples to iterate on: with a bias and one class only, any margin can be reached."""
+    """Whether there are examples to iterate on; with a bias, of both classes, or any margin could be reached."""
     n = model.head.count
     return n > 0 and (state.fit_bias == 0 or 0 < state.positives < n)
 
@@ -206,7 +207,7 @@ def first_step(model):
 
 @compiled
 def iterate(model, state, unit):
-    """One iteration: a step towards an example under water, or half a step to one of each class."""
+    """One iteration: a step towards an example below the water level; with a bias, half a step to one of each class."""
     state.done += 1
     step = unit / math.sqrt(state.done)  # line 4
     if state.fit_bias:
@@ -219,7 +220,7 @@ def iterate(model, state, unit):
 
 @compiled
 def step_towards(model, state, i, step, longest):
-    """w += step y_i phi(x_i); if |w|^2 exceeds `longest`, back into the unit ball"""
+    """w += step y_i phi(x_i); if then |w|^2 > longest, w /= |w|. Updates responses and |w|^2."""
     label, c = model.per_vector[LABELS, i], model.per_vector[RESPONSES]
     amount, factor = step * model.per_vector[PULLS, i], 1.0
     k_ii = self_kernel(model, model.norms[i])
@@ -277,7 +278,7 @@ def predict_with_mean(model, state):
     for j in range(n):
         before += abs(model.coefficients[0, j])
         after += abs(scale * per_vector[KEPT, j] / state.iterations)
-    if before > 0.0 and after > 0.0:  # the mean has another scale, its scores are worth as much
+    if before > 0.0 and after > 0.0:  # the mean has another scale, and the calibration follows
         model.head.slope = min(model.head.slope * (before / after), STEEPEST)
     for j in range(n):
         mean = per_vector[KEPT, j] / state.iterations
@@ -344,7 +345,7 @@ def decide(call):
 
 @compiled(called_from_python=True)
 def shrink_to_window(call):
-    """Take out the oldest until a window that has been made smaller is kept."""
+    """Remove the oldest until the model keeps its window, which has been made smaller."""
     model = model_of(call)
     state, head = state_at(model.state), model.head
     if state.refined:

@@ -18,6 +18,7 @@ TOLERANCE = 1e-12  # responses that are equal on paper differ in their last digi
 
 @compiled
 def tolerance(level):
+    """By how much responses may differ from the level and count as equal to it."""
     return TOLERANCE * max(1.0, abs(level))
 
 
@@ -69,8 +70,10 @@ def levels_of(model, c, volume):
 
 @compiled
 def pick_pair(model, state):
-    """A positive and a negative example, each a uniform one of the k lowest that do not stick out: those
-    under water in the order of the slots, then those at the surface."""
+    """A positive and a negative example, each uniform among the k lowest of its class that are not above the water.
+
+    They are counted in the order of the slots: first those below the level, then those at the level.
+    """
     c, n = model.per_vector[RESPONSES], model.head.count
     plus, minus = levels_of(model, c, n * state.slack)
     high_plus, high_minus = plus + tolerance(plus), minus + tolerance(minus)
@@ -100,6 +103,7 @@ def slot_of_lowest_rank(model, sign, level, rank):
 
 @compiled
 def bias_of(model, state):
+    """The bias with which the water levels of both classes are equal."""
     n = model.head.count
     if state.norm2 == 0.0:  # all responses are 0, and the larger class wins
         smaller = min(state.positives, n - state.positives)
