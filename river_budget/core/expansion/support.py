@@ -41,11 +41,17 @@ def append_slot(model, norm):
     model.head.count = j + 1
     model.norms[j] = norm
     make_newest(model, j)
+    clear_coefficients(model, j)
+    return j
+
+
+@compiled
+def clear_coefficients(model, j):
+    """Set the coefficients of vector j and its column of per_vector to 0."""
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, j] = 0.0
     for e in range(model.per_vector.shape[0]):
         model.per_vector[e, j] = 0.0
-    return j
 
 
 @compiled
@@ -122,10 +128,7 @@ def remove_in_order(model, j):
 def drop_last_slot(model, last):
     """Set the coefficients of the last slot to 0, and count one vector less."""
     forget_vector(model, last)
-    for r in range(model.coefficients.shape[0]):
-        model.coefficients[r, last] = 0.0
-    for e in range(model.per_vector.shape[0]):
-        model.per_vector[e, last] = 0.0
+    clear_coefficients(model, last)
     model.head.count = last
 
 
