@@ -53,7 +53,7 @@ class Coordinator:
 
         def start(checkpoint: int) -> Worker:
             arguments = (self.template, self.form, path, checkpoint, self.capacity)
-            return self.backend.wired(Shard, *arguments)
+            return self.backend.worker(Shard, *arguments)
 
         return ShardClient(start, self.number, recovers=path is not None)
 
