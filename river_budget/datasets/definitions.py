@@ -84,6 +84,11 @@ def collection(path: str, rows: int, name: str | None = None) -> File:
     )
 
 
+def matlab_file(folder: str, name: str) -> str:
+    """The address of the authors' matrix of a set, and of their permutations."""
+    return f"{AUTHORS}/{folder}/data/{name}.mat"
+
+
 def uci(path: str, rows: int, name: str, member: str, reader: Reader) -> File:
     """A file in an archive of the UCI repository."""
     return File(name, rows, f"{UCI}/{path}", reader, member)

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from river.datasets.base import REG
 
-from .definitions import AUTHORS, Definition, File, collection, uci
+from .definitions import Definition, File, collection, matlab_file, uci
 from .preparing import everything_to_unit
 from .reading import Csv
 from .stored import StoredDataset
 
 
-def _scaled(name: str, n_features: int, file: File, authors: str | None = None) -> Definition:
-    return Definition(
-        name,
-        REG,
-        n_features=n_features,
-        n_classes=None,
-        files=(file,),
-        prepare=everything_to_unit,
-        authors=authors,
-    )
+def _scaled(name: str, n_features: int, file: File, authors: bool = False) -> Definition:
+    """A set that is brought to [0, 1]. `authors`: the authors of the 2016 paper publish permutations of it."""
+    address = matlab_file("regression", name) if authors else None
+    files, prepare = (file,), everything_to_unit
+    return Definition(name, REG, n_features, None, files, prepare=prepare, authors=address)
 
 
 class Housing(StoredDataset):
@@ -27,15 +22,9 @@ class Housing(StoredDataset):
 
     housing of the LIBSVM collection, scaled to [0, 1] with its target; then exactly the authors' matrix. With
     the authors' permutations.
-
     """
 
-    definition = _scaled(
-        "housing",
-        13,
-        collection("regression/housing", 506),
-        authors=f"{AUTHORS}/regression/data/housing.mat",
-    )
+    definition = _scaled("housing", 13, collection("regression/housing", 506), authors=True)
 
 
 class Mg(StoredDataset):
@@ -43,22 +32,15 @@ class Mg(StoredDataset):
 
     mg of the LIBSVM collection, scaled to [0, 1] with its target. With the authors' permutations, if their
     rows are in the same order. Never fetched in a test.
-
     """
 
-    definition = _scaled(
-        "mg",
-        6,
-        collection("regression/mg", 1_385),
-        authors=f"{AUTHORS}/regression/data/mg.mat",
-    )
+    definition = _scaled("mg", 6, collection("regression/mg", 1_385), authors=True)
 
 
 class Abalone(StoredDataset):
     """The age of shellfish from their size and weight.
 
     abalone of the LIBSVM collection, scaled to [0, 1] with its target.
-
     """
 
     definition = _scaled("abalone", 8, collection("regression/abalone", 4_177))
@@ -68,15 +50,10 @@ class AbaloneScaled(StoredDataset):
     """The age of shellfish, with features between -1 and 1 and the rings as target. No paper here uses it.
 
     abalone_scale of the LIBSVM collection, as published.
-
     """
 
     definition = Definition(
-        "abalone-scaled",
-        REG,
-        n_features=8,
-        n_classes=None,
-        files=(collection("regression/abalone_scale", 4_177),),
+        "abalone-scaled", REG, 8, None, (collection("regression/abalone_scale", 4_177),)
     )
 
 
@@ -86,7 +63,6 @@ class Parkinsons(StoredDataset):
     Of the UCI repository, scaled to [0, 1] with its target. The paper says only that there are 20 features.
     Here they are all columns but the two scores: with motor_UPDRS among them, the target would be easy and the
     paper's losses too high. Never fetched in a test.
-
     """
 
     definition = _scaled(
@@ -106,7 +82,6 @@ class Cpusmall(StoredDataset):
     """The share of time in which a computer runs programs of users.
 
     cpusmall of the LIBSVM collection (Delve), scaled to [0, 1] with its target.
-
     """
 
     definition = _scaled("cpusmall", 12, collection("regression/cpusmall", 8_192))
@@ -116,7 +91,6 @@ class Cadata(StoredDataset):
     """Prices of houses in blocks of California.
 
     cadata of the LIBSVM collection (StatLib), scaled to [0, 1] with its target.
-
     """
 
     definition = _scaled("cadata", 8, collection("regression/cadata", 20_640))
@@ -126,7 +100,6 @@ class Casp(StoredDataset):
     """How far models of proteins are from the truth.
 
     CASP.csv of the UCI repository, scaled to [0, 1] with its target.
-
     """
 
     definition = _scaled(
@@ -147,7 +120,6 @@ class Slice(StoredDataset):
 
     Of the UCI repository, scaled to [0, 1] with its target. The paper's 385 features include the patient's
     number, and so do these. Never fetched in a test.
-
     """
 
     definition = _scaled(
@@ -167,7 +139,6 @@ class Year(StoredDataset):
     """The year of a song from its sound, the training file.
 
     YearPredictionMSD of the LIBSVM collection, scaled to [0, 1] with its target. Never fetched in a test.
-
     """
 
     definition = _scaled("year", 90, collection("regression/YearPredictionMSD.bz2", 463_715))
