@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from river.datasets.base import BINARY_CLF
 
-from .definitions import Definition, File, collection, matlab_file, uci
+from .definitions import Definition, File, listed, matlab_file, uci
 from .reading import Csv, kdd
 from .stored import StoredDataset
 
 KDD99 = "http://kdd.ics.uci.edu/databases/kddcup99"
 
 
-def two_classes(
-    name: str, n_features: int, *files: File, authors: bool = False, **more: Any
-) -> Definition:
-    """A set of two classes. `authors`: the authors of the 2016 paper publish permutations of it."""
-    address = matlab_file("binary", name) if authors else None
-    return Definition(name, BINARY_CLF, n_features, 2, files, authors=address, **more)
+def _kdd(name: str, n_features: int, file: str, rows: int, member: str) -> Definition:
+    """A file of the KDD Cup 1999."""
+    published = File(file, rows, f"{KDD99}/{member}.gz", kdd, member)
+    return Definition(name, BINARY_CLF, n_features, 2, (published,), sparse=True)
 
 
 class German(StoredDataset):
@@ -28,7 +24,7 @@ class German(StoredDataset):
     permutations.
     """
 
-    definition = two_classes("german", 24, collection("binary/german.numer", 1_000), authors=True)
+    definition = listed("german", authors=True)
 
 
 class GermanScaled(StoredDataset):
@@ -37,7 +33,7 @@ class GermanScaled(StoredDataset):
     german.numer_scale of the LIBSVM collection.
     """
 
-    definition = two_classes("german-scaled", 24, collection("binary/german.numer_scale", 1_000))
+    definition = listed("german-scaled")
 
 
 class Spambase(StoredDataset):
@@ -46,11 +42,13 @@ class Spambase(StoredDataset):
     Of the UCI repository, raw. With the authors' permutations, if their rows are in UCI's order.
     """
 
-    definition = two_classes(
+    definition = Definition(
         "spambase",
-        57,
-        uci("94/spambase.zip", 4_601, "spambase", "spambase.data", Csv(target=57)),
-        authors=True,
+        BINARY_CLF,
+        n_features=57,
+        n_classes=2,
+        files=(uci("94/spambase.zip", 4_601, "spambase", "spambase.data", Csv(target=57)),),
+        authors=matlab_file("binary", "spambase"),
     )
 
 
@@ -61,13 +59,7 @@ class W7a(StoredDataset):
     part w7a.t.
     """
 
-    definition = two_classes(
-        "w7a",
-        300,
-        collection("binary/w7a", 24_692),
-        beside=(collection("binary/w7a.t", 25_057),),
-        sparse=True,
-    )
+    definition = listed("w7a", sparse=True)
 
 
 class W8a(StoredDataset):
@@ -76,13 +68,7 @@ class W8a(StoredDataset):
     w8a and w8a.t of the LIBSVM collection (Platt), as published. Never fetched in a test.
     """
 
-    definition = two_classes(
-        "w8a",
-        300,
-        collection("binary/w8a", 49_749),
-        collection("binary/w8a.t", 14_951),
-        sparse=True,
-    )
+    definition = listed("w8a", sparse=True)
 
 
 class A9a(StoredDataset):
@@ -92,13 +78,7 @@ class A9a(StoredDataset):
     of the other papers is in the parts a9a and a9a.t.
     """
 
-    definition = two_classes(
-        "a9a",
-        123,
-        collection("binary/a9a", 32_561),
-        collection("binary/a9a.t", 16_281),
-        sparse=True,
-    )
+    definition = listed("a9a", sparse=True)
 
 
 class Ijcnn1(StoredDataset):
@@ -108,12 +88,7 @@ class Ijcnn1(StoredDataset):
     then ijcnn1.val; the published ijcnn1.bz2 may order these rows differently.
     """
 
-    definition = two_classes(
-        "ijcnn1",
-        22,
-        collection("binary/ijcnn1.bz2", 49_990),
-        collection("binary/ijcnn1.t.bz2", 91_701),
-    )
+    definition = listed("ijcnn1")
 
 
 class CodRNA(StoredDataset):
@@ -123,12 +98,7 @@ class CodRNA(StoredDataset):
     cod-rna.
     """
 
-    definition = two_classes(
-        "codrna",
-        8,
-        collection("binary/cod-rna.t", 271_617),
-        beside=(collection("binary/cod-rna", 59_535),),
-    )
+    definition = listed("codrna")
 
 
 class KDDCup08(StoredDataset):
@@ -138,7 +108,7 @@ class KDDCup08(StoredDataset):
     features) named kddcup08. Never fetched in a test.
     """
 
-    definition = two_classes("kddcup08", 117, File("kddcup08", 102_294, None))
+    definition = Definition("kddcup08", BINARY_CLF, 117, 2, (File("kddcup08", 102_294, None),))
 
 
 class KDDCup99(StoredDataset):
@@ -149,12 +119,7 @@ class KDDCup99(StoredDataset):
     As an array it takes 4.8 GB. Never fetched in a test.
     """
 
-    definition = two_classes(
-        "kddcup99",
-        122,
-        File("kddcup99", 4_898_431, f"{KDD99}/kddcup.data.gz", reader=kdd, member="kddcup.data"),
-        sparse=True,
-    )
+    definition = _kdd("kddcup99", 122, "kddcup99", 4_898_431, "kddcup.data")
 
 
 class KDDCup99TenPercent(StoredDataset):
@@ -163,18 +128,7 @@ class KDDCup99TenPercent(StoredDataset):
     Encoded as `KDDCup99`, which has more services and so more features.
     """
 
-    definition = two_classes(
-        "kddcup99-10pct",
-        118,
-        File(
-            "kddcup99_10pct",
-            494_021,
-            f"{KDD99}/kddcup.data_10_percent.gz",
-            reader=kdd,
-            member="kddcup.data_10_percent",
-        ),
-        sparse=True,
-    )
+    definition = _kdd("kddcup99-10pct", 118, "kddcup99_10pct", 494_021, "kddcup.data_10_percent")
 
 
 class Mushrooms(StoredDataset):
@@ -183,7 +137,7 @@ class Mushrooms(StoredDataset):
     Of the LIBSVM collection, as published: one column per value of each property.
     """
 
-    definition = two_classes("mushrooms", 112, collection("binary/mushrooms", 8_124), sparse=True)
+    definition = listed("mushrooms", sparse=True)
 
 
 class PhishingWebsites(StoredDataset):
@@ -193,7 +147,7 @@ class PhishingWebsites(StoredDataset):
     fetched in a test.
     """
 
-    definition = two_classes("phishing", 68, collection("binary/phishing", 11_055))
+    definition = listed("phishing")
 
 
 class SkinNonSkin(StoredDataset):
@@ -202,7 +156,7 @@ class SkinNonSkin(StoredDataset):
     skin_nonskin of the LIBSVM collection, raw. Never fetched in a test.
     """
 
-    definition = two_classes("skin", 3, collection("binary/skin_nonskin", 245_057))
+    definition = listed("skin")
 
 
 class Electricity(StoredDataset):
@@ -212,15 +166,19 @@ class Electricity(StoredDataset):
     `orders` gives the order of the file only.
     """
 
-    definition = two_classes(
+    definition = Definition(
         "elec2",
-        8,
-        File(
-            "elec2",
-            45_312,
-            "https://maxhalford.github.io/files/datasets/electricity.zip",
-            Csv(target=8, header=True, words=((b"UP", b"1"), (b"DOWN", b"-1"))),
-            "electricity.csv",
+        BINARY_CLF,
+        n_features=8,
+        n_classes=2,
+        files=(
+            File(
+                "elec2",
+                45_312,
+                "https://maxhalford.github.io/files/datasets/electricity.zip",
+                Csv(target=8, header=True, words=((b"UP", b"1"), (b"DOWN", b"-1"))),
+                "electricity.csv",
+            ),
         ),
         time_order=True,
     )

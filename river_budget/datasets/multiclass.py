@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from river.datasets.base import MULTI_CLF
 
-from .definitions import Definition, File, collection, matlab_file
+from .definitions import Definition, collection, listed
 from .preparing import columns_around_zero, letters, pixels
 from .stored import StoredDataset
-
-
-def several_classes(
-    name: str, n_features: int, n_classes: int, *files: File, authors: bool = False, **more: Any
-) -> Definition:
-    """A set of so many classes. `authors`: the authors of the 2016 paper publish permutations of it."""
-    address = matlab_file("multiclass", name) if authors else None
-    return Definition(name, MULTI_CLF, n_features, n_classes, files, authors=address, **more)
 
 
 class Dna(StoredDataset):
@@ -26,15 +16,7 @@ class Dna(StoredDataset):
     authors' permutations. The test file is the part dna.scale.t, never fetched.
     """
 
-    definition = several_classes(
-        "dna",
-        180,
-        3,
-        collection("multiclass/dna.scale", 2_000),
-        beside=(collection("multiclass/dna.scale.t", 1_186),),
-        authors=True,
-        sparse=True,
-    )
+    definition = listed("dna", authors=True, sparse=True)
 
 
 class Satimage(StoredDataset):
@@ -45,14 +27,7 @@ class Satimage(StoredDataset):
     satimage.scale.t.
     """
 
-    definition = several_classes(
-        "satimage",
-        36,
-        6,
-        collection("multiclass/satimage.scale", 4_435),
-        beside=(collection("multiclass/satimage.scale.t", 2_000),),
-        authors=True,
-    )
+    definition = listed("satimage", authors=True)
 
 
 class Usps(StoredDataset):
@@ -62,13 +37,7 @@ class Usps(StoredDataset):
     fetched.
     """
 
-    definition = several_classes(
-        "usps",
-        256,
-        10,
-        collection("multiclass/usps.bz2", 7_291),
-        beside=(collection("multiclass/usps.t.bz2", 2_007),),
-    )
+    definition = listed("usps")
 
 
 class Mnist(StoredDataset):
@@ -78,15 +47,7 @@ class Mnist(StoredDataset):
     test.
     """
 
-    definition = several_classes(
-        "mnist",
-        780,
-        10,
-        collection("multiclass/mnist.bz2", 60_000),
-        beside=(collection("multiclass/mnist.t.bz2", 10_000),),
-        prepare=pixels,
-        sparse=True,
-    )
+    definition = listed("mnist", prepare=pixels, sparse=True)
 
 
 class MnistTest(StoredDataset):
@@ -95,14 +56,7 @@ class MnistTest(StoredDataset):
     mnist.t of the LIBSVM collection, divided by 255.
     """
 
-    definition = several_classes(
-        "mnist-test",
-        780,
-        10,
-        collection("multiclass/mnist.t.bz2", 10_000),
-        prepare=pixels,
-        sparse=True,
-    )
+    definition = listed("mnist-test", prepare=pixels, sparse=True)
 
 
 class Letter(StoredDataset):
@@ -112,13 +66,7 @@ class Letter(StoredDataset):
     part letter.scale.t, never fetched.
     """
 
-    definition = several_classes(
-        "letter",
-        16,
-        26,
-        collection("multiclass/letter.scale", 15_000),
-        beside=(collection("multiclass/letter.scale.t", 5_000),),
-    )
+    definition = listed("letter")
 
 
 class LetterRaw(StoredDataset):
@@ -127,9 +75,7 @@ class LetterRaw(StoredDataset):
     letter.scale of the LIBSVM collection, scaled back. No paper here uses it.
     """
 
-    definition = several_classes(
-        "letter-raw", 16, 26, collection("multiclass/letter.scale", 15_000), prepare=letters
-    )
+    definition = listed("letter-raw", prepare=letters)
 
 
 class Shuttle(StoredDataset):
@@ -139,11 +85,12 @@ class Shuttle(StoredDataset):
     published one, shuttle.scale of the LIBSVM collection, is scaled already and rounded.
     """
 
-    definition = several_classes(
+    definition = Definition(
         "shuttle",
-        9,
-        7,
-        collection("multiclass/shuttle.scale", 43_500, name="shuttle"),
+        MULTI_CLF,
+        n_features=9,
+        n_classes=7,
+        files=(collection("multiclass/shuttle.scale", 43_500, name="shuttle"),),
         prepare=columns_around_zero,
     )
 
@@ -155,13 +102,7 @@ class Acoustic(StoredDataset):
     file acoustic_scale.t.
     """
 
-    definition = several_classes(
-        "acoustic",
-        50,
-        3,
-        collection("multiclass/vehicle/acoustic_scale.bz2", 78_823),
-        beside=(collection("multiclass/vehicle/acoustic_scale.t.bz2", 19_705),),
-    )
+    definition = listed("acoustic")
 
 
 class Covtype(StoredDataset):
@@ -170,9 +111,7 @@ class Covtype(StoredDataset):
     covtype.scale01 of the LIBSVM collection, as published, between 0 and 1. Never fetched in a test.
     """
 
-    definition = several_classes(
-        "covtype", 54, 7, collection("multiclass/covtype.scale01.bz2", 581_012), sparse=True
-    )
+    definition = listed("covtype", sparse=True)
 
 
 class Poker(StoredDataset):
@@ -181,7 +120,7 @@ class Poker(StoredDataset):
     poker of the LIBSVM collection, raw: suits 1 to 4, ranks 1 to 13.
     """
 
-    definition = several_classes("poker", 10, 10, collection("multiclass/poker.bz2", 25_010))
+    definition = listed("poker")
 
 
 class PokerTest(StoredDataset):
@@ -190,6 +129,4 @@ class PokerTest(StoredDataset):
     poker.t of the LIBSVM collection, raw. Never fetched in a test.
     """
 
-    definition = several_classes(
-        "poker-test", 10, 10, collection("multiclass/poker.t.bz2", 1_000_000)
-    )
+    definition = listed("poker-test")

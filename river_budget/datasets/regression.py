@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from river.datasets.base import REG
 
-from .definitions import Definition, File, collection, matlab_file, uci
+from .definitions import Definition, listed, uci
 from .preparing import everything_to_unit
-from .reading import Csv
+from .reading import Csv, Reader
 from .stored import StoredDataset
 
 
-def _scaled(name: str, n_features: int, file: File, authors: bool = False) -> Definition:
-    """A set that is brought to [0, 1]. `authors`: the authors of the 2016 paper publish permutations of it."""
-    address = matlab_file("regression", name) if authors else None
-    files, prepare = (file,), everything_to_unit
-    return Definition(name, REG, n_features, None, files, prepare=prepare, authors=address)
+def _uci(
+    name: str, n_features: int, path: str, rows: int, member: str, reader: Reader
+) -> Definition:
+    """A set of the UCI repository."""
+    files, prepare = (uci(path, rows, name, member, reader),), everything_to_unit
+    return Definition(name, REG, n_features, None, files, prepare=prepare)
 
 
 class Housing(StoredDataset):
@@ -24,7 +25,7 @@ class Housing(StoredDataset):
     the authors' permutations.
     """
 
-    definition = _scaled("housing", 13, collection("regression/housing", 506), authors=True)
+    definition = listed("housing", everything_to_unit, authors=True)
 
 
 class Mg(StoredDataset):
@@ -34,7 +35,7 @@ class Mg(StoredDataset):
     rows are in the same order. Never fetched in a test.
     """
 
-    definition = _scaled("mg", 6, collection("regression/mg", 1_385), authors=True)
+    definition = listed("mg", everything_to_unit, authors=True)
 
 
 class Abalone(StoredDataset):
@@ -43,7 +44,7 @@ class Abalone(StoredDataset):
     abalone of the LIBSVM collection, scaled to [0, 1] with its target.
     """
 
-    definition = _scaled("abalone", 8, collection("regression/abalone", 4_177))
+    definition = listed("abalone", everything_to_unit)
 
 
 class AbaloneScaled(StoredDataset):
@@ -52,9 +53,7 @@ class AbaloneScaled(StoredDataset):
     abalone_scale of the LIBSVM collection, as published.
     """
 
-    definition = Definition(
-        "abalone-scaled", REG, 8, None, (collection("regression/abalone_scale", 4_177),)
-    )
+    definition = listed("abalone-scaled")
 
 
 class Parkinsons(StoredDataset):
@@ -65,16 +64,13 @@ class Parkinsons(StoredDataset):
     paper's losses too high. Never fetched in a test.
     """
 
-    definition = _scaled(
+    definition = _uci(
         "parkinsons",
         20,
-        uci(
-            "189/parkinsons+telemonitoring.zip",
-            5_875,
-            "parkinsons",
-            "parkinsons_updrs.data",
-            Csv(target=5, drop=(4,), header=True),
-        ),
+        "189/parkinsons+telemonitoring.zip",
+        5_875,
+        "parkinsons_updrs.data",
+        Csv(target=5, drop=(4,), header=True),
     )
 
 
@@ -84,7 +80,7 @@ class Cpusmall(StoredDataset):
     cpusmall of the LIBSVM collection (Delve), scaled to [0, 1] with its target.
     """
 
-    definition = _scaled("cpusmall", 12, collection("regression/cpusmall", 8_192))
+    definition = listed("cpusmall", everything_to_unit)
 
 
 class Cadata(StoredDataset):
@@ -93,7 +89,7 @@ class Cadata(StoredDataset):
     cadata of the LIBSVM collection (StatLib), scaled to [0, 1] with its target.
     """
 
-    definition = _scaled("cadata", 8, collection("regression/cadata", 20_640))
+    definition = listed("cadata", everything_to_unit)
 
 
 class Casp(StoredDataset):
@@ -102,16 +98,13 @@ class Casp(StoredDataset):
     CASP.csv of the UCI repository, scaled to [0, 1] with its target.
     """
 
-    definition = _scaled(
+    definition = _uci(
         "casp",
         9,
-        uci(
-            "265/physicochemical+properties+of+protein+tertiary+structure.zip",
-            45_730,
-            "casp",
-            "CASP.csv",
-            Csv(target=0, header=True),
-        ),
+        "265/physicochemical+properties+of+protein+tertiary+structure.zip",
+        45_730,
+        "CASP.csv",
+        Csv(target=0, header=True),
     )
 
 
@@ -122,16 +115,13 @@ class Slice(StoredDataset):
     number, and so do these. Never fetched in a test.
     """
 
-    definition = _scaled(
+    definition = _uci(
         "slice",
         385,
-        uci(
-            "206/relative+location+of+ct+slices+on+axial+axis.zip",
-            53_500,
-            "slice",
-            "slice_localization_data.csv",
-            Csv(target=385, header=True),
-        ),
+        "206/relative+location+of+ct+slices+on+axial+axis.zip",
+        53_500,
+        "slice_localization_data.csv",
+        Csv(target=385, header=True),
     )
 
 
@@ -141,4 +131,4 @@ class Year(StoredDataset):
     YearPredictionMSD of the LIBSVM collection, scaled to [0, 1] with its target. Never fetched in a test.
     """
 
-    definition = _scaled("year", 90, collection("regression/YearPredictionMSD.bz2", 463_715))
+    definition = listed("year", everything_to_unit)
