@@ -118,7 +118,7 @@ def test_a_loss_while_messages_are_sent_again_is_a_loss_too():
     client.drain()
     ledger.fatal = ["c", "a", "b"]
     assert client.answer(client.send("c", changes=True)) == []
-    told = [[method for method, in worker.told] for worker in ledger.workers[2:]]
+    told = [[method for (method,) in worker.told] for worker in ledger.workers[2:]]
     assert told == [["a"], ["a", "b", "c"]]
 
 
