@@ -9,11 +9,15 @@ import numpy as np
 
 from .panels import Curve, Floats, Panel
 
-LONG_CURVE = 25  # points of a curve over examples; a shorter line is a sweep, where each point counts
+LONG_CURVE = (
+    25  # points of a curve over examples; a shorter line is a sweep, where each point counts
+)
 BEGINNING = 0.1  # share of the x axis in which a long curve settles ...
 EXTRA_HEIGHT = 0.5  # ... and how much it may add to the height of the rest, above and below
 MARGIN = 0.04  # of the range of the values
-FEW_DECADES = 100.0  # end of a log axis over its beginning, below which 2 and 5 are labelled beside 1
+FEW_DECADES = (
+    100.0  # end of a log axis over its beginning, below which 2 and 5 are labelled beside 1
+)
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -74,7 +78,8 @@ def _late_values(curve: Curve, log_x: bool) -> Floats:
         place = np.log10(curve.x) if log_x else curve.x
         chosen &= place >= np.nanmin(place) + BEGINNING * np.ptp(place[chosen])
     values = np.concatenate([curve.y[chosen], curve.low[chosen], curve.high[chosen]])
-    return values[np.isfinite(values)]
+    finite: Floats = values[np.isfinite(values)]
+    return finite
 
 
 def _set_ticks(axis: Any, log: bool, text_of: Any) -> None:

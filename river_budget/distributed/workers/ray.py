@@ -12,14 +12,16 @@ from ..._version import __version__
 from . import cluster
 from .interface import Backend, Host, Returned, Ticket, WorkerLost, stopped
 
-YOUNG = 50_000  # objects before Python looks for garbage: streams of dicts arrive twice as fast
+GARBAGE_THRESHOLD = (
+    50_000  # objects before Python collects garbage: dicts then arrive twice as fast
+)
 
 
 class RayHost(Host):
     """Holds the object of a worker in a process of its own. Errors carry the traceback of that process."""
 
     def __init__(self, version: str, kind: Any, *arguments: Any):
-        gc.set_threshold(YOUNG)
+        gc.set_threshold(GARBAGE_THRESHOLD)
         if version == __version__:
             super().__init__(kind, *arguments)
             return
