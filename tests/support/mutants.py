@@ -1121,28 +1121,13 @@ PROMISES = [
         "same_shard",
     ),
     Mutant(
-        "distributed/workers/channel.py",
-        "        with self._unbroken():\n            answer = self.peer.recv_bytes()\n",
-        "        answer = self.peer.recv_bytes()\n",
-        "channel",
-        "gone or interruption",
-    ),
-    Mutant(
         "distributed/sweeps/sweep.py",
         "pick = max if self._metric.bigger_is_better else min",
         "pick = max",
         "sweep",
         "best",
     ),
-    # a worker's socket is for this user
-    Mutant(
-        "distributed/workers/channel.py",
-        'with tempfile.TemporaryDirectory(prefix="rb-", dir=place) as folder:\n        yield os.path.join(folder, "channel")',
-        'folder = tempfile.mkdtemp(prefix="rb-")\n    os.chmod(folder, 0o777)\n    yield os.path.join(folder, "channel")',
-        "channel",
-        "another_user",
-    ),
-    # ... and in the folder that is removed when this process is killed
+    # the folder of a cluster is removed when this process is killed
     Mutant(
         "distributed/workers/cluster.py",
         "    _Cluster.remover = _remover(_Cluster.folder)\n",
@@ -1152,16 +1137,9 @@ PROMISES = [
     ),
     Mutant(
         "distributed/workers/ray.py",
-        "channel.address(cluster.folder())",
-        "channel.address(None)",
-        "backends",
-        "folder_of_the_cluster",
-    ),
-    Mutant(
-        "distributed/workers/ray.py",
         "        if version == __version__:",
         "        if True:",
-        "channel",
+        "backends",
         "another_version",
     ),
     Mutant(
