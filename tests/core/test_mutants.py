@@ -1,8 +1,11 @@
-"""The small mistakes of tests/support/mutants.py still apply to the package. (Whether tests notice them takes hours.)"""
+"""The small mistakes of tests/support/mutants.txt still apply to the package. (Whether tests notice them takes hours.)"""
 
 from __future__ import annotations
 
-from mutants import MUTANTS, applies, describe, files_of
+import ast
+
+from folders import ROOT
+from mutants import MUTANTS, applies, changed, describe, files_of
 
 
 def test_every_mutant_applies():
@@ -12,6 +15,12 @@ def test_every_mutant_applies():
 
 def test_every_mutant_changes_something():
     assert [describe(mutant) for mutant in MUTANTS if mutant.old == mutant.new] == []
+
+
+def test_every_mutant_is_python():
+    """Whatever test is run notices a file that is none."""
+    for mutant in MUTANTS:
+        ast.parse(changed((ROOT / "river_budget" / mutant.file).read_text(), mutant))
 
 
 def test_every_mutant_names_tests_that_there_are():
