@@ -244,14 +244,6 @@ def test_the_command_loads_no_room_before_a_verb_runs():
     assert {name.partition(".")[0] for name in found} == {"common"}
 
 
-def test_folders_of_the_experiments_are_small():
-    folders = [path for path in (PACKAGE / "experiments").rglob("*") if path.is_dir()]
-    assert max(len(list(folder.glob("*.py"))) for folder in folders) <= 12
-    assert all(
-        len(path.read_text().splitlines()) <= 400 for f in folders for path in f.glob("*.py")
-    )
-
-
 def test_core_imports_numpy_numba_and_itself():
     others = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
     offenders = [

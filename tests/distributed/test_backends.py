@@ -16,6 +16,7 @@ import time
 
 import conftest
 import pytest
+from processes import output_of
 
 from river_budget.distributed import WorkerLost
 from river_budget.distributed.workers import backends, channel, cluster
@@ -270,8 +271,7 @@ def test_ray_may_have_been_imported_before(ray):
         "with rb.distributed.backends.open('ray', 1) as backend:\n"
         "    print(backend.worker(int, 6).submit('__int__').result())"
     )
-    command = [sys.executable, "-c", "import river_budget.distributed.workers.backends\n" + code]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "6\n"
+    assert output_of("-c", "import river_budget.distributed.workers.backends\n" + code) == "6\n"
 
 
 def test_where_ray_gives_up_its_tests_are_skipped_and_our_own_errors_are_not(monkeypatch):
@@ -298,8 +298,4 @@ def test_where_ray_gives_up_its_tests_are_skipped_and_our_own_errors_are_not(mon
 
 def test_the_package_is_at_hand_under_its_name():
     code = "import river_budget as rb; print(rb.distributed.KeyedModels.__name__)"
-    command = [sys.executable, "-c", code]
-    assert (
-        subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        == "KeyedModels\n"
-    )
+    assert output_of("-c", code) == "KeyedModels\n"

@@ -20,7 +20,7 @@ import time
 import numpy as np
 import pytest
 from folders import PYTHONPATH
-from optional import pandas as pd
+from keyed import MODEL, chunk_of
 from saved_models import file_of
 
 import river_budget as rb
@@ -104,14 +104,7 @@ def test_a_saver_that_is_killed_leaves_the_old_file_or_the_new(tmp_path):
 
 # Who drives models per key
 
-MODEL = rb.BSGDClassifier(5, RBF(0.5), seed=1)
 CHUNK = 50
-
-
-def chunk(number):
-    rng = np.random.default_rng(number)
-    X = pd.DataFrame(rng.normal(size=(CHUNK, 3)), columns=list("abc"))
-    return X.assign(key=rng.integers(60, size=CHUNK)), X["a"] > 0.0
 
 
 def keyed(folder, **options):
@@ -123,7 +116,7 @@ def learn_chunks(folder, backend="serial"):
     with keyed(folder, backend=backend) as models:
         print("begun", flush=True)
         for number in range(models.rows_done // CHUNK, 10**9):
-            models.learn_many(*chunk(number))
+            models.learn_many(*chunk_of(number, CHUNK))
 
 
 def content_at(folder, rows, **options):
@@ -132,7 +125,7 @@ def content_at(folder, rows, **options):
     with keyed(folder, **options) as models:
         assert models.rows_done <= rows
         for number in range(models.rows_done // CHUNK, rows // CHUNK):
-            models.learn_many(*chunk(number))
+            models.learn_many(*chunk_of(number, CHUNK))
         models.save(file)
     return file.read_bytes()
 
@@ -182,7 +175,7 @@ def test_a_shard_that_is_killed_loses_nothing(tmp_path):
         for number in range(3 * KILLS):
             if number % 3 == 0:
                 processes = shards_of(models)
-            models.learn_many(*chunk(number))
+            models.learn_many(*chunk_of(number, CHUNK))
             if number % 3 == 1:  # with messages on their way, or while a checkpoint is written
                 time.sleep(rng.uniform(0.0, 0.01))
                 os.kill(rng.choice(processes), signal.SIGKILL)

@@ -12,8 +12,6 @@ import pathlib
 import pickle
 import random
 import signal
-import subprocess
-import sys
 import tempfile
 
 import numpy as np
@@ -45,6 +43,7 @@ from models import (
     stream_for,
 )
 from optional import pandas as pd
+from processes import output_of
 from river import compose, linear_model, preprocessing
 from saved_models import (
     ALL,
@@ -139,21 +138,9 @@ def test_another_process_goes_on_where_this_one_stopped(tmp_path):
         before = answers(model, stream[:100])
         teach(model, stream)
         expected[entry.id] = repr([before, answers(model, stream[:100])])
-    found = in_another_process(CHILD, str(tmp_path), str(RESUMED))
+    found = json.loads(output_of("-c", CHILD, tmp_path, RESUMED, PYTHONPATH=PYTHONPATH))
     assert found.keys() == expected.keys()
     assert [name for name in found if found[name] != expected[name]] == []
-
-
-def in_another_process(program, *arguments):
-    folders = os.pathsep.join([PYTHONPATH, os.environ.get("PYTHONPATH", "")])
-    environment = os.environ | {"PYTHONPATH": folders}
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        env=environment,
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    return json.loads(done.stdout)
 
 
 SCALERS = [

@@ -14,10 +14,10 @@ import collections
 import contextlib
 import copy
 import faulthandler
+import functools
 import math
 import pickle
 import random
-import threading
 import time
 import traceback
 import warnings
@@ -27,6 +27,7 @@ from guarded import check_padding, guarded
 from inside import check_nodes
 from models import list_of, may_be_unlimited, two_classes_only
 from odd_examples import COLLIDING, GROUP, TroubledOperations, ask
+from processes import in_threads
 from river import base, preprocessing
 from saved_models import ALL, file_of, is_supervised
 
@@ -529,14 +530,8 @@ class Fuzzer:
 
         works = (["learn_one", "learn_many"], ["learn_one", "learn_many"],
                  ["predict_one", "predict_many"])  # fmt: skip
-        threads = [
-            threading.Thread(target=work, args=(operations, self.rng.randrange(2**32)))
-            for operations in works
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        seeds = [self.rng.randrange(2**32) for _ in works]
+        in_threads(*map(functools.partial, [work] * len(works), works, seeds))
         if errors:
             raise errors[0]
 

@@ -31,6 +31,13 @@ def rows(n=N, seed=0):
     return X, labels
 
 
+def chunk_of(number, n):
+    """So many rows of a stream, the same for the same number: (frame with keys, targets)."""
+    rng = np.random.default_rng(number)
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    return X.assign(key=rng.integers(60, size=n)), X["a"] > 0.0
+
+
 def with_keys(stream, seed=0):
     """A stream whose examples have keys: (dicts, targets)."""
     rng = random.Random(seed)

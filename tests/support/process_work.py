@@ -21,6 +21,7 @@ import time
 import numpy as np
 from guarded import guarded
 from odd_examples import ALLOWED, Act, Name, Text, Trouble, Whole
+from processes import in_threads
 
 import river_budget as rb
 from river_budget.kernels import RBF, Laplacian
@@ -184,14 +185,6 @@ def first_use(path, n_threads):
     assert len(found) == 300 * n
     for i in range(300):
         model.predict_one({"a": i % 7, "b": 1.0, "c": 1.0})
-
-
-def in_threads(*works):
-    threads = [threading.Thread(target=work) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 # Looking at a model while another thread teaches it

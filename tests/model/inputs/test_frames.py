@@ -114,19 +114,6 @@ def progressive(model, stream):
 @pytest.mark.parametrize("model", MODELS)
 @settings(max_examples=6)
 @given(cuts=st.sets(st.integers(0, N), max_size=6))
-def test_learn_many_is_a_loop_of_learn_one_however_the_stream_is_cut(model, cuts):
-    model = model.clone()
-    one, X, y = copy.deepcopy(model), rows(), targets_for(model)
-    stream = list(zip(examples(X), y, strict=True))
-    learn(one, stream)
-    for a, b in zip([0, *sorted(cuts)], [*sorted(cuts), N], strict=True):
-        model.learn_many(pd.DataFrame(X[a:b], columns=NAMES), y[a:b])
-    assert same(model, one, stream)
-
-
-@pytest.mark.parametrize("model", MODELS)
-@settings(max_examples=6)
-@given(cuts=st.sets(st.integers(0, N), max_size=6))
 def test_predict_then_learn_many_is_progressive_validation(model, cuts):
     model = model.clone()
     one, many = copy.deepcopy(model), copy.deepcopy(model)
@@ -154,7 +141,7 @@ def test_every_kind_of_frame_is_a_loop_of_learn_one(model, backend):
     assert same(one, many, stream)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_an_array_is_a_loop_of_learn_one_over_numbered_features(model):
     model = model.clone()
     one, X, y = copy.deepcopy(model), rows(), targets_for(model)

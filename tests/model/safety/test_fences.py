@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from fence_probe import NOTICED, UNSEEN
 from folders import PYTHONPATH, SUPPORT
 from guarded import Overrun, guarded
+from processes import output_of
 
 import river_budget as rb
 from river_budget.core.block import blocks
@@ -33,17 +31,9 @@ MEMORY = (
 @pytest.fixture(scope="module", params=["behind", "before"])
 def probed(request):
     """Where the pages are, and what became of each process: by memory, side, and what was done."""
-    done = subprocess.run(
-        [sys.executable, str(SUPPORT / "fence_probe.py"), request.param],
-        env=os.environ | {"PYTHONPATH": PYTHONPATH},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return request.param, {
-        tuple(found[:1] + found[2:4]): found[4] for found in json.loads(done.stdout)
-    }
+    printed = output_of(SUPPORT / "fence_probe.py", request.param, PYTHONPATH=PYTHONPATH)
+    found = json.loads(printed)
+    return request.param, {(name, side, how): code for name, _, side, how, code in found}
 
 
 def beside_the_page(where):
