@@ -8,8 +8,8 @@ Each worker has a copy of the package and of the tests in a folder of its own, w
 mutant it changes one file, runs the test files that are named, stops at the first failure and puts the file back.
 A mutant of core is compiled anew. A crash or a test that hangs counts as noticed.
 
-An entry of mutants.txt names a file of river_budget and the tests that notice the change (narrowed at first to those
-that pytest's -k chooses); lines with - occur there once, and those with + take their place.
+An entry of mutants.txt names a file, the tests that notice the change (at first those that pytest's -k chooses), and
+the change as changes.py reads it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import tempfile
 import time
 from typing import NamedTuple
 
+from changes import Change, applies, changed, changes_of, entries
 from folders import ROOT, SUPPORT, TESTS
 
 COPIED = ("river_budget", "tests", "examples", "README.md", "CHANGELOG.md", "pyproject.toml")
@@ -33,45 +34,23 @@ PATIENCE = 900  # seconds for the named files, and three times as many for the r
 
 
 class Mutant(NamedTuple):
-    """One change: in `file` of river_budget, `old`, which occurs once, becomes `new`."""
+    """An entry of mutants.txt: the files with tests that are run, narrowed at first by `only` (pytest's -k)."""
 
-    file: str
-    old: str
-    new: str
+    change: Change
     tests: str
     only: str
 
 
 def read(text):
     """The mutants of a text such as mutants.txt."""
-    found = []
-    for line in text.splitlines():
-        if line[:1] in ("-", "+"):
-            old_or_new = found[-1][1 if line[0] == "-" else 2]
-            old_or_new.append(line[2:])
-        elif line and line[0] not in "#=":
-            file, _, tests = line.partition(": ")
-            tests, _, only = tests.partition(" -k ")
-            found.append((file, [], [], tests, only))
-    return [
-        Mutant(file, "\n".join(old), "\n".join(new), tests, only)
-        for file, old, new, tests, only in found
-    ]
+    for first, *lines in entries(text):
+        file, _, tests = first.partition(": ")
+        tests, _, only = tests.partition(" -k ")
+        (change,) = changes_of([file, *lines])
+        yield Mutant(change, tests, only)
 
 
-MUTANTS = read((SUPPORT / "mutants.txt").read_text())
-
-
-def changed(text, mutant):
-    """The text of the file with the mutant in it, or None if it no longer applies."""
-    if text.count(mutant.old) != 1:
-        return None
-    return text.replace(mutant.old, mutant.new)
-
-
-def applies(mutant):
-    file = ROOT / "river_budget" / mutant.file
-    return file.exists() and changed(file.read_text(), mutant) is not None
+MUTANTS = list(read((SUPPORT / "mutants.txt").read_text()))
 
 
 def files_of(mutant):
@@ -124,9 +103,9 @@ class Worker:
 
     def judge(self, mutant, rest):
         """(killed, by what) of one mutant."""
-        file = self.copy / "river_budget" / mutant.file
+        file = self.copy / "river_budget" / mutant.change.file
         before = file.read_text()
-        file.write_text(changed(before, mutant))
+        file.write_text(changed(mutant.change))
         first = files_of(mutant)
         try:
             killed, by = self.pytest(
@@ -156,7 +135,7 @@ def main(arguments=None):
     numbers = range(len(MUTANTS)) if options.only is None else options.only
     chosen = []
     for number in numbers:
-        if applies(MUTANTS[number]):
+        if applies(MUTANTS[number].change):
             chosen.append(number)
         else:
             print(f"{number:3} DOES NOT APPLY ANY MORE: {describe(MUTANTS[number])}", flush=True)
@@ -174,8 +153,8 @@ def main(arguments=None):
 
 
 def describe(mutant):
-    old, new = (" ".join(text.split()) or "(nothing)" for text in (mutant.old, mutant.new))
-    return f"{mutant.file}: {old}  ->  {new}"
+    old, new = (" ".join(text.split()) or "(nothing)" for text in mutant.change[1:])
+    return f"{mutant.change.file}: {old}  ->  {new}"
 
 
 def run(numbers, options):

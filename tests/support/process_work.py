@@ -1,5 +1,7 @@
 """What test_process_safety.py has done in processes of their own: `python tests/support/process_work.py work arguments...`.
 
+Of an argument with commas each part is tried.
+
 Exit code 0: all is well. 1: an error, or a wrong result, as the last line on stderr says. Below 0: a signal; then stderr
 holds what each thread was doing.
 """
@@ -10,6 +12,7 @@ import contextlib
 import copy
 import ctypes
 import faulthandler
+import itertools
 import math
 import pickle
 import random
@@ -328,8 +331,8 @@ def fault():
     ctypes.string_at(8)
 
 
-def mistake():
-    raise AssertionError("a mistake")
+def mistake(number):
+    assert number == "1", "a mistake"
 
 
 WORKS = {
@@ -340,4 +343,6 @@ WORKS = {
 if __name__ == "__main__":
     faulthandler.enable()
     work, *arguments = sys.argv[1:]
-    WORKS[work](*arguments)
+    for each in itertools.product(*(argument.split(",") for argument in arguments)):
+        print(work, *each, file=sys.stderr, flush=True)  # whoever asks what it was when it ends
+        WORKS[work](*each)

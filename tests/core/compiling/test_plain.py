@@ -15,17 +15,8 @@ from river_budget.core.compiling.plain import VARIABLE
 PACKAGE = ROOT / "river_budget"
 PRIVATE = {"numba_pipeline", "linking", "cache"}  # the files of core that need private parts
 
-FEW = [
-    "BSGD-cascade",  # merging, where the last digit decides on partners
-    "RBP-float32",
-    "Forgetron-polynomial",
-    "Projectron++",
-    "BSGD-R-project",
-    "SBP",
-    "FOGD-laplacian",
-    "NOGD-mean",
-    "Sketch-3",
-]
+# Merging, where the last digit decides on partners, and waves. Each is compiled anew, which takes long.
+FEW = ["BSGD-cascade", "FOGD-laplacian"]
 ALL = [*TABLE, "KernelOneClassSVM"]
 
 

@@ -88,7 +88,10 @@ def test_renaming_a_twin_changes_nothing_but_the_order_of_sums(model):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
-@pytest.fixture(params=[32, 4, 2, 0], ids=lambda bits: f"{bits} bits")
+SLOW_BITS = [pytest.param(bits, marks=pytest.mark.slow) for bits in (32, 4)]
+
+
+@pytest.fixture(params=[2, 0, *SLOW_BITS], ids=lambda bits: f"{bits} bits")
 def bits(request, monkeypatch):
     """Fewer bits of keys: many names have the same, or all."""
     monkeypatch.setattr(sparse_examples, "key_mask", 2**request.param - 1)
@@ -133,6 +136,7 @@ def test_many_examples_are_a_loop(model, bits):
 
 
 @needs_compiler
+@pytest.mark.parametrize("bits", [32, 2], indirect=True)
 def test_compiled_code_has_the_same_keys_and_ties(bits):
     """Names get their keys from compiled code where it reads examples, else from Python."""
     model = rb.RBPClassifier(30, K, seed=1)
