@@ -19,7 +19,17 @@ import llvmlite.binding
 import numpy as np
 import pytest
 from folders import SUPPORT
-from models import KERNELS, MODELS, STRATEGIES, learn, learned, list_of, stream_for, variant
+from models import (
+    KERNELS,
+    MODELS,
+    STRATEGIES,
+    learn,
+    learned,
+    list_of,
+    one_of_each,
+    stream_for,
+    variant,
+)
 from numba.core.dispatcher import Dispatcher
 from optional import needs_compiler
 from river import base
@@ -500,7 +510,7 @@ def test_kernels_and_maintenance_cannot_be_changed(value):
     assert repr(value) == before
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_learning_leaves_kernels_and_maintenance_as_they_are(model):
     parameters = (model.kernel, getattr(model, "maintenance", None))
     before = pickle.dumps(parameters)

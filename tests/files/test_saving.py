@@ -38,6 +38,7 @@ from models import (
     TRANSFORMERS,
     crossed,
     having,
+    learn,
     learned,
     one_of_each,
     stream_for,
@@ -56,7 +57,6 @@ from saved_models import (
     taught,
     teach,
 )
-from streams import smooth
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
@@ -141,60 +141,6 @@ def test_another_process_goes_on_where_this_one_stopped(tmp_path):
     found = json.loads(output_of("-c", CHILD, tmp_path, RESUMED, PYTHONPATH=PYTHONPATH))
     assert found.keys() == expected.keys()
     assert [name for name in found if found[name] != expected[name]] == []
-
-
-SCALERS = [
-    preprocessing.StandardScaler(),
-    preprocessing.StandardScaler(with_std=False),
-    preprocessing.MinMaxScaler(),
-]
-PIPELINES = [scaler | rb.BSGDClassifier(15, RBF(0.5)) for scaler in SCALERS] + [
-    preprocessing.StandardScaler() | rb.RandomFourier(9, seed=1) | rb.ForgetronClassifier(9),
-    preprocessing.MinMaxScaler() | rb.Nystroem(9, 5) | rb.NOGDClassifier(9),
-    preprocessing.StandardScaler() | (preprocessing.MinMaxScaler() | rb.RBPRegressor(9, seed=1)),
-    compose.Pipeline(("scaling", preprocessing.StandardScaler()), ("last", rb.BPAClassifier(9))),
-]
-
-
-def is_regression(pipeline):
-    return "Regressor" in repr(pipeline)
-
-
-def flow(pipeline, n, seed=0):
-    stream = smooth(n, seed=seed)
-    return stream if is_regression(pipeline) else [(x, y > 0.0) for x, y in stream]
-
-
-def learn_pipeline(pipeline, stream):
-    for x, y in stream:
-        pipeline.learn_one(x, y)
-
-
-@pytest.mark.parametrize("n", [1, 60])
-@pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: "-".join(p.steps))
-def test_a_pipeline_comes_back(pipeline, n, again):
-    pipeline = pipeline.clone()
-    learn_pipeline(pipeline, flow(pipeline, n))
-    twin, stream = again(pipeline), flow(pipeline, 60, seed=1)
-    assert list(twin.steps) == list(pipeline.steps)
-    for x, y in stream:
-        assert twin.predict_one(x) == pipeline.predict_one(x)
-        twin.learn_one(x, y)
-        pipeline.learn_one(x, y)
-    assert repr(twin) == repr(pipeline)
-
-
-@pytest.mark.parametrize("scaler", SCALERS, ids=repr)
-def test_a_scaler_alone_comes_back(scaler, again):
-    scaler = scaler.clone()
-    for x in ({"a": 1.5, 2: -1}, {"a": 10, "b": np.float64(0.1)}, {("c", 1): 1e300, "a": 0}):
-        scaler.learn_one(x)
-    twin = again(scaler)
-    twin.learn_one({"a": 0.3, "d": 1.0})
-    scaler.learn_one({"a": 0.3, "d": 1.0})
-    x = {"a": 0.7, "b": 0.2, 2: 3.0, ("c", 1): 1.0, "d": 0.5, "never seen": 1.0}
-    found, expected = ([*map(float, s.transform_one(x).values())] for s in (twin, scaler))
-    assert repr(found) == repr(expected)  # some are NaN
 
 
 NAMES = ["", "a", "a b\n", "naïve", "日本", "\ud800", '"{"', 0, -1, 10**30, True, 0.1, -0.5]
@@ -423,22 +369,6 @@ def test_a_frozen_model_is_smaller(model, again, path, tmp_path):
     assert (tmp_path / "frozen.rb").stat().st_size <= path.stat().st_size + 64
 
 
-@pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: "-".join(p.steps))
-def test_a_frozen_pipeline_predicts_and_learns_in_no_part(pipeline, again):
-    pipeline = pipeline.clone()
-    learn_pipeline(pipeline, flow(pipeline, 60))
-    frozen, stream = again(pipeline, predict_only=True), flow(pipeline, 20, seed=1)
-    refused(frozen.learn_one, *stream[0])
-    for step in frozen.steps.values():
-        refused(step.learn_one, stream[0][0])
-    for x, _ in stream:
-        assert frozen.predict_one(x) == pipeline.predict_one(x)
-    refused(again(frozen).learn_one, *stream[0])
-    last = list(pipeline.steps)[-1]
-    if hasattr(pipeline.steps[last], "budget"):
-        refused(frozen.mutate, {last: {"budget": 3}})
-
-
 # What cannot be saved
 
 
@@ -601,7 +531,7 @@ def test_a_header_that_would_unfold_to_more_than_the_limit_is_refused(small):
 
 def test_steps_of_a_pipeline_have_different_names():
     pipeline = preprocessing.StandardScaler() | rb.ForgetronClassifier(9)
-    learn_pipeline(pipeline, flow(pipeline, 9))
+    learn(pipeline, stream_for(rb.ForgetronClassifier(), 9))
     header, arrays = unpacked(file_of(pipeline))
     steps = header["model"]["steps"]
     steps[1][0] = steps[0][0]

@@ -328,7 +328,7 @@ def test_every_protocol_of_pickle_works(protocol, n):
     assert same(twin, model, stream)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_predictions_leave_every_byte_of_the_model_as_it_is(model):
     for state in (model.clone(), learned(model)):
         before = pickle.dumps(state)

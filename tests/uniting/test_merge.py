@@ -160,7 +160,7 @@ def test_a_merged_model_keeps_a_budget_learns_on_and_can_be_saved(model, tmp_pat
         assert np.array_equal(scores(twin, xs), scores(merged, xs))
 
 
-@pytest.mark.parametrize("model", SUMS)
+@pytest.mark.parametrize("model", one_of_each(SUMS))
 def test_a_merged_model_learns_the_same_in_one_call_and_one_by_one(model):
     merged = rb.merge(apart(model, 2, own=False))
     twin, stream = copy.deepcopy(merged), examples(5, 60, kind_of(model), own=False)
@@ -182,7 +182,7 @@ def test_a_model_merged_with_itself_is_itself(model):
     assert size_of(scores(merged, xs) - expected) <= EXACT * size_of(expected)
 
 
-@pytest.mark.parametrize("model", SUMS)
+@pytest.mark.parametrize("model", one_of_each(SUMS))
 def test_merging_step_by_step_is_merging_at_once(model):
     a, b, c = apart(model)
     at_once = rb.merge([a, b, c], [0.2, 0.3, 0.5], room(model))
@@ -217,7 +217,7 @@ def test_weights_are_any_numbers(model, weights):
     assert_is_sum(rb.merge(models, weights, room(model)), models, weights)
 
 
-@pytest.mark.parametrize("model", SUMS)
+@pytest.mark.parametrize("model", one_of_each(SUMS))
 def test_models_that_cancel_leave_nothing_and_learn_on(model, tmp_path):
     (original,) = apart(model, 1)
     is_window = isinstance(
