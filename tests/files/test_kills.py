@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from folders import PYTHONPATH
 from keyed import MODEL, chunk_of
+from keyed import processes_of as shard_processes
 from saved_models import file_of
 
 import river_budget as rb
@@ -160,21 +161,14 @@ def test_a_driver_that_is_killed_goes_on_from_its_last_checkpoint(tmp_path):
 # Who holds the models of some keys
 
 
-def shards_of(models):
-    """Their processes, when all that are gone have been replaced."""
-    len(models)
-    ray = models._coordinator.backend.ray
-    actors = [client.worker.actor for client in models._coordinator.clients]
-    return ray.get([actor.__ray_call__.remote(lambda host: os.getpid()) for actor in actors])
-
-
 @needs_ray
 def test_a_shard_that_is_killed_loses_nothing(tmp_path):
     rng, folder, started = random.Random(0), tmp_path / "folder", time.perf_counter()
     with keyed(folder, backend="ray") as models:
         for number in range(3 * KILLS):
             if number % 3 == 0:
-                processes = shards_of(models)
+                len(models)  # all that are gone have been replaced
+                processes = shard_processes(models)
             models.learn_many(*chunk_of(number, CHUNK))
             if number % 3 == 1:  # with messages on their way, or while a checkpoint is written
                 time.sleep(rng.uniform(0.0, 0.01))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import importlib
 import io
 import pickle
 import shutil
@@ -14,7 +13,7 @@ from importlib.util import find_spec
 
 import pytest
 from folders import PATHS, ROOT
-from optional import Missing
+from optional import package
 from saved_models import ALL, alike, answers, stream_of, taught, teach
 
 import river_budget as rb
@@ -28,13 +27,6 @@ def dumps_of_joblib(model):
     file = io.BytesIO()
     package("joblib").dump(model, file)
     return file.getvalue()
-
-
-def package(name):
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return Missing(name)
 
 
 MAKERS = {

@@ -86,40 +86,25 @@ class Name:
         return self
 
 
-class Text(str):
-    """The same as a kind of text."""
+def kind_of_name(kind, of_text):
+    """A kind of text or of whole numbers that acts when it is compared; it is made of a text."""
 
-    def __new__(cls, text, act):
-        self = super().__new__(cls, text)
-        self.act = act
-        return self
+    class Compared(kind):
+        def __new__(cls, text, act):
+            self = super().__new__(cls, of_text(text))
+            self.act = act
+            return self
 
-    __hash__ = str.__hash__
+        __hash__ = kind.__hash__
 
-    def __eq__(self, other):
-        self.act()
-        return str.__eq__(self, other)
+        def __eq__(self, other):
+            self.act()
+            return kind.__eq__(self, other)
 
-    def __deepcopy__(self, memo):
-        return self
+        def __deepcopy__(self, memo):
+            return self
 
-
-class Whole(int):
-    """The same as a kind of whole number."""
-
-    def __new__(cls, text, act):
-        self = super().__new__(cls, hash(text))
-        self.act = act
-        return self
-
-    __hash__ = int.__hash__
-
-    def __eq__(self, other):
-        self.act()
-        return int.__eq__(self, other)
-
-    def __deepcopy__(self, memo):
-        return self
+    return Compared
 
 
 class Value:
@@ -135,34 +120,26 @@ class Value:
     __index__ = None
 
 
-class Real(float):
-    """The same as a kind of float."""
+def kind_of_number(kind, value):
+    """The same as a kind of float or of whole numbers."""
 
-    def __new__(cls, act):
-        self = super().__new__(cls, 0.5)
-        self.act = act
-        return self
+    class Asked(kind):
+        def __new__(cls, act):
+            self = super().__new__(cls, value)
+            self.act = act
+            return self
 
-    def __float__(self):
-        self.act()
-        return 0.5
+        def __float__(self):
+            self.act()
+            return float(value)
 
+        if kind is int:
 
-class Integer(int):
-    """The same as a kind of whole number."""
+            def __index__(self):
+                self.act()
+                return value
 
-    def __new__(cls, act):
-        self = super().__new__(cls, 3)
-        self.act = act
-        return self
-
-    def __float__(self):
-        self.act()
-        return 3.0
-
-    def __index__(self):
-        self.act()
-        return 3
+    return Asked
 
 
 def _acting(name):
@@ -190,7 +167,9 @@ LOOKS = "items keys values __iter__ __len__ __getitem__ __contains__ get copy"
 for each in LOOKS.split():
     setattr(Example, each, _acting(each))
 
-NAMES, VALUES = (Name, Text, Whole), (Value, Real, Integer)
+Text, Whole = kind_of_name(str, str), kind_of_name(int, hash)
+NAMES = (Name, Text, Whole)
+VALUES = (Value, kind_of_number(float, 0.5), kind_of_number(int, 3))
 
 
 def content(model):

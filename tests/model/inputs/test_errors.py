@@ -234,25 +234,18 @@ def test_an_array_that_is_no_matrix_is_refused(shape):
 # targets
 
 
-@pytest.mark.parametrize("value", NO_NUMBERS, ids=short)
-def test_a_target_that_is_no_finite_number_is_refused(value):
-    x = {"f0": 1.0, "unknown": 2.0}
-    for model, _ in states(one_of_each(REGRESSORS)):
-        with refused(model, "target", "finite number", repr(value)):
-            model.learn_one(x, value)
-        for method in ("learn_many", "predict_then_learn_many"):
-            with refused(model, "target", "finite number"):
-                call(model, method, pd.DataFrame([x, x]), [0.5, value])
+TARGETS = [(REGRESSORS, "finite number", value) for value in NO_NUMBERS]
+TARGETS += [(CLASSIFIERS, "label", value) for value in NO_LABELS]
 
 
-@pytest.mark.parametrize("value", NO_LABELS, ids=short)
-def test_a_target_that_is_no_label_is_refused(value):
+@pytest.mark.parametrize(("models", "needed", "value"), TARGETS, ids=short)
+def test_a_target_that_is_no_finite_number_or_no_label_is_refused(models, needed, value):
     x = {"f0": 1.0, "unknown": 2.0}
-    for model, y in states(one_of_each(CLASSIFIERS)):
-        with refused(model, "target", "label", repr(value)):
+    for model, y in states(one_of_each(models)):
+        with refused(model, "target", needed, repr(value)):
             model.learn_one(x, value)
         for method in ("learn_many", "predict_then_learn_many"):
-            with refused(model, "target", "label"):
+            with refused(model, "target", needed):
                 call(model, method, pd.DataFrame([x, x]), [y, value])
 
 

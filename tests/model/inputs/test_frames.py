@@ -8,6 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
+from keyed import values_of
 from models import (
     CLASSIFIERS,
     MODELS,
@@ -53,15 +54,6 @@ def series(backend, values, name="target"):
     if backend == "pandas":
         return pd.Series(values, index=index(len(values)), name=name)
     return pl.Series(name, values) if backend == "polars" else pa.chunked_array([values])
-
-
-def values_of(result):
-    """A list; what is missing in a series of pandas is None."""
-    if isinstance(result, pd.Series):
-        return [None if pd.isna(value) else value for value in result.tolist()]
-    if isinstance(result, pa.ChunkedArray):
-        return result.to_pylist()
-    return result.tolist() if isinstance(result, np.ndarray) else result.to_list()
 
 
 def table_of(result):
