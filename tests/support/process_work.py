@@ -126,7 +126,7 @@ def raises_inside(name, kind):
     for n in range(1, 9):
         model, act = MODELS[name](), Act(raise_trouble, n)
         objects = [odd_kind(f"odd {k}", act) for k in range(10)]
-        for i in range(300):
+        for i in range(150):
             x = fresh(i) | {(f"odd {i % 10}" if i % 3 else objects[i // 3 % 10]): 1.0}
             act.armed = True
             refused += not may_refuse(model.learn_one, x, i % 3 == 0)

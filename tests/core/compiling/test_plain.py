@@ -15,8 +15,9 @@ from river_budget.core.compiling.plain import VARIABLE
 PACKAGE = ROOT / "river_budget"
 PRIVATE = {"numba_pipeline", "linking", "cache"}  # the files of core that need private parts
 
-# Merging, where the last digit decides on partners, and waves. Each is compiled anew, which takes long.
-FEW = ["BSGD-cascade", "FOGD-laplacian"]
+FEW = [
+    "BSGD-cascade"
+]  # where the last digit decides on partners; each is compiled anew, which takes long
 ALL = [*TABLE, "KernelOneClassSVM"]
 
 

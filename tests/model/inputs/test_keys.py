@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fractions
-import itertools
 import os
 import random
 import subprocess
@@ -173,16 +172,11 @@ SUITES = [
     "test_merge.py",
     "test_fuzz.py",
 ]
-QUICK = ("test_sparse.py",)
 
 
-@pytest.mark.parametrize(
-    ("suite", "kept"),
-    [
-        pytest.param(suite, kept, marks=[] if suite in QUICK and kept == 0 else pytest.mark.slow)
-        for suite, kept in itertools.product(SUITES, (4, 2, 0))
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", [4, 2, 0])
+@pytest.mark.parametrize("suite", SUITES)
 def test_a_suite_passes_where_names_have_few_keys(suite, kept):
     """tests/conftest.py keeps so many bits of every key."""
     (place,) = TESTS.rglob(suite)

@@ -109,7 +109,7 @@ def saved(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("n", [4, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [2, pytest.param(30, marks=pytest.mark.slow)])
 def test_the_first_use_may_come_from_eight_threads(n, saved):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         done = [pool.submit(works, "first_use", saved, 8) for _ in range(n)]
@@ -120,7 +120,7 @@ def test_the_first_use_may_come_from_eight_threads(n, saved):
 @pytest.mark.parametrize("learner", ["words", "rows", "auto-words"])
 def test_a_model_may_be_looked_at_while_it_learns(learner):
     """With a page behind each array, so that memory that was given back is known at once."""
-    works("polled", learner, list(QUESTIONS), 1, "behind", **FILLED)
+    works("polled", learner, list(QUESTIONS), 0.5, "behind", **FILLED)
 
 
 @pytest.mark.slow
