@@ -55,21 +55,19 @@ def start(request, backend, monkeypatch):
     return backend.worker if request.param == "worker" else backend.wired
 
 
-def test_calls_are_made_in_their_order_on_the_same_object(start):
+def test_calls_are_made_in_their_order_on_the_same_object_until_it_is_stopped(start):
+    """An error is raised as itself, and the next call is made."""
     worker = start(list, "a")
     for i in range(20):
         worker.submit("append", i)
+    with pytest.raises(ValueError, match="not in list"):
+        worker.submit("remove", "nothing").result()
     ticket = worker.submit("copy")
     assert ticket.result() == ["a", *range(20)]
     assert ticket.ready()
-
-
-def test_an_error_is_raised_as_itself(start):
-    worker = start(dict)
-    with pytest.raises(KeyError) as error:
-        worker.submit("__getitem__", "nothing").result()
-    assert error.value.args == ("nothing",)
-    assert worker.submit("get", "nothing").result() is None
+    worker.stop()
+    with pytest.raises(WorkerLost, match="stopped"):
+        worker.submit("copy").result()
 
 
 def test_an_error_of_the_constructor_is_raised_by_every_call(start):
@@ -88,14 +86,6 @@ def test_workers_share_a_value_and_the_first_ticket_has_its_result(backend):
     assert backend.first(tickets) in tickets
     assert backend.first(tickets[1:]).result() == [{"a": 1}]
     assert tickets[0].result() == [{"a": 1}]
-
-
-def test_a_stopped_worker_is_lost(start):
-    worker = start(dict)
-    worker.submit("copy").result()
-    worker.stop()
-    with pytest.raises(WorkerLost, match="stopped"):
-        worker.submit("copy").result()
 
 
 def test_a_serial_worker_is_in_this_process():
@@ -224,7 +214,7 @@ def comes_true(condition, seconds):
 
 
 @ON_POSIX
-@pytest.mark.parametrize("way", ["by itself", "killed"])
+@pytest.mark.parametrize("way", [pytest.param("by itself", marks=pytest.mark.slow), "killed"])
 def test_who_reads_a_log_of_the_cluster_outlives_the_program(way, home):
     """Nothing is ended that the program has not started."""
     follow = "import sys; log = open(sys.argv[1]); print(flush=True); sys.stdin.read(); log.read()"

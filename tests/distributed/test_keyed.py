@@ -486,7 +486,9 @@ def test_ray_gives_the_same_predictions_and_the_same_models(ray, file, tmp_path)
             models.learn_many(bad, y[:4])
 
 
-@pytest.mark.parametrize("method", ["learn_many", "predict_then_learn_many"])
+@pytest.mark.parametrize(
+    "method", [pytest.param("learn_many", marks=pytest.mark.slow), "predict_then_learn_many"]
+)
 def test_a_shard_that_is_killed_goes_on_from_the_last_checkpoint(ray, method, file, tmp_path):
     X, y = rows()
     with keyed() as serial:
