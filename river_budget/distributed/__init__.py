@@ -1,4 +1,4 @@
-"""Beyond one model and one process: a model per key, many settings, one model from several streams.
+"""Learning in several processes: a model per key, many settings of a model, one model from several streams.
 
 Names are imported when they are first used: every worker imports this package and needs only one of them.
 """

@@ -308,12 +308,12 @@ def test_a_part_that_is_missing_is_not_at_hand(monkeypatch, tmp_path):
 
 
 def test_printed_tables_are_read_as_they_stand():
-    table = printed.printed_table(printed.TABLE_5)
-    assert table["Forgetron", "ijcnn1"] == Printed("16.99", "0.32")
+    table = printed.printed_table(5)
+    assert table["Forgetron", "ijcnn1"] == Printed("16.99", "0.32", "21.2")
     assert len(table) == 90
-    both = printed.printed_table(printed.TABLE_3, printed.TIMES_3)
+    both = printed.printed_table(3)
     assert both["LIBSVM", "w7a"] == Printed("98.33", None, "54.91")
-    assert ("OGD", "poker") not in printed.printed_table(printed.TABLE_7)
+    assert ("OGD", "poker") not in printed.printed_table(7)
 
 
 def test_only_cells_without_chance_can_be_exact():
