@@ -17,6 +17,7 @@ import time
 
 import conftest
 import pytest
+from processes import output_of
 
 import river_budget as rb
 from river_budget.distributed import WorkerLost
@@ -46,21 +47,19 @@ def test_without_ray_the_error_names_the_extra(monkeypatch):
         backends.open("ray", workers=1)
 
 
-def test_calls_are_made_in_their_order_on_the_same_object(backend):
+def test_calls_are_made_in_their_order_on_the_same_object_until_it_is_stopped(backend):
+    """An error is raised as itself, and the next call is made."""
     worker = backend.worker(list, "a")
     for i in range(20):
         worker.submit("append", i)
+    with pytest.raises(ValueError, match="not in list"):
+        worker.submit("remove", "nothing").result()
     ticket = worker.submit("copy")
     assert ticket.result() == ["a", *range(20)]
     assert ticket.ready()
-
-
-def test_an_error_is_raised_as_itself(backend):
-    worker = backend.worker(dict)
-    with pytest.raises(KeyError) as error:
-        worker.submit("__getitem__", "nothing").result()
-    assert error.value.args == ("nothing",)
-    assert worker.submit("get", "nothing").result() is None
+    worker.stop()
+    with pytest.raises(WorkerLost, match="stopped"):
+        worker.submit("copy").result()
 
 
 def test_an_error_of_the_constructor_is_raised_by_every_call(backend):
@@ -79,14 +78,6 @@ def test_workers_share_a_value_and_the_first_ticket_has_its_result(backend):
     assert backend.first(tickets) in tickets
     assert backend.first(tickets[1:]).result() == [{"a": 1}]
     assert tickets[0].result() == [{"a": 1}]
-
-
-def test_a_stopped_worker_is_lost(backend):
-    worker = backend.worker(dict)
-    worker.submit("copy").result()
-    worker.stop()
-    with pytest.raises(WorkerLost, match="stopped"):
-        worker.submit("copy").result()
 
 
 def test_a_serial_worker_is_in_this_process():
@@ -215,7 +206,7 @@ def comes_true(condition, seconds):
 
 
 @ON_POSIX
-@pytest.mark.parametrize("way", ["by itself", "killed"])
+@pytest.mark.parametrize("way", [pytest.param("by itself", marks=pytest.mark.slow), "killed"])
 def test_who_reads_a_log_of_the_cluster_outlives_the_program(way, home):
     """Nothing is ended that the program has not started."""
     follow = "import sys; log = open(sys.argv[1]); print(flush=True); sys.stdin.read(); log.read()"
@@ -262,8 +253,7 @@ def test_ray_may_have_been_imported_before(ray):
         "with rb.distributed.backends.open('ray', 1) as backend:\n"
         "    print(backend.worker(int, 6).submit('__int__').result())"
     )
-    command = [sys.executable, "-c", "import river_budget.distributed.workers.backends\n" + code]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "6\n"
+    assert output_of("-c", "import river_budget.distributed.workers.backends\n" + code) == "6\n"
 
 
 def test_where_ray_gives_up_its_tests_are_skipped_and_our_own_errors_are_not(monkeypatch):
@@ -290,8 +280,4 @@ def test_where_ray_gives_up_its_tests_are_skipped_and_our_own_errors_are_not(mon
 
 def test_the_package_is_at_hand_under_its_name():
     code = "import river_budget as rb; print(rb.distributed.KeyedModels.__name__)"
-    command = [sys.executable, "-c", code]
-    assert (
-        subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        == "KeyedModels\n"
-    )
+    assert output_of("-c", code) == "KeyedModels\n"
