@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..common.console import check_names
-from .cells import is_missing, number, truth, word
+from .reading.cells import is_missing, number, truth, word
 
 MOST_WORDS = 100  # of a column that get a feature each
 MOST_LABELS = 100

@@ -13,7 +13,7 @@ from ...saving import LARGEST_FILE, NO_LIMIT, SavedModelError, container, nodes,
 from ...saving.source import Source as Decoding
 from .columns import Columns, SparseColumns, Target
 from .finding import Plan
-from .source import Source
+from .reading.source import Source
 
 KEY = "own_data"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from .columns import Columns, SparseColumns
 from .finding import Plan
+from .reading.source import Source
 from .scores import LabelScore, NumberScore, Score
-from .source import Source
 from .trial import with_labels
 
 Prediction = tuple[Any, float | None]  # what is predicted, and the probability of a label

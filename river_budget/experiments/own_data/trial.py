@@ -71,9 +71,10 @@ class RowsBar(Progress):
     """A progress bar in rows; how much of a file is done shows by its bytes, if there is a file."""
 
     rows = 0
+    began = 0.0  # seconds until the first row: compiling says nothing about the rest
 
     def _state(self) -> str:
-        passed = self._elapsed
+        passed = self._elapsed - self.began
         state = f"{self.rows:,} rows, {clock(passed)} passed"
         if 0 < self.done < self.total:
             state += f", {clock(passed * (self.total - self.done) / self.done)} to go"
@@ -125,6 +126,7 @@ class Trial:
             try:
                 first = list(itertools.islice(stream, WARM_UP_ROWS))
                 self._warm_up(first, bar)
+                bar.began = bar._elapsed
                 for x, y in itertools.chain(first, stream):
                     self._meet(x, y)
                     if self.rows % SHOWN_EVERY == 0:
@@ -160,7 +162,7 @@ class Trial:
                 one.points = one.points[1::2]
 
     def _in_words(self) -> str:
-        return ", ".join(f"{one.name} {one.score.in_words()}" for one in self.running)
+        return ", ".join(f"{m.name} {m.score.in_words()}" for m in self.running if m.score.rows)
 
     def ranking(self) -> list[Entrant]:
         """The models that went to the end, the best first."""

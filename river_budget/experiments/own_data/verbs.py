@@ -7,7 +7,7 @@ import csv
 import itertools
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...saving import SavedModelError
@@ -16,7 +16,7 @@ from . import kept
 from .columns import MOST_LABELS, MOST_WORDS, Target
 from .finding import PREVIEW_ROWS, Plan, plan
 from .predicting import Prediction, Predictions
-from .source import Source, opened
+from .reading.source import Source, opened
 from .trial import CAPTION, UNSCORED_ROWS, Trial, entrants
 
 
@@ -38,7 +38,7 @@ def run_try(options: argparse.Namespace) -> int:
         say(f"{name}: {source.how}; {'; '.join(found.notes)}")
         say(f"target {found.target.name!r}: {_about(found.target, first)}")
         examples = found.examples(itertools.chain(preview, source.rows))
-        trial.run(itertools.islice(examples, options.examples), source.share)
+        trial.run(itertools.islice(examples, options.examples), _share(source, preview, trial))
         if not trial.rows:
             say("no row was learned")
             return INTERRUPTED if trial.interrupted else NO_DATA
@@ -50,6 +50,18 @@ def run_try(options: argparse.Namespace) -> int:
         if options.save:
             save(options.save, trial, found, source)
     return INTERRUPTED if trial.interrupted else GOOD
+
+
+def _share(source: Source, preview: list[Any], trial: Trial) -> Callable[[], float | None]:
+    """How much of a file has been learned: the first rows are read long before."""
+    first = source.share()
+
+    def share() -> float | None:
+        if first is None or trial.rows >= len(preview):
+            return source.share()
+        return first * trial.rows / len(preview)
+
+    return share
 
 
 def _name(path: str) -> str:
@@ -69,7 +81,8 @@ def _about(target: Target, first: list[Any]) -> str:
         return f"numbers from {min(first):g} to {max(first):g} in the first rows, so regression"
     labels = sorted(set(first))
     shown = ", ".join(map(str, labels[:5])) + (" ..." if len(labels) > 5 else "")
-    other = " (--task regression takes them as numbers)" if target.kind == "int" else ""
+    many = target.kind == "int" and len(labels) > 2
+    other = " (--task regression takes them as numbers)" if many else ""
     return f"{len(labels)} labels, {shown}, so classification{other}"
 
 

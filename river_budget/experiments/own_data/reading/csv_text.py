@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from ...common.console import did_you_mean
 from .cells import number
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
@@ -100,13 +101,14 @@ def _rows(lines: Iterable[str], separator: str, path: str) -> Iterator[tuple[int
 def _is_header(row: Sequence[str], expected: Sequence[str]) -> bool:
     """Whether a first row holds names and not values.
 
-    It does if it has a name that is expected, or no number, or 0, 1, 2 ... as frames without names are written.
+    It does if it has a name like one that is expected, or no number, or 0, 1, 2 ... as pandas names columns that
+    have no names.
     """
     cells = [cell.strip() for cell in row]
     counted = cells[1:] if cells[0] == "" else cells
     if len(counted) > 2 and counted == [str(i) for i in range(len(counted))]:
         return True
-    if any(name in cells and number(name) is None for name in expected):
+    if any(number(name) is None and did_you_mean(name, cells) for name in expected):
         return True
     return all(number(cell) is None for cell in cells)
 
