@@ -61,7 +61,9 @@ def opened(
         elif found == "libsvm":
             yield Source(found, "LIBSVM", None, libsvm.rows(stream, path), share)
         else:
-            yield _csv(path, head, stream, share, header, expected)
+            text = _text(path, head, stream)
+            stack.callback(text.detach)  # or standard input would be closed with it
+            yield _csv(path, text, share, header, expected)
 
 
 def _raw(path: str, stack: contextlib.ExitStack) -> Any:
@@ -97,21 +99,24 @@ def _kind(path: str, head: bytes) -> str:
     return "csv"
 
 
-def _csv(
-    path: str,
-    head: bytes,
-    stream: Any,
-    share: Callable[[], float | None],
-    header: str,
-    expected: Sequence[str],
-) -> Source:
-    """A file of separated values."""
+def _text(path: str, head: bytes, stream: Any) -> io.TextIOWrapper:
+    """The text of a stream that begins with these bytes."""
     if not head:
         raise RuntimeError(f"{'standard input' if path == '-' else path} is empty")
     encoding = csv_text.encoding_of(head)
     if encoding is None:
         raise RuntimeError(f"{path} is no text: {WHAT_IS_READ}")
-    text = io.TextIOWrapper(stream, encoding, errors="backslashreplace", newline="")
+    return io.TextIOWrapper(stream, encoding, errors="backslashreplace", newline="")
+
+
+def _csv(
+    path: str,
+    text: io.TextIOWrapper,
+    share: Callable[[], float | None],
+    header: str,
+    expected: Sequence[str],
+) -> Source:
+    """A file of separated values."""
     separator, has_header, names, rows, odd = csv_text.opened(text, path, header, expected)
     called = "a header" if has_header else f"no header: the columns are called 1 to {len(names)}"
     how = f"CSV with {csv_text.SEPARATORS[separator]}, {called}"
