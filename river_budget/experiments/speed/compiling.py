@@ -80,8 +80,11 @@ def all_passes() -> Iterator[Any]:
         yield from passes_in(importlib.import_module(info.name))
 
 
-def compile_passes(names: Sequence[str] = ()) -> str:
-    """Compile, or load, the passes of these estimators, of all if there are none. Returns what was done."""
+def compile_passes(names: Sequence[str] = ()) -> tuple[int, int, str | None]:
+    """Compile, or load, the passes of these estimators, of all if there are none.
+
+    Returns how many they are, how many were compiled anew, and in which folder they are kept, if in any.
+    """
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise RuntimeError("NUMBA_DISABLE_JIT is set: nothing is compiled")
     known = families()
@@ -99,6 +102,4 @@ def compile_passes(names: Sequence[str] = ()) -> str:
             function.compile(arguments)
             anew += bool(function.stats.cache_misses)
             bar.advance(name)
-    folder = score.stats.cache_path
-    kept = "not kept: no folder can be written" if folder is None else f"kept in {folder}"
-    return f"{len(passes)} passes, {anew} compiled anew; {kept}"
+    return len(passes), anew, score.stats.cache_path
