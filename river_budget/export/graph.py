@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import string
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,10 +59,28 @@ class Graph:
 
     def node(self, operator: str, *inputs: Any, **attributes: Any) -> str:
         """Add an operator; the name of what comes out."""
+        return self.nodes_of(1, operator, *inputs, **attributes)[0]
+
+    def nodes_of(self, n: int, operator: str, *inputs: Any, **attributes: Any) -> list[str]:
+        """Add an operator with n results; their names."""
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
-        result = self.new_name()
-        self.nodes.append(helper.make_node(operator, names, [result], **attributes))
-        return result
+        results = [self.new_name() for _ in range(n)]
+        self.nodes.append(helper.make_node(operator, names, results, **attributes))
+        return results
+
+    def for_each_row(self, matrix: str, n: int, function: Callable[[str], str], m: int) -> str:
+        """What a function makes of each row of n numbers, which are m: one row after the other, as a table of what lies
+        between would grow with their number."""
+        row, outside = self.new_name(), self.nodes
+        self.nodes = []
+        result = function(row)
+        kinds = [self._numbers(row, (n,))], [self._numbers(result, (m,))]
+        body = helper.make_graph(self.nodes, self.new_name(), *kinds)
+        self.nodes = outside
+        return self.node("Scan", matrix, body=body, num_scan_inputs=1)
+
+    def _numbers(self, name: str, shape: Any) -> Any:
+        return self._described(name, "DOUBLE", shape)
 
     def output(self, name: str, tensor: str, kind: str, *columns: Any) -> None:
         """Give a tensor out: under this name, or with a `_` behind it where a feature is called so."""
