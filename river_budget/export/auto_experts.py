@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.passes.auto import classify, mixer, regress
 from ..core.passes.auto.memory import SHARPEST, SOFTEST
-from ..core.passes.auto.tables import BIN_DEPTHS
+from ..core.passes.auto.tables import BIN_DEPTHS, CALIBRATION_KNOTS
 from .auto import Learned, Row, bin_sums, kernel_sums, line, linear_sums, shares, voted
 from .graph import Columns, Graph
 
@@ -115,7 +115,7 @@ def _mixture(row: Row) -> str:
 def _corrected(row: Row, highest: str, second: str) -> str:
     """What the probability of the most probable class should be, on lines between the knots."""
     graph, calibration = row.graph, row.learned.room.calibration
-    n, last = len(row.learned.room.prior), mixer.CALIBRATION_KNOTS - 1
+    n, last = len(row.learned.room.prior), CALIBRATION_KNOTS - 1
     knots = (calibration.excess / (calibration.mass + mixer.DOUBT))[: last + 1]
     above = graph.node("Sub", graph.node("Mul", highest, float(n)), 1.0)
     place = graph.node("Div", above, n - 1.0)
