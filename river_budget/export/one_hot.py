@@ -13,10 +13,14 @@ from .errors import not_exported
 from .graph import TEXTS, Columns, Graph
 
 
-def _encoders(model: Any) -> Iterator[Any]:
+def is_encoder(step: Any) -> bool:
     from river import preprocessing  # here, as it takes longer to load than this package
 
-    if type(model) is preprocessing.OneHotEncoder:
+    return type(step) is preprocessing.OneHotEncoder
+
+
+def _encoders(model: Any) -> Iterator[Any]:
+    if is_encoder(model):
         yield model
     parts: list[Any] = []
     if type(model) is compose.Pipeline:
@@ -36,6 +40,15 @@ def texts_of(model: Any) -> set[Any]:
         for name, values in encoder.values.items()
         if values and all(isinstance(value, str) for value in values)
     }
+
+
+def names_of_values(step: Any) -> list[str]:
+    """The features that an encoder makes."""
+    return [f"{name}_{value}" for name, found in step.values.items() for value in _in_order(found)]
+
+
+def _in_order(values: set[Any]) -> list[Any]:
+    return sorted(values, key=str)
 
 
 def one_hot(graph: Graph, step: Any, columns: Columns) -> Columns:

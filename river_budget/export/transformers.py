@@ -18,7 +18,7 @@ from ..model.base.base import StreamModel
 from .errors import not_exported
 from .expansions import expansion, sketch, waves
 from .graph import Columns, Graph
-from .one_hot import one_hot
+from .one_hot import is_encoder, names_of_values, one_hot
 
 
 def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
@@ -29,19 +29,32 @@ def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
             behind = features_of(step, behind)
         return list(behind)
     if kind is compose.TransformerUnion:
-        parts = [features_of(part, behind) for part in model.transformers.values()]
+        made = {name for part in model.transformers.values() for name in _made_by(part)}
+        passed = [name for name in behind if name not in made]
+        parts = [features_of(part, passed) for part in model.transformers.values()]
         return list(dict.fromkeys(name for names in parts for name in names))
+    if is_encoder(model):
+        return list(model.values)
     if kind in SELECTING:
         return [name for name in behind if SELECTING[kind](name, model.keys)]
     for inner in ("regressor", "classifier"):  # of a wrapper
         if hasattr(model, inner):
             several = getattr(model, "classifiers", None) or {None: getattr(model, inner)}
             return features_of(next(iter(several.values())))
-    for name in ("counts", "min", "weights", "values"):  # of a scaler, a linear model, an encoder
+    for name in ("counts", "min", "weights"):  # of a scaler, of a linear model
         if hasattr(model, name):
             return list(getattr(model, name)) or list(behind)
     own = list(model.features) if issubclass(kind, StreamModel) else []
     return own or list(behind)
+
+
+def _made_by(step: Any) -> Collection[Any]:
+    """Features that do not come in, but are made by a step of a union."""
+    if type(step) is compose.Pipeline:
+        step = list(step.steps.values())[-1]
+    if is_encoder(step):
+        return names_of_values(step)
+    return step._feature_names() if hasattr(step, "_feature_names") else ()
 
 
 SELECTING: dict[Any, Callable[[Any, set[Any]], bool]] = {  # which features go through
