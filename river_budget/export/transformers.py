@@ -34,7 +34,7 @@ def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
         parts = [features_of(part, passed) for part in model.transformers.values()]
         return list(dict.fromkeys(name for names in parts for name in names))
     if is_encoder(model):
-        return list(model.values)
+        return list(model.values) or list(behind)
     if kind in SELECTING:
         return [name for name in behind if SELECTING[kind](name, model.keys)]
     for inner in ("regressor", "classifier"):  # of a wrapper

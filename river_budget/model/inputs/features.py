@@ -21,6 +21,7 @@ from ...parameters import as_float
 from .sparse_examples import Lists, by_key, key_and_tie
 
 PLAIN_KINDS = frozenset({str, int})
+LONGEST_SHOWN = 60  # characters of a wrong example in an error
 CHANGED_WHILE_READ = "the example was changed while the model read it"
 
 
@@ -32,6 +33,20 @@ def number(feature: Any, value: Any) -> float:
             f"feature {feature!r} must be a finite number, not {value!r}{_advice(value)}"
         )
     return result
+
+
+def check_example(x: Any) -> None:
+    """Raise TypeError if this is no dict, nor anything that is used like one."""
+    if type(x) is dict or (hasattr(x, "keys") and hasattr(x, "items")):
+        return
+    shown = repr(x)
+    shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[: LONGEST_SHOWN - 3]}..."
+    advice = ""
+    if isinstance(x, (list, tuple, np.ndarray)):
+        advice = (
+            ": dict(enumerate(x)) numbers its features, learn_many and predict_many take a matrix"
+        )
+    raise TypeError(f"an example must be a dict of its features, not {shown}{advice}")
 
 
 def _advice(value: Any) -> str:
@@ -160,6 +175,8 @@ class FeatureIndex:
         scaled = self._scaled_places()
 
         def pack(x: dict[Any, Any], values: Any) -> bool:
+            if type(x) is not dict:
+                check_example(x)
             if len(x) == n:
                 try:
                     pack_into(values, 0, *get(x))
@@ -286,6 +303,7 @@ class FeatureIndex:
 
         Another thread may change the original. A user's value that runs code when it becomes a float does it here.
         """
+        check_example(x)
         try:
             x = x.copy() if type(x) is dict else dict(x)  # copying a plain dict is atomic
         except KeyError as error:
@@ -308,6 +326,7 @@ class FeatureIndex:
 
     def reject(self, x: dict[Any, Any]) -> None:
         """Raise for the first feature that is not a finite number, if there is one."""
+        check_example(x)
         for name, value in x.items():
             number(name, value)
         for name, factor in (self._scales or {}).items():
@@ -347,6 +366,7 @@ class FeatureIndex:
 
     def present(self, x: dict[Any, Any]) -> dict[Any, Any]:
         """The example without missing values, for prediction. Raises if another value is invalid."""
+        check_example(x)
         found = {name: value for name, value in x.items() if not is_missing(value)}
         self.reject(x if len(found) == len(x) else found)
         return found

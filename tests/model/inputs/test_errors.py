@@ -361,7 +361,6 @@ PARAMETERS = [
     ("maintenance", "merge"),
     ("maintenance", Merge),
     ("maintenance", RBF()),
-    ("l2", 0),
     ("l2", -1e-4),
     ("l2", math.inf),
     ("l2", None),
