@@ -140,7 +140,7 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------
@@ -235,7 +235,7 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------
