@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from ...parameters import as_float
+from .example_forms import check_example
 from .sparse_examples import Lists, by_key, key_and_tie
 
 PLAIN_KINDS = frozenset({str, int})
-LONGEST_SHOWN = 60  # characters of a wrong example in an error
 CHANGED_WHILE_READ = "the example was changed while the model read it"
 
 
@@ -33,20 +33,6 @@ def number(feature: Any, value: Any) -> float:
             f"feature {feature!r} must be a finite number, not {value!r}{_advice(value)}"
         )
     return result
-
-
-def check_example(x: Any) -> None:
-    """Raise TypeError if this is no dict, nor anything that is used like one."""
-    if type(x) is dict or (hasattr(x, "keys") and hasattr(x, "items")):
-        return
-    shown = repr(x)
-    shown = shown if len(shown) <= LONGEST_SHOWN else f"{shown[: LONGEST_SHOWN - 3]}..."
-    advice = ""
-    if isinstance(x, (list, tuple, np.ndarray)):
-        advice = (
-            ": dict(enumerate(x)) numbers its features, learn_many and predict_many take a matrix"
-        )
-    raise TypeError(f"an example must be a dict of its features, not {shown}{advice}")
 
 
 def _advice(value: Any) -> str:
