@@ -17,37 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ...parameters import as_float
-from .example_forms import check_example
+from .example_forms import check_example, is_missing, number
 from .sparse_examples import Lists, by_key, key_and_tie
 
 PLAIN_KINDS = frozenset({str, int})
 CHANGED_WHILE_READ = "the example was changed while the model read it"
-
-
-def number(feature: Any, value: Any) -> float:
-    """The value of a feature as a float, or an error that names both."""
-    result = as_float(value)
-    if result is None:
-        raise ValueError(
-            f"feature {feature!r} must be a finite number, not {value!r}{_advice(value)}"
-        )
-    return result
-
-
-def _advice(value: Any) -> str:
-    if isinstance(value, (str, bytes)):
-        return ": text needs an encoder in front, such as preprocessing.OneHotEncoder()"
-    if is_missing(value):
-        return ": rb.Guard('skip') in front leaves such examples out, an imputer fills gaps"
-    return ""
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value stands for a missing one: None, NaN, or infinity (of statistics without data)."""
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    return isinstance(value, (float, np.floating)) and not math.isfinite(value)
 
 
 def in_order(names: Iterable[Any]) -> list[Any]:
