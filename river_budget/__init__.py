@@ -90,11 +90,16 @@ __all__ = [
     "support_vectors",
 ]
 
+LOADED_LATER = ("datasets", "distributed", "export", "plots", "sklearn")  # as few need them
+
 first_use.announce_compilation()
 
 
+def __dir__() -> list[str]:
+    return [*__all__, *LOADED_LATER, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "distributed", "export", "plots", "sklearn"):
-        # loaded when asked for: few need them
+    if name in LOADED_LATER:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -208,7 +208,6 @@ def test_epsilon_takes_effect_at_the_next_example():
         {"budget": 0},
         {"budget": 2.5},
         {"budget": "5"},
-        {"l2": 0},
         {"l2": -1.0},
         {"l2": float("nan")},
         {"l2": None},

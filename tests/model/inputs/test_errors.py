@@ -327,7 +327,7 @@ PARAMETERS = {
     "budget": [0, -1, 10**30, 1.5, "10", True],
     "kernel": ["rbf", RBF, Merge()],
     "maintenance": ["merge", Merge, RBF()],
-    "l2": [0, -1e-4, math.inf, None, "small"],
+    "l2": [-1e-4, math.inf, None, "small"],
     "project_to_ball": [None, "yes"],
     "seed": [-1, 0.5, "1"],
     "classes": [
