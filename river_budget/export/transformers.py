@@ -12,6 +12,7 @@ from river import compose
 from ..algorithms.features.fourier import RandomFourier
 from ..algorithms.features.nystroem import Nystroem
 from ..algorithms.features.sketch import PolynomialCountSketch
+from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..core.block import blocks
 from ..guard import BadRows, Guard
 from ..model.base.base import StreamModel
@@ -60,6 +61,10 @@ def _translations() -> dict[Any, Translation]:
     return {
         preprocessing.StandardScaler: _standard_scaler,
         preprocessing.MinMaxScaler: _min_max_scaler,
+        StandardScaler: lambda graph, step, columns: _standard_scaler(
+            graph, step.as_river(), columns
+        ),
+        MinMaxScaler: lambda graph, step, columns: _min_max_scaler(graph, step.as_river(), columns),
         anomaly.ThresholdFilter: _filter,
         Guard: _guard,
         Nystroem: _nystroem,

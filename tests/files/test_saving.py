@@ -160,6 +160,9 @@ SCALERS = [
     preprocessing.StandardScaler(),
     preprocessing.StandardScaler(with_std=False),
     preprocessing.MinMaxScaler(),
+    rb.StandardScaler(),
+    rb.StandardScaler(with_std=False),
+    rb.MinMaxScaler(),
 ]
 PIPELINES = [scaler | rb.BSGDClassifier(15, RBF(0.5)) for scaler in SCALERS] + [
     preprocessing.StandardScaler() | rb.RandomFourier(9, seed=1) | rb.ForgetronClassifier(9),

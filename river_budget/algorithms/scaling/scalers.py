@@ -8,6 +8,7 @@ import numpy as np
 from river import base
 
 from ...core.examples.scaled_dict import CENTERING, RANGES, STANDARDISING
+from ...model.one_writer import takes_a_turn
 from .statistics import Scaler
 
 __all__ = ["MinMaxScaler", "StandardScaler"]
@@ -95,6 +96,7 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
         """The variance of each feature."""
         return {name: variance for name, _, _, variance in self.table()}
 
+    @takes_a_turn
     def learn_many(self, X: Any) -> None:
         """Update the statistics by the rows of a frame, in River's way: by their means and variances."""
         theirs = self.as_river()
@@ -122,8 +124,11 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
 
     def take_from(self, theirs: Any) -> None:
         """Take over the statistics of River's scaler."""
-        self.set_rows(
-            [[name, count, theirs.means[name], theirs.vars[name]] for name, count in theirs.counts.items()]
+        self.set_table(
+            [
+                [name, count, theirs.means[name], theirs.vars[name]]
+                for name, count in theirs.counts.items()
+            ]
         )
 
 
@@ -195,4 +200,6 @@ class MinMaxScaler(Scaler):
 
     def take_from(self, theirs: Any) -> None:
         """Take over the statistics of River's scaler."""
-        self.set_rows([[name, low.get(), theirs.max[name].get(), 0.0] for name, low in theirs.min.items()])
+        self.set_table(
+            [[name, low.get(), theirs.max[name].get(), 0.0] for name, low in theirs.min.items()]
+        )

@@ -182,7 +182,9 @@ class Scaler(base.Transformer):
             return
         wider = self._columns(max(2 * columns, n + 1))
         wider[:, :known] = self._statistics[:, :known]
-        self._path = ScalingPath()  # before the statistics are others: it would write to the old ones
+        self._path = (
+            ScalingPath()
+        )  # before the statistics are others: it would write to the old ones
         self._statistics = wider
 
     def _columns(self, n: int) -> Any:
@@ -197,16 +199,12 @@ class Scaler(base.Transformer):
         return [[name, *row] for name, row in zip(self._places, rows, strict=True)]
 
     @takes_a_turn
-    def set_rows(self, rows: list[list[Any]]) -> None:
-        """Set the statistics of features: the inverse of `table`, for some of them."""
-        places = {**self._places}
-        for name, *_ in rows:
-            places.setdefault(name, len(places))
-        statistics = self._columns(max(FEWEST_COLUMNS, len(places) + 1))
-        statistics[:, : len(self._places)] = self._statistics[:, : len(self._places)]
-        if rows:
-            found = [places[name] for name, *_ in rows]
-            statistics[:, found] = np.array([row[1:] for row in rows]).T
+    def set_table(self, rows: list[list[Any]]) -> None:
+        """The inverse of `table`: replaces all statistics."""
+        places = {name: place for place, (name, *_) in enumerate(rows)}
+        statistics = self._columns(max(FEWEST_COLUMNS, len(rows) + 1))
+        for place, (_, *numbers) in enumerate(rows):
+            statistics[:, place] = numbers
         own = {"_places": places, "_plain": are_plain(places), "_statistics": statistics}
         self.__dict__.update(own, _path=ScalingPath())
 
