@@ -276,7 +276,8 @@ def test_a_name_that_cannot_be_compared_leaves_the_scaler_as_it_was():
             return 1
 
         def __eq__(self, other):
-            assert self.good and other.good
+            assert self.good
+            assert other.good
             return self is other
 
     scaler, good = rb.StandardScaler(), Name(True)

@@ -15,7 +15,6 @@ from river import base
 
 from ...core.examples import scaled_dict
 from ...core.examples.dict_reader_state import ENTRY
-from ...core.examples.scaled_dict import N_STATISTICS
 from ...model.calls import fast_path
 from ...model.calls.calls import lasting_address_of
 from ...model.calls.fast_path import no_fast_path
@@ -86,7 +85,7 @@ class ScalingPath:
 
 
 class Scaler(base.Transformer):
-    """A transformer that keeps N_STATISTICS numbers of every feature, in a matrix with a column for each."""
+    """A transformer that keeps three numbers of every feature, in a matrix with a column for each."""
 
     initial: ClassVar[tuple[float, float, float]]  # statistics of a feature before its first value
 
@@ -110,6 +109,14 @@ class Scaler(base.Transformer):
         """The values of some features with these statistics, scaled."""
         raise NotImplementedError
 
+    def as_river(self) -> Any:
+        """River's scaler with the same statistics."""
+        raise NotImplementedError
+
+    def take_from(self, theirs: Any) -> None:
+        """Take over the statistics of River's scaler."""
+        raise NotImplementedError
+
     # one example
 
     def learn_one(self, x: Example) -> None:
@@ -126,9 +133,8 @@ class Scaler(base.Transformer):
         found: dict[Any, float] | None = self._path.scale(x)
         if found is not None:
             return found
-        if self._path.scale is no_fast_path and self._plain and c_functions():
-            if not self.turn.taken:
-                self._make_path()
+        if self._path.scale is no_fast_path and self._plain and not self.turn.taken:
+            self._make_path()
         values = np.array([_float(name, value) for name, value in x.items()])
         places = [self._places.get(name, UNKNOWN) for name in x]
         with np.errstate(all="ignore"):
