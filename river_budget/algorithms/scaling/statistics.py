@@ -188,9 +188,7 @@ class Scaler(base.Transformer):
             return
         wider = self._columns(max(2 * columns, n + 1))
         wider[:, :known] = self._statistics[:, :known]
-        self._path = (
-            ScalingPath()
-        )  # before the statistics are others: it would write to the old ones
+        self._path = ScalingPath()  # first: it would write to the old statistics
         self._statistics = wider
 
     def _columns(self, n: int) -> Any:

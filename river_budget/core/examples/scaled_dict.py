@@ -107,6 +107,8 @@ def expected_place(entry, i, name):
     if i64(entry.names_at, entry.columns)[expected[i]] == name:
         return expected[i]
     place = place_of(entry, name)
+    if place >= entry.columns:  # a finalizer has taught the scaler more names
+        return NOT_READABLE
     if place >= 0:
         expected[i] = place
     return place
