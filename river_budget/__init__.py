@@ -28,6 +28,7 @@ from .algorithms.perceptrons.projectron import (
     ProjectronRegressor,
 )
 from .algorithms.perceptrons.rbp import RBPClassifier, RBPRegressor
+from .algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from .algorithms.window.sbp import SBPClassifier
 from .feature_budget import FeatureBudget
 from .guard import Guard
@@ -62,6 +63,7 @@ __all__ = [
     "KernelOneClassSVM",
     "KernelPerceptronClassifier",
     "KernelPerceptronRegressor",
+    "MinMaxScaler",
     "NOGDClassifier",
     "NOGDRegressor",
     "NORMAClassifier",
@@ -77,6 +79,7 @@ __all__ = [
     "RandomFourier",
     "SBPClassifier",
     "SavedModelError",
+    "StandardScaler",
     "StreamWarning",
     "decision_function_one",
     "kernels",

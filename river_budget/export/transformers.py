@@ -12,6 +12,7 @@ from river import compose
 from ..algorithms.features.fourier import RandomFourier
 from ..algorithms.features.nystroem import Nystroem
 from ..algorithms.features.sketch import PolynomialCountSketch
+from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..core.block import blocks
 from ..guard import BadRows, Guard
 from ..model.base.base import StreamModel
@@ -94,10 +95,17 @@ def _translations() -> dict[Any, Translation]:
         compose.TransformerUnion: _union,
         compose.Select: _selected,
         compose.Discard: _selected,
+        StandardScaler: _as_rivers(_standard_scaler),
+        MinMaxScaler: _as_rivers(_min_max_scaler),
         anomaly.ThresholdFilter: _filter,
         Guard: _guard,
         Nystroem: _nystroem,
     }
+
+
+def _as_rivers(translation: Translation) -> Translation:
+    """The translation of one of our scalers: that of River's with the same numbers."""
+    return lambda graph, scaler, columns: translation(graph, scaler.as_river(), columns)
 
 
 def _selected(graph: Graph, step: Any, columns: Columns) -> Columns:

@@ -83,7 +83,9 @@ def _check_vectors(model: Any, count: int) -> None:
     lists, norms = vectors_of(model.block), block.norms[:count]
     owners = np.repeat(np.arange(count), np.diff(lists.starts))
     unnoticed = np.finfo(float).tiny
-    if block.head.heavy:  # norms of merged vectors follow from distances, exact as kernel values are
+    if (
+        block.head.heavy
+    ):  # norms of merged vectors follow from distances, exact as kernel values are
         unnoticed += KERNEL_ROUNDING / block.head.gamma
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.abs(lists.values) if laplacian else lists.values**2

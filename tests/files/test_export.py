@@ -110,6 +110,8 @@ CLASSIFYING = {
     "scaled": SCALED() | rb.BSGDClassifier(20),
     "between 0 and 1": MINMAX() | rb.BSGDClassifier(20),
     "without spread": SCALED(with_std=False) | rb.RBPClassifier(20, seed=1),
+    "ours": rb.StandardScaler() | rb.MinMaxScaler() | rb.BSGDClassifier(20),
+    "ours, without spread": rb.StandardScaler(False) | rb.RBPClassifier(20, seed=1),
     "window": SCALED(window_size=50) | rb.ForgetronClassifier(20),
     "two scalers": SCALED() | MINMAX() | rb.NOGDClassifier(20),
     "waves": SCALED() | rb.RandomFourier(20, seed=1) | linear_model.SoftmaxRegression(RATE),

@@ -16,6 +16,7 @@ Scaler, Targets = preprocessing.StandardScaler, preprocessing.TargetStandardScal
 REGRESSION, BINARY, CLASSES = "regression", "binary", "classes"
 
 SCALERS = [Scaler(), Scaler(with_std=False), preprocessing.MinMaxScaler()]
+SCALERS += [rb.StandardScaler(), rb.StandardScaler(with_std=False), rb.MinMaxScaler()]
 WAVES = rb.RandomFourier(10, seed=1)
 PIPELINES = {
     REGRESSION: [

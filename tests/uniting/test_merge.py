@@ -851,8 +851,10 @@ def test_passive_aggressive_and_softmax_models_add_up():
         preprocessing.StandardScaler(),
         preprocessing.StandardScaler(with_std=False),
         preprocessing.MinMaxScaler(),
+        rb.StandardScaler(),
+        rb.StandardScaler(with_std=False),
+        rb.MinMaxScaler(),
     ],
-    ids=repr,
 )
 def test_scalers_together_are_one_that_has_seen_all(scaler):
     one, parts = scaler.clone(), [scaler.clone() for _ in range(3)]

@@ -22,6 +22,7 @@ from ...core.compiling.by_address import functions
 from ...core.compiling.needs import OF_BLOCKS, Need, with_streams
 from ...core.examples.finite import first_bad_row
 from ...core.examples.one_example import learn, score
+from ...core.examples.scaled_dict import learn_scales, scale
 from ...model.base.base import StreamModel
 from ...model.calls.fast_path import CALL, WORDS_TAKEN
 from ...progress import Progress
@@ -31,8 +32,10 @@ OTHER_SIGNATURES = {
     fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
     score: (numba.intp,) * WORDS_TAKEN["score"],
     learn: (numba.intp,) * WORDS_TAKEN["learn"],
+    learn_scales: (numba.intp,) * 2,
+    scale: (numba.intp,) * 2,
 }
-ALWAYS_COMPILED = first_bad_row, score, learn
+ALWAYS_COMPILED = first_bad_row, score, learn, learn_scales, scale
 
 
 def families() -> dict[str, list[Any]]:
