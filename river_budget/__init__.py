@@ -28,6 +28,7 @@ from .algorithms.perceptrons.projectron import (
     ProjectronRegressor,
 )
 from .algorithms.perceptrons.rbp import RBPClassifier, RBPRegressor
+from .algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from .algorithms.window.sbp import SBPClassifier
 from .feature_budget import FeatureBudget
 from .guard import Guard
@@ -62,6 +63,7 @@ __all__ = [
     "KernelOneClassSVM",
     "KernelPerceptronClassifier",
     "KernelPerceptronRegressor",
+    "MinMaxScaler",
     "NOGDClassifier",
     "NOGDRegressor",
     "NORMAClassifier",
@@ -77,6 +79,7 @@ __all__ = [
     "RandomFourier",
     "SBPClassifier",
     "SavedModelError",
+    "StandardScaler",
     "StreamWarning",
     "decision_function_one",
     "kernels",
@@ -90,11 +93,16 @@ __all__ = [
     "support_vectors",
 ]
 
+LOADED_LATER = ("datasets", "distributed", "export", "plots", "sklearn")  # as few need them
+
 first_use.announce_compilation()
 
 
+def __dir__() -> list[str]:
+    return [*__all__, *LOADED_LATER, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("datasets", "distributed", "export", "plots", "sklearn"):
-        # loaded when asked for: few need them
+    if name in LOADED_LATER:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

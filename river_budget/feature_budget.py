@@ -19,8 +19,8 @@ LARGEST_COUNT = 1e100  # counts beyond are brought back to ones
 class FeatureBudget(base.Transformer):
     """Lets through the features that have occurred most, and as many of them as are allowed.
 
-    For streams of names without end (words, identifiers, one-hot columns) in front of models that remember every name,
-    such as River's linear models. The names are counted as they come (Space-Saving): when there are too many, the rarest
+    For streams in which new names keep coming (words, identifiers, one-hot columns), in front of models that remember
+    every name, such as River's linear models. The names are counted as they come (Space-Saving): when there are too many, the rarest
     gives its place and its count to the newcomer. So a name that makes up more than one in `max_features` of all is never
     missed, and memory is bounded. Counts fade, so that names which have gone out of use leave.
 

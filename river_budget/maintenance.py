@@ -15,6 +15,10 @@ from .parameters import Value, one_of, whole
 __all__ = ["Merge", "Project", "RemoveOldest", "RemoveRandom", "RemoveSmallest"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class Maintenance(Value):
     """What all strategies have in common."""
 

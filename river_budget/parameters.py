@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import math
 import numbers
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar
 
 import numpy as np
@@ -143,6 +144,24 @@ def instance_of(kind: type) -> Check:
             )
 
     return check
+
+
+OF_A_KERNEL = ("gamma", "degree", "coef0")
+
+
+def check_names(kind: Any, given: dict[str, Any], known: Collection[str]) -> None:
+    """Raise TypeError for a parameter that a class does not have, and say what may be meant."""
+    for name, value in given.items():
+        if name in known:
+            continue
+        advice = f", only {', '.join(known)}" if known else ""
+        if name in OF_A_KERNEL and "kernel" in known:
+            is_width = name == "gamma" and type(kind.usual_kernel).__name__ == "RBF"
+            meant = f"RBF({value!r})" if is_width else f"Polynomial({name}={value!r})"
+            advice = f", but its kernel has: kernel=rb.kernels.{meant}"
+        elif near := difflib.get_close_matches(name, known, 1):
+            advice = f": perhaps {near[0]!r} is meant"
+        raise TypeError(f"{kind.__name__} has no parameter {name!r}{advice}")
 
 
 class Mutable:

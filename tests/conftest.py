@@ -99,6 +99,14 @@ def file(tmp_path):
     return tmp_path / "file"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With `-n`, all tests of a file run in one process: what they share (a Ray, data, compiled passes) is made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 NEEDED_BY = {"matplotlib": "rb.plots.", "pandas": "import pandas"}
 
 

@@ -108,6 +108,11 @@ __all__ = [
     "names",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Known = StoredDataset | Checkerboard | Waveform
 
 _BY_NAME: dict[str, type[Known]] = {

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from river.datasets.base import BINARY_CLF
 
-from .definitions import AUTHORS, Definition, File, collection, uci
+from .definitions import Definition, File, listed, matlab_file, uci
 from .reading import Csv, kdd
 from .stored import StoredDataset
 
 KDD99 = "http://kdd.ics.uci.edu/databases/kddcup99"
+
+
+def _kdd(name: str, n_features: int, file: str, rows: int, member: str) -> Definition:
+    """A file of the KDD Cup 1999."""
+    published = File(file, rows, f"{KDD99}/{member}.gz", kdd, member)
+    return Definition(name, BINARY_CLF, n_features, 2, (published,), sparse=True)
 
 
 class German(StoredDataset):
@@ -16,40 +22,24 @@ class German(StoredDataset):
 
     german.numer of the LIBSVM collection, raw whole numbers, exactly the authors' matrix. With the authors'
     permutations.
-
     """
 
-    definition = Definition(
-        "german",
-        BINARY_CLF,
-        n_features=24,
-        n_classes=2,
-        files=(collection("binary/german.numer", 1_000),),
-        authors=f"{AUTHORS}/binary/data/german.mat",
-    )
+    definition = listed("german", authors=True)
 
 
 class GermanScaled(StoredDataset):
     """German credit with every feature between -1 and 1. No paper here uses it.
 
     german.numer_scale of the LIBSVM collection.
-
     """
 
-    definition = Definition(
-        "german-scaled",
-        BINARY_CLF,
-        n_features=24,
-        n_classes=2,
-        files=(collection("binary/german.numer_scale", 1_000),),
-    )
+    definition = listed("german-scaled")
 
 
 class Spambase(StoredDataset):
     """Spambase: frequencies of words and signs in mails. True is spam.
 
     Of the UCI repository, raw. With the authors' permutations, if their rows are in UCI's order.
-
     """
 
     definition = Definition(
@@ -58,7 +48,7 @@ class Spambase(StoredDataset):
         n_features=57,
         n_classes=2,
         files=(uci("94/spambase.zip", 4_601, "spambase", "spambase.data", Csv(target=57)),),
-        authors=f"{AUTHORS}/binary/data/spambase.mat",
+        authors=matlab_file("binary", "spambase"),
     )
 
 
@@ -67,35 +57,18 @@ class W7a(StoredDataset):
 
     Of the LIBSVM collection (Platt), as published. The rows are grouped by class. The test file is the
     part w7a.t.
-
     """
 
-    definition = Definition(
-        "w7a",
-        BINARY_CLF,
-        n_features=300,
-        n_classes=2,
-        files=(collection("binary/w7a", 24_692),),
-        beside=(collection("binary/w7a.t", 25_057),),
-        sparse=True,
-    )
+    definition = listed("w7a", sparse=True)
 
 
 class W8a(StoredDataset):
     """Web pages as the words in them, training and test file joined.
 
     w8a and w8a.t of the LIBSVM collection (Platt), as published. Never fetched in a test.
-
     """
 
-    definition = Definition(
-        "w8a",
-        BINARY_CLF,
-        n_features=300,
-        n_classes=2,
-        files=(collection("binary/w8a", 49_749), collection("binary/w8a.t", 14_951)),
-        sparse=True,
-    )
+    definition = listed("w8a", sparse=True)
 
 
 class A9a(StoredDataset):
@@ -103,17 +76,9 @@ class A9a(StoredDataset):
 
     a9a and a9a.t of the LIBSVM collection (UCI Adult, in Platt's zeros and ones), as published. The split
     of the other papers is in the parts a9a and a9a.t.
-
     """
 
-    definition = Definition(
-        "a9a",
-        BINARY_CLF,
-        n_features=123,
-        n_classes=2,
-        files=(collection("binary/a9a", 32_561), collection("binary/a9a.t", 16_281)),
-        sparse=True,
-    )
+    definition = listed("a9a", sparse=True)
 
 
 class Ijcnn1(StoredDataset):
@@ -121,16 +86,9 @@ class Ijcnn1(StoredDataset):
 
     ijcnn1 and ijcnn1.t of the LIBSVM collection, as published. The copy that was tested holds ijcnn1.tr and
     then ijcnn1.val; the published ijcnn1.bz2 may order these rows differently.
-
     """
 
-    definition = Definition(
-        "ijcnn1",
-        BINARY_CLF,
-        n_features=22,
-        n_classes=2,
-        files=(collection("binary/ijcnn1.bz2", 49_990), collection("binary/ijcnn1.t.bz2", 91_701)),
-    )
+    definition = listed("ijcnn1")
 
 
 class CodRNA(StoredDataset):
@@ -138,17 +96,9 @@ class CodRNA(StoredDataset):
 
     cod-rna.t of the LIBSVM collection, raw. The rows are grouped by class. The training file is the part
     cod-rna.
-
     """
 
-    definition = Definition(
-        "codrna",
-        BINARY_CLF,
-        n_features=8,
-        n_classes=2,
-        files=(collection("binary/cod-rna.t", 271_617),),
-        beside=(collection("binary/cod-rna", 59_535),),
-    )
+    definition = listed("codrna")
 
 
 class KDDCup08(StoredDataset):
@@ -156,16 +106,9 @@ class KDDCup08(StoredDataset):
 
     The organisers give it to registered users only. Write it as LIBSVM text (label -1 or +1, then the 117
     features) named kddcup08. Never fetched in a test.
-
     """
 
-    definition = Definition(
-        "kddcup08",
-        BINARY_CLF,
-        n_features=117,
-        n_classes=2,
-        files=(File("kddcup08", 102_294, None),),
-    )
+    definition = Definition("kddcup08", BINARY_CLF, 117, 2, (File("kddcup08", 102_294, None),))
 
 
 class KDDCup99(StoredDataset):
@@ -174,63 +117,27 @@ class KDDCup99(StoredDataset):
     Numeric columns raw; protocol, service and flag become one column per value. The 2016 paper prints
     1,131,571 rows and 127 features, and does not say how it chose and encoded them: this is all there is.
     As an array it takes 4.8 GB. Never fetched in a test.
-
     """
 
-    definition = Definition(
-        "kddcup99",
-        BINARY_CLF,
-        n_features=122,
-        n_classes=2,
-        files=(
-            File(
-                "kddcup99", 4_898_431, f"{KDD99}/kddcup.data.gz", reader=kdd, member="kddcup.data"
-            ),
-        ),
-        sparse=True,
-    )
+    definition = _kdd("kddcup99", 122, "kddcup99", 4_898_431, "kddcup.data")
 
 
 class KDDCup99TenPercent(StoredDataset):
     """Connections of a network, KDD Cup 1999, the file with a tenth of them. True is an attack.
 
     Encoded as `KDDCup99`, which has more services and so more features.
-
     """
 
-    definition = Definition(
-        "kddcup99-10pct",
-        BINARY_CLF,
-        n_features=118,
-        n_classes=2,
-        files=(
-            File(
-                "kddcup99_10pct",
-                494_021,
-                f"{KDD99}/kddcup.data_10_percent.gz",
-                reader=kdd,
-                member="kddcup.data_10_percent",
-            ),
-        ),
-        sparse=True,
-    )
+    definition = _kdd("kddcup99-10pct", 118, "kddcup99_10pct", 494_021, "kddcup.data_10_percent")
 
 
 class Mushrooms(StoredDataset):
     """Mushrooms by their looks. True is poisonous (label 1).
 
     Of the LIBSVM collection, as published: one column per value of each property.
-
     """
 
-    definition = Definition(
-        "mushrooms",
-        BINARY_CLF,
-        n_features=112,
-        n_classes=2,
-        files=(collection("binary/mushrooms", 8_124),),
-        sparse=True,
-    )
+    definition = listed("mushrooms", sparse=True)
 
 
 class PhishingWebsites(StoredDataset):
@@ -238,32 +145,18 @@ class PhishingWebsites(StoredDataset):
 
     phishing of the LIBSVM collection, as published. Not River's `Phishing`, which has 9 features. Never
     fetched in a test.
-
     """
 
-    definition = Definition(
-        "phishing",
-        BINARY_CLF,
-        n_features=68,
-        n_classes=2,
-        files=(collection("binary/phishing", 11_055),),
-    )
+    definition = listed("phishing")
 
 
 class SkinNonSkin(StoredDataset):
     """Colours of pixels in photographs of faces. True is skin (label 1).
 
     skin_nonskin of the LIBSVM collection, raw. Never fetched in a test.
-
     """
 
-    definition = Definition(
-        "skin",
-        BINARY_CLF,
-        n_features=3,
-        n_classes=2,
-        files=(collection("binary/skin_nonskin", 245_057),),
-    )
+    definition = listed("skin")
 
 
 class Electricity(StoredDataset):
@@ -271,7 +164,6 @@ class Electricity(StoredDataset):
 
     The normalised file that MOA uses, fetched from the address of River's `Elec2`. It is never shuffled:
     `orders` gives the order of the file only.
-
     """
 
     definition = Definition(

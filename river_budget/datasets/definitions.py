@@ -5,6 +5,8 @@ from __future__ import annotations
 import pathlib
 from dataclasses import dataclass
 
+from river.datasets.base import BINARY_CLF, MULTI_CLF, REG
+
 from .fetching import obtain, saved_as
 from .preparing import Preparation, as_published
 from .reading import Floats, Reader, libsvm, read
@@ -77,13 +79,82 @@ class Definition:
         raise ValueError(f"{self.name} has no part {name!r}: its parts are {parts}")
 
 
-def collection(path: str, rows: int, name: str | None = None) -> File:
-    """A file of the LIBSVM collection."""
-    return File(
-        name or saved_as(path).removesuffix(".bz2"), rows=rows, address=f"{COLLECTION}/{path}"
-    )
-
-
 def uci(path: str, rows: int, name: str, member: str, reader: Reader) -> File:
     """A file in an archive of the UCI repository."""
     return File(name, rows, f"{UCI}/{path}", reader, member)
+
+
+def matlab_file(folder: str, name: str) -> str:
+    """The address of the authors' matrix of a set, and of their permutations."""
+    return f"{AUTHORS}/{folder}/data/{name}.mat"
+
+
+def collection(path: str, rows: int, name: str = "") -> File:
+    """A file of the LIBSVM collection."""
+    plain = saved_as(path).removesuffix(".bz2")
+    return File(name or plain, rows, address=f"{COLLECTION}/{path}")
+
+
+# The sets of the LIBSVM collection: name, features, classes, the files with their rows; behind the bar those that are
+# published beside them.
+LISTED = """
+german           24   2  binary/german.numer 1000
+german-scaled    24   2  binary/german.numer_scale 1000
+w7a             300   2  binary/w7a 24692 | binary/w7a.t 25057
+w8a             300   2  binary/w8a 49749, binary/w8a.t 14951
+a9a             123   2  binary/a9a 32561, binary/a9a.t 16281
+ijcnn1           22   2  binary/ijcnn1.bz2 49990, binary/ijcnn1.t.bz2 91701
+codrna            8   2  binary/cod-rna.t 271617 | binary/cod-rna 59535
+mushrooms       112   2  binary/mushrooms 8124
+phishing         68   2  binary/phishing 11055
+skin              3   2  binary/skin_nonskin 245057
+dna             180   3  multiclass/dna.scale 2000 | multiclass/dna.scale.t 1186
+satimage         36   6  multiclass/satimage.scale 4435 | multiclass/satimage.scale.t 2000
+usps            256  10  multiclass/usps.bz2 7291 | multiclass/usps.t.bz2 2007
+mnist           780  10  multiclass/mnist.bz2 60000 | multiclass/mnist.t.bz2 10000
+mnist-test      780  10  multiclass/mnist.t.bz2 10000
+letter           16  26  multiclass/letter.scale 15000 | multiclass/letter.scale.t 5000
+letter-raw       16  26  multiclass/letter.scale 15000
+acoustic         50   3  multiclass/vehicle/acoustic_scale.bz2 78823 | multiclass/vehicle/acoustic_scale.t.bz2 19705
+covtype          54   7  multiclass/covtype.scale01.bz2 581012
+poker            10  10  multiclass/poker.bz2 25010
+poker-test       10  10  multiclass/poker.t.bz2 1000000
+housing          13   -  regression/housing 506
+mg                6   -  regression/mg 1385
+abalone           8   -  regression/abalone 4177
+abalone-scaled    8   -  regression/abalone_scale 4177
+cpusmall         12   -  regression/cpusmall 8192
+cadata            8   -  regression/cadata 20640
+year             90   -  regression/YearPredictionMSD.bz2 463715
+"""
+TASKS = {"binary": BINARY_CLF, "multiclass": MULTI_CLF, "regression": REG}  # by folder
+
+
+def listed(
+    name: str,
+    prepare: Preparation = as_published,
+    authors: bool = False,
+    sparse: bool = False,
+) -> Definition:
+    """The definition of a set of the list. `authors`: the authors of the 2016 paper publish permutations of it."""
+    (line,) = (line for line in LISTED.splitlines() if line.startswith(f"{name} "))
+    _, n_features, n_classes, text = line.split(maxsplit=3)
+    joined, _, beside = (_files(part) for part in text.partition(" | "))
+    folder = text.partition("/")[0]
+    return Definition(
+        name,
+        TASKS[folder],
+        int(n_features),
+        int(n_classes) if n_classes.isdigit() else None,
+        joined,
+        beside,
+        prepare,
+        authors=matlab_file(folder, name) if authors else None,
+        sparse=sparse,
+    )
+
+
+def _files(text: str) -> tuple[File, ...]:
+    """The files of a part of a line."""
+    pairs = [each.split() for each in text.split(", ") if "/" in each]
+    return tuple(collection(path, int(rows)) for path, rows in pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from river.datasets.base import MULTI_CLF
 
-from .definitions import AUTHORS, Definition, collection
+from .definitions import Definition, collection, listed
 from .preparing import columns_around_zero, letters, pixels
 from .stored import StoredDataset
 
@@ -14,19 +14,9 @@ class Dna(StoredDataset):
 
     dna.scale of the LIBSVM collection (Statlog), as published, exactly the authors' matrix. With the
     authors' permutations. The test file is the part dna.scale.t, never fetched.
-
     """
 
-    definition = Definition(
-        "dna",
-        MULTI_CLF,
-        n_features=180,
-        n_classes=3,
-        files=(collection("multiclass/dna.scale", 2_000),),
-        beside=(collection("multiclass/dna.scale.t", 1_186),),
-        authors=f"{AUTHORS}/multiclass/data/dna.mat",
-        sparse=True,
-    )
+    definition = listed("dna", authors=True, sparse=True)
 
 
 class Satimage(StoredDataset):
@@ -35,18 +25,9 @@ class Satimage(StoredDataset):
     satimage.scale of the LIBSVM collection (Statlog), as published, between -1 and 1. With the authors'
     permutations, if their rows are in the same order. Never fetched in a test, nor its test file
     satimage.scale.t.
-
     """
 
-    definition = Definition(
-        "satimage",
-        MULTI_CLF,
-        n_features=36,
-        n_classes=6,
-        files=(collection("multiclass/satimage.scale", 4_435),),
-        beside=(collection("multiclass/satimage.scale.t", 2_000),),
-        authors=f"{AUTHORS}/multiclass/data/satimage.mat",
-    )
+    definition = listed("satimage", authors=True)
 
 
 class Usps(StoredDataset):
@@ -54,17 +35,9 @@ class Usps(StoredDataset):
 
     usps of the LIBSVM collection, as published, between -1 and 1. The test file is the part usps.t, never
     fetched.
-
     """
 
-    definition = Definition(
-        "usps",
-        MULTI_CLF,
-        n_features=256,
-        n_classes=10,
-        files=(collection("multiclass/usps.bz2", 7_291),),
-        beside=(collection("multiclass/usps.t.bz2", 2_007),),
-    )
+    definition = listed("usps")
 
 
 class Mnist(StoredDataset):
@@ -72,37 +45,18 @@ class Mnist(StoredDataset):
 
     mnist of the LIBSVM collection, divided by 255. The test file is the part mnist.t. Never fetched in a
     test.
-
     """
 
-    definition = Definition(
-        "mnist",
-        MULTI_CLF,
-        n_features=780,
-        n_classes=10,
-        files=(collection("multiclass/mnist.bz2", 60_000),),
-        beside=(collection("multiclass/mnist.t.bz2", 10_000),),
-        prepare=pixels,
-        sparse=True,
-    )
+    definition = listed("mnist", prepare=pixels, sparse=True)
 
 
 class MnistTest(StoredDataset):
     """MNIST: handwritten digits, the 10,000 test images, which the 2016 paper calls mnist.
 
     mnist.t of the LIBSVM collection, divided by 255.
-
     """
 
-    definition = Definition(
-        "mnist-test",
-        MULTI_CLF,
-        n_features=780,
-        n_classes=10,
-        files=(collection("multiclass/mnist.t.bz2", 10_000),),
-        prepare=pixels,
-        sparse=True,
-    )
+    definition = listed("mnist-test", prepare=pixels, sparse=True)
 
 
 class Letter(StoredDataset):
@@ -110,34 +64,18 @@ class Letter(StoredDataset):
 
     letter.scale of the LIBSVM collection (Statlog), as published, between -1 and 1. The test file is the
     part letter.scale.t, never fetched.
-
     """
 
-    definition = Definition(
-        "letter",
-        MULTI_CLF,
-        n_features=16,
-        n_classes=26,
-        files=(collection("multiclass/letter.scale", 15_000),),
-        beside=(collection("multiclass/letter.scale.t", 5_000),),
-    )
+    definition = listed("letter")
 
 
 class LetterRaw(StoredDataset):
     """Letters printed in many fonts, with the measures as whole numbers from 0 to 15.
 
     letter.scale of the LIBSVM collection, scaled back. No paper here uses it.
-
     """
 
-    definition = Definition(
-        "letter-raw",
-        MULTI_CLF,
-        n_features=16,
-        n_classes=26,
-        files=(collection("multiclass/letter.scale", 15_000),),
-        prepare=letters,
-    )
+    definition = listed("letter-raw", prepare=letters)
 
 
 class Shuttle(StoredDataset):
@@ -145,7 +83,6 @@ class Shuttle(StoredDataset):
 
     The training file of Statlog, every column brought to [-1, 1]. The tested copy is the raw file; the
     published one, shuttle.scale of the LIBSVM collection, is scaled already and rounded.
-
     """
 
     definition = Definition(
@@ -163,63 +100,33 @@ class Acoustic(StoredDataset):
 
     acoustic_scale of the LIBSVM collection (SensIT), as published. Never fetched in a test, nor its test
     file acoustic_scale.t.
-
     """
 
-    definition = Definition(
-        "acoustic",
-        MULTI_CLF,
-        n_features=50,
-        n_classes=3,
-        files=(collection("multiclass/vehicle/acoustic_scale.bz2", 78_823),),
-        beside=(collection("multiclass/vehicle/acoustic_scale.t.bz2", 19_705),),
-    )
+    definition = listed("acoustic")
 
 
 class Covtype(StoredDataset):
     """Kinds of forest by soil, height and light.
 
     covtype.scale01 of the LIBSVM collection, as published, between 0 and 1. Never fetched in a test.
-
     """
 
-    definition = Definition(
-        "covtype",
-        MULTI_CLF,
-        n_features=54,
-        n_classes=7,
-        files=(collection("multiclass/covtype.scale01.bz2", 581_012),),
-        sparse=True,
-    )
+    definition = listed("covtype", sparse=True)
 
 
 class Poker(StoredDataset):
     """Poker hands of five cards, the training file. The 2016 paper uses `PokerTest`.
 
     poker of the LIBSVM collection, raw: suits 1 to 4, ranks 1 to 13.
-
     """
 
-    definition = Definition(
-        "poker",
-        MULTI_CLF,
-        n_features=10,
-        n_classes=10,
-        files=(collection("multiclass/poker.bz2", 25_010),),
-    )
+    definition = listed("poker")
 
 
 class PokerTest(StoredDataset):
     """Poker hands of five cards, the test file with a million, which the 2016 paper calls poker.
 
     poker.t of the LIBSVM collection, raw. Never fetched in a test.
-
     """
 
-    definition = Definition(
-        "poker-test",
-        MULTI_CLF,
-        n_features=10,
-        n_classes=10,
-        files=(collection("multiclass/poker.t.bz2", 1_000_000),),
-    )
+    definition = listed("poker-test")

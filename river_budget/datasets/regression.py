@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from river.datasets.base import REG
 
-from .definitions import AUTHORS, Definition, File, collection, uci
+from .definitions import Definition, listed, uci
 from .preparing import everything_to_unit
-from .reading import Csv
+from .reading import Csv, Reader
 from .stored import StoredDataset
 
 
-def _scaled(name: str, n_features: int, file: File, authors: str | None = None) -> Definition:
-    return Definition(
-        name,
-        REG,
-        n_features=n_features,
-        n_classes=None,
-        files=(file,),
-        prepare=everything_to_unit,
-        authors=authors,
-    )
+def _uci(
+    name: str, n_features: int, path: str, rows: int, member: str, reader: Reader
+) -> Definition:
+    """A set of the UCI repository."""
+    files, prepare = (uci(path, rows, name, member, reader),), everything_to_unit
+    return Definition(name, REG, n_features, None, files, prepare=prepare)
 
 
 class Housing(StoredDataset):
@@ -27,15 +23,9 @@ class Housing(StoredDataset):
 
     housing of the LIBSVM collection, scaled to [0, 1] with its target; then exactly the authors' matrix. With
     the authors' permutations.
-
     """
 
-    definition = _scaled(
-        "housing",
-        13,
-        collection("regression/housing", 506),
-        authors=f"{AUTHORS}/regression/data/housing.mat",
-    )
+    definition = listed("housing", everything_to_unit, authors=True)
 
 
 class Mg(StoredDataset):
@@ -43,41 +33,27 @@ class Mg(StoredDataset):
 
     mg of the LIBSVM collection, scaled to [0, 1] with its target. With the authors' permutations, if their
     rows are in the same order. Never fetched in a test.
-
     """
 
-    definition = _scaled(
-        "mg",
-        6,
-        collection("regression/mg", 1_385),
-        authors=f"{AUTHORS}/regression/data/mg.mat",
-    )
+    definition = listed("mg", everything_to_unit, authors=True)
 
 
 class Abalone(StoredDataset):
     """The age of shellfish from their size and weight.
 
     abalone of the LIBSVM collection, scaled to [0, 1] with its target.
-
     """
 
-    definition = _scaled("abalone", 8, collection("regression/abalone", 4_177))
+    definition = listed("abalone", everything_to_unit)
 
 
 class AbaloneScaled(StoredDataset):
     """The age of shellfish, with features between -1 and 1 and the rings as target. No paper here uses it.
 
     abalone_scale of the LIBSVM collection, as published.
-
     """
 
-    definition = Definition(
-        "abalone-scaled",
-        REG,
-        n_features=8,
-        n_classes=None,
-        files=(collection("regression/abalone_scale", 4_177),),
-    )
+    definition = listed("abalone-scaled")
 
 
 class Parkinsons(StoredDataset):
@@ -86,19 +62,15 @@ class Parkinsons(StoredDataset):
     Of the UCI repository, scaled to [0, 1] with its target. The paper says only that there are 20 features.
     Here they are all columns but the two scores: with motor_UPDRS among them, the target would be easy and the
     paper's losses too high. Never fetched in a test.
-
     """
 
-    definition = _scaled(
+    definition = _uci(
         "parkinsons",
         20,
-        uci(
-            "189/parkinsons+telemonitoring.zip",
-            5_875,
-            "parkinsons",
-            "parkinsons_updrs.data",
-            Csv(target=5, drop=(4,), header=True),
-        ),
+        "189/parkinsons+telemonitoring.zip",
+        5_875,
+        "parkinsons_updrs.data",
+        Csv(target=5, drop=(4,), header=True),
     )
 
 
@@ -106,39 +78,33 @@ class Cpusmall(StoredDataset):
     """The share of time in which a computer runs programs of users.
 
     cpusmall of the LIBSVM collection (Delve), scaled to [0, 1] with its target.
-
     """
 
-    definition = _scaled("cpusmall", 12, collection("regression/cpusmall", 8_192))
+    definition = listed("cpusmall", everything_to_unit)
 
 
 class Cadata(StoredDataset):
     """Prices of houses in blocks of California.
 
     cadata of the LIBSVM collection (StatLib), scaled to [0, 1] with its target.
-
     """
 
-    definition = _scaled("cadata", 8, collection("regression/cadata", 20_640))
+    definition = listed("cadata", everything_to_unit)
 
 
 class Casp(StoredDataset):
     """How far models of proteins are from the truth.
 
     CASP.csv of the UCI repository, scaled to [0, 1] with its target.
-
     """
 
-    definition = _scaled(
+    definition = _uci(
         "casp",
         9,
-        uci(
-            "265/physicochemical+properties+of+protein+tertiary+structure.zip",
-            45_730,
-            "casp",
-            "CASP.csv",
-            Csv(target=0, header=True),
-        ),
+        "265/physicochemical+properties+of+protein+tertiary+structure.zip",
+        45_730,
+        "CASP.csv",
+        Csv(target=0, header=True),
     )
 
 
@@ -147,19 +113,15 @@ class Slice(StoredDataset):
 
     Of the UCI repository, scaled to [0, 1] with its target. The paper's 385 features include the patient's
     number, and so do these. Never fetched in a test.
-
     """
 
-    definition = _scaled(
+    definition = _uci(
         "slice",
         385,
-        uci(
-            "206/relative+location+of+ct+slices+on+axial+axis.zip",
-            53_500,
-            "slice",
-            "slice_localization_data.csv",
-            Csv(target=385, header=True),
-        ),
+        "206/relative+location+of+ct+slices+on+axial+axis.zip",
+        53_500,
+        "slice_localization_data.csv",
+        Csv(target=385, header=True),
     )
 
 
@@ -167,7 +129,6 @@ class Year(StoredDataset):
     """The year of a song from its sound, the training file.
 
     YearPredictionMSD of the LIBSVM collection, scaled to [0, 1] with its target. Never fetched in a test.
-
     """
 
-    definition = _scaled("year", 90, collection("regression/YearPredictionMSD.bz2", 463_715))
+    definition = listed("year", everything_to_unit)

@@ -1,4 +1,4 @@
-"""Beyond one model and one process: a model per key, many settings, one model from several streams.
+"""Learning in several processes: a model per key, many settings of a model, one model from several streams.
 
 Names are imported when they are first used: every worker imports this package and needs only one of them.
 """
@@ -33,3 +33,7 @@ def __getattr__(name: str) -> Any:
     if name in HOMES:
         return getattr(importlib.import_module(f".{HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "backends"]

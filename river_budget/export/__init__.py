@@ -8,3 +8,7 @@ except ImportError as error:
     raise ImportError("river_budget.export needs onnx: pip install onnx") from error
 
 __all__ = ["onnx"]
+
+
+def __dir__() -> list[str]:
+    return __all__

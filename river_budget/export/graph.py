@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import string
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,16 @@ from onnx import TensorProto, checker, helper, numpy_helper
 from .._version import __version__
 
 OPSET, IR_VERSION = 17, 8  # what runtimes since 2022 understand
+TEXTS, TEXTS_OPSET = "ai.onnx.ml", 2  # the part of the standard that looks up texts
 
 
 @dataclass
 class Columns:
-    """A matrix in the graph, one row per example, and the names of its columns."""
+    """A matrix in the graph, one row per example, and the names of its columns; and columns of texts by name."""
 
-    tensor: str
+    tensor: str  # empty if there is no column
     names: list[Any]
+    texts: dict[Any, str] = field(default_factory=dict)
 
 
 class Graph:
@@ -58,10 +61,28 @@ class Graph:
 
     def node(self, operator: str, *inputs: Any, **attributes: Any) -> str:
         """Add an operator; the name of what comes out."""
+        return self.nodes_of(1, operator, *inputs, **attributes)[0]
+
+    def nodes_of(self, n: int, operator: str, *inputs: Any, **attributes: Any) -> list[str]:
+        """Add an operator with n results; their names."""
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
-        result = self.new_name()
-        self.nodes.append(helper.make_node(operator, names, [result], **attributes))
-        return result
+        results = [self.new_name() for _ in range(n)]
+        self.nodes.append(helper.make_node(operator, names, results, **attributes))
+        return results
+
+    def for_each_row(self, matrix: str, n: int, function: Callable[[str], str], m: int) -> str:
+        """What a function makes of each row of n numbers, which are m: one row after the other, as a table of what lies
+        between would grow with their number."""
+        row, outside = self.new_name(), self.nodes
+        self.nodes = []
+        result = function(row)
+        kinds = [self._numbers(row, (n,))], [self._numbers(result, (m,))]
+        body = helper.make_graph(self.nodes, self.new_name(), *kinds)
+        self.nodes = outside
+        return self.node("Scan", matrix, body=body, num_scan_inputs=1)
+
+    def _numbers(self, name: str, shape: Any) -> Any:
+        return self._described(name, "DOUBLE", shape)
 
     def output(self, name: str, tensor: str, kind: str, *columns: Any) -> None:
         """Give a tensor out: under this name, or with a `_` behind it where a feature is called so."""
@@ -77,15 +98,15 @@ class Graph:
         type_of = getattr(TensorProto, kind)
         return helper.make_tensor_value_info(name, type_of, shape)
 
-    def model(self, inputs: list[tuple[str, int]], properties: dict[str, str]) -> Any:
-        """The whole model, checked. `inputs` are names and numbers of columns."""
-        described = [self._described(name, "DOUBLE", ("n", columns)) for name, columns in inputs]
+    def model(self, inputs: list[tuple[str, str, int]], properties: dict[str, str]) -> Any:
+        """The whole model, checked. `inputs` are names, kinds and numbers of columns."""
+        described = [self._described(name, kind, ("n", columns)) for name, kind, columns in inputs]
         graph = helper.make_graph(
             self.nodes, "g", described, self.outputs, list(self.constants.values())
         )
         model = helper.make_model(
             graph,
-            opset_imports=[helper.make_opsetid("", OPSET)],
+            opset_imports=self._opsets(),
             ir_version=IR_VERSION,
             producer_name="river_budget",
             producer_version=__version__,
@@ -93,3 +114,7 @@ class Graph:
         helper.set_model_props(model, properties)
         checker.check_model(model, full_check=True)
         return model
+
+    def _opsets(self) -> list[Any]:
+        texts = any(node.domain == TEXTS for node in self.nodes)
+        return [helper.make_opsetid("", OPSET)] + texts * [helper.make_opsetid(TEXTS, TEXTS_OPSET)]

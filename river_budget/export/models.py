@@ -11,6 +11,7 @@ from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..nested import last_step
 from ..saving import container
 from .graph import Columns, Graph
+from .one_hot import texts_of
 from .outputs import give_out, give_out_strangeness
 from .predictors import predicted
 from .transformers import features_of
@@ -29,15 +30,17 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     Not for going on learning: `rb.save` keeps all of a model.
 
     There is an input for each feature, under its name and with one column; NaN stands for a feature that is not
-    there (behind `Guard("last")`, for its last good value). A classifier has the outputs `label`, `probabilities` (one column per label, in the
-    order of the property `classes`) and `scores`; a regressor has `prediction`; a `KernelOneClassSVM` has
-    `score`. An output whose name is the name of a feature gets a `_` behind it.
+    there (behind `Guard("last")`, for its last good value). A feature that River's `OneHotEncoder` knows as text
+    has an input of texts, where "" stands for none. A classifier has the outputs `label`, `probabilities` (one
+    column per label, in the order of the property `classes`) and `scores`; a regressor has `prediction`; a
+    `KernelOneClassSVM` has `score`. An output whose name is the name of a feature gets a `_` behind it.
 
-    What can be exported: the kernel expansions of this package with all kernels but `Custom`, FOGD and
-    NOGD; behind `RandomFourier`, `RBFSampler`, `Nystroem`, `PolynomialCountSketch` and River's `StandardScaler` and `MinMaxScaler`; inside
-    `TargetStandardScaler` and `OneVsRestClassifier`; and River's linear models behind our maps. `AutoKernel*`
-    cannot, as its memory of examples under a learned metric would be a graph of some hundred operators. It needs
-    the package onnx (`pip install onnx`).
+    What can be exported: the kernel expansions of this package with all kernels but `Custom`, `AutoKernel*`, FOGD and
+    NOGD; behind `RandomFourier`, `RBFSampler`, `Nystroem`, `PolynomialCountSketch`, `Guard`, and River's `StandardScaler`,
+    `MinMaxScaler`, `OneHotEncoder`, `Select`, `Discard` and unions of these; inside `TargetStandardScaler` and
+    `OneVsRestClassifier`; and River's linear models behind our maps. It needs the package onnx (`pip install onnx`).
+
+    Of a category that `OneHotEncoder` has not learned the file knows nothing: it counts as none.
 
     onnxruntime scores single examples about twice as fast where its session option `intra_op_num_threads` is 1.
 
@@ -49,7 +52,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
         Where to. The file appears at once and whole.
     matrix
         Whether there is one input for all features, called `features`, with a column for each: better for
-        hundreds of them. Their order is that of the property `features`.
+        hundreds of them. Their order is that of the property `features`. Not where a feature is a text.
 
     Examples
     --------
@@ -86,15 +89,30 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     if len(set(texts)) < len(texts) or "" in texts:
         raise ValueError(f"names of inputs are texts, and {names!r} are not different ones")
     graph = Graph({MATRIX} if matrix else set(texts))
-    tensor = MATRIX if matrix else graph.node("Concat", *texts, axis=1)
-    found = predicted(graph, model, Columns(tensor, names))
+    found = predicted(graph, model, columns_in(graph, model, names, matrix))
     last, properties = last_step(model)[1], {}
     if isinstance(last, KernelOneClassSVM):
         give_out_strangeness(graph, found, last._level)
     else:
         properties = give_out(graph, found)
-    inputs = [(MATRIX, len(texts))] if matrix else [(text, 1) for text in texts]
+    inputs = [(MATRIX, "DOUBLE", len(texts))]
     if matrix:
         properties["features"] = json.dumps(texts)
+    else:
+        words = texts_of(model)
+        kinds = ["STRING" if name in words else "DOUBLE" for name in names]
+        inputs = [(text, kind, 1) for text, kind in zip(texts, kinds, strict=True)]
     made = graph.model(inputs, properties)
     container.write(path, [made.SerializeToString()])
+
+
+def columns_in(graph: Graph, model: Any, names: list[Any], matrix: bool) -> Columns:
+    """What comes in: numbers side by side, and texts."""
+    words = texts_of(model)
+    if not matrix:
+        numbers = [name for name in names if name not in words]
+        tensor = graph.node("Concat", *map(str, numbers), axis=1) if numbers else ""
+        return Columns(tensor, numbers, {name: str(name) for name in names if name in words})
+    if found := [name for name in names if name in words]:
+        raise ValueError(f"one matrix for all features cannot hold {found[0]!r}, which is a text")
+    return Columns(MATRIX, names)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from river import compose
 
+from ..algorithms.auto.tables import AutoTables
 from ..algorithms.features.fogd import _FOGD
 from ..algorithms.gradient.one_class import KernelOneClassSVM
 from ..algorithms.window.sbp import SBPClassifier
@@ -15,6 +16,7 @@ from ..core.block import blocks
 from ..model.expansions.averaging import AveragingExpansion
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.targets import Labels
+from .auto_experts import class_scores, prediction
 from .errors import not_exported
 from .expansions import expansion, waves
 from .graph import Columns, Graph
@@ -55,7 +57,7 @@ def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
         table = [_weights(weights, columns) for weights in model.weights.values()]
         scores = graph.node("MatMul", columns.tensor, np.array(table).T)
         return _best(graph, list(model.weights), scores, graph.node("Softmax", scores, axis=1))
-    if issubclass(kind, (BudgetModel, _FOGD)):
+    if issubclass(kind, (BudgetModel, _FOGD, AutoTables)):
         return _ours(graph, model, columns)
     raise not_exported(kind.__name__)
 
@@ -79,6 +81,8 @@ def _ours(graph: Graph, model: Any, columns: Columns) -> Found:
 
 
 def _scores(graph: Graph, model: Any, columns: Columns) -> str:
+    if isinstance(model, AutoTables):
+        return (class_scores if hasattr(model, "labels") else prediction)(graph, model, columns)
     block = blocks.views(model.block)
     n, state = int(block.head.count), model.state_record()
     if isinstance(model, _FOGD):

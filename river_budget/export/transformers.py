@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -12,33 +12,64 @@ from river import compose
 from ..algorithms.features.fourier import RandomFourier
 from ..algorithms.features.nystroem import Nystroem
 from ..algorithms.features.sketch import PolynomialCountSketch
+from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..core.block import blocks
 from ..guard import BadRows, Guard
 from ..model.base.base import StreamModel
 from .errors import not_exported
 from .expansions import expansion, sketch, waves
 from .graph import Columns, Graph
+from .one_hot import is_encoder, names_of_values, one_hot
 
 
-def features_of(model: Any) -> list[Any]:
-    """The features of the first step that knows any."""
-    if type(model) is compose.Pipeline:
-        for step in model.steps.values():
-            if found := features_of(step):
-                return found
-        return []
+def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
+    """The features that come in, as far as a step knows them; of others those that are known behind it."""
+    kind = type(model)
+    if kind is compose.Pipeline:
+        for step in reversed(model.steps.values()):
+            behind = features_of(step, behind)
+        return list(behind)
+    if kind is compose.TransformerUnion:
+        made = {name for part in model.transformers.values() for name in _made_by(part)}
+        passed = [name for name in behind if name not in made]
+        parts = [features_of(part, passed) for part in model.transformers.values()]
+        return list(dict.fromkeys(name for names in parts for name in names))
+    if is_encoder(model):
+        return list(model.values) or list(behind)
+    if kind in SELECTING:
+        return [name for name in behind if SELECTING[kind](name, model.keys)]
     for inner in ("regressor", "classifier"):  # of a wrapper
         if hasattr(model, inner):
             several = getattr(model, "classifiers", None) or {None: getattr(model, inner)}
             return features_of(next(iter(several.values())))
     for name in ("counts", "min", "weights"):  # of a scaler, of a linear model
         if hasattr(model, name):
-            return list(getattr(model, name))
-    return list(model.features) if issubclass(type(model), StreamModel) else []
+            return list(getattr(model, name)) or list(behind)
+    own = list(model.features) if issubclass(kind, StreamModel) else []
+    return own or list(behind)
+
+
+def _made_by(step: Any) -> Collection[Any]:
+    """Features that do not come in, but are made by a step of a union."""
+    if type(step) is compose.Pipeline:
+        step = list(step.steps.values())[-1]
+    if is_encoder(step):
+        return names_of_values(step)
+    return step._feature_names() if hasattr(step, "_feature_names") else ()
+
+
+SELECTING: dict[Any, Callable[[Any, set[Any]], bool]] = {  # which features go through
+    compose.Select: lambda name, keys: name in keys,
+    compose.Discard: lambda name, keys: name not in keys,
+}
 
 
 def transformed(graph: Graph, step: Any, columns: Columns) -> Columns:
     """What comes out of a step of a pipeline."""
+    if type(step) is compose.Pipeline:
+        for part in step.steps.values():
+            columns = transformed(graph, part, columns)
+        return columns
     if issubclass(type(step), RandomFourier):
         size = step.scale / math.sqrt(step.n_components)
         tensor = graph.node("Mul", waves(graph, step, present(graph, columns)), size)
@@ -60,10 +91,51 @@ def _translations() -> dict[Any, Translation]:
     return {
         preprocessing.StandardScaler: _standard_scaler,
         preprocessing.MinMaxScaler: _min_max_scaler,
+        preprocessing.OneHotEncoder: one_hot,
+        compose.TransformerUnion: _union,
+        compose.Select: _selected,
+        compose.Discard: _selected,
+        StandardScaler: _as_rivers(_standard_scaler),
+        MinMaxScaler: _as_rivers(_min_max_scaler),
         anomaly.ThresholdFilter: _filter,
         Guard: _guard,
         Nystroem: _nystroem,
     }
+
+
+def _as_rivers(translation: Translation) -> Translation:
+    """The translation of one of our scalers: that of River's with the same numbers."""
+    return lambda graph, scaler, columns: translation(graph, scaler.as_river(), columns)
+
+
+def _selected(graph: Graph, step: Any, columns: Columns) -> Columns:
+    goes = SELECTING[type(step)]
+    texts = {name: text for name, text in columns.texts.items() if goes(name, step.keys)}
+    names = [name for name in columns.names if goes(name, step.keys)]
+    return Columns(_of_names(graph, columns, names), names, texts)
+
+
+def _of_names(graph: Graph, columns: Columns, names: list[Any]) -> str:
+    """The columns with these names."""
+    if names == columns.names or not names:
+        return columns.tensor if names else ""
+    places = {name: place for place, name in enumerate(columns.names)}
+    order = np.array([places[name] for name in names])
+    return graph.node("Gather", columns.tensor, order, axis=1)
+
+
+def _union(graph: Graph, step: Any, columns: Columns) -> Columns:
+    """Beside each other; of features with the same name the first goes on."""
+    tensors: list[str] = []
+    names: list[Any] = []
+    texts: dict[Any, str] = {}
+    for part in step.transformers.values():
+        found = transformed(graph, part, columns)
+        texts = found.texts | texts
+        if new := [name for name in found.names if name not in names]:
+            tensors.append(_of_names(graph, found, new))
+            names += new
+    return Columns(graph.node("Concat", *tensors, axis=1) if tensors else "", names, texts)
 
 
 def present(graph: Graph, columns: Columns) -> Columns:

@@ -8,3 +8,7 @@ from .known import RBF, Laplacian, Linear, Polynomial
 from .normalised import Cosine, Normalised
 
 __all__ = ["RBF", "Cosine", "Custom", "Laplacian", "Linear", "Normalised", "Polynomial"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -18,3 +18,7 @@ __all__ = [
     "mistake_curve",
     "reliability",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

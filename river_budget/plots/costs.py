@@ -1,4 +1,4 @@
-"""Error against what it costs: time, memory."""
+"""Scatter plots of error against time, or against memory."""
 
 from __future__ import annotations
 

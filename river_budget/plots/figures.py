@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .axes import load_matplotlib, pyplot, set_axes
+from .axes import load_matplotlib, pyplot, set_limits, set_scales
 from .line_styles import LineStyle, line_styles_of
 from .panels import Curve, Line, Panel, covered, curves_of
 
@@ -27,11 +27,11 @@ LETTER = 0.5 / 72  # inches per point of size: the width of a letter, on average
 LEGEND_LINE = 0.2  # inches
 GAP = 0.15  # inches beside the legend
 THICK, THIN = 1.5, 1.2  # points
-MARKER, SIZES = 5.0, dict.fromkeys("^v<>dph", 6.0) | dict.fromkeys("PX", 6.5) | {"*": 8.0}  # points
+MARKER = 6.0  # points
 BAND = 0.15  # opacity
 BORDER, PALE = 2.5, 0.45  # points that a line is wider than what covers it, and its opacity
-MARKS = 5  # markers on a long line
-EVERY_POINT = 12  # a line of up to so many points has a marker on each
+MARKS = 5  # markers on a line of more than MARKED points
+MARKED = 12  # a line of up to so many points has a marker on each
 
 Styles = dict[str, LineStyle]
 
@@ -130,7 +130,7 @@ def _handles(panels: Sequence[Panel], styles: Styles) -> list[Any]:
 
 def _draw_panel(axes: Any, panel: Panel, styles: Styles) -> None:
     curves = curves_of(panel)
-    set_axes(axes, panel, curves)
+    set_scales(axes, panel)
     _label(axes, panel)
     order, below = list(styles), covered(panel)
     for i, (line, curve) in enumerate(zip(panel.lines, curves, strict=True)):
@@ -142,9 +142,8 @@ def _draw_panel(axes: Any, panel: Panel, styles: Styles) -> None:
         if curve.shape == "level":
             axes.axhline(curve.y[0], zorder=1.9, **drawn)
             continue
-        if curve.shape == "line" and curve.x.size > EVERY_POINT:  # not where others have markers
-            step = curve.x.size // MARKS
-            drawn["markevery"] = (step * order.index(line.name) // len(order), step)
+        if curve.shape == "line" and curve.x.size > MARKED:  # not where others have markers
+            drawn["markevery"] = (order.index(line.name) / len(order) / MARKS, 1.0 / MARKS)
         if line.marker:
             drawn["marker"] = line.marker
         if i in below:
@@ -152,7 +151,10 @@ def _draw_panel(axes: Any, panel: Panel, styles: Styles) -> None:
             drawn |= {"linewidth": width, "alpha": PALE, "linestyle": "-", "zorder": 1.8}
         axes.plot(curve.x, curve.y, **drawn)
     if all(curve.empty for curve in curves):
+        axes.set(xticks=[], yticks=[])
         axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", color="0.4")
+    else:
+        set_limits(axes, panel, curves)
 
 
 def _label(axes: Any, panel: Panel) -> None:
@@ -180,9 +182,8 @@ def _depth(i: int, below: dict[int, int]) -> int:
 def _draw_spread(axes: Any, curve: Curve, style: LineStyle) -> None:
     if np.isnan(curve.high).all():
         return
-    low = curve.low
-    if axes.get_yscale() == "log":  # which may not show the lower border: then down to the frame
-        low = np.where(np.isnan(low), axes.get_ylim()[0], low)
+    # a log axis cannot show a lower border of 0 or less, and draws from 0 as from the frame
+    low = np.nan_to_num(curve.low) if axes.get_yscale() == "log" else curve.low
     band = {"color": style.colour, "alpha": BAND, "linewidth": 0, "zorder": 1.5}
     if curve.shape == "level":
         axes.axhspan(low[0], curve.high[0], **band)
@@ -200,7 +201,7 @@ def _drawn(style: LineStyle, shape: str) -> dict[str, Any]:
         "linestyle": (0, style.dashes) if style.dashes else "-",
         "linewidth": 0 if points else THIN if level else THICK,
         "marker": "" if level else style.marker,
-        "markersize": SIZES.get(style.marker, MARKER) + (1.5 if points else 0.0),
+        "markersize": MARKER + (1.5 if points else 0.0),
         "markeredgecolor": "white",  # separates markers that touch
         "markeredgewidth": 0.5,
     }

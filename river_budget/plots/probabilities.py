@@ -1,4 +1,4 @@
-"""Whether probabilities are what they say."""
+"""Reliability diagrams: how often predictions of a given probability come true."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model of two features says everywhere."""
+"""Decision surfaces: the predictions of a model over a plane of two features, and its support vectors."""
 
 from __future__ import annotations
 

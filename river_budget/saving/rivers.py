@@ -2,6 +2,7 @@
 
 scalers        {"class": "StandardScaler", "parameters": ..., "table": [[feature, count, mean, var], ...]}
                {"class": "MinMaxScaler", "parameters": ..., "table": [[feature, min, max], ...]}
+               ours the same, with "rb." in front of the class
 targets        {"class": "TargetStandardScaler", "regressor": node, "targets": [count, mean, sum of squares]}
 classes        {"class": "OneVsRestClassifier", "classifier": node, "classifiers": [[label, node], ...]}
 linear models  {"class": ..., "parameters": ..., "weights": [[feature, weight], ...], "steps": n, ...}
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
 from ..feature_budget import LARGEST_COUNT, FeatureBudget
 from ..guard import BadRows, Guard
 from . import plain
@@ -54,6 +56,8 @@ def encoded(model: Any, inner: Inner) -> Node:
     if kind is preprocessing.MinMaxScaler and model.window_size is None:
         table = [[name, low.get(), model.max[name].get()] for name, low in model.min.items()]
         return _with_table(model, table, {})
+    if kind in (StandardScaler, MinMaxScaler):
+        return encoded(model.as_river(), inner) | {"class": f"rb.{kind.__name__}"}
     if kind is preprocessing.TargetStandardScaler:
         seen = [model.var.mean.n, model.var.mean._mean, model.var._S]
         targets = [plain.number(float(value)) for value in seen]
@@ -216,6 +220,14 @@ def _min_max_scaler(node: Node, inner: Inner) -> Any:
     return scaler
 
 
+def _our_scaler(node: Node, inner: Inner) -> Any:
+    kind = node["class"].removeprefix("rb.")
+    theirs = decoded(kind, node, inner)
+    ours = StandardScaler(theirs.with_std) if kind == "StandardScaler" else MinMaxScaler()
+    ours.take_from(theirs)
+    return ours
+
+
 def _target_scaler(node: Node, inner: Inner) -> Any:
     regressor, (seen,) = inner(node.get("regressor")), _rows([node.get("targets")], 3)
     if not hasattr(regressor, "predict_one"):
@@ -301,6 +313,8 @@ def _skip_bad_rows(node: Node, inner: Inner) -> Any:
 KINDS: dict[str, Callable[[Node, Inner], Any]] = {
     "StandardScaler": _standard_scaler,
     "MinMaxScaler": _min_max_scaler,
+    "rb.StandardScaler": _our_scaler,
+    "rb.MinMaxScaler": _our_scaler,
     "TargetStandardScaler": _target_scaler,
     "OneVsRestClassifier": _one_vs_rest,
     "LinearRegression": _linear_model,

@@ -11,3 +11,7 @@ except ImportError as error:
     ) from error
 
 __all__ = ["BudgetClassifier", "BudgetRegressor"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -21,7 +21,7 @@ __all__ = ["BudgetClassifier"]
 
 def _scores_exist(estimator: Any) -> bool:
     """Whether the model has a raw score: all of ours have, River's have none."""
-    model = estimator._usual() if estimator.model is None else estimator.model
+    model = estimator._default_kind() if estimator.model is None else estimator.model
     return hasattr(last_step(model)[1], "decision_function_one")
 
 
@@ -76,7 +76,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
 
     """
 
-    _usual = AutoKernelClassifier
+    _default_kind = AutoKernelClassifier
     _kind = base.Classifier
 
     def __sklearn_tags__(self) -> Any:
@@ -100,7 +100,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         """
         X, y, weights = self._checked(X, y, sample_weight, first=True)
         self._begin(X, y, np.unique(y))
-        self._learn_epochs(X, self._told[self._places(y)], weights)
+        self._learn_epochs(X, self._model_labels[self._places(y)], weights)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
@@ -128,7 +128,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"classes={classes!r} are not those of the first call to partial_fit, {self.classes_!r}"
             )
-        self._learn(X, self._told[self._places(y)], weights)
+        self._learn(X, self._model_labels[self._places(y)], weights)
         return self
 
     def _begin(self, X: Any, y: Any, classes: Any) -> None:
@@ -153,8 +153,8 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         elif len(classes) == 2:
             labels = [False, True]  # all that River's binary classifiers know
         self.model_, self.classes_ = model, classes
-        self._told = np.empty(len(labels), object)
-        self._told[:] = labels
+        self._model_labels = np.empty(len(labels), object)
+        self._model_labels[:] = labels
 
     def _places(self, y: Any) -> Any:
         """The places of labels among `classes_`."""
@@ -176,7 +176,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
 
         """
         X = self._rows(X)
-        place_of = {label: place for place, label in enumerate(self._told)}
+        place_of = {label: place for place, label in enumerate(self._model_labels)}
         places = [place_of.get(label, 0) for label in self._predictions(X)]
         return self.classes_[np.array(places, np.intp)]
 
@@ -192,10 +192,10 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         X = self._rows(X)
         if is_bare(self.model_):
             found = probabilities_of_batch(self.model_, self._batch(X))
-            return np.column_stack([found[label] for label in self._told])
+            return np.column_stack([found[label] for label in self._model_labels])
         rows = [self.model_.predict_proba_one(x) for x in self._dicts(X)]
-        shares = np.array([[row.get(label, 0.0) for label in self._told] for row in rows])
-        return shares.reshape(len(X), len(self._told))
+        shares = np.array([[row.get(label, 0.0) for label in self._model_labels] for row in rows])
+        return shares.reshape(len(X), len(self._model_labels))
 
     @available_if(_scores_exist)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
@@ -215,5 +215,5 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
             found = [decision_function_one(self.model_, x) for x in self._dicts(X)]
             scores = np.array([list(one.values()) if n > 2 else [one] for one in found])
         if n > 2:
-            return scores[:, [labels.index(label) for label in self._told]]
-        return scores[:, 0] if labels[1] == self._told[1] else -scores[:, 0]
+            return scores[:, [labels.index(label) for label in self._model_labels]]
+        return scores[:, 0] if labels[1] == self._model_labels[1] else -scores[:, 0]

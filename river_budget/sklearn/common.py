@@ -19,7 +19,7 @@ from ..parameters import boolean, whole
 class RiverEstimator(BaseEstimator):  # type: ignore[misc]
     """A model of River behind the methods of scikit-learn."""
 
-    _usual: Any  # the class of the model where none is given
+    _default_kind: Any  # the class of the model where none is given
     _kind: Any  # what River calls such a model
 
     def __init__(
@@ -59,7 +59,7 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         """A model that has learned nothing, with all its seeds set if `random_state` is."""
         whole(1)("epochs", self.epochs)
         boolean("shuffle", self.shuffle)
-        model = self._usual() if self.model is None else self.model
+        model = self._default_kind() if self.model is None else self.model
         if not isinstance(model, self._kind):
             raise ValueError(
                 f"model must be a {self._kind.__name__.lower()} of River or river_budget, not {model!r}"

@@ -63,7 +63,7 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
 
     """
 
-    _usual = AutoKernelRegressor
+    _default_kind = AutoKernelRegressor
     _kind = base.Regressor
     _numeric = True
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from river import base, compose, optim, utils
 
+from ..algorithms.scaling.scalers import StandardScaler
+from ..algorithms.scaling.statistics import Scaler
+
 Tables = list[dict[Any, float]]
 
 
@@ -30,6 +33,10 @@ def merged(models: list[Any], weights: list[float]) -> Any:
         linear_model.SoftmaxRegression: _softmax,
     }
     kind = type(models[0])
+    if issubclass(kind, Scaler):
+        result = models[0].clone()
+        result.take_from(merged([model.as_river() for model in models], weights))
+        return result
     if kind in kinds:
         return kinds[kind](models, weights)
     if isinstance(models[0], base.Transformer):
@@ -179,8 +186,17 @@ def forget_common(models: list[Any], before: Any) -> None:
     """Remove the statistics that all models began with from the scalers of all but the first."""
     for model in models[1:]:
         for scaler, common in zip(_scalers(model), _scalers(before), strict=True):
-            for name, count in common.counts.items():
-                _take_out(scaler, name, count, common.means[name], common.vars.get(name, 0.0))
+            if isinstance(scaler, Scaler):
+                theirs = scaler.as_river()
+                _forget(theirs, common.as_river())
+                scaler.take_from(theirs)
+            else:
+                _forget(scaler, common)
+
+
+def _forget(scaler: Any, common: Any) -> None:
+    for name, count in common.counts.items():
+        _take_out(scaler, name, count, common.means[name], common.vars.get(name, 0.0))
 
 
 def _scalers(model: Any) -> Iterator[Any]:
@@ -189,7 +205,7 @@ def _scalers(model: Any) -> Iterator[Any]:
     if isinstance(model, compose.Pipeline):
         for step in model.steps.values():
             yield from _scalers(step)
-    elif isinstance(model, preprocessing.StandardScaler):
+    elif isinstance(model, (preprocessing.StandardScaler, StandardScaler)):
         yield model
 
 

@@ -38,30 +38,19 @@ distances = st.floats(-4.0, 1.5).map(lambda power: 10.0**power)
 @pytest.mark.parametrize(
     ("n", "budget"), [(300, 20), pytest.param(1000, 100, marks=pytest.mark.slow)]
 )
-def test_the_best_pair_is_merged_on_raw_data(data, n, budget):
-    rows, targets = data("german.numer")
-    model = rb.BSGDClassifier(budget, RBF(1 / 128), Merge(), classes=(-1, 1), **PEGASOS)
-
-    assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 4)
-
-
 @pytest.mark.parametrize(
-    ("n", "budget"), [(400, 20), pytest.param(1000, 100, marks=pytest.mark.slow)]
+    ("name", "gamma", "scaled", "classes"),
+    [
+        pytest.param("german.numer", 1 / 128, False, (-1, 1), id="raw data"),
+        pytest.param("german.numer", 1 / 24, True, (-1, 1), id="a wide kernel"),
+        pytest.param("dna.scale", 1 / 128, False, (1, 2, 3), id="three classes"),
+    ],
 )
-def test_the_best_pair_is_merged_under_a_wide_kernel(data, n, budget):
-    rows, targets = data("german.numer")
-    rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
-    model = rb.BSGDClassifier(budget, RBF(1 / 24), Merge(), classes=(-1, 1), **PEGASOS)
-
-    assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 4)
-
-
-@pytest.mark.parametrize(
-    ("n", "budget"), [(300, 20), pytest.param(1000, 100, marks=pytest.mark.slow)]
-)
-def test_the_best_pair_is_merged_for_three_classes(data, n, budget):
-    rows, targets = data("dna.scale")
-    model = rb.BSGDClassifier(budget, RBF(1 / 128), Merge(), classes=(1, 2, 3), **PEGASOS)
+def test_the_best_pair_is_merged_on_real_data(data, name, gamma, scaled, classes, n, budget):
+    rows, targets = data(name)
+    if scaled:
+        rows = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    model = rb.BSGDClassifier(budget, RBF(gamma), Merge(), classes=classes, **PEGASOS)
 
     assert_best_pairs(model, examples(rows[:n], targets[:n]), at_least=n // 4)
 

@@ -1,8 +1,9 @@
-"""The tricks of the core (tests/support/tricks.py) stand where their entries say. (What they gain takes an hour.)"""
+"""The tricks of the core (tests/support/tricks.txt) stand where their entries say. (What they gain takes an hour.)"""
 
 from __future__ import annotations
 
-from tricks import IN_NAMED_USE, ON_DEFAULTS, TRICKS, USES, applies
+from changes import applies
+from tricks import IN_NAMED_USE, ON_DEFAULTS, TRICKS, USES
 
 
 def test_what_tricks_replace_stands_where_they_say():
@@ -14,5 +15,5 @@ def test_every_entry_compares_two_things_in_a_use_that_there_is():
     for name, trick in TRICKS.items():
         assert trick.changes or trick.plain_model, name
         assert trick.use in USES, name
-        assert trick.least in (ON_DEFAULTS, IN_NAMED_USE), name
+        assert float(trick.least) in (ON_DEFAULTS, IN_NAMED_USE), name
         assert all(change.old != change.new for change in trick.changes), name

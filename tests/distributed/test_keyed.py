@@ -17,6 +17,7 @@ from keyed import (
     content_of,
     keyed,
     one_by_one,
+    processes_of,
     progressive,
     rows,
     values_of,
@@ -460,18 +461,11 @@ def test_a_bad_chunk_ends_a_stream_and_the_chunks_before_are_learned():
 # With Ray
 
 
-def pids(models):
-    """The processes of the shards."""
-    ray = models._coordinator.backend.ray
-    actors = [client.worker.actor for client in models._coordinator.clients]
-    return ray.get([actor.__ray_call__.remote(lambda host: os.getpid()) for actor in actors])
-
-
 def test_without_a_checkpoint_the_loss_of_a_shard_is_an_error(ray):
     X, y = rows()
     models = KeyedModels(MODEL, "key", shards=1)
     models.learn_many(X, y)
-    os.kill(pids(models)[0], signal.SIGKILL)
+    os.kill(processes_of(models)[0], signal.SIGKILL)
     for call in (lambda: models.predict_many(X), models.close):
         with pytest.raises(WorkerLost, match="with checkpoint=folder"):
             call()
@@ -492,7 +486,9 @@ def test_ray_gives_the_same_predictions_and_the_same_models(ray, file, tmp_path)
             models.learn_many(bad, y[:4])
 
 
-@pytest.mark.parametrize("method", ["learn_many", "predict_then_learn_many"])
+@pytest.mark.parametrize(
+    "method", [pytest.param("learn_many", marks=pytest.mark.slow), "predict_then_learn_many"]
+)
 def test_a_shard_that_is_killed_goes_on_from_the_last_checkpoint(ray, method, file, tmp_path):
     X, y = rows()
     with keyed() as serial:
@@ -500,12 +496,12 @@ def test_a_shard_that_is_killed_goes_on_from_the_last_checkpoint(ray, method, fi
         content = content_of(serial, file)
     options = {"checkpoint_every": 150, "max_keys": 12}
     with KeyedModels(MODEL, "key", checkpoint=tmp_path / "c", **options) as models:
-        processes, found = pids(models), []
+        processes, found = processes_of(models), []
         for number, some in enumerate(chunks(N, 20)):
             found.append(getattr(models, method)(X[some], y[some]))
             if number == 12:
                 os.kill(processes.pop(), signal.SIGKILL)
         assert content_of(models, file) == content
-        assert len(set(pids(models)) - set(processes)) == 1
+        assert len(set(processes_of(models)) - set(processes)) == 1
     if method != "learn_many":
         assert [value for part in found for value in values_of(part)] == expected

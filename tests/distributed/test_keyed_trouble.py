@@ -8,20 +8,12 @@ import sqlite3
 
 import numpy as np
 import pytest
-from optional import pandas as pd
+from keyed import MODEL, chunk_of
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
-from river_budget.kernels import RBF
 
-MODEL = rb.BSGDClassifier(5, RBF(0.5), seed=1)
 CHUNK = 200
-
-
-def chunk(number):
-    rng = np.random.default_rng(number)
-    X = pd.DataFrame(rng.normal(size=(CHUNK, 3)), columns=list("abc"))
-    return X.assign(key=rng.integers(60, size=CHUNK)), X["a"] > 0.0
 
 
 def keyed(folder, **options):
@@ -33,7 +25,7 @@ def learned_until(folder, stop):
     """The file of the models after so many chunks, from where the folder stands."""
     with keyed(folder) as models:
         for number in range(models.rows_done // CHUNK, stop):
-            models.learn_many(*chunk(number))
+            models.learn_many(*chunk_of(number, CHUNK))
         models.save(folder.parent / f"{folder.name}.file")
     return (folder.parent / f"{folder.name}.file").read_bytes()
 
@@ -44,7 +36,7 @@ def test_a_full_disk_ends_with_an_error_and_the_last_checkpoint_goes_on(tmp_path
     import resource
 
     folder = tmp_path / "folder"
-    chunk(0)  # skipped here, and not by the child, where pandas is missing
+    chunk_of(0, CHUNK)  # skipped here, and not by the child, where pandas is missing
     child = os.fork()
     if child == 0:
         status = 1
@@ -52,7 +44,7 @@ def test_a_full_disk_ends_with_an_error_and_the_last_checkpoint_goes_on(tmp_path
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             with pytest.raises((sqlite3.Error, OSError)), keyed(folder) as models:  # noqa: PT012
                 for number in range(1000):
-                    models.learn_many(*chunk(number))
+                    models.learn_many(*chunk_of(number, CHUNK))
                     if number == 7:
                         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
             status = 0

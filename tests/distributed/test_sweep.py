@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import pytest
-from models import CLASSIFIERS, REGRESSORS, crossed, stream_for
+from models import MODELS, crossed, one_of_each, stream_for
 from river import (
     anomaly,
     base,
@@ -60,7 +60,7 @@ def complete(model):
 # The value of the metric
 
 
-@pytest.mark.parametrize(("model", "whole"), crossed(CLASSIFIERS + REGRESSORS, [True, False]))
+@pytest.mark.parametrize(("model", "whole"), crossed(one_of_each(MODELS), [True, False]))
 def test_the_value_is_that_of_progressive_validation_to_the_bit(model, whole):
     stream = complete(model) if whole else stream_for(model, 150)
     metric = metrics.MAE() if isinstance(model, base.Regressor) else metrics.Accuracy()

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from models import MODELS, SUMS, crossed, learn, learned, list_of, same, stream_for
+from models import MODELS, SUMS, crossed, learn, learned, list_of, one_of_each, same, stream_for
 from optional import pandas as pd
 from optional import polars as pl
 from river import linear_model, preprocessing, tree
@@ -40,7 +40,7 @@ def accuracy(model):
 # What comes out
 
 
-@pytest.mark.parametrize(("model", "sync_every"), crossed(MODELS, [None, 7, 60, 100]))
+@pytest.mark.parametrize(("model", "sync_every"), crossed(one_of_each(MODELS), [None, 7, 60, 100]))
 def test_one_shard_is_ordinary_learning(model, sync_every):
     expected = learned(model.clone({"seed": 3}) if hasattr(model, "seed") else model)
     fresh = expected.clone()
@@ -88,7 +88,7 @@ def test_what_the_model_knows_is_gone_on_from_and_the_model_is_left():
     assert accuracy(merged) > accuracy(trained(parts(20, 20)))
 
 
-@pytest.mark.parametrize("model", SUMS)
+@pytest.mark.parametrize("model", one_of_each(SUMS))
 def test_every_model_learns_in_shards(model):
     streams = [stream_for(model, n, seed=n) for n in (50, 31, 50)]
     merged = trained(streams, 20, model=model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -12,6 +13,7 @@ from river import (
     anomaly,
     base,
     compose,
+    datasets,
     ensemble,
     linear_model,
     multiclass,
@@ -22,6 +24,7 @@ from streams import emerging, smooth
 
 import river_budget as rb
 from river_budget.kernels import RBF, Custom, Polynomial
+from river_budget.nested import last_step
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -42,12 +45,15 @@ def exported(tmp_path):
         path = tmp_path / "model.onnx"
         rb.export.onnx(model, path, matrix=matrix)
         session = onnxruntime.InferenceSession(path.read_bytes())
-        names = [i.name for i in session.get_inputs()]
+        names = {i.name: i.type for i in session.get_inputs()}
         if matrix:
             names = json.loads(session.get_modelmeta().custom_metadata_map["features"])
         xs = [{str(name): value for name, value in x.items()} for x in xs]
         columns = {
-            name: np.array([[x.get(name, missing)] for x in xs], np.float64) for name in names
+            name: np.array([[x.get(name, "")] for x in xs], object)
+            if not matrix and names[name] == "tensor(string)"
+            else np.array([[x.get(name, missing)] for x in xs], np.float64)
+            for name in names
         }
         if matrix:
             columns = {"features": np.hstack(list(columns.values()))}
@@ -74,7 +80,7 @@ def known(model, xs):
     return [{name: value for name, value in x.items() if name in model.features} for x in xs]
 
 
-EXPORTED = [p for p in MODELS if not p.id.startswith("AutoKernel") and "custom" not in p.id]
+EXPORTED = [p for p in MODELS if "custom" not in p.id]
 
 
 @pytest.mark.parametrize("entry", EXPORTED)
@@ -104,6 +110,8 @@ CLASSIFYING = {
     "scaled": SCALED() | rb.BSGDClassifier(20),
     "between 0 and 1": MINMAX() | rb.BSGDClassifier(20),
     "without spread": SCALED(with_std=False) | rb.RBPClassifier(20, seed=1),
+    "ours": rb.StandardScaler() | rb.MinMaxScaler() | rb.BSGDClassifier(20),
+    "ours, without spread": rb.StandardScaler(False) | rb.RBPClassifier(20, seed=1),
     "window": SCALED(window_size=50) | rb.ForgetronClassifier(20),
     "two scalers": SCALED() | MINMAX() | rb.NOGDClassifier(20),
     "waves": SCALED() | rb.RandomFourier(20, seed=1) | linear_model.SoftmaxRegression(RATE),
@@ -149,6 +157,58 @@ def test_pipelines(name, matrix, exported):
     model = taught(model, stream)
     xs = [x for x, _ in stream[-40:]]
     compare(model, exported(model, xs, matrix, missing=math.nan), xs)
+
+
+# AutoKernel, and features of all kinds in front of it
+
+
+def sold(n=400):
+    """Houses: amounts with heavy tails, some missing, and words."""
+    rng = np.random.default_rng(3)
+    for i in range(n):
+        x = {"price": float(rng.lognormal(3, 2)), "rooms": float(rng.integers(1, 6))}
+        x |= {"town": "ABC"[rng.integers(3)], "floor": int(rng.integers(3)), "age": rng.normal()}
+        if i % 4 == 1:
+            del x["age"]
+        yield x, x["town"] == "A" or x["price"] * x["rooms"] > 100
+
+
+MIXED = (
+    compose.Select("price", "rooms")
+    + compose.Discard("price", "rooms", "town", "floor")
+    + (compose.Select("price") | SCALED() | compose.Discard("rooms"))
+    + (compose.Select("town", "floor") | preprocessing.OneHotEncoder(drop_first=True))
+)
+AUTO = {
+    "two": (rb.AutoKernelClassifier(60, seed=1), datasets.Phishing()),
+    "seven": (rb.AutoKernelClassifier(60, seed=1), datasets.ImageSegments()),
+    "numbers": (rb.AutoKernelRegressor(60, seed=1), datasets.TrumpApproval()),
+    "little": (rb.AutoKernelRegressor(60, seed=1), list(datasets.TrumpApproval())[:70]),
+    "heavy": (rb.AutoKernelClassifier(seed=1), [({"a": x["price"]}, y) for x, y in sold()]),
+    "words": (MIXED | rb.AutoKernelClassifier(100, seed=1), list(sold())),
+    "amounts": (MIXED | rb.AutoKernelRegressor(100, seed=1), [(x, x["price"]) for x, _ in sold()]),
+}
+
+
+@pytest.mark.parametrize("name", AUTO)
+def test_auto_kernel_to_nine_places(name, exported):
+    model, stream = AUTO[name]
+    stream = list(itertools.islice(stream, 400))
+    model, xs = taught(model, stream[:-60]), [x for x, _ in stream[-60:]]
+    xs += [{i: v if isinstance(v, str) else -3.0 * v for i, v in x.items()} for x in xs[:20]]
+    found = exported(model, xs, missing=math.nan)
+    if isinstance(last_step(model)[1], base.Regressor):
+        expected = np.array([model.predict_one(x) for x in xs])
+        assert found["prediction"] == pytest.approx(expected, rel=1e-9)
+        return
+    shares = np.array([list(model.predict_proba_one(x).values()) for x in xs])
+    assert found["probabilities"] == pytest.approx(shares, abs=1e-9, rel=0.0)
+    assert found["label"].tolist() == [model.predict_one(x) for x in xs]
+
+
+def test_texts_do_not_fit_into_a_matrix(tmp_path):
+    with pytest.raises(ValueError, match="cannot hold 'town', which is a text"):
+        rb.export.onnx(taught(*AUTO["words"]), tmp_path / "model.onnx", matrix=True)
 
 
 @pytest.mark.parametrize("on_bad", [None, "skip", "last"])
@@ -220,7 +280,6 @@ def test_a_model_of_a_hundred_vectors_and_ten_features_takes_ten_kilobytes(tmp_p
 
 def spoilt():
     stream = [(x, y == "blue") for x, y in emerging(40)]
-    yield "auto", taught(rb.AutoKernelClassifier(20), stream), "AutoKernelClassifier cannot"
     yield "fresh", rb.BSGDClassifier(), "learned nothing"
     yield "fresh pipeline", SCALED() | rb.BSGDClassifier(), "learned nothing"
     only = [(x, True) for x, _ in stream]
@@ -239,6 +298,10 @@ def spoilt():
         taught(rb.RBPClassifier(kernel=Custom(overlap)), stream),
         "kernel of one's own",
     )
+    cats = preprocessing.OneHotEncoder(drop_zeros=True) | rb.RBPClassifier()
+    yield "zeros", taught(cats, stream), "drop_zeros"
+    odd = [({"a": value}, i % 2 == 0) for i, value in enumerate([1, "b"] * 5)]
+    yield "odd", taught(preprocessing.OneHotEncoder() | rb.RBPClassifier(), odd), "texts and others"
     log = compose.TargetTransformRegressor(rb.RBPRegressor(), math.log1p, math.expm1)
     yield "units", taught(log, [(x, abs(y)) for x, y in smooth(20)]), "TargetTransformRegressor"
     huber = linear_model.LinearRegression(loss=optim.losses.Huber())

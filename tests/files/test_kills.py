@@ -20,7 +20,8 @@ import time
 import numpy as np
 import pytest
 from folders import PYTHONPATH
-from optional import pandas as pd
+from keyed import MODEL, chunk_of
+from keyed import processes_of as shard_processes
 from saved_models import file_of
 
 import river_budget as rb
@@ -104,14 +105,7 @@ def test_a_saver_that_is_killed_leaves_the_old_file_or_the_new(tmp_path):
 
 # Who drives models per key
 
-MODEL = rb.BSGDClassifier(5, RBF(0.5), seed=1)
 CHUNK = 50
-
-
-def chunk(number):
-    rng = np.random.default_rng(number)
-    X = pd.DataFrame(rng.normal(size=(CHUNK, 3)), columns=list("abc"))
-    return X.assign(key=rng.integers(60, size=CHUNK)), X["a"] > 0.0
 
 
 def keyed(folder, **options):
@@ -123,7 +117,7 @@ def learn_chunks(folder, backend="serial"):
     with keyed(folder, backend=backend) as models:
         print("begun", flush=True)
         for number in range(models.rows_done // CHUNK, 10**9):
-            models.learn_many(*chunk(number))
+            models.learn_many(*chunk_of(number, CHUNK))
 
 
 def content_at(folder, rows, **options):
@@ -132,7 +126,7 @@ def content_at(folder, rows, **options):
     with keyed(folder, **options) as models:
         assert models.rows_done <= rows
         for number in range(models.rows_done // CHUNK, rows // CHUNK):
-            models.learn_many(*chunk(number))
+            models.learn_many(*chunk_of(number, CHUNK))
         models.save(file)
     return file.read_bytes()
 
@@ -167,22 +161,15 @@ def test_a_driver_that_is_killed_goes_on_from_its_last_checkpoint(tmp_path):
 # Who holds the models of some keys
 
 
-def shards_of(models):
-    """Their processes, when all that are gone have been replaced."""
-    len(models)
-    ray = models._coordinator.backend.ray
-    actors = [client.worker.actor for client in models._coordinator.clients]
-    return ray.get([actor.__ray_call__.remote(lambda host: os.getpid()) for actor in actors])
-
-
 @needs_ray
 def test_a_shard_that_is_killed_loses_nothing(tmp_path):
     rng, folder, started = random.Random(0), tmp_path / "folder", time.perf_counter()
     with keyed(folder, backend="ray") as models:
         for number in range(3 * KILLS):
             if number % 3 == 0:
-                processes = shards_of(models)
-            models.learn_many(*chunk(number))
+                len(models)  # all that are gone have been replaced
+                processes = shard_processes(models)
+            models.learn_many(*chunk_of(number, CHUNK))
             if number % 3 == 1:  # with messages on their way, or while a checkpoint is written
                 time.sleep(rng.uniform(0.0, 0.01))
                 os.kill(rng.choice(processes), signal.SIGKILL)

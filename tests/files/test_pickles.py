@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-import importlib
 import io
-import itertools
 import pickle
 import shutil
 import subprocess
@@ -15,7 +13,7 @@ from importlib.util import find_spec
 
 import pytest
 from folders import PATHS, ROOT
-from optional import Missing
+from optional import package
 from saved_models import ALL, alike, answers, stream_of, taught, teach
 
 import river_budget as rb
@@ -29,13 +27,6 @@ def dumps_of_joblib(model):
     file = io.BytesIO()
     package("joblib").dump(model, file)
     return file.getvalue()
-
-
-def package(name):
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return Missing(name)
 
 
 MAKERS = {
@@ -91,23 +82,17 @@ def in_a_child(folder, *makers):
     return pickle.loads(result.stdout)
 
 
-@functools.cache
-def answers_of_a_child():
-    """What another process makes of the pickles of all makers that are installed: it takes long to start."""
+def test_another_process_goes_on():
+    """With the pickles of all makers that are installed: it takes long to start."""
     others = {"joblib", "cloudpickle"}
     installed = [maker for maker in MAKERS if maker not in others or find_spec(maker)]
     found = iter(in_a_child(PACKAGE.parent, *installed))
-    return {maker: list(itertools.islice(found, len(models()))) for maker in installed}
-
-
-@pytest.mark.parametrize("maker", MAKERS)
-def test_another_process_goes_on(maker):
-    MAKERS[maker](models()[0])  # or the test is skipped
-    for model, found in zip(models(), answers_of_a_child()[maker], strict=True):
-        stream, twin = stream_of(model, 20, seed=1), copy.deepcopy(model)
-        before = answers(twin, stream)
-        teach(twin, stream)
-        assert found == [before, answers(twin, stream)]
+    for maker in installed:
+        for model in models():
+            stream, twin = stream_of(model, 20, seed=1), copy.deepcopy(model)
+            before = answers(twin, stream)
+            teach(twin, stream)
+            assert next(found) == [before, answers(twin, stream)], (maker, model)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,6 @@ import pathlib
 import pickle
 import random
 import signal
-import subprocess
-import sys
 import tempfile
 
 import numpy as np
@@ -40,11 +38,13 @@ from models import (
     TRANSFORMERS,
     crossed,
     having,
+    learn,
     learned,
     one_of_each,
     stream_for,
 )
 from optional import pandas as pd
+from processes import output_of
 from river import compose, linear_model, preprocessing
 from saved_models import (
     ALL,
@@ -57,7 +57,6 @@ from saved_models import (
     taught,
     teach,
 )
-from streams import smooth
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
@@ -139,75 +138,9 @@ def test_another_process_goes_on_where_this_one_stopped(tmp_path):
         before = answers(model, stream[:100])
         teach(model, stream)
         expected[entry.id] = repr([before, answers(model, stream[:100])])
-    found = in_another_process(CHILD, str(tmp_path), str(RESUMED))
+    found = json.loads(output_of("-c", CHILD, tmp_path, RESUMED, PYTHONPATH=PYTHONPATH))
     assert found.keys() == expected.keys()
     assert [name for name in found if found[name] != expected[name]] == []
-
-
-def in_another_process(program, *arguments):
-    folders = os.pathsep.join([PYTHONPATH, os.environ.get("PYTHONPATH", "")])
-    environment = os.environ | {"PYTHONPATH": folders}
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        env=environment,
-        stdout=subprocess.PIPE,
-        check=True,
-    )
-    return json.loads(done.stdout)
-
-
-SCALERS = [
-    preprocessing.StandardScaler(),
-    preprocessing.StandardScaler(with_std=False),
-    preprocessing.MinMaxScaler(),
-]
-PIPELINES = [scaler | rb.BSGDClassifier(15, RBF(0.5)) for scaler in SCALERS] + [
-    preprocessing.StandardScaler() | rb.RandomFourier(9, seed=1) | rb.ForgetronClassifier(9),
-    preprocessing.MinMaxScaler() | rb.Nystroem(9, 5) | rb.NOGDClassifier(9),
-    preprocessing.StandardScaler() | (preprocessing.MinMaxScaler() | rb.RBPRegressor(9, seed=1)),
-    compose.Pipeline(("scaling", preprocessing.StandardScaler()), ("last", rb.BPAClassifier(9))),
-]
-
-
-def is_regression(pipeline):
-    return "Regressor" in repr(pipeline)
-
-
-def flow(pipeline, n, seed=0):
-    stream = smooth(n, seed=seed)
-    return stream if is_regression(pipeline) else [(x, y > 0.0) for x, y in stream]
-
-
-def learn_pipeline(pipeline, stream):
-    for x, y in stream:
-        pipeline.learn_one(x, y)
-
-
-@pytest.mark.parametrize("n", [1, 60])
-@pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: "-".join(p.steps))
-def test_a_pipeline_comes_back(pipeline, n, again):
-    pipeline = pipeline.clone()
-    learn_pipeline(pipeline, flow(pipeline, n))
-    twin, stream = again(pipeline), flow(pipeline, 60, seed=1)
-    assert list(twin.steps) == list(pipeline.steps)
-    for x, y in stream:
-        assert twin.predict_one(x) == pipeline.predict_one(x)
-        twin.learn_one(x, y)
-        pipeline.learn_one(x, y)
-    assert repr(twin) == repr(pipeline)
-
-
-@pytest.mark.parametrize("scaler", SCALERS, ids=repr)
-def test_a_scaler_alone_comes_back(scaler, again):
-    scaler = scaler.clone()
-    for x in ({"a": 1.5, 2: -1}, {"a": 10, "b": np.float64(0.1)}, {("c", 1): 1e300, "a": 0}):
-        scaler.learn_one(x)
-    twin = again(scaler)
-    twin.learn_one({"a": 0.3, "d": 1.0})
-    scaler.learn_one({"a": 0.3, "d": 1.0})
-    x = {"a": 0.7, "b": 0.2, 2: 3.0, ("c", 1): 1.0, "d": 0.5, "never seen": 1.0}
-    found, expected = ([*map(float, s.transform_one(x).values())] for s in (twin, scaler))
-    assert repr(found) == repr(expected)  # some are NaN
 
 
 NAMES = ["", "a", "a b\n", "naïve", "日本", "\ud800", '"{"', 0, -1, 10**30, True, 0.1, -0.5]
@@ -365,8 +298,6 @@ def test_a_loaded_model_shares_no_memory_with_the_file(path):
 
 # Models that only predict
 
-UNSUPPORTED = ("learn_one", "learn_many", "predict_then_learn_many", "score_then_learn_many")
-
 
 def refused(method, *arguments):
     with pytest.raises(RuntimeError, match="predict_only"):
@@ -391,14 +322,8 @@ def test_a_model_that_only_predicts_predicts_the_same(model, n, again):
     for method in ("predict_many", "score_many", "transform_many"):
         if hasattr(model, method):
             assert np.array_equal(getattr(frozen, method)(rows), getattr(model, method)(rows))
-    x, y = stream[0]
     before = pickle.dumps(frozen)
-    for method in UNSUPPORTED:
-        if hasattr(model, method):
-            refused(getattr(frozen, method), x, y)
-    if hasattr(model, "refine"):
-        refused(frozen.refine, 5)
-    for name in model._mutable_attributes:
+    for name in model._mutable_attributes:  # methods that change a model: test_contracts.py
         refused(frozen.mutate, {name: getattr(model, name)})
         refused(setattr, frozen, name, getattr(model, name))
     assert pickle.dumps(frozen) == before
@@ -434,22 +359,6 @@ def test_a_frozen_model_is_smaller(model, again, path, tmp_path):
     assert frozen.memory_usage < 0.9 * model.memory_usage
     rb.save(frozen, tmp_path / "frozen.rb")
     assert (tmp_path / "frozen.rb").stat().st_size <= path.stat().st_size + 64
-
-
-@pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: "-".join(p.steps))
-def test_a_frozen_pipeline_predicts_and_learns_in_no_part(pipeline, again):
-    pipeline = pipeline.clone()
-    learn_pipeline(pipeline, flow(pipeline, 60))
-    frozen, stream = again(pipeline, predict_only=True), flow(pipeline, 20, seed=1)
-    refused(frozen.learn_one, *stream[0])
-    for step in frozen.steps.values():
-        refused(step.learn_one, stream[0][0])
-    for x, _ in stream:
-        assert frozen.predict_one(x) == pipeline.predict_one(x)
-    refused(again(frozen).learn_one, *stream[0])
-    last = list(pipeline.steps)[-1]
-    if hasattr(pipeline.steps[last], "budget"):
-        refused(frozen.mutate, {last: {"budget": 3}})
 
 
 # What cannot be saved
@@ -614,7 +523,7 @@ def test_a_header_that_would_unfold_to_more_than_the_limit_is_refused(small):
 
 def test_steps_of_a_pipeline_have_different_names():
     pipeline = preprocessing.StandardScaler() | rb.ForgetronClassifier(9)
-    learn_pipeline(pipeline, flow(pipeline, 9))
+    learn(pipeline, stream_for(rb.ForgetronClassifier(), 9))
     header, arrays = unpacked(file_of(pipeline))
     steps = header["model"]["steps"]
     steps[1][0] = steps[0][0]

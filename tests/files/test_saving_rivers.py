@@ -15,38 +15,34 @@ from river_budget.saving.source import Source
 Scaler, Targets = preprocessing.StandardScaler, preprocessing.TargetStandardScaler
 REGRESSION, BINARY, CLASSES = "regression", "binary", "classes"
 
+SCALERS = [Scaler(), Scaler(with_std=False), preprocessing.MinMaxScaler()]
+SCALERS += [rb.StandardScaler(), rb.StandardScaler(with_std=False), rb.MinMaxScaler()]
+WAVES = rb.RandomFourier(10, seed=1)
 PIPELINES = {
-    "targets": (REGRESSION, lambda: Targets(Scaler() | rb.BSGDRegressor(10, l2=0.01))),
-    "waves, linear": (
-        REGRESSION,
-        lambda: Scaler() | rb.RandomFourier(10, seed=1) | linear_model.LinearRegression(l2=0.1),
-    ),
-    "waves, logistic": (
-        BINARY,
-        lambda: (
-            Scaler()
-            | rb.RandomFourier(10, seed=1)
-            | linear_model.LogisticRegression(optim.SGD(0.5), intercept_lr=0.1)
-        ),
-    ),
-    "landmarks, softmax": (
-        CLASSES,
-        lambda: Scaler() | rb.Nystroem(10) | linear_model.SoftmaxRegression(),
-    ),
-    "one against the rest": (
-        CLASSES,
-        lambda: Scaler() | multiclass.OneVsRestClassifier(rb.SBPClassifier(20, seed=1)),
-    ),
-    "guard that skips": (
-        BINARY,
-        lambda: rb.Guard("skip") | Scaler() | rb.RBPClassifier(5, seed=1),
-    ),
-    "guard that remembers": (
-        BINARY,
-        lambda: rb.Guard("last") | preprocessing.MinMaxScaler() | rb.RBPClassifier(5, seed=1),
-    ),
+    REGRESSION: [
+        Targets(Scaler() | rb.BSGDRegressor(10, l2=0.01)),
+        Scaler() | WAVES | linear_model.LinearRegression(l2=0.1),
+        Scaler() | (preprocessing.MinMaxScaler() | rb.RBPRegressor(9, seed=1)),
+    ],
+    BINARY: [
+        Scaler() | WAVES | linear_model.LogisticRegression(optim.SGD(0.5), intercept_lr=0.1),
+        Scaler() | WAVES | rb.ForgetronClassifier(9),
+        rb.Guard("skip") | Scaler() | rb.RBPClassifier(5, seed=1),
+        rb.Guard("last") | preprocessing.MinMaxScaler() | rb.RBPClassifier(5, seed=1),
+        *(scaler | rb.BSGDClassifier(15) for scaler in SCALERS),
+        preprocessing.MinMaxScaler() | rb.Nystroem(9, 5) | rb.NOGDClassifier(9),
+        compose.Pipeline(("scaling", Scaler()), ("last", rb.BPAClassifier(9))),
+    ],
+    CLASSES: [
+        Scaler() | rb.Nystroem(10) | linear_model.SoftmaxRegression(),
+        Scaler() | multiclass.OneVsRestClassifier(rb.SBPClassifier(20, seed=1)),
+    ],
 }
-CASES = [pytest.param(*case, id=name) for name, case in PIPELINES.items()]
+CASES = [
+    pytest.param(task, model.clone, id=f"{task} {number}")
+    for task, models in PIPELINES.items()
+    for number, model in enumerate(models)
+]
 
 
 def stream(task, n, seed=0):
@@ -69,11 +65,13 @@ def predictions(model, task, x):
     return found if task == REGRESSION else [*found, model.predict_proba_one(x)]
 
 
+@pytest.mark.parametrize("n", [120, 1])
 @pytest.mark.parametrize(("task", "make"), CASES)
-def test_a_pipeline_comes_back_to_the_bit_and_learns_on(task, make, file):
-    model = learned(task, make)
+def test_a_pipeline_comes_back_to_the_bit_and_learns_on(task, make, n, file):
+    model = learned(task, make, n)
     rb.save(model, file)
     same = rb.load(file)
+    assert list(getattr(same, "steps", [])) == list(getattr(model, "steps", []))
     for x, y in stream(task, 60, seed=1):
         assert predictions(same, task, x) == predictions(model, task, x)
         model.learn_one(x | {"c": 1.0}, y)
@@ -92,8 +90,27 @@ def test_one_that_only_predicts_refuses_to_learn(task, make, file):
     expected, *expected_shares = predictions(model, task, x)
     assert value == (pytest.approx(expected, rel=1e-12) if task == REGRESSION else expected)
     assert shares == [pytest.approx(share, rel=1e-12) for share in expected_shares]
-    with pytest.raises(RuntimeError, match="predict_only"):
-        frozen.learn_one(x, y)
+    rb.save(frozen, file)
+    for each in (frozen, rb.load(file)):
+        with pytest.raises(RuntimeError, match="predict_only"):
+            each.learn_one(x, y)
+    if isinstance(frozen, compose.Pipeline):
+        with pytest.raises(RuntimeError, match="predict_only"):
+            frozen.mutate({list(frozen.steps)[-1]: {"budget": 3}})
+
+
+@pytest.mark.parametrize("scaler", SCALERS, ids=repr)
+def test_a_scaler_alone_comes_back(scaler, file):
+    scaler = scaler.clone()
+    for x in ({"a": 1.5, 2: -1}, {"a": 10, "b": np.float64(0.1)}, {("c", 1): 1e300, "a": 0}):
+        scaler.learn_one(x)
+    rb.save(scaler, file)
+    twin = rb.load(file)
+    twin.learn_one({"a": 0.3, "d": 1.0})
+    scaler.learn_one({"a": 0.3, "d": 1.0})
+    x = {"a": 0.7, "b": 0.2, 2: 3.0, ("c", 1): 1.0, "d": 0.5, "never seen": 1.0}
+    found, expected = ([*map(float, s.transform_one(x).values())] for s in (twin, scaler))
+    assert repr(found) == repr(expected)  # some are NaN
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import collections
 import copy
+import functools
 import itertools
 import pickle
 import random
 import sys
-import threading
 
 import numba
 import numpy as np
 import pytest
 from models import MODELS, one_of_each, stream_for, variant
 from optional import needs_compiler
+from processes import in_threads
 from saved_models import file_of
 
 import river_budget as rb
@@ -119,15 +120,6 @@ def test_a_third_class_ends_the_short_way():
     model.learn_one({"a": 1.0, "b": 1.0}, "neither")
     assert model.fast_path.score is not two
     assert len(model._score_row({"a": 1.0, "b": 1.0})) == 3
-
-
-def test_a_frozen_model_learns_nothing_in_one_go_either(tmp_path):
-    model = rb.BSGDClassifier(10)
-    model.learn_one({"a": 1.0, "b": 2.0}, True)
-    rb.save(model, tmp_path / "model.rb")
-    frozen = rb.load(tmp_path / "model.rb", predict_only=True)
-    with pytest.raises(RuntimeError, match="predict_only"):
-        frozen.predict_then_learn_one({"a": 1.0, "b": 2.0}, True)
 
 
 # what compiled code reads by itself
@@ -336,9 +328,5 @@ def test_threads_may_predict_while_passes_run_without_the_lock(monkeypatch):
         for _ in range(5):
             scores[:] = [model.decision_function_one(x) for x in examples]
 
-    threads = [threading.Thread(target=predict, args=(scores,)) for scores in found]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*(functools.partial(predict, scores) for scores in found))
     assert found == [expected] * 3

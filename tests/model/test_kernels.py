@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-import subprocess
-import sys
 
 import numba
 import numpy as np
@@ -14,6 +12,7 @@ import pytest
 from folders import PATHS
 from inside import plain
 from models import learn, overlap, same, scores
+from processes import output_of
 from streams import emerging, smooth
 
 import river_budget as rb
@@ -188,9 +187,7 @@ print(pickle.loads(open({path!r}, "rb").read()).decision_function_one({{"f0": 1.
 
 
 def run(script, path):
-    text = script.format(paths=PATHS, path=str(path))
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+    return output_of("-c", script.format(paths=PATHS, path=str(path))).splitlines()
 
 
 def test_files_hold_the_name_and_say_what_is_missing(tmp_path):

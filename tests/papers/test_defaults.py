@@ -6,7 +6,6 @@ import inspect
 
 import numpy as np
 import pytest
-from models import learned
 from river import base, datasets, evaluate, linear_model, metrics, preprocessing
 from streams import emerging
 
@@ -14,7 +13,7 @@ import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.experiments import command
 from river_budget.experiments.race import defaults
-from river_budget.kernels import RBF, Laplacian, Linear, Polynomial
+from river_budget.kernels import RBF, Laplacian, Linear
 from river_budget.maintenance import Merge, Project
 
 
@@ -117,12 +116,6 @@ def test_maintenance_goes_with_the_kernel(kernel, usual):
     for x, y in emerging(100, seed=1):
         model.learn_one(x, y)
     assert model.n_support_vectors > 10 or kernel == Linear()  # spanned by the features
-
-
-def test_a_model_without_a_budget_that_merging_does_not_suit_needs_to_be_told_how_to_keep_one():
-    model = learned(rb.BSGDClassifier(None, Polynomial()))
-    with pytest.raises(ValueError, match="Gaussian"):
-        model.budget = 5
 
 
 @pytest.mark.parametrize(

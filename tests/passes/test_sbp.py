@@ -15,7 +15,7 @@ from oracles import sbp as oracle
 from oracles.randoms import SplitMix
 from oracles.sbp import water_level
 from river import datasets, preprocessing
-from streams import LABELS, emerging, examples, matrix
+from streams import LABELS, emerging, matrix
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
@@ -309,17 +309,6 @@ def test_a_weight_is_a_longer_step():
 def test_the_defaults_do_well_on_the_data_of_river(dataset, gamma, least):
     model = preprocessing.StandardScaler() | rb.SBPClassifier(kernel=RBF(gamma), seed=1)
     assert accuracy(model, dataset()) >= least
-
-
-def test_numbers_of_a_table_are_features_of_that_order(data):
-    X, y = data("german.numer")
-    whole = rb.SBPClassifier(100, RBF(1 / 128), seed=SEED, classes=(-1.0, 1.0))
-    one = whole.clone()
-    predicted = whole.predict_then_learn_many(X[:300], y[:300])
-    for (x, label), guess in zip(examples(X[:300], y[:300]), predicted, strict=True):
-        assert one.predict_one(x) == guess
-        one.learn_one(x, label)
-    assert one.support_vectors() == whole.support_vectors()
 
 
 def refined(slack=0.05, n=0, **options):

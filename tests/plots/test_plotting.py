@@ -250,7 +250,7 @@ def test_a_long_line_has_few_markers():
     (line,) = axes_of(curve()).lines
     assert line.get_marker() == KNOWN["Forgetron"].marker
     start, step = line.get_markevery()
-    assert len(line.get_xdata()[start::step]) == figures.MARKS
+    assert 0.0 <= start < step == 1.0 / figures.MARKS  # shares of the length
 
 
 def test_markers_of_long_lines_do_not_lie_on_each_other():
@@ -271,7 +271,8 @@ def test_the_spread_is_drawn_in_the_colour_of_its_line(shape):
 def test_on_a_log_axis_a_spread_below_zero_goes_down_to_the_frame():
     axes = axes_of(Line("SBP", [1, 2], [0.1, 0.2], [-0.1, 0.1], [0.3, 0.3]), log_y=True)
     (band,) = axes.collections
-    assert band.get_paths()[0].vertices[:, 1].min() == axes.get_ylim()[0]
+    assert band.get_paths()[0].vertices[:, 1].min() <= axes.get_ylim()[0]
+    assert axes.get_ylim()[0] > 0.0
 
 
 @pytest.mark.filterwarnings("error")

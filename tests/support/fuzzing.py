@@ -14,10 +14,10 @@ import collections
 import contextlib
 import copy
 import faulthandler
+import functools
 import math
 import pickle
 import random
-import threading
 import time
 import traceback
 import warnings
@@ -26,7 +26,8 @@ import numpy as np
 from guarded import check_padding, guarded
 from inside import check_nodes
 from models import list_of, may_be_unlimited, two_classes_only
-from odd_examples import COLLIDING, GROUP, TroubledOperations
+from odd_examples import COLLIDING, GROUP, TroubledOperations, ask
+from processes import in_threads
 from river import base, preprocessing
 from saved_models import ALL, file_of, is_supervised
 
@@ -324,14 +325,7 @@ class Fuzzer:
 
     def predict_one(self):
         x = self.any_example() | self.rng.choice([{}, {"unknown": 1.0}, {"a": None}])
-        self.ask(x)
-
-    def ask(self, x):
-        for method in ("predict_one", "predict_proba_one", "decision_function_one", "score_one"):
-            if hasattr(self.model, method):
-                getattr(self.model, method)(x)
-        if hasattr(self.model, "transform_one"):
-            self.model.transform_one(x)
+        ask(self.model, x)
 
     def predict_many(self):
         X = any_frame(self.rng, any_size(self.rng), self.rng.randrange(9), self.names)
@@ -351,7 +345,7 @@ class Fuzzer:
             raise AssertionError(f"learned {x}")
         assert file_of(self.model) == before
         with self.refusal(ValueError):
-            self.ask(x)
+            ask(self.model, x)
         assert file_of(self.model) == before
 
     def bad_target(self):
@@ -536,14 +530,8 @@ class Fuzzer:
 
         works = (["learn_one", "learn_many"], ["learn_one", "learn_many"],
                  ["predict_one", "predict_many"])  # fmt: skip
-        threads = [
-            threading.Thread(target=work, args=(operations, self.rng.randrange(2**32)))
-            for operations in works
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        seeds = [self.rng.randrange(2**32) for _ in works]
+        in_threads(*map(functools.partial, [work] * len(works), works, seeds))
         if errors:
             raise errors[0]
 
@@ -560,8 +548,7 @@ class Fuzzer:
         block = self.model.block
         if self.rng.random() < 1.0 / LIFE or (block is not None and len(block) > LARGEST):
             self.new_model()
-        operations = self.OPERATIONS
-        name = self.rng.choice(operations)
+        name = self.rng.choice(self.OPERATIONS)
         if self.threads and self.rng.random() < 0.02:
             name = "in_threads"
         self.counts[name] += 1
@@ -571,39 +558,49 @@ class Fuzzer:
 
     def check(self):
         """Nothing but finite numbers, and never more than the budget."""
-        model = self.model
-        for x in (self.seen[-1] if self.seen else {}, {"a": 1.0, "new": -1.0}):
-            if hasattr(model, "transform_one"):
-                scores = model.transform_one(x).values()
-            else:
-                scores = list_of(model.decision_function_one(x))
-            assert all(map(math.isfinite, scores)), scores
-            if isinstance(model, base.Classifier):
-                shares = model.predict_proba_one(x)
-                assert all(0.0 <= share <= 1.0 for share in shares.values()), shares
-        if model.block is None:
-            return
-        check_padding(model.block)
-        block = views(model.block)
-        n = int(block.head.count)
-        limit = getattr(model, "budget", None) or getattr(model, "window", None)
-        assert limit is None or n <= limit or hasattr(model, "n_components"), (n, limit)
-        assert block.head.width >= len(model.features)
-        if block.head.slots:
-            check_nodes(block)
-        if block.head.heavy:
-            check_heavy(block)
-        for table in (table_of(block), block.coefficients, block.per_vector):
-            assert np.isfinite(table).all()
-        assert not np.isnan(block.norms).any()
-        assert not block.coefficients[:, n:].any()
-        if isinstance(model, (rb.AutoKernelClassifier, rb.AutoKernelRegressor)):
-            return
-        assert block.head.outputs == model.n_outputs or hasattr(model, "transform_one")
-        if hasattr(model, "n_support_vectors") and n:
-            arrivals = block.arrivals[:n]
-            assert len(set(arrivals.tolist())) == n
-            assert 0 <= arrivals.min() <= arrivals.max() < block.head.arrived
+        check_model(self.model, (self.seen[-1] if self.seen else {}, {"a": 1.0, "new": -1.0}))
+
+
+def check_answers(model, x):
+    """Nothing but finite numbers."""
+    if hasattr(model, "transform_one"):
+        scores = model.transform_one(x).values()
+    else:
+        scores = list_of(model.decision_function_one(x))
+    assert all(map(math.isfinite, scores)), scores
+    if isinstance(model, base.Classifier):
+        shares = model.predict_proba_one(x)
+        assert all(0.0 <= share <= 1.0 for share in shares.values()), shares
+        assert model.predict_one(x) in shares or not shares
+
+
+def check_model(model, examples):
+    """The answers to these examples are numbers, and so is all in its block, with no vector beyond the budget."""
+    for x in examples:
+        check_answers(model, x)
+    if model.block is None:
+        return
+    check_padding(model.block)
+    block = views(model.block)
+    n = int(block.head.count)
+    limit = getattr(model, "budget", None) or getattr(model, "window", None)
+    assert limit is None or n <= limit or hasattr(model, "n_components"), (n, limit)
+    assert block.head.width >= len(model.features)
+    if block.head.slots:
+        check_nodes(block)
+    if block.head.heavy:
+        check_heavy(block)
+    for table in (table_of(block), block.coefficients, block.per_vector):
+        assert np.isfinite(table).all()
+    assert not np.isnan(block.norms).any()
+    assert not block.coefficients[:, n:].any()
+    if isinstance(model, (rb.AutoKernelClassifier, rb.AutoKernelRegressor)):
+        return  # arrivals stand elsewhere
+    assert block.head.outputs == model.n_outputs or hasattr(model, "transform_one")
+    if hasattr(model, "n_support_vectors") and n:
+        arrivals = block.arrivals[:n]
+        assert len(set(arrivals.tolist())) == n
+        assert 0 <= arrivals.min() <= arrivals.max() < block.head.arrived
 
 
 def fenced(where):

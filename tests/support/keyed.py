@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import numpy as np
@@ -31,6 +32,13 @@ def rows(n=N, seed=0):
     return X, labels
 
 
+def chunk_of(number, n):
+    """So many rows of a stream, the same for the same number: (frame with keys, targets)."""
+    rng = np.random.default_rng(number)
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    return X.assign(key=rng.integers(60, size=n)), X["a"] > 0.0
+
+
 def with_keys(stream, seed=0):
     """A stream whose examples have keys: (dicts, targets)."""
     rng = random.Random(seed)
@@ -56,6 +64,8 @@ def values_of(result):
         return [None if pd.isna(value) else value for value in result.tolist()]
     if isinstance(result, pa.ChunkedArray):
         return result.to_pylist()
+    if isinstance(result, np.ndarray):
+        return result.tolist()
     return result if isinstance(result, list) else result.to_list()
 
 
@@ -70,6 +80,13 @@ def one_by_one(model, X, y, w=None):
         arguments = (x,) if target is None else (x, target)
         own.learn_one(*arguments, **({} if w is None else {"w": w[i]}))
     return found, models
+
+
+def processes_of(models):
+    """The processes of the shards, with Ray."""
+    ray = models._coordinator.backend.ray
+    actors = [client.worker.actor for client in models._coordinator.clients]
+    return ray.get([actor.__ray_call__.remote(lambda host: os.getpid()) for actor in actors])
 
 
 def content_of(models, path):

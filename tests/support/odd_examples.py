@@ -1,7 +1,7 @@
 """Names whose keys collide, and examples that act while they are read.
 
 The key of a feature is the CRC-32 of its text (river_budget/model/inputs/sparse_examples.py). `python tests/support/odd_examples.py` finds words
-that have the same one, and prints PAIRS. What stands before or behind both words of a pair makes another pair.
+that have the same one, and prints FOUND. What stands before or behind both words of a pair makes another pair.
 """
 
 from __future__ import annotations
@@ -17,48 +17,17 @@ from saved_models import file_of, is_supervised
 
 from river_budget.core.block.blocks import views
 
-PAIRS = [
-    ("lolucebe", "befehoro"),
-    ("bukesale", "nimiroje"),
-    ("didilona", "hubemaha"),
-    ("bonugeso", "ledeloce"),
-    ("butejado", "nirikobo"),
-    ("dipevoti", "huviwari"),
-    ("binivomi", "nuhewaki"),
-    ("judifanu", "fibegohu"),
-    ("jipilabo", "fuvemodo"),
-    ("cekapuke", "navamido"),
-    ("jibecamo", "fudiboko"),
-    ("diremola", "hutilaja"),
-    ("dikekaju", "humijolu"),
-    ("nimecado", "bukibobo"),
-    ("medefove", "conumefo"),
-    ("duhilahi", "hinemoni"),
-    ("nihigala", "bunefoja"),
-    ("bimifodi", "nukegabi"),
-    ("namopira", "tosikiji"),
-    ("vatisiji", "lojohira"),
-    ("lapohoti", "vonisola"),
-    ("birijojo", "nutekalo"),
-    ("humefado", "dikigobo"),
-    ("fevopuho", "kakomige"),
-    ("butikoji", "nirejali"),
-    ("cepanude", "namasiko"),
-    ("vavomiki", "lohivisa"),
-    ("pamilota", "josowoli"),
-    ("memehevo", "cogucofe"),
-    ("ranoweti", "hopilela"),
-    ("holopeka", "rarikesi"),
-    ("fuvevaju", "jipiwolu"),
-    ("jomowova", "pasiloni"),
-    ("tovoseki", "nahihesa"),
-    ("ramowepa", "hosilehi"),
-    ("dutevoli", "hiriwaji"),
-    ("bubiloju", "nidemalu"),
-    ("nulilaba", "bijemoda"),
-    ("kiticaha", "gurebona"),
-    ("kideraki", "gubisomi"),
-]
+FOUND = """
+lolucebe befehoro bukesale nimiroje didilona hubemaha bonugeso ledeloce butejado nirikobo
+dipevoti huviwari binivomi nuhewaki judifanu fibegohu jipilabo fuvemodo cekapuke navamido
+jibecamo fudiboko diremola hutilaja dikekaju humijolu nimecado bukibobo medefove conumefo
+duhilahi hinemoni nihigala bunefoja bimifodi nukegabi namopira tosikiji vatisiji lojohira
+lapohoti vonisola birijojo nutekalo humefado dikigobo fevopuho kakomige butikoji nirejali
+cepanude namasiko vavomiki lohivisa pamilota josowoli memehevo cogucofe ranoweti hopilela
+holopeka rarikesi fuvevaju jipiwolu jomowova pasiloni tovoseki nahihesa ramowepa hosilehi
+dutevoli hiriwaji bubiloju nidemalu nulilaba bijemoda kiticaha gurebona kideraki gubisomi
+"""
+PAIRS = list(zip(FOUND.split()[::2], FOUND.split()[1::2], strict=True))
 
 # All eight of these have one key, and with the same text behind them another one
 GROUP = [
@@ -78,7 +47,6 @@ COLLIDING = [
     *TUPLES,
     *map(repr, TUPLES),
 ]  # fmt: skip
-EQUAL = [1, 1.0, True]  # of which a dict holds one
 ALLOWED = (RuntimeError, ValueError, TypeError)
 
 
@@ -118,40 +86,25 @@ class Name:
         return self
 
 
-class Text(str):
-    """The same as a kind of text."""
+def kind_of_name(kind, of_text):
+    """A kind of text or of whole numbers that acts when it is compared; it is made of a text."""
 
-    def __new__(cls, text, act):
-        self = super().__new__(cls, text)
-        self.act = act
-        return self
+    class Compared(kind):
+        def __new__(cls, text, act):
+            self = super().__new__(cls, of_text(text))
+            self.act = act
+            return self
 
-    __hash__ = str.__hash__
+        __hash__ = kind.__hash__
 
-    def __eq__(self, other):
-        self.act()
-        return str.__eq__(self, other)
+        def __eq__(self, other):
+            self.act()
+            return kind.__eq__(self, other)
 
-    def __deepcopy__(self, memo):
-        return self
+        def __deepcopy__(self, memo):
+            return self
 
-
-class Whole(int):
-    """The same as a kind of whole number."""
-
-    def __new__(cls, text, act):
-        self = super().__new__(cls, hash(text))
-        self.act = act
-        return self
-
-    __hash__ = int.__hash__
-
-    def __eq__(self, other):
-        self.act()
-        return int.__eq__(self, other)
-
-    def __deepcopy__(self, memo):
-        return self
+    return Compared
 
 
 class Value:
@@ -167,34 +120,26 @@ class Value:
     __index__ = None
 
 
-class Real(float):
-    """The same as a kind of float."""
+def kind_of_number(kind, value):
+    """The same as a kind of float or of whole numbers."""
 
-    def __new__(cls, act):
-        self = super().__new__(cls, 0.5)
-        self.act = act
-        return self
+    class Asked(kind):
+        def __new__(cls, act):
+            self = super().__new__(cls, value)
+            self.act = act
+            return self
 
-    def __float__(self):
-        self.act()
-        return 0.5
+        def __float__(self):
+            self.act()
+            return float(value)
 
+        if kind is int:
 
-class Integer(int):
-    """The same as a kind of whole number."""
+            def __index__(self):
+                self.act()
+                return value
 
-    def __new__(cls, act):
-        self = super().__new__(cls, 3)
-        self.act = act
-        return self
-
-    def __float__(self):
-        self.act()
-        return 3.0
-
-    def __index__(self):
-        self.act()
-        return 3
+    return Asked
 
 
 def _acting(name):
@@ -218,21 +163,13 @@ class Example(dict):
         return self
 
 
-LOOKS = [
-    "items",
-    "keys",
-    "values",
-    "__iter__",
-    "__len__",
-    "__getitem__",
-    "__contains__",
-    "get",
-    "copy",
-]
-for each in LOOKS:
+LOOKS = "items keys values __iter__ __len__ __getitem__ __contains__ get copy"
+for each in LOOKS.split():
     setattr(Example, each, _acting(each))
 
-NAMES, VALUES = (Name, Text, Whole), (Value, Real, Integer)
+Text, Whole = kind_of_name(str, str), kind_of_name(int, hash)
+NAMES = (Name, Text, Whole)
+VALUES = (Value, kind_of_number(float, 0.5), kind_of_number(int, 3))
 
 
 def content(model):
@@ -243,6 +180,16 @@ def content(model):
     n = int(block.head.count)
     sums = (block.head.scale * block.coefficients[:, :n]).tobytes()
     return n, int(block.head.arrived), sums
+
+
+ASKING = "predict_one", "predict_proba_one", "decision_function_one", "score_one", "transform_one"
+
+
+def ask(model, x):
+    """All that the model says of an example."""
+    for name in ASKING:
+        if hasattr(model, name):
+            getattr(model, name)(x)
 
 
 def change(x, stop, rng):
@@ -280,7 +227,7 @@ class TroubledOperations:
             "fail": fail,
             "empty": x.clear,
             "add": lambda: x.update({f"more {i}": 1.0 for i in range(50)}),
-            "ask": lambda: self.ask_of(model, {"a": 1.0}),
+            "ask": lambda: ask(model, {"a": 1.0}),
             "learn": learn,
             "interrupt": lambda: sys.setswitchinterval(sys.getswitchinterval()),
         }
@@ -292,12 +239,6 @@ class TroubledOperations:
             model.learn_one(x, self.target())
         else:
             model.learn_one(x)
-
-    def ask_of(self, model, x):
-        names = "predict_one", "decision_function_one", "score_one", "transform_one"
-        for name in names:
-            if hasattr(model, name):
-                getattr(model, name)(x)
 
     def odd_name(self):
         """A name that acts, first in the example that is learned, then among those that the model knows."""
@@ -354,7 +295,7 @@ class TroubledOperations:
         """
         learned = False
         for x in examples:
-            for work in (self.ask_of, self.learn_into):
+            for work in (ask, self.learn_into):
                 before = content(model)
                 act.armed = True
                 done = self.may_be_refused(work, model, x, kind)
@@ -397,4 +338,4 @@ def colliding_pairs(n, syllables=3, seed=0):
 
 if __name__ == "__main__":
     for pair in colliding_pairs(40):
-        print(f"    {pair!r},")
+        print(*pair)

@@ -1,5 +1,7 @@
 """What test_process_safety.py has done in processes of their own: `python tests/support/process_work.py work arguments...`.
 
+Of an argument with commas each part is tried.
+
 Exit code 0: all is well. 1: an error, or a wrong result, as the last line on stderr says. Below 0: a signal; then stderr
 holds what each thread was doing.
 """
@@ -10,6 +12,7 @@ import contextlib
 import copy
 import ctypes
 import faulthandler
+import itertools
 import math
 import pickle
 import random
@@ -21,6 +24,7 @@ import time
 import numpy as np
 from guarded import guarded
 from odd_examples import ALLOWED, Act, Name, Text, Trouble, Whole
+from processes import in_threads
 
 import river_budget as rb
 from river_budget.kernels import RBF, Laplacian
@@ -122,7 +126,7 @@ def raises_inside(name, kind):
     for n in range(1, 9):
         model, act = MODELS[name](), Act(raise_trouble, n)
         objects = [odd_kind(f"odd {k}", act) for k in range(10)]
-        for i in range(300):
+        for i in range(150):
             x = fresh(i) | {(f"odd {i % 10}" if i % 3 else objects[i // 3 % 10]): 1.0}
             act.armed = True
             refused += not may_refuse(model.learn_one, x, i % 3 == 0)
@@ -184,14 +188,6 @@ def first_use(path, n_threads):
     assert len(found) == 300 * n
     for i in range(300):
         model.predict_one({"a": i % 7, "b": 1.0, "c": 1.0})
-
-
-def in_threads(*works):
-    threads = [threading.Thread(target=work) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 # Looking at a model while another thread teaches it
@@ -335,8 +331,8 @@ def fault():
     ctypes.string_at(8)
 
 
-def mistake():
-    raise AssertionError("a mistake")
+def mistake(number):
+    assert number == "1", "a mistake"
 
 
 WORKS = {
@@ -347,4 +343,6 @@ WORKS = {
 if __name__ == "__main__":
     faulthandler.enable()
     work, *arguments = sys.argv[1:]
-    WORKS[work](*arguments)
+    for each in itertools.product(*(argument.split(",") for argument in arguments)):
+        print(work, *each, file=sys.stderr, flush=True)  # whoever asks what it was when it ends
+        WORKS[work](*each)

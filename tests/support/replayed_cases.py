@@ -34,24 +34,15 @@ CASES = {
         ProjectronPP,
         {"budget": 25, "threshold": 0.1},
     ),
-    "BPA-simple": (
-        rb.BPAClassifier,
-        {"budget": 20, "C": 1.0, "update": "simple"},
-        BPA,
-        {"budget": 20},
-    ),
-    "BPA-nearest": (
-        rb.BPAClassifier,
-        {"budget": 20, "C": 1.0, "update": "nearest"},
-        BPA,
-        {"budget": 20, "update": "nearest"},
-    ),
-    "BPA-projection": (
-        rb.BPAClassifier,
-        {"budget": 20, "C": 1.0, "update": "projection"},
-        BPA,
-        {"budget": 20, "update": "projection"},
-    ),
+    **{
+        f"BPA-{update}": (
+            rb.BPAClassifier,
+            {"budget": 20, "C": 1.0, "update": update},
+            BPA,
+            {"budget": 20, "update": update},
+        )
+        for update in ("simple", "nearest", "projection")
+    },
     "BOGD": (
         rb.BOGDClassifier,
         {"budget": 20, "learning_rate": 0.2, "l2": 0.01, "seed": SEED} | BOUNDED,

@@ -136,3 +136,22 @@ def regression_reference(strategy="oldest", budget=30, **options):
 
 def closeness(strategy):
     return CLOSE_PROJECTED if strategy == "project" else CLOSE
+
+
+def assert_replays(stream, strategy, budget, kernel=KERNEL, labels=(), weights=None, **options):
+    """A classifier makes the mistakes of its reference, with the same scores. Returns it.
+
+    `labels` are known in advance; where there are none, they appear.
+    """
+    several = {"task": "multiclass", "outputs": len(labels)} if len(labels) > 2 else {}
+    oracle = reference(strategy, budget, kernel, **several, **options)
+    model = classifier(strategy, budget, kernel, classes=labels or None, **options)
+    expected = run_reference(oracle, stream, labels, weights)
+    assert_same(run(model, stream, weights), expected, closeness(strategy))
+    return model
+
+
+def assert_regression_replays(stream, strategy, weights=None, **options):
+    expected = run_regression(regression_reference(strategy, **options), stream, weights)
+    _, scores = run(regressor(strategy, **options), stream, weights)
+    assert_close(scores[:, 0], expected, closeness(strategy))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import json
 import re
 import types
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from folders import EXAMPLES
 from optional import pandas as pd
+from scripts import load
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
@@ -47,13 +47,6 @@ def test_the_section_on_ray_data_runs(ray):
 
 
 # Its scripts
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_settings_one_by_one_are_settings_at_once(capsys):

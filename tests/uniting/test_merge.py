@@ -9,7 +9,7 @@ import pickle
 import numpy as np
 import pytest
 from inside import plain, squared_length, support
-from models import CLASSIFIERS, REGRESSORS, SUMS, one_of_each
+from models import CLASSIFIERS, REGRESSORS, SUMS, learn, one_of_each
 from optional import pandas as pd
 from oracles import kernels as plain_kernels
 from river import base, compose, linear_model, optim, preprocessing
@@ -55,9 +55,12 @@ def kind_of(model):
 
 
 def taught(model, seed, n=60, own=True):
-    for x, y in examples(seed, n, kind_of(model), own):
-        model.learn_one(x, y)
-    return model
+    return learn(model, examples(seed, n, kind_of(model), own))
+
+
+def learned_apart(pipeline, kind, n_models):
+    """The same of pipelines, whose kind of targets is given."""
+    return [learn(pipeline.clone(), examples(seed, 60, kind)) for seed in range(n_models)]
 
 
 def apart(model, n_models=3, n=60, own=True):
@@ -157,7 +160,7 @@ def test_a_merged_model_keeps_a_budget_learns_on_and_can_be_saved(model, tmp_pat
         assert np.array_equal(scores(twin, xs), scores(merged, xs))
 
 
-@pytest.mark.parametrize("model", SUMS)
+@pytest.mark.parametrize("model", one_of_each(SUMS))
 def test_a_merged_model_learns_the_same_in_one_call_and_one_by_one(model):
     merged = rb.merge(apart(model, 2, own=False))
     twin, stream = copy.deepcopy(merged), examples(5, 60, kind_of(model), own=False)
@@ -179,7 +182,7 @@ def test_a_model_merged_with_itself_is_itself(model):
     assert size_of(scores(merged, xs) - expected) <= EXACT * size_of(expected)
 
 
-@pytest.mark.parametrize("model", SUMS)
+@pytest.mark.parametrize("model", one_of_each(SUMS))
 def test_merging_step_by_step_is_merging_at_once(model):
     a, b, c = apart(model)
     at_once = rb.merge([a, b, c], [0.2, 0.3, 0.5], room(model))
@@ -214,7 +217,7 @@ def test_weights_are_any_numbers(model, weights):
     assert_is_sum(rb.merge(models, weights, room(model)), models, weights)
 
 
-@pytest.mark.parametrize("model", SUMS)
+@pytest.mark.parametrize("model", one_of_each(SUMS))
 def test_models_that_cancel_leave_nothing_and_learn_on(model, tmp_path):
     (original,) = apart(model, 1)
     is_window = isinstance(
@@ -811,16 +814,12 @@ def raw_score(pipeline, x):
 def test_a_pipeline_of_waves_and_a_linear_model_is_merged_exactly(linear):
     fresh = rb.RandomFourier(30, RBF(0.5), seed=1) | linear
     kind = "wave" if isinstance(linear, base.Regressor) else "sides"
-    models = [fresh.clone() for _ in range(3)]
-    for seed, model in enumerate(models):
-        for x, y in examples(seed, 60, kind):
-            model.learn_one(x, y)
+    models = learned_apart(fresh, kind, 3)
     merged, xs = rb.merge(models, WEIGHTS), points(200)
     expected = [sum(w * raw_score(m, x) for m, w in zip(models, WEIGHTS, strict=True)) for x in xs]
     assert [raw_score(merged, x) for x in xs] == pytest.approx(expected, rel=1e-11, abs=1e-12)
     before = [raw_score(m, xs[0]) for m in models]
-    for x, y in examples(5, 60, kind):
-        merged.learn_one(x, y)
+    learn(merged, examples(5, 60, kind))
     assert [raw_score(m, xs[0]) for m in models] == before
     assert raw_score(merged, xs[0]) != expected[0]
 
@@ -831,10 +830,7 @@ def test_passive_aggressive_and_softmax_models_add_up():
         (linear_model.PARegressor(), "wave"),
         (linear_model.SoftmaxRegression(), "labels"),
     ):
-        models = [fresh.clone() for _ in range(2)]
-        for seed, model in enumerate(models):
-            for x, y in examples(seed, 60, kind):
-                model.learn_one(x, y)
+        models = learned_apart(fresh, kind, 2)
         merged = rb.merge(models, [0.25, 0.75])
         for label in merged.weights if kind == "labels" else [None]:
             a, b, total = (
@@ -855,8 +851,10 @@ def test_passive_aggressive_and_softmax_models_add_up():
         preprocessing.StandardScaler(),
         preprocessing.StandardScaler(with_std=False),
         preprocessing.MinMaxScaler(),
+        rb.StandardScaler(),
+        rb.StandardScaler(with_std=False),
+        rb.MinMaxScaler(),
     ],
-    ids=repr,
 )
 def test_scalers_together_are_one_that_has_seen_all(scaler):
     one, parts = scaler.clone(), [scaler.clone() for _ in range(3)]
@@ -893,11 +891,7 @@ def test_targets_are_scaled_as_by_one_that_has_seen_all():
 
 def test_a_pipeline_learns_on_and_can_be_saved(tmp_path):
     fresh = preprocessing.StandardScaler() | rb.BSGDClassifier(20, RBF(0.5))
-    models = [fresh.clone() for _ in range(2)]
-    for seed, model in enumerate(models):
-        for x, y in examples(seed):
-            model.learn_one(x, y)
-    merged = rb.merge(models, budget=7)
+    merged = rb.merge(learned_apart(fresh, "labels", 2), budget=7)
     assert merged["BSGDClassifier"].n_support_vectors == 7
     rb.save(merged, tmp_path / "model.rb")
     twin, stream = rb.load(tmp_path / "model.rb"), examples(5)
@@ -919,8 +913,7 @@ def test_transformers_without_a_state_must_be_equal():
 
     models = [fresh("f0", "f1") for _ in range(2)]
     for seed, model in enumerate(models):
-        for x, y in examples(seed, 9, "wave"):
-            model.learn_one(x, y)
+        learn(model, examples(seed, 9, "wave"))
     merged, xs = rb.merge(models, budget=ROOM), points(9)
     expected = [sum(m.predict_one(x) for m in models) / 2 for x in xs]
     assert [merged.predict_one(x) for x in xs] == pytest.approx(expected, rel=1e-12)

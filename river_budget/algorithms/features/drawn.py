@@ -117,7 +117,7 @@ class Drawn(StreamModel):
         self._remember(names, beside)
 
     def _give_room(self, width: int) -> None:
-        """Names come without end: there is room for so many, and adding one does not lay out all others anew."""
+        """New names keep coming: there is room for so many, and adding one does not lay out all others anew."""
         twin = self.twin()
         twin.resize_block(width=width)
         twin.features.loosen(width)

@@ -162,12 +162,17 @@ def _width_of_rbf(name: str, value: Any) -> None:
 
 
 class RBFSampler(RandomFourier):
-    """`RandomFourier` for the RBF kernel, with the signature of River's class of this name.
+    """`RandomFourier` for the RBF kernel, with gamma as a parameter that may change.
 
-    Swapping the import is all it takes. What comes out differs: waves over the whole example, which
-    approximate scale^2 exp(-gamma |x - z|^2), and not waves over single features; and two features for each
-    component, however many come in. They are named "cos_0", "sin_0" and so on, as they belong to no single
-    feature. A gamma that suits River's is d times too large here, so the default is `"auto"`, 1 / d.
+    It is another map than River's `feature_extraction.RBFSampler` and no replacement for it. River's draws waves
+    over each feature alone and yields `n_components` features, named (feature, number), for every one that comes
+    in. This one draws waves over the whole example, which approximate scale^2 exp(-gamma |x - z|^2), and yields
+    two for each component, named "cos_0", "sin_0" and so on. To swap one for the other:
+
+    - `gamma`: River's default 1 is about d times too large here, so ours is `"auto"`, 1 / d.
+    - `scale`: River's waves have no such parameter; each has the length 1.
+    - `seed`: equal seeds do not give equal numbers. Here those of a feature depend on its name and the seed only, in
+      River also on the order in which features come.
 
     Not for features that act one by one, where River's sampler learns faster.
 

@@ -26,7 +26,7 @@ class _BSGD(AveragingExpansion, Maintained):
     shrinking_pass = staticmethod(core.shrink_to_budget)
     state_type = core.STATE
 
-    l2 = Mutable(positive)
+    l2 = Mutable(not_negative)
     learning_rate = Mutable(optional(positive))
 
     counters = ("rounds", "averaged")
@@ -53,6 +53,15 @@ class _BSGD(AveragingExpansion, Maintained):
         self.l2 = l2
         self.learning_rate = learning_rate
         self._maintain(budget, maintenance)
+
+    def _check_together(self, **parameters: Any) -> None:
+        super()._check_together(**parameters)
+        both = self.__dict__ | parameters
+        if both["learning_rate"] is None and both["l2"] == 0.0:
+            raise ValueError(
+                "l2 must be a positive number where learning_rate is None, not 0: the steps of Pegasos are "
+                "1 / (l2 t). With a learning_rate it may be 0, and nothing shrinks"
+            )
 
     @property
     def gradient_error(self) -> float:
@@ -109,7 +118,8 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         `Project()`, which costs the square of the budget.
     l2
         Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
-        With it old vectors fade, so that a full model has room for what is new.
+        With it old vectors fade, so that a full model has room for what is new. 0: nothing shrinks, which needs
+        a `learning_rate`.
     project_to_ball
         Whether to keep the norm of the model in the ball where the optimum is known to lie. Its radius is
         1 / sqrt(l2), times the root of the mean weight if there are weights.
@@ -130,7 +140,7 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------
@@ -205,7 +215,8 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         One of `river_budget.maintenance`; None stands for `Merge()`, and where the kernel is not Gaussian for
         `Project()`, which costs the square of the budget.
     l2
-        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
+        Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2. 0:
+        nothing shrinks, which needs a `learning_rate`.
     project_to_ball
         Whether to keep the norm of the model in the ball where the optimum is known to lie. Its radius is
         sqrt(m / l2), with m the mean loss of a model that always says 0 on the examples so far.
@@ -224,7 +235,7 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------

@@ -77,7 +77,7 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
         positive one, of other labels the second that comes.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class NORMARegressor(_NORMA, BudgetRegressor):
         The width of the tube at the start.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------

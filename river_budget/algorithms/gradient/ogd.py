@@ -41,7 +41,7 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
         Seed of `RemoveRandom`; None draws anew in every run.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
         of other labels the second that comes.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
         Errors up to this size cost nothing.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------

@@ -67,7 +67,7 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
         so it is off. The last iterate learns as without it: see `last_iterate_one`.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------

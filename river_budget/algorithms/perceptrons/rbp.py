@@ -48,7 +48,7 @@ class RBPClassifier(_RBP, ClassifierSteps):
         Seed of the random numbers; None draws anew in every run.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class RBPRegressor(_RBP, RegressorSteps):
         Seed of the random numbers; None draws anew in every run.
     dtype
         Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and for features that do not come without end.
+        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
 
     Examples
     --------

@@ -62,6 +62,17 @@ def table_of(model: Any) -> Any:
     return model.narrow_vectors if model.head.narrow else model.vectors
 
 
+def has_lists(model: Any) -> bool:
+    """Whether support vectors are stored as sparse lists (core/vectors/sparse.py), not in a table."""
+    return bool(model.head.slots)
+
+
+def multipliers_of(model: Any) -> Any:
+    """The factors on what is stored of each vector (core/vectors/multiples.py): all 1 in most models."""
+    n = int(model.head.count)
+    return model.multipliers[:n] if model.head.heavy else np.ones(n)
+
+
 def state_of(block: Any, record: Any) -> Any:
     """The algorithm's own record, of this type. It keeps the block alive."""
     return block[STATE_AT : STATE_AT + record.itemsize].view(record)[0]

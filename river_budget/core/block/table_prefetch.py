@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..compiling.array_views import address_of
 from ..compiling.jit import compiled
-from ..simd.prefetch import ask_for
+from ..simd.prefetch import prefetch
 from .layout import COLUMN_SIZE, NODE_SIZE
 
 CACHE_LINE_BYTES = 64  # bytes of a cache line
@@ -17,23 +17,23 @@ PREFETCHED_NODES = 32
 
 
 @compiled(always_inlined=True)
-def ask_for_columns(model, places):
+def prefetch_columns(model, places):
     """Prefetch the entries of `columns` and `keys` for these features, in a model that has columns."""
     if model.head.slots == 0:
         return
     columns, keys = address_of(model.columns), address_of(model.keys)
     for i in range(places.shape[0]):
-        ask_for(keys + 8 * places[i])
-        ask_for(columns + COLUMN_SIZE * places[i])
+        prefetch(keys + 8 * places[i])
+        prefetch(columns + COLUMN_SIZE * places[i])
 
 
 @compiled(always_inlined=True)
-def ask_for_nodes(model, places):
+def prefetch_nodes(model, places):
     """Prefetch the first nodes of the columns of these features."""
     nodes, columns = address_of(model.nodes), model.columns
     for i in range(places.shape[0]):
         at = nodes + NODE_SIZE * columns[places[i]].first
         end = at + NODE_SIZE * min(columns[places[i]].count, PREFETCHED_NODES)
         while at < end:
-            ask_for(at)
+            prefetch(at)
             at += CACHE_LINE_BYTES

@@ -23,7 +23,7 @@ def begin_call(model, n):
 
 
 @compiled(always_inlined=True)
-def note_change(model, j):
+def record_write(model, j):
     """Record that vector j was written; its group of eight goes to the ring buffer model.changes.
 
     The counter exceeds CHANGES when entries were overwritten, and then all products are computed again.

@@ -33,16 +33,17 @@ from .float32_estimates import (
     S,
 )
 
-# The search for h ends with a step below FLAT, or when the next would be below TO_COME if they go on to shrink as they do
-FLAT, TO_COME = 1e-8, 1e-11
-ROUNDED = 1.0 + 1e-12  # a degradation is equal to another one that is so many times as much
-ALMOST = 1e-3  # of the degradation: what a last step may gain
-NEAR = 1e-3  # exp(-y) of a smaller y is too near 1 to be subtracted from it
-NEWTON, STEPS = 12, 60
+# The search for h ends with a step below SHORTEST_STEP, or when the quadratic convergence of Newton's method makes the
+# next one shorter than about NEGLIGIBLE_STEP
+SHORTEST_STEP, NEGLIGIBLE_STEP = 1e-8, 1e-11
+ROUNDING = 1.0 + 1e-12  # two degradations whose ratio is below it are equal up to rounding
+LEAST_GAIN = 1e-3  # a predicted gain below this share of the degradation ends an evaluation
+NEAR = 1e-3  # 1 - exp(-y) is computed by its series for |y| below it
+NEWTON_STEPS, HALVED_STEPS = 12, 60  # the largest numbers of steps, without and with halving
 
 
 @compiled
-def lost(y, exp_y):
+def one_minus_exp(y, exp_y):
     """1 - exp(-y), given exp(-y); by its series where the difference would cancel"""
     return y * (1.0 - y * (0.5 - y * (1.0 - 0.25 * y) / 6.0)) if abs(y) < NEAR else 1.0 - exp_y
 
@@ -56,25 +57,25 @@ def degradation_at(h, s, k, mm, nn, mn):
     """
     g = 1.0 - h
     p, q, shared = math.exp(-s * g * g), math.exp(-s * h * h), 2.0 * s * h * g
-    lost_both = k * lost(-shared, 1.0) if abs(shared) < NEAR else k - p * q
-    loss = mm * lost(2.0 * s * g * g, p * p) + nn * lost(2.0 * s * h * h, q * q)
+    lost_both = k * one_minus_exp(-shared, 1.0) if abs(shared) < NEAR else k - p * q
+    loss = mm * one_minus_exp(2.0 * s * g * g, p * p) + nn * one_minus_exp(2.0 * s * h * h, q * q)
     pp, qq, pq = mm * p * p, nn * q * q, mn * p * q
     a, b = pp + pq, qq + pq
     # since p' = 2 s g p and q' = -2 s h q
-    bend = 2.0 * s * (2.0 * (g * g * pp + h * h * qq) + (g - h) * (g - h) * pq) - a - b
-    return loss + 2.0 * mn * lost_both, g * a - h * b, bend
+    curvature = 2.0 * s * (2.0 * (g * g * pp + h * h * qq) + (g - h) * (g - h) * pq) - a - b
+    return loss + 2.0 * mn * lost_both, g * a - h * b, curvature
 
 
 @compiled
-def short(step, h):
-    """A Newton step, shortened so that it does not jump into the basin of another minimum."""
+def shortened(step, h):
+    """A Newton step, clamped so that it does not jump into the basin of another minimum."""
     longest = 0.25 + 0.5 * abs(h)
     return min(max(step, -longest), longest)
 
 
 @compiled
 def solve(h, s, mm, nn, mn):
-    """(h, degradation) of the best place near h."""
+    """(h, degradation) at the local minimum near h."""
     k = math.exp(-s)
     return solve_from(h, degradation_at(h, s, k, mm, nn, mn), s, k, mm, nn, mn)
 
@@ -83,21 +84,21 @@ def solve(h, s, mm, nn, mn):
 def solve_from(h, known, s, k, mm, nn, mn):
     """As `solve`, for a start h whose values by `degradation_at` are known.
 
-    Plain Newton steps first: mostly two of them arrive, since each is about as long as the square of the one before, or
-    shorter. Where they do not arrive, or end higher than they began, the steps are halved until they gain.
+    Plain Newton steps come first: mostly two are enough. If they do not converge, or end higher than they
+    started, steps are halved until they gain.
     """
-    start, (before, up, bend) = h, known
+    start, (before, slope, curvature) = h, known
     reached, last = before, 0.0
-    for _ in range(NEWTON):
-        if not bend < 0.0:
+    for _ in range(NEWTON_STEPS):
+        if not curvature < 0.0:
             break
-        step = short(-up / bend, h)
+        step = shortened(-slope / curvature, h)
         h = min(max(h + step, REACH_BELOW), REACH_ABOVE)
-        if abs(step) < FLAT or abs(step) ** 3 < TO_COME * last * last:
-            if reached <= ROUNDED * before:
+        if abs(step) < SHORTEST_STEP or abs(step) ** 3 < NEGLIGIBLE_STEP * last * last:
+            if reached <= ROUNDING * before:
                 return h, reached
             break
-        reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
+        reached, slope, curvature = degradation_at(h, s, k, mm, nn, mn)
         last = step
     return _descend(start, s, k, mm, nn, mn)
 
@@ -105,13 +106,13 @@ def solve_from(h, known, s, k, mm, nn, mn):
 @compiled
 def _descend(h, s, k, mm, nn, mn):
     """Newton steps that are halved until they gain."""
-    least, up, bend = degradation_at(h, s, k, mm, nn, mn)
-    for _ in range(STEPS):
-        step = short(-up / bend if bend < 0.0 else math.copysign(0.25, up), h)
+    least, slope, curvature = degradation_at(h, s, k, mm, nn, mn)
+    for _ in range(HALVED_STEPS):
+        step = shortened(-slope / curvature if curvature < 0.0 else math.copysign(0.25, slope), h)
         candidate, loss = h, least
-        while abs(step) > FLAT:
+        while abs(step) > SHORTEST_STEP:
             candidate = min(max(h + step, REACH_BELOW), REACH_ABOVE)
-            loss, up, bend = degradation_at(candidate, s, k, mm, nn, mn)
+            loss, slope, curvature = degradation_at(candidate, s, k, mm, nn, mn)
             if loss < least:
                 break
             step *= 0.5
@@ -123,38 +124,38 @@ def _descend(h, s, k, mm, nn, mn):
 
 @compiled
 def evaluate_partner(search, mm, j):
-    """The degradation with partner j, and a place that is closer to the best than that of the estimate.
+    """The least degradation with partner j, accurate enough to compare partners.
 
-    What a Newton step gains is mostly next to nothing, and what would be left after it is the square of that.
-    So little remains of the roughness of float32 that partners can be compared.
+    A Newton step in float64 from the h of the estimate: its predicted gain is mostly tiny, and what the next one
+    would gain is of the order of its square. Writes the results at h to the rows of the search.
     """
     h, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
     k = math.exp(-s)
     for _ in range(2):
-        loss, up, bend = degradation_at(h, s, k, mm, nn, mn)
-        if not bend < 0.0:
+        loss, slope, curvature = degradation_at(h, s, k, mm, nn, mn)
+        if not curvature < 0.0:
             break
-        gain = 2.0 * s * up * up / -bend
-        if gain < ALMOST * loss:
-            keep_evaluation(search, j, h, k, loss, up, bend)
+        gain = 2.0 * s * slope * slope / -curvature
+        if gain < LEAST_GAIN * loss:
+            keep_evaluation(search, j, h, k, loss, slope, curvature)
             return loss - gain
-        h = min(max(h + short(-up / bend, h), REACH_BELOW), REACH_ABOVE)
+        h = min(max(h + shortened(-slope / curvature, h), REACH_BELOW), REACH_ABOVE)
     h, loss = solve(search[PLACE, j], s, mm, nn, mn)
-    reached, up, bend = degradation_at(h, s, k, mm, nn, mn)
-    keep_evaluation(search, j, h, k, reached, up, bend)
+    reached, slope, curvature = degradation_at(h, s, k, mm, nn, mn)
+    keep_evaluation(search, j, h, k, reached, slope, curvature)
     return loss
 
 
 @compiled(always_inlined=True)
-def keep_evaluation(search, j, place, k, reached, up, bend):
+def keep_evaluation(search, j, place, k, reached, slope, curvature):
     """Keep what was computed for partner j in the rows of the search: `place_of_pair` starts from it."""
     search[PLACE, j], search[K, j], search[REACHED, j] = place, k, reached
-    search[SLOPE, j], search[BEND, j] = up, bend
+    search[SLOPE, j], search[BEND, j] = slope, curvature
 
 
 @shared(Need.LITERAL, NOTHING, MODEL, WHOLE, MATRIX)
 def eq21_partners(model, m, search):
-    """Places by equation (21) of the paper as printed, degradations at these places.
+    """search[PLACE] = h by equation (21) of the paper as printed, search[LOSS] = the degradation at this h.
 
     It maximises the sum over classes of (a_m p + a_n q) / (a_m + a_n), which for more than one output
     is not the degradation; the paper's figures for many classes come from it.
@@ -196,4 +197,5 @@ def _eq21_place(s, alpha, beta):
 
 @compiled
 def _eq21_gain(h, s, alpha, beta):
+    """alpha p + beta q at h"""
     return alpha * math.exp(-s * (1.0 - h) * (1.0 - h)) + beta * math.exp(-s * h * h)

@@ -1,6 +1,6 @@
-"""Lower bounds of the degradation by merging one vector with any other, in float32: they rank the partners.
+"""Lower bounds of the degradation by merging one vector with each other one, in float32: they rank the partners.
 
-They are about all partners at once, in float32: a vector register holds twice as many. Symbols as in core/budget/degradation.py.
+Symbols as in core/budget/degradation.py.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from ..simd.exponential import F, rough_exp_of
 
 LANES = 16
 REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
-SMALL = 1e-300  # keeps a division by zero finite
+SMALL = 1e-300  # in place of a divisor 0
 ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(1.0), F(2.0)
-SPARE = 8  # how many more partners than wanted may be looked at closely
-SAFE = F(1.5)  # times the predicted gain of a Newton step bounds what is still to be gained
+SPARE = 8  # so many partners more than wanted may be evaluated exactly
+SAFETY = F(1.5)  # times the predicted gain of a Newton step bounds what is still to be gained
 NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)  # NEAR: as in core/budget/degradation.py
 
-# The rows of a search, about all partners j of one vector m: s, nn, mn, a place h near the best and a bound of the
-# degradation. The other rows hold what the estimates need in float32, and later, of partners that
-# have been evaluated, what `degradation_at` says of that place, and k.
+# The rows of a search, with a column for each partner j of vector m: s, nn, mn, an h near the best (PLACE), and a
+# lower bound of the degradation (LOSS). The rows from ROUGH on are memory for the estimates in float32; then, for
+# partners that have been evaluated, the three results of `degradation_at` at h, and k.
 S, NN, MN, PLACE, LOSS, ROUGH = range(6)
 REACHED, SLOPE, BEND, K = ROUGH, ROUGH + 1, ROUGH + 2, ROUGH + 3
 
@@ -38,7 +38,7 @@ def new_search(model):
 
 
 @compiled(fastmath=REORDERED)
-def _lost(y, exp_y):
+def _one_minus_exp(y, exp_y):
     return y * (ONE - y * (HALF - y * SIXTH)) if abs(y) < NEAR else ONE - exp_y
 
 
@@ -54,11 +54,11 @@ def _rows(search, n):
 
 @compiled(fastmath=REORDERED, always_inlined=True, apart=True)
 def estimate(search, mm, n):
-    """search[PLACE]: after a step of the fixed point and one of Newton's, or on the partner if that is better;
-    search[LOSS]: a bound that the degradation at the best place is not below.
+    """search[PLACE] = h after a step of the fixed point and one of Newton's, or 0 (the partner) if that is better;
+    search[LOSS] = a lower bound of the degradation at the best h.
 
-    float32 in units of mm: a vector register holds twice as many partners. Several short loops, because one
-    long chain of dependent operations stalls; no float64 in them, it would halve the width.
+    In float32 and in units of mm: a register holds twice as many partners as in float64. Several short loops,
+    because one long chain of dependent operations stalls.
     """
     wide = search.shape[1]
     s, weight, inner, p, q, h, k, loss = _rows(search, wide)
@@ -83,7 +83,7 @@ def estimate(search, mm, n):
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def _newton(s, weight, inner, p, q, h, n):
-    """A Newton step from h; where the degradation does not bend upwards, another of the fixed point"""
+    """h after a Newton step; where the degradation is not convex, after another step of the fixed point."""
     for j in range(n):
         a, b, up, bend = _slope(h[j], s[j], p[j], q[j], weight[j], inner[j])
         fixed = a / (a + b) if a + b > TINY else LOWEST
@@ -95,24 +95,26 @@ def _newton(s, weight, inner, p, q, h, n):
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def _bound(s, weight, inner, p, q, h, k, loss, n):
-    """The degradation at h, or on the partner if that is less; then the bound.
+    """loss = a lower bound of the degradation at the best h; h = 0 where the partner itself is better.
 
-    The bound takes off SAFE times what another Newton step would gain, at most a quarter. Measured: no
-    degradation was below it by more than a thousandth, with coefficients up to 10^4 times as long as those of m,
-    distances s up to 30 and all angles; mostly it is within a hundredth.
+    It is the degradation at h minus SAFETY times what another Newton step would gain, at most a quarter. Measured:
+    no degradation is below the bound by more than a thousandth, with coefficients up to 10^4 times as long as
+    those of m, distances s up to 30 and all angles; mostly the bound is within a hundredth.
     """
     for j in range(n):
         g, twice_s = ONE - h[j], TWO * s[j]
-        lost = _lost(twice_s * g * g, p[j] * p[j])
-        lost += weight[j] * _lost(twice_s * h[j] * h[j], q[j] * q[j])
+        lost = _one_minus_exp(twice_s * g * g, p[j] * p[j])
+        lost += weight[j] * _one_minus_exp(twice_s * h[j] * h[j], q[j] * q[j])
         shared = twice_s * h[j] * g
-        lost_both = k[j] * _lost(-shared, ONE) if abs(shared) < NEAR else k[j] - p[j] * q[j]
+        lost_both = (
+            k[j] * _one_minus_exp(-shared, ONE) if abs(shared) < NEAR else k[j] - p[j] * q[j]
+        )
         loss[j] = lost + TWO * inner[j] * lost_both
     for j in range(n):
         _, _, up, bend = _slope(h[j], s[j], p[j], q[j], weight[j], inner[j])
         most = QUARTER * loss[j]
-        gain = SAFE * TWO * s[j] * up * up / -bend if bend < -TINY else most
-        on_partner = _lost(TWO * s[j], k[j] * k[j])
+        gain = SAFETY * TWO * s[j] * up * up / -bend if bend < -TINY else most
+        on_partner = _one_minus_exp(TWO * s[j], k[j] * k[j])
         h[j] = h[j] if loss[j] < on_partner else ZERO
         bound = loss[j] - (gain if gain < most else most)
         loss[j] = bound if bound < on_partner else on_partner
@@ -120,7 +122,7 @@ def _bound(s, weight, inner, p, q, h, k, loss, n):
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def _place(h):
-    """The nearest place from LOWEST to 1. Since m is the lightest, the best place is never beyond m."""
+    """h clamped to [LOWEST, 1]: as m is the lightest, z never lies beyond m."""
     h = h if h > LOWEST else LOWEST
     return h if h < ONE else ONE
 

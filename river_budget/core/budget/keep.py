@@ -1,12 +1,14 @@
-"""Budget maintenance: a model with one vector too many gives up what it misses least.
+"""Budget maintenance: remove, merge or project support vectors until the model keeps its budget.
 
-`keep_budget` knows what it does to the model's length. With w' = w + delta, |w|^2 changes by
-2 <w, delta> + |delta|^2, and the products <w, k(x, .)> = f(x) come from kernel rows of the vectors that
-change. That costs as much as the search for them; |delta| alone, which bounds the change of |w|, is free.
-The functions below `keep_budget` leave out the scale of the coefficients.
+It also returns how |w| changes. With w' = w + delta, |w|^2 changes by 2 <w, delta> + |delta|^2, where the
+products <w, k(x, .)> = f(x) take the kernel rows of the vectors that change: as much work as to choose them.
+|delta| alone, a bound of the change of |w|, is known anyway. The functions that return a change leave out the
+scale of the coefficients.
 
-`strategy` is the kind of strategy: REMOVE, PAIRS, MANY, FACTOR. Passes give it as a constant, so that only its kind is
-compiled. `newcomer`: what a round has just added (core/budget/newcomer.py).
+strategy   the kind of strategy: REMOVE, PAIRS, MANY or FACTOR. A pass gives it as a constant, so that only
+           the code of this kind is compiled into it
+newcomer   the example that the round has added (core/budget/newcomer.py)
+exact      whether the exact change of |w|^2 is wanted
 """
 
 from __future__ import annotations
@@ -17,22 +19,19 @@ from ..block.codes import Choice, Maintenance, Strategy
 from ..compiling.jit import compiled
 from ..examples.call import model_of
 from ..expansion.kernel_rows import along_row, row_of_vector, self_kernel
-from ..expansion.support import add_to, announce, lightest, weight_of
+from ..expansion.support import add_to, append_slot, lightest, weight_of
 from ..vectors.stored import has_distance_table, write_vector
 from .long_vectors import add_distance_row
 from .merge import merge
-from .newcomer import NO, YES, no_newcomer, remove_beside, unwritten_place, write_newcomer
-from .projection import cheapest, join, project_out
+from .newcomer import NO, YES, no_newcomer, remove_with_newcomer, unwritten_place, write_newcomer
+from .projection import add_or_project, cheapest, project_out
 from .removal import REMOVALS, chosen_for_removal
 
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
 BEST = int(Choice.BEST)
 REMOVE, PAIRS, MANY, FACTOR = map(int, Strategy)
-STRATEGIES = (
-    *REMOVALS,
-    PROJECT,
-    MERGE,
-)  # those that keep_budget knows; models of others are refused
+# The strategies that `keep_budget` has; files of models with others are refused
+STRATEGIES = (*REMOVALS, PROJECT, MERGE)
 
 
 @compiled
@@ -45,16 +44,16 @@ def strategy_of(model):
 
 @compiled(inlined=True)
 def add(model, x, norm, plus, minus, amount, strategy, exact):
-    """Add amount (e_plus - e_minus) k(x, .) as the strategy of the model does, one vector above the budget perhaps.
+    """Add amount (e_plus - e_minus) k(x, .). The model may then have one vector more than its budget.
 
-    Returns (the newcomer, the squared length of what was added, what |w|^2 loses as dependent vectors are removed). The
-    vector itself is written only when it is known where it stays, if nobody reads it before: a removal does not, and for
-    merging a pair x is at hand. To know |w| exactly, merging reads all vectors.
+    Returns (the newcomer, the squared length of what was added, what |w|^2 loses as dependent vectors are
+    removed). The vector is written later, in its final slot, if maintenance does not read it: removals do
+    not, and to merge a pair takes x itself. Merging reads it for the exact |w|^2, or with more than two.
     """
     if strategy == FACTOR:
-        length, lost, _ = join(model, x, norm, plus, minus, amount)
+        length, lost, _ = add_or_project(model, x, norm, plus, minus, amount)
         return (model.head.count - 1, YES, x), length, lost
-    j, is_written = announce(model, norm), NO
+    j, is_written = append_slot(model, norm), NO
     if strategy == MANY or (exact and not has_distance_table(model)):
         write_vector(model, j, x)
         is_written = YES
@@ -64,8 +63,11 @@ def add(model, x, norm, plus, minus, amount, strategy, exact):
 
 @compiled(inlined=True)
 def keep_budget(model, exact, strategy, newcomer):
-    """Maintain until the budget is kept. Returns the change of |w|^2 if `exact`, and otherwise how much |w| may have
-    grown. head.cost becomes the sum of the lengths of what w was changed by."""
+    """Maintain until the model keeps its budget.
+
+    Returns the change of |w|^2 if `exact`, otherwise a bound of the growth of |w|. Writes the sum of |delta|
+    to head.cost. Overwrites all scratch space.
+    """
     head, change = model.head, 0.0
     head.cost = 0.0
     if has_distance_table(model):
@@ -74,7 +76,7 @@ def keep_budget(model, exact, strategy, newcomer):
         if strategy == REMOVE:
             p = chosen_for_removal(model, newcomer)
             change += change_by_removal(model, p, exact)
-            remove_beside(model, p, unwritten_place(newcomer), newcomer[2])
+            remove_with_newcomer(model, p, unwritten_place(newcomer), newcomer[2])
         elif strategy == FACTOR:
             change += change_by_projection(model, exact)
         else:
@@ -86,22 +88,21 @@ def keep_budget(model, exact, strategy, newcomer):
 
 @compiled(inlined=True)
 def add_within_budget(model, x, norm, plus, minus, amount, strategy):
-    """Add amount (e_plus - e_minus) k(x, .), whose kernel row has just been computed, and keep the budget: for models
-    that need not know |w|."""
+    """Add amount (e_plus - e_minus) k(x, .) and maintain, in models that do not use |w|. model.row is the kernel row of x."""
     newcomer, _, _ = add(model, x, norm, plus, minus, amount, strategy, False)
     keep_budget(model, False, strategy, newcomer)
 
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Maintain until a budget that has been made smaller is kept."""
+    """Maintain until the model keeps its budget, which has been made smaller."""
     model = model_of(call)
     keep_budget(model, False, strategy_of(model), no_newcomer(model))
 
 
 @compiled(inlined=True)
 def change_by_removal(model, p, exact):
-    """-2 a_p . f(x_p) + |a_p|^2 k(x_p, x_p), or the root of its second part"""
+    """The change by removing vector p: |a_p|^2 k(x_p, x_p) - 2 a_p . f(x_p), or the root of the first part."""
     length = max(weight_of(model, p) * self_kernel(model, model.norms[p]), 0.0)
     model.head.cost += model.head.scale * math.sqrt(length)
     if not exact:
@@ -112,8 +113,11 @@ def change_by_removal(model, p, exact):
 
 @compiled(inlined=True)
 def change_by_projection(model, exact):
-    """Project a vector on the others: the lightest, or the one that costs least. Returns -|a_p|^2 times its squared
-    distance from what the others span, or 0."""
+    """Project one vector p on the others: the lightest, or the one whose projection changes w least.
+
+    Returns the change of |w|^2, minus |a_p|^2 times the squared distance of p from the span of the others; or
+    0, as |w| does not grow.
+    """
     head = model.head
     if head.choice == BEST:
         p = cheapest(model, head.count)

@@ -1,24 +1,24 @@
-"""Long vectors: merging examples of a few features into vectors of thousands, at the cost of the few.
+"""Long vectors: merge examples with few features into vectors with thousands, in time that depends on the few.
 
-Names without end make merged vectors long, and a merge that writes all their numbers anew would take a thousand
-times as long as what an example needs. A model that has met such vectors keeps each as a multiple of what is stored
-(core/vectors/multiples.py), and these tables:
+In streams where new names keep coming (words, say) merged vectors become long. To write all numbers of one anew
+would take a thousand times as long as the rest of learning. So a model with such vectors stores each as a
+multiplier and numbers (core/vectors/multiples.py), and has these tables:
 
 distances[i, j]    s(i, j) = gamma |x_i - x_j|^2
-strains[j]         by how much the errors in what is kept of vector j may have been multiplied
+strains[j]         by how much merges may have multiplied the rounding errors in the distances of vector j
 
-The members of a merge (core/budget/degradation.py) are n, which is the longest, and others; their shares q and p_i have the
-sum 1. z = q x_n + sum_i p_i x_i has q times the multiplier of n, to whose numbers only those of the others are added. Nothing
-else is read, as for two of them
+The members of a merge (core/budget/degradation.py) are n, the longest, with share q, and others with shares p_i, where
+q + sum_i p_i = 1. For z = q x_n + sum_i p_i x_i the multiplier of n is multiplied by q, and the numbers of the others
+are added to those of n. Distances and norms follow from the tables: for two members
     s(z, j) = p s(m, j) + q s(n, j) - p q s(m, n)
     |z|^2   = p |x_m|^2 + q |x_n|^2 - p q |x_m - x_n|^2
 and for more as in core/budget/several.py.
-Errors are multiplied by the shares. With 0 <= q <= 1 they do not grow. Beyond its members, where z lies if their
-coefficients have opposite signs, they may: the distances of a vector are recomputed when they may have grown by
-LARGEST_STRAIN, and, whatever happens, now and then.
+Errors are multiplied by the shares. With 0 <= q <= 1 they do not grow. If the coefficients have opposite signs, z lies
+beyond its members and errors may grow: the distances of a vector are computed from scratch when its strain exceeds
+LARGEST_STRAIN, and every vector's from time to time.
 
-Which vector is the lightest, and when the tables come, follows from the vectors alone: not from how they are stored or in
-which chunks examples come.
+Which vector is the lightest, and when a model gets the tables, depends on the vectors alone, not on how they are stored
+or on how examples are divided into calls.
 """
 
 from __future__ import annotations
@@ -29,55 +29,57 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, REAL, WHOLE, WHOLES
 from ..compiling.needs import Need
-from ..examples.present_features import NOBODY, NONE
+from ..examples.present_features import NO_VECTOR, ZERO
 from ..expansion.kernel_rows import along_row, distances_into, norm_of
-from ..expansion.support import remove, stamp, take_place
+from ..expansion.support import make_newest, remove, write_into_freed_slot
 from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
 from ..vectors.multiples import add_example, add_vector, can_be_multiplied, multiply_vector
 from ..vectors.stored import (
-    ask_for_distance_table,
     distances_are_kept,
     has_distance_table,
     keep_distances,
     read_vector,
+    request_distance_table,
     side_by_side,
     write_vector,
 )
-from .merged_vector import UNFELT, combination, first_of, merge_own_rows, sort
+from .merged_vector import NEGLIGIBLE, combination, first_of, merge_own_rows, sort_places
 from .several import inner_term
 
-LONG = 320  # numbers, from which on others are added to a vector, if it has
-LONGER_BY = 20  # times the numbers of the others, or
-SURELY_LONG = 1024  # numbers
-LARGEST_BUDGET = 1000  # of a model with tables for long vectors, whose size grows with its square
-LARGEST_SHARE = (
-    2.0  # of the longest member: with larger ones, errors would grow, and z is written anew
+# Other members are added to a vector that has LONG numbers and LONGER_BY times theirs, or SURELY_LONG numbers
+LONG, LONGER_BY, SURELY_LONG = 320, 20, 1024
+LARGEST_BUDGET = (
+    1000  # with larger budgets the table of distances, which has budget^2 numbers, does not pay
 )
-LARGEST_STRAIN = 64.0  # errors that may have grown by more are removed
-LARGEST_LENGTH = 100.0  # a norm times gamma: with larger ones, the formulas would cancel
-ROUND = (
-    2**14
-)  # arrivals, after which one more vector has its distances recomputed: hundreds of examples' work
+LARGEST_SHARE = (
+    2.0  # z is written anew if the share of the longest member is larger, as errors would grow
+)
+LARGEST_STRAIN = 64.0  # distances are recomputed if errors may have been multiplied by more
+LARGEST_LENGTH = 100.0  # gamma times a norm: with larger ones the formulas would cancel
+# One vector's distances are recomputed after so many arrivals: it takes as long as learning hundreds of examples
+RECOMPUTED_EVERY = 2**14
 
 
 @compiled(always_inlined=True)
 def add_distance_row(model, newest, x):
-    """Keep the distances of the newest vector, x, whose kernel row has just been computed; newest < 0: there is none.
-    For models without a table of distances this does nothing."""
+    """In models with a table of distances: write the row of the newest vector, x, whose kernel row is in model.row.
+
+    newest < 0: there is no newcomer.
+    """
     if has_distance_table(model):
         fill_distance_table(model, newest, x)
 
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLE, EXAMPLE)
 def fill_distance_table(model, newest, x):
-    """The row of the newest vector from its kernel values; those of all others first, if the table is new."""
+    """Write the row of the newest vector from the logarithms of its kernel values; in a new table, first all other rows."""
     if not distances_are_kept(model):
         keep_distances(model)
         for j in range(model.head.count):
             if j != newest:
                 recompute_distances(model, j)
-    if newest == NOBODY:
+    if newest == NO_VECTOR:
         return
     model.multipliers[newest], model.strains[newest], model.unsorted[newest] = 1.0, 1.0, 0
     model.lengths[newest] = x[2]
@@ -88,14 +90,14 @@ def fill_distance_table(model, newest, x):
 
 @compiled(always_inlined=True)
 def set_distance(model, i, j, s):
-    """The table is symmetric."""
+    """Set distances[i, j] and distances[j, i]."""
     model.distances[i, j] = s
     model.distances[j, i] = s
 
 
 @compiled
 def recompute_distances(model, j):
-    """The length, norm and distances of vector j from scratch. Overwrites model.row and model.buffer."""
+    """Compute the length, norm and distances of vector j from scratch. Overwrites model.row and model.buffer."""
     x, s = read_vector(model, j), model.buffer
     model.lengths[j], model.norms[j] = x[2], norm_of(model, x)
     distances_into(model, x, model.norms[j], s)
@@ -105,10 +107,10 @@ def recompute_distances(model, j):
 
 
 @compiled
-def check_length(model, length, x):
-    """Ask for the tables if merging examples like x into vectors of such a length would pay with them."""
+def request_table_if_long(model, length, x):
+    """Request the tables of this file if they would pay for merging x into vectors with `length` numbers."""
     pays = length >= LONG and 0 < LONGER_BY * x[2] <= length
-    ask_for_distance_table(model, pays and model.head.budget <= LARGEST_BUDGET)
+    request_distance_table(model, pays and model.head.budget <= LARGEST_BUDGET)
 
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLES, MATRIX)
@@ -126,32 +128,32 @@ def kept_distances_between(model, members, s):
     *(WHOLE, EXAMPLE, WHOLES, WHOLES, MATRIX),
 )
 def merge_long(model, members, shares, s, a_z, unwritten, x, cursors, places, points):
-    """The members become their combination z. Returns a_z . f(z) - sum_i a_i . f(x_i)"""
+    """Replace the members by their combination z. Returns a_z . f(z) - sum_i a_i . f(x_i)"""
     exact = formulas_are_exact(model, members, s)
-    longest = longest_member(model, members, shares, unwritten) if exact else NOBODY
-    place = first_of(members) if longest == NOBODY else members[longest]
+    longest = longest_member(model, members, shares, unwritten) if exact else NO_VECTOR
+    place = first_of(members) if longest == NO_VECTOR else members[longest]
     gain = write_distances_of_merged(model, members, shares, s, a_z, place)
     model.strains[place] = strain = strain_of_merged(model, members, shares)
     merge_own_rows(model, members, shares, s, place)
-    if longest == NOBODY:
+    if longest == NO_VECTOR:
         write_merged_anew(model, members, shares, place, unwritten, x, cursors, places, points)
     else:
         add_to_longest(model, members, longest, shares, s, unwritten, x)
         place = remove_others(model, members, place, unwritten, x)
-    stamp(model, place)
+    make_newest(model, place)
     for r in range(a_z.shape[0]):
         model.coefficients[r, place] = a_z[r]
     if strain > LARGEST_STRAIN or not exact:
         recompute_distances(model, place)
     arrived = model.head.arrived
-    if arrived % ROUND < 2:  # two arrivals per merge, x and z: each vector has its turn
-        recompute_distances(model, arrived // ROUND % model.head.count)
+    if arrived % RECOMPUTED_EVERY < 2:  # two arrivals per merge, x and z: each vector has its turn
+        recompute_distances(model, arrived // RECOMPUTED_EVERY % model.head.count)
     return gain
 
 
 @compiled
 def formulas_are_exact(model, members, s):
-    """Whether the formulas for distances and |z|^2 do not cancel."""
+    """Whether rounding errors in the formulas for distances and |z|^2 are small."""
     exact = True
     for i in range(members.shape[0]):
         exact = exact and model.head.gamma * model.norms[members[i]] <= LARGEST_LENGTH
@@ -162,8 +164,8 @@ def formulas_are_exact(model, members, s):
 
 @compiled
 def longest_member(model, members, shares, unwritten):
-    """Which of the members the others can be added to, or NOBODY: then z is written anew."""
-    lengths, longest, others = model.lengths, NONE, NONE
+    """The index of the member to which the others are added, or NO_VECTOR if z must be written anew."""
+    lengths, longest, others = model.lengths, ZERO, ZERO
     for i in range(1, members.shape[0]):
         if lengths[members[i]] > lengths[members[longest]]:
             longest = i
@@ -178,12 +180,12 @@ def longest_member(model, members, shares, unwritten):
         and 0.0 <= share <= LARGEST_SHARE
         and can_be_multiplied(model, n, share)
     )
-    return longest if fits else NOBODY
+    return longest if fits else NO_VECTOR
 
 
 @compiled
 def strain_of_merged(model, members, shares):
-    """By how much errors in what is kept of z may have grown."""
+    """The strain of z: by how much rounding errors may have been multiplied, at least 1."""
     strain = 0.0
     for i in range(members.shape[0]):
         strain += abs(shares[i]) * model.strains[members[i]]
@@ -192,8 +194,10 @@ def strain_of_merged(model, members, shares):
 
 @compiled
 def write_distances_of_merged(model, members, shares, s, a_z, place):
-    """s(z, .) for a z that takes this place. Returns a_z . f(z) - sum_i a_i . f(x_i). Overwrites model.row and
-    model.buffer."""
+    """Write the distances s(z, .) to the row and column `place`, the slot of z. Returns a_z . f(z) - sum_i a_i . f(x_i).
+
+    Overwrites model.row and model.buffer.
+    """
     n, row, z, gain = padded_count(model), model.row, model.buffer, 0.0
     constant = -inner_term(shares, s)
     for j in range(n):
@@ -217,7 +221,7 @@ def write_distances_of_merged(model, members, shares, s, a_z, place):
 
 @compiled
 def write_merged_anew(model, members, shares, place, unwritten, x, cursors, places, points):
-    """z takes the place of its first member; the others leave."""
+    """Compute all numbers of z, remove the other members, and write z to the slot `place`."""
     n, unwritten = side_by_side(model, members, unwritten, x, cursors, places, points)
     z, norm = combination(model, i64(address_of(places), n), points, shares)
     remove_others(
@@ -229,7 +233,7 @@ def write_merged_anew(model, members, shares, place, unwritten, x, cursors, plac
 
 @compiled
 def add_to_longest(model, members, longest, shares, s, unwritten, x):
-    """The longest member, n, becomes the combination z = q x_n + sum_i p_i x_i."""
+    """Turn the longest member, n, into z = q x_n + sum_i p_i x_i by adding the others to it."""
     n, norms = members[longest], model.norms
     norm = -inner_term(shares, s) / model.head.gamma
     for i in range(members.shape[0]):
@@ -237,7 +241,7 @@ def add_to_longest(model, members, longest, shares, s, unwritten, x):
     multiply_vector(model, n, shares[longest])
     for i in range(members.shape[0]):
         m, p = members[i], shares[i]
-        if i != longest and p * p * norms[m] > UNFELT * norm:
+        if i != longest and p * p * norms[m] > NEGLIGIBLE * norm:
             if m == unwritten:
                 add_example(model, n, p, x)
             else:
@@ -247,8 +251,8 @@ def add_to_longest(model, members, longest, shares, s, unwritten, x):
 
 @compiled
 def remove_others(model, members, place, unwritten, x):
-    """All members but the one in this place leave. Returns its place after that."""
-    sort(members)
+    """Remove all members but the one in the slot `place`. Returns the slot that this one has then. Sorts `members`."""
+    sort_places(members)
     for i in range(members.shape[0] - 1, -1, -1):  # from the back, so that places stay valid
         p = members[i]
         if p != place:
@@ -260,14 +264,14 @@ def remove_others(model, members, place, unwritten, x):
 
 @compiled
 def remove_member(model, p, unwritten, x):
-    """Vector p leaves its place, in the tables too, to the last one; x, if that is unwritten."""
+    """Remove vector p, from the tables too. Its slot takes the last vector; or x, if there is an unwritten newcomer x."""
     last = model.head.count - 1
     if p != last:
         model.strains[p] = model.strains[last]
         for j in range(last):
             set_distance(model, p, j, model.distances[last, j])
         model.distances[p, p] = 0.0
-    if unwritten == NOBODY:
+    if unwritten == NO_VECTOR:
         remove(model, p)
     else:
-        take_place(model, x, p)
+        write_into_freed_slot(model, x, p)

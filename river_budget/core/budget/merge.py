@@ -1,10 +1,10 @@
-"""Merging: the lightest vector and its best partners become one. Symbols as in core/budget/degradation.py.
+"""Merging: replace the lightest vector and its best partners by one vector z. Symbols as in core/budget/degradation.py.
 
-    merge(model, exact, strategy, newcomer)
-        find_partners     the lightest vector, and arity - 1 partners that degrade least        (2018, algorithm 1)
-        read_members      their coefficients, their vectors side by side, the distances between them
-        place_merged      the shares of z = sum_i share_i x_i, its coefficients, what is lost
-        write_merged      z takes the place of one of them, the others leave
+    merge(model, exact, strategy, newcomer)                                                  2018, algorithm 1
+        best_partners     the members: the lightest vector, and arity - 1 partners that degrade least
+        read_members      their coefficients, vectors and pairwise distances
+        place_merged      the shares of z = sum_i share_i x_i, its coefficients, the degradation
+        write_merged      write z to the slot of one member, remove the others
 
 Long vectors of documents are merged without being read (core/budget/long_vectors.py).
 """
@@ -22,7 +22,7 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import MATRIX, NUMBERS, REAL
 from ..compiling.needs import Need
-from ..examples.present_features import NONE, present
+from ..examples.present_features import ZERO, present
 from ..expansion.distances import distances_by_differences
 from ..expansion.kernel_rows import along_row, rbf_from_distances_into, rbf_into
 from ..expansion.support import lightest
@@ -30,7 +30,7 @@ from ..simd.exponential import exp_of
 from ..simd.vector_ops import dot
 from ..vectors.stored import distances_are_kept, dot_products, side_by_side
 from .float32_estimates import NN, S, new_search, search_width
-from .long_vectors import check_length, kept_distances_between, merge_long
+from .long_vectors import kept_distances_between, merge_long, request_table_if_long
 from .merged_vector import combination, first_of, merge_own_rows, replace
 from .newcomer import unwritten_place
 from .partner_search import EQ21, best_partners, place_of_pair
@@ -47,17 +47,18 @@ from .several import (
 
 MANY = int(Strategy.MANY)
 
-# The vectors that merge: their places, the shares of z, the distances between them (times gamma), their coefficients and
-# those of z, their values side by side in the places of features that any of them has, and room for those who compute.
+# The vectors that merge: members (their slots), shares (of z), distances (between them: s_ij), coefficients (theirs),
+# a_z (those of z), points (their values, one row each), places (the features of the columns of points), and room (the
+# address of temporary memory).
 Group = namedtuple("Group", "members shares distances coefficients a_z points places room")
 
 
 @compiled(inlined=True)
 def merge(model, exact, strategy, newcomer):
-    """Merge the lightest vector with its `arity` - 1 best partners into the newest vector.
+    """Merge the lightest vector with its `arity` - 1 best partners. The merged vector becomes the newest.
 
-    Returns the change of |w|^2 if `exact`, otherwise how much |w| may have grown, both without the scale. Overwrites the
-    heap and all rows of scratch space.
+    Returns the change of |w|^2 if `exact`, otherwise a bound of the growth of |w|, both without the scale.
+    Overwrites all scratch space.
     """
     search, group = new_search(model), new_group(model)
     best_partners(model, lightest(model, search[NN]), newcomer, search, group.members)
@@ -70,7 +71,7 @@ def merge(model, exact, strategy, newcomer):
 
 @compiled(always_inlined=True)
 def new_group(model):
-    """A group in the heap, behind the search."""
+    """The arrays of a merge, in the heap behind those of the search for partners."""
     head, outputs = model.head, model.coefficients.shape[0]
     m, width = min(head.arity, head.count), head.width + 1
     at = model.heap + 8 * SEARCH_ROWS * search_width(model)
@@ -86,9 +87,11 @@ def new_group(model):
 
 @compiled(inlined=True)
 def read_members(model, strategy, newcomer, search, group):
-    """Their coefficients, vectors and distances. Returns of how many features they are, and the slot that still waits for
-    the newcomer's vector, or NOBODY."""
-    n_features, unwritten = NONE, unwritten_place(newcomer)
+    """Copy coefficients, vectors and distances of the members to the group.
+
+    Returns (number of features that any of them has, slot of a newcomer that is still not written or NO_VECTOR).
+    """
+    n_features, unwritten = ZERO, unwritten_place(newcomer)
     members, cursors = group.members, i64(group.room, group.members.shape[0])
     if not distances_are_kept(model):
         n_features, unwritten = side_by_side(
@@ -106,7 +109,7 @@ def read_members(model, strategy, newcomer, search, group):
 
 @compiled(inlined=True)
 def place_merged(model, strategy, search, group):
-    """The shares of z and its coefficients. Returns the squared length of what is lost."""
+    """Compute the shares of z and its coefficients. Returns the degradation."""
     a, s, shares, a_z, loss = group.coefficients, group.distances, group.shares, group.a_z, 0.0
     if strategy == MANY and model.head.method != CASCADE and shares.shape[0] > 2:
         ascend(a, s, shares, a_z, group.room)
@@ -122,7 +125,7 @@ def place_merged(model, strategy, search, group):
 
 @compiled(inlined=True)
 def write_merged(model, exact, n_features, unwritten, x, search, group):
-    """z takes the place of one of the members, the others leave. Returns a_z . f(z) - sum_i a_i . f(x_i) if `exact`."""
+    """Write z to the slot of one member, remove the others. Returns a_z . f(z) - sum_i a_i . f(x_i) if `exact`."""
     members, shares, s, a_z = group.members, group.shares, group.distances, group.a_z
     if distances_are_kept(model):
         cursors = i64(group.room, members.shape[0])
@@ -135,7 +138,7 @@ def write_merged(model, exact, n_features, unwritten, x, search, group):
     z, norm = combination(model, places, group.points, shares)
     merge_own_rows(model, members, shares, s, first_of(members))
     replace(model, members, z, norm, a_z, unwritten, x)
-    check_length(model, n_features, x)
+    request_table_if_long(model, n_features, x)
     return gain
 
 
@@ -152,16 +155,16 @@ def loss_by_merging(shares, s, a, a_z):
 
 @shared(Need.LITERAL, REAL, NUMBERS, MATRIX, MATRIX, NUMBERS)
 def literal_loss(shares, s, a, a_z):
-    """The same for a pair at the place of equation (21), about which its search says nothing."""
+    """The same for a pair merged at the point of equation (21), whose search does not compute it."""
     return loss_by_merging(shares, s, a, a_z)
 
 
 @compiled
 def gain_by_merging(model, first, places, points, members, shares, s, a_z):
-    """a_z . f(z) - sum_i a_i . f(x_i)
+    """a_z . f(z) - sum_i a_i . f(x_i). Overwrites model.row and model.buffer.
 
-    `first`: the distances s of the first member to all vectors. The row of z needs no distances:
-    log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
+    `first`: the distances s of the first member to all vectors. The kernel row of z follows from those of the
+    members: log k(z, .) = sum_i share_i log k(x_i, .) + inner term.
     """
     n, m = padded_count(model), members.shape[0]
     z_row, row = model.buffer, model.row
@@ -182,7 +185,7 @@ def gain_by_merging(model, first, places, points, members, shares, s, a_z):
 
 @compiled
 def gain_of_member(model, places, x_p, row, p, share, z_row):
-    """a_p . f(x_p), from the inner products of x_p, which takes part in the row of z."""
+    """a_p . f(x_p) from the inner products of x_p in `row`. Adds share times the logarithms of its kernel row to z_row."""
     n, gamma = padded_count(model), model.head.gamma
     if cancels(model, model.norms[p]):
         distances_by_differences(model, present(places, x_p, places.shape[0]), row, n)

@@ -8,17 +8,18 @@ from ..block.limits import HUGE
 from ..compiling.jit import FUSED, compiled
 from ..examples.present_features import present
 from ..expansion.kernel_rows import norm_of
-from ..expansion.support import overwrite
-from .newcomer import remove_beside
+from ..expansion.support import overwrite_vector
+from .newcomer import remove_with_newcomer
 from .several import distance_to
 
-UNFELT = 1e-34  # squared, in units of |z|^2: a number that is lost in the rounding of any distance
+NEGLIGIBLE = (
+    1e-34  # squared numbers below this share of |z|^2 change no distance: less than its rounding
+)
 
 
 @compiled(fastmath=FUSED)
 def combination(model, places, points, shares):
-    """z = sum_i share_i x_i and its norm. Leaves out numbers so small that no distance changes without them. Overwrites model.x
-    and model.nonzero."""
+    """(z, its norm) for z = sum_i share_i x_i, without numbers that are NEGLIGIBLE. Overwrites model.x and model.nonzero."""
     kept, z, n = model.nonzero, model.x, places.shape[0]
     for f in range(n):
         z[f] = shares[0] * points[0, f]
@@ -26,7 +27,7 @@ def combination(model, places, points, shares):
         for f in range(n):
             z[f] += shares[i] * points[i, f]
     norm, unfelt = norm_of(model, present(places, z, n)), 0
-    least = UNFELT * norm if norm < HUGE else 0.0
+    least = NEGLIGIBLE * norm if norm < HUGE else 0.0
     for f in range(n):
         unfelt += z[f] * z[f] <= least
     if unfelt == 0:
@@ -41,8 +42,7 @@ def combination(model, places, points, shares):
 
 @compiled
 def merge_own_rows(model, members, shares, s, place):
-    """Merge the rows per vector, which are the coefficients c of a mean of iterates: sum_i k(x_i, z) c_i, its projection on the
-    merged vector, is written into the place where that will be."""
+    """Merge the coefficients c of a mean of the iterates: write sum_i k(x_i, z) c_i to the slot of z, `place`."""
     for e in range(model.per_vector.shape[0]):
         total = 0.0
         for i in range(members.shape[0]):
@@ -52,19 +52,19 @@ def merge_own_rows(model, members, shares, s, place):
 
 @compiled
 def replace(model, members, z, norm, a_z, unwritten, x):
-    """Write z into the place of one member and remove the others."""
-    sort(members)
+    """Write z with coefficients a_z to the first slot of the members, and remove the others. Sorts `members`."""
+    sort_places(members)
     place = members[0]
-    for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that places stay valid
-        remove_beside(model, members[i], unwritten, x)
-    overwrite(model, place, z, norm)
+    for i in range(members.shape[0] - 1, 0, -1):  # from the back, so that slots stay valid
+        remove_with_newcomer(model, members[i], unwritten, x)
+    overwrite_vector(model, place, z, norm)
     for r in range(a_z.shape[0]):
         model.coefficients[r, place] = a_z[r]
 
 
 @compiled(always_inlined=True)
 def first_of(members):
-    """The lowest place of the members, which z takes."""
+    """The lowest slot of the members, where z is written."""
     place = members[0]
     for i in range(1, members.shape[0]):
         place = min(place, members[i])
@@ -72,7 +72,8 @@ def first_of(members):
 
 
 @compiled
-def sort(places):
+def sort_places(places):
+    """Sort a few slots in place, by insertion."""
     for i in range(1, places.shape[0]):
         place, j = places[i], i
         while j > 0 and places[j - 1] > place:

@@ -1,9 +1,9 @@
 """Search for the best merge partners of the lightest vector. Symbols as in core/budget/degradation.py.
 
-It takes m = the lightest vector and ranks all partners n at once: a step of the fixed point h = A / (A + B) from h = 0,
-that is from the partner, where p = k needs no exponential, and a Newton step. This gives each partner a lower bound of
-its degradation (core/budget/float32_estimates.py). Partners are evaluated exactly in the order of their bounds, until the next bound
-exceeds the best value found; the winner is then solved to full precision.
+For m = the lightest vector, all partners n get a lower bound of their degradation at once
+(core/budget/float32_estimates.py): a step of the fixed point h = A / (A + B) from h = 0, the partner itself,
+where p = k takes no exponential, and then a Newton step. Partners are evaluated exactly in the order of their
+bounds, until the next bound exceeds the best value found; the winner is then solved to full precision.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from ..block.codes import Objective
 from ..block.limits import observed_distance, padded_count
 from ..compiling.jit import REORDERED, compiled
-from ..examples.present_features import NOBODY
+from ..examples.present_features import NO_VECTOR
 from ..expansion.kernel_rows import distances_into
 from ..simd.argmin import least_tagged, tag_with_index
 from ..vectors.stored import distances_are_kept, read_vector
@@ -47,8 +47,10 @@ def _observed_distances(logs, s, n):
 
 @compiled
 def measure_partners(model, m, newcomer, search):
-    """Write the distances of m from all others into search[S], and its products with them into search[MN]; search[NN] holds
-    squared lengths already. Overwrites model.row, model.x and model.nonzero, unless the distances are at hand."""
+    """Write the distances of m from all others to search[S], and the products of coefficients to search[MN].
+
+    search[NN] holds the squared lengths of coefficients already. May overwrite model.row, model.x and model.nonzero.
+    """
     unwritten = unwritten_place(newcomer)
     if distances_are_kept(model):
         for j in range(padded_count(model)):
@@ -57,15 +59,15 @@ def measure_partners(model, m, newcomer, search):
         _observed_distances(model.logs, search[S], padded_count(model))
     else:
         distances_into(model, read_vector(model, m), model.norms[m], search[S])
-        if unwritten != NOBODY:
+        if unwritten != NO_VECTOR:
             search[S, unwritten] = observed_distance(model.logs[m])
-    search[S, m] = 0.0  # when x was observed, it was not yet one of the support vectors
+    search[S, m] = 0.0  # the kernel row of a newcomer does not contain itself
     _products(model, m, search[MN])
 
 
 @compiled
 def best_partners(model, m, newcomer, search, members):
-    """members[1:] = the partners of m that degrade least, in that order; m is members[0]."""
+    """members[0] = m, members[1:] = the partners with which m degrades least, the best first."""
     measure_partners(model, m, newcomer, search)
     members[0] = m
     literal = model.head.objective == EQ21
@@ -74,7 +76,7 @@ def best_partners(model, m, newcomer, search, members):
 
 @compiled
 def best_of_all(model, literal, search, members):
-    """Evaluate partners exactly, in the order of their lower bounds, and keep the best, sorted."""
+    """Evaluate partners exactly, in the order of their lower bounds. Writes the best to members[1:]; overwrites model.buffer."""
     m, n, wanted = members[0], model.head.count, members.shape[0] - 1
     mm = search[NN, m]
     if literal:
@@ -104,8 +106,10 @@ def best_of_all(model, literal, search, members):
 
 @compiled
 def place_of_pair(model, search, members):
-    """The place h where the first member merges with its best partner, and the degradation there (inf for equation (21), whose
-    places do not minimise it)."""
+    """(h, degradation) for merging the first member with its best partner.
+
+    The degradation is inf for equation (21), which does not minimise it.
+    """
     m, j = members[0], members[1]
     if model.head.objective == EQ21:
         return search[PLACE, j], np.inf

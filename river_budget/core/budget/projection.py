@@ -1,4 +1,4 @@
-"""Projecting a vector on the span of the support, by a maintained factor of the inverse Gram matrix.
+"""Project a vector on the span of the support vectors, by a factor of the inverse Gram matrix that is kept up to date.
 
 W = `factor` is the inverse of the Cholesky factor of K = [k(x_i, x_j)]: lower triangular, K^-1 = W'W.
 In terms of W, with k the kernel row of x and k_xx = k(x, x):
@@ -6,16 +6,16 @@ In terms of W, with k the kernel row of x and k_xx = k(x, x):
     d = W' (W k)                          coefficients of the projection
     new row of W = (-d, 1) / residual     when x joins the support
     K^-1 of a column p = W' W[:, p]       and 1 / (K^-1)_pp = squared distance of p to the others
-An error in W grows with the root of K's condition number, in a maintained inverse with the number
-itself. So no vector may lie within TINY of the span of the others (squared, in units of its own length).
-A newcomer that close is not stored. If a newcomer brings an *old* vector that close to the span of the others,
-the old one is projected out; |w| hardly changes. This keeps the root of the condition number near 1e5.
+Errors in W grow with the root of K's condition number; errors in the inverse would grow with the number itself. To
+bound it, no vector may lie within TINY of the span of the others (squared distance, relative to its own length). A
+newcomer that is closer is projected instead of stored. If a newcomer brings an *old* vector that close to the span
+of the others, the old one is projected out; |w| hardly changes. The root of the condition number stays near 1e5.
 
 The factor is in the order of the support, so vectors leave by `remove_in_order`.
 
-Rounding errors add up over a long life. So at every EVERY-th arrival one vector, each in its turn, is
-projected on the support that it belongs to: |W k|^2 must be its own length, with nothing in the rows behind
-its state. If that is wrong by more than DRIFT, the factor is computed anew and the repair is counted.
+Rounding errors add up over many arrivals. At every EVERY-th arrival one vector, in turn, is projected on the
+support, to which it belongs: |W k|^2 must be k(x, x), and the entries of W k behind its own row must be 0. If the
+error exceeds DRIFT, the factor is computed from scratch and the repair is counted.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ from ..expansion.support import (
 )
 from ..simd.vector_ops import dot
 
-TINY = 1e-10  # relative to k(x, x)
-EVERY = 64  # arrivals: a check costs as much as an arrival
-CURED = 10.0  # a factor that had drifted is so much better when it is computed anew
+TINY = (
+    1e-10  # squared distance from the span of the others, relative to k(x, x): no vector is closer
+)
+EVERY = 64  # arrivals between two checks; a check takes as long as an arrival
+BETTER_TIMES = 10.0  # a repair is counted if it divides the error by at least this
 DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11
 
 
@@ -63,8 +65,8 @@ def project(model, row, coefficients):
 
 
 @compiled
-def extend(model, coefficients, residual, last):
-    """Extend the factor by the vector just inserted, the last one."""
+def extend_factor(model, coefficients, residual, last):
+    """Append the row of the last vector, just inserted, to the factor."""
     w, scale = model.factor[last], 1.0 / math.sqrt(residual)
     for j in range(last):
         w[j] = -coefficients[j] * scale
@@ -128,7 +130,7 @@ def project_out(model, p):
 
 @compiled
 def inverse_diagonal(model, diagonal):
-    """diagonal = that of K^-1"""
+    """diagonal[j] = (K^-1)_jj"""
     factor, n = model.factor, model.head.count
     for j in range(n):
         diagonal[j] = 0.0
@@ -140,7 +142,7 @@ def inverse_diagonal(model, diagonal):
 
 @compiled
 def cheapest(model, n):
-    """Which of the first n vectors loses least when it is projected on all others: |a_r|^2 / (K^-1)_rr."""
+    """The one of the first n vectors whose projection on all others changes w least: by |a_r|^2 / (K^-1)_rr."""
     loss, inverse = model.buffer, f64(model.heap, model.head.count)
     weights_into(model, loss)
     inverse_diagonal(model, inverse)
@@ -165,9 +167,11 @@ def most_dependent(model):
 
 
 @compiled
-def keep_apart(model):
-    """Remove vectors that are now linearly dependent, by projection: the newcomer may have made them so. Returns what |w|^2
-    loses. Overwrites model.buffer and the heap."""
+def remove_dependent(model):
+    """Project out vectors that a newcomer has made linearly dependent on the others, up to TINY.
+
+    Returns what |w|^2 loses. Overwrites model.buffer and the heap.
+    """
     lost = 0.0
     while model.head.count > 1:
         p, distance = most_dependent(model)
@@ -179,11 +183,11 @@ def keep_apart(model):
 
 
 @compiled
-def join(model, x, norm, plus, minus, amount):
-    """Add amount (e_plus - e_minus) k(x, .), whose kernel row is at hand: with x as a new support vector, or
-    spread over the support where x lies in its span.
+def add_or_project(model, x, norm, plus, minus, amount):
+    """Add amount (e_plus - e_minus) k(x, .): with x as a support vector, or projected if x lies in their span.
 
-    Returns (squared length of what was added, what |w|^2 loses as vectors are kept apart, whether x was stored).
+    The kernel row of x must be in model.row. Returns (squared length of what was added, what |w|^2 loses as
+    dependent vectors are removed, whether x was stored).
     """
     length, d = self_kernel(model, norm), f64(model.heap, model.head.count)
     inside = project(model, model.row, d)
@@ -191,16 +195,16 @@ def join(model, x, norm, plus, minus, amount):
         add_projected(model, d, plus, minus, amount)
         return inside, 0.0, False
     j = insert(model, x, norm)
-    extend(model, d, length - inside, j)
+    extend_factor(model, d, length - inside, j)
     add_to(model, j, plus, minus, amount)
-    lost = keep_apart(model)
+    lost = remove_dependent(model)
     check_factor(model)
     return length, lost, True
 
 
 @compiled
 def add_projected(model, d, plus, minus, amount):
-    """Add amount (e_plus - e_minus) times the projection with coefficients d; the support stays."""
+    """Add amount (e_plus - e_minus) times the projection with coefficients d to the coefficients."""
     amount /= model.head.scale
     spread(model, plus, amount, d)
     if minus >= 0:
@@ -217,7 +221,7 @@ def spread(model, r, amount, d):
 
 @compiled
 def spread_mean(model, e, amount, d):
-    """The same for the coefficients of a mean."""
+    """The same for row e of per_vector, coefficients of a mean of the iterates."""
     mean = model.per_vector[e]
     for j in range(model.head.count):
         mean[j] = within(mean[j] + amount * d[j], LARGEST)
@@ -225,21 +229,21 @@ def spread_mean(model, e, amount, d):
 
 @compiled
 def check_factor(model):
-    """Every EVERY-th arrival: check the factor at one vector, and repair it if it has drifted."""
+    """At every EVERY-th arrival: check the factor at one vector, and recompute it if the error exceeds DRIFT."""
     head = model.head
     if head.arrived % EVERY != 0:
         return
     p = (head.arrived // EVERY) % head.count
-    error = error_at(model, p)
+    error = factor_error_at(model, p)
     if error > DRIFT:
-        renew_factor(model)
-        # near vectors that hardly differ, no factor is better: then it had not drifted
-        if p >= head.count or error > CURED * error_at(model, p):
+        recompute_factor(model)
+        # with vectors that hardly differ no factor is more precise, and this is no repair
+        if p >= head.count or error > BETTER_TIMES * factor_error_at(model, p):
             head.repairs += 1
 
 
 @compiled
-def error_at(model, p):
+def factor_error_at(model, p):
     """The error of the factor at vector p, relative to the length of the vector."""
     factor, row, length, behind = model.factor, model.row, 0.0, 0.0
     row_of_vector(model, p)
@@ -254,8 +258,8 @@ def error_at(model, p):
 
 
 @compiled
-def renew_factor(model):
-    """Compute the factor from scratch; project a vector that depends on those before it on them."""
+def recompute_factor(model):
+    """Compute the factor from scratch. Vectors that depend on those before them are projected on these."""
     head, i, n = model.head, np.int64(0), model.head.count
     d = f64(model.heap, n)
     while i < n:
@@ -264,7 +268,7 @@ def renew_factor(model):
         k_ii = self_kernel(model, model.norms[i])
         residual = k_ii - project(model, model.row, d)
         if residual > TINY * k_ii:
-            extend(model, d, residual, i)
+            extend_factor(model, d, residual, i)
             i += 1
             continue
         for r in range(model.coefficients.shape[0]):

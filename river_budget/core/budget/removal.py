@@ -1,7 +1,7 @@
-"""Which vector a removal takes out.
+"""Choose the vector that a removal takes out.
 
-A rule has a code in REMOVALS and a branch in `chosen_for_removal`; rules that core/block/codes.py does not list have codes
-from 5 on, defined here.
+A rule has a code in REMOVALS and a branch in `chosen_for_removal`. The first codes are in core/block/codes.py;
+further rules define theirs here, from 5 on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ REMOVALS = (REMOVE_OLDEST, REMOVE_RANDOM, REMOVE_SMALLEST)  # those that chosen_
 def chosen_for_removal(model, newcomer):
     """The vector to remove. A random one is never the newcomer, which is the last.
 
-    `newcomer`: see core/budget/newcomer.py. A rule that compares it with the others asks `row_of_newest`.
+    newcomer: see core/budget/newcomer.py. A rule that compares it with the others calls `row_of_newest`.
     """
     code = model.head.maintenance
     if code == REMOVE_OLDEST:
@@ -34,12 +34,12 @@ def chosen_for_removal(model, newcomer):
 
 @compiled
 def remove_to_budget(model):
-    """Remove vectors until the budget is kept, where all are written."""
+    """Remove vectors until the model keeps its budget, where there is no newcomer."""
     while model.head.count > model.head.budget:
         remove(model, chosen_for_removal(model, no_newcomer(model)))
 
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Remove vectors until a budget that has been made smaller is kept."""
+    """Remove vectors until the model keeps its budget, which has been made smaller."""
     remove_to_budget(model_of(call))

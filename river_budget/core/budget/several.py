@@ -1,8 +1,8 @@
 """Merging several support vectors into one at once (Gaussian kernel).
 
 S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for stochastic gradient descent SVM training.
-2018. A model that is full by one merges `arity` vectors, and then has room for arity - 1 examples: the
-search for partners is paid once for all of them.
+2018. A model with one vector too many merges `arity` vectors, and then has room for arity - 1 newcomers, for
+all of which there is one search for partners.
 
 Every merged vector is a combination z = sum_i share_i x_i of the members with shares that sum to 1. So
 all distances follow from those between the members, and z is computed once, when its shares are known:
@@ -21,8 +21,8 @@ from ..simd.vector_ops import dot
 from .degradation import solve
 
 CASCADE = int(Method.CASCADE)
-STEPS = 100  # of gradient ascent
-GAIN = 1e-8  # relative gain below which the ascent ends
+ASCENT_STEPS = 100  # of gradient ascent
+LEAST_GAIN = 1e-8  # relative gain below which the ascent ends
 
 
 @compiled(always_inlined=True)
@@ -75,7 +75,7 @@ def best_coefficients(a, shares, s, a_z):
 
 
 @compiled
-def corner(shares, i):
+def set_single_share(shares, i):
     """Shares of 1 for member i and 0 for all others."""
     for j in range(shares.shape[0]):
         shares[j] = 0.0
@@ -84,13 +84,14 @@ def corner(shares, i):
 
 @compiled
 def copy(source, target):
+    """target[:] = source"""
     for i in range(target.shape[0]):
         target[i] = source[i]
 
 
 @compiled
 def merge_pair(a, s, h, shares, a_z):
-    """Shares and coefficients of the first two members, merged at the place h that the search has found."""
+    """Shares and coefficients for merging the first two members at the h that the search has found."""
     for i in range(2, shares.shape[0]):
         shares[i] = 0.0
     shares[0], shares[1] = h, 1.0 - h
@@ -99,7 +100,7 @@ def merge_pair(a, s, h, shares, a_z):
 
 @compiled
 def combine(h, s, a_m, a_n, a_z):
-    """The coefficients of m and n, s apart, for a vector at h; a_z may be a_m."""
+    """a_z = the coefficients of z at h between m and n, which are s apart. a_z may be a_m itself."""
     p, q = math.exp(-s * (1.0 - h) ** 2), math.exp(-s * h * h)
     for r in range(a_z.shape[0]):
         a_z[r] = p * a_m[r] + q * a_n[r]
@@ -107,7 +108,7 @@ def combine(h, s, a_m, a_n, a_z):
 
 @compiled
 def cascade(a, s, shares, a_z):
-    """MM-BSGD: merge the first two, which is done, the result with the third, and so on."""
+    """MM-BSGD: merge the result for the first two with the third, then with the fourth, and so on."""
     for j in range(2, shares.shape[0]):
         distance = distance_to(shares, s, j)
         mm, nn, mn = inner(a_z, a_z), inner(a[j], a[j]), inner(a_z, a[j])
@@ -129,7 +130,7 @@ def ascend(a, s, shares, a_z, room):
     pull, trial = f64(room, m), f64(room + 8 * m, m)
     a_trial = f64(room + 16 * m, a_z.shape[0])
     best = start_of_ascent(a, s, shares, a_z, trial, a_trial)
-    for _ in range(STEPS):
+    for _ in range(ASCENT_STEPS):
         # gradient = 4 gamma sum_i (a_i . a_z) k(x_i, z) (x_i - z); a step of 1 / (4 gamma |a_z|^2)
         # along it is a mean shift, here in shares
         whole = 0.0
@@ -137,7 +138,7 @@ def ascend(a, s, shares, a_z, room):
             pull[i] = inner(a[i], a_z) * math.exp(-distance_to(shares, s, i)) / best
             whole += pull[i]
         step, reached = 1.0, best
-        while step > GAIN:
+        while step > LEAST_GAIN:
             for i in range(m):
                 trial[i] = shares[i] + step * (pull[i] - whole * shares[i])
             reached = best_coefficients(a, trial, s, a_trial)
@@ -150,13 +151,13 @@ def ascend(a, s, shares, a_z, room):
         copy(trial, shares)
         copy(a_trial, a_z)
         best = reached
-        if gain <= GAIN * best:
+        if gain <= LEAST_GAIN * best:
             break
 
 
 @compiled
 def start_of_ascent(a, s, shares, a_z, trial, a_trial):
-    """The better of the weighted mean of the members and the best member."""
+    """Start at the weighted mean of the members or at the best member, whichever is better. Returns |a_z|^2 there."""
     m = shares.shape[0]
     whole, size = 0.0, 0.0
     for i in range(m):
@@ -169,7 +170,7 @@ def start_of_ascent(a, s, shares, a_z, trial, a_trial):
             shares[i] /= whole
         best = best_coefficients(a, shares, s, a_z)
     for i in range(m):
-        corner(trial, i)
+        set_single_share(trial, i)
         reached = best_coefficients(a, trial, s, a_trial)
         if reached > best:
             best = reached
@@ -180,4 +181,5 @@ def start_of_ascent(a, s, shares, a_z, trial, a_trial):
 
 @compiled(always_inlined=True)
 def inner(a, b):
+    """a . b"""
     return dot(a, b, a.shape[0])

@@ -1,7 +1,7 @@
 """The sum of several expansions: insert vectors with their coefficients, then reduce them to a budget.
 
-What a sum has too many of goes where the model loses least, whatever its algorithm would give up in a stream:
-the vectors of a sum have no newcomer among them, and their age says little.
+Here the vectors are removed that change the function least, whatever strategy the algorithm has for streams:
+a sum has no newcomer, and the ages of its vectors say little.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from ..expansion.support import insert, lightest, remove
 from .projection import (
     TINY,
     cheapest,
-    extend,
-    keep_apart,
+    extend_factor,
     project,
     project_out,
+    remove_dependent,
     spread,
     spread_mean,
 )
@@ -27,8 +27,10 @@ from .projection import (
 
 @compiled(called_from_python=True)
 def absorb(call):
-    """Add the sum of a_t k(x_t, .) over the rows x_t to an empty model; the coefficients a_t are in the
-    place of scores, followed by those of a mean if there is one."""
+    """Add the sum of a_t k(x_t, .) over the rows x_t to an empty model.
+
+    The caller puts the coefficients a_t, and behind them those of a mean of the iterates, where scores are otherwise.
+    """
     model, stream, n = unpack(call)
     for t in range(n):
         x, a = example_and_scores(model, stream, t)
@@ -38,7 +40,7 @@ def absorb(call):
 
 @compiled
 def insert_with(model, x, norm, a):
-    """Put x behind the others, with these coefficients, and return its place."""
+    """Append x with the coefficients a, and those of a mean behind them. Returns its slot."""
     j, outputs = insert(model, x, norm), model.coefficients.shape[0]
     for r in range(outputs):
         model.coefficients[r, j] = a[r]
@@ -50,7 +52,7 @@ def insert_with(model, x, norm, a):
 
 @compiled(called_from_python=True)
 def absorb_projecting(call):
-    """The same for a model with a factor: what is a combination of the others becomes one."""
+    """The same for a model with a factor, which projects vectors that depend linearly on the others."""
     model, stream, n = unpack(call)
     for t in range(n):
         x, a = example_and_scores(model, stream, t)
@@ -65,13 +67,13 @@ def absorb_projecting(call):
             for r in range(outputs, a.shape[0]):
                 spread_mean(model, first + r - outputs, a[r], d)
         else:
-            extend(model, d, residual, insert_with(model, x, norm, a))
-            keep_apart(model)
+            extend_factor(model, d, residual, insert_with(model, x, norm, a))
+            remove_dependent(model)
 
 
 @compiled(called_from_python=True)
 def remove_lightest(call):
-    """Remove the vectors with the smallest |a|^2 k(x, x) until the budget is kept."""
+    """Remove the vectors with the smallest |a|^2 k(x, x) until the model keeps its budget."""
     model = model_of(call)
     while model.head.count > model.head.budget:
         remove(model, lightest(model, model.buffer))
@@ -79,7 +81,7 @@ def remove_lightest(call):
 
 @compiled(called_from_python=True)
 def project_cheapest(call):
-    """Project the vectors that lose least by it on the others until the budget is kept."""
+    """Project vectors on the others, those first that change w least, until the model keeps its budget."""
     model = model_of(call)
     while model.head.count > model.head.budget:
         project_out(model, cheapest(model, model.head.count))

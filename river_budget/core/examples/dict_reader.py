@@ -23,7 +23,7 @@ from ..compiling.model_type import FLAG, WHOLE
 from ..compiling.needs import Need
 from .call import KEYS, LONGEST, N_WORDS, PLACES, ROWS, STARTS
 from .dict_reader_state import KEY, LENGTH, N_DICTS, N_NUMBERS, POSITION, VALUE, entry_at
-from .present_features import NOBODY, NONE
+from .present_features import NO_PLACE, ZERO
 from .python_objects import (
     clear_error,
     dict_get,
@@ -62,14 +62,14 @@ def read_example(entry, at, x):
     """
     entry.new, version = 0, entry.version
     if not is_among(type_of(x), entry.dicts, N_DICTS):
-        return NONE
+        return ZERO
     n = dict_size(x)
     if entry.row != 0 and n == entry.known and read_row(entry, at, x):
         return entry.row
     if entry.list != 0 and n < i64(entry.list, N_WORDS)[LONGEST] and read_list(at, x, n):
         # a finalizer may have changed the model
-        return entry.list if i64(entry.given_back, 1)[0] == version else NONE
-    return NONE
+        return entry.list if i64(entry.given_back, 1)[0] == version else ZERO
+    return ZERO
 
 
 @compiled(always_inlined=True)
@@ -153,7 +153,7 @@ def number_of(entry, value):
 
 @compiled(always_inlined=True)
 def place_of(entry, name):
-    """The place of a name; NOBODY if the model does not know it, NOT_READABLE if Python has to look it up."""
+    """The place of a name; NO_PLACE if the model does not know it, NOT_READABLE if Python has to look it up."""
     kind = type_of(name)
     if kind != entry.text and kind != entry.whole and not is_plain_tuple(entry, name):
         return NOT_READABLE
@@ -163,7 +163,7 @@ def place_of(entry, name):
     if error_set() != 0:
         clear_error()
         return NOT_READABLE
-    return NOBODY
+    return NO_PLACE
 
 
 @compiled(always_inlined=True)
@@ -235,7 +235,7 @@ def tie_of(entry, at, name):
         return -1 - hash_of(name) % NUMBER_MODULUS
     text = repr_new(name)
     if text == 0:
-        return NONE
+        return ZERO
     tie = tie_of_text(entry, at, text, OF_TUPLE)
     release(text)
     return tie
@@ -246,7 +246,7 @@ def tie_of_text(entry, at, name, kind):
     """The octets of a str, with a first one for the kind of name, as one large integer modulo a prime."""
     text = utf8_of(name, at + LENGTH)
     if text == 0:
-        return NONE
+        return ZERO
     text, rest = octets(text, entry.size), kind
     for i in range(text.shape[0]):
         rest = ((rest << np.uint64(8)) | np.uint64(text[i])) % TEXT_MODULUS

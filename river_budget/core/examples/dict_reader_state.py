@@ -53,6 +53,11 @@ ENTRY = np.dtype(
             ("key", "i8"),
             ("value", "i8"),
             ("size", "i8"),
+            # of a scaler (core/examples/scaled_dict.py): what it does, and addresses of its arrays
+            ("scaling", "i8"),
+            ("columns", "i8"),  # the number of places
+            ("statistics", "i8"),  # three numbers for each place, as a matrix of three rows
+            ("numbers_read", "i8"),  # the values of the last example
         ],
     )
 )

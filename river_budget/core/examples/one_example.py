@@ -21,7 +21,7 @@ from ..compiling.needs import Need
 from .call import BLOCK, KEYS, N_WORDS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS
 from .dict_reader import read_example, release_new_names, tie_of
 from .dict_reader_state import entry_at
-from .present_features import NONE
+from .present_features import ZERO
 from .python_objects import (
     address_value,
     clear_error,
@@ -110,7 +110,7 @@ def fill_with_scores(found, call_at, outputs):
         number = float_new(scores[i])
         if number == 0:
             release(found)
-            return NONE
+            return ZERO
         list_set(found, i, number)
     return found
 
@@ -126,7 +126,7 @@ def room_for_scores(entry, outputs):
         number = float_new(0.0)
         if number == 0:
             release(found)
-            return NONE
+            return ZERO
         list_set(found, i, number)
     for i in range(outputs if found != 0 else 0):
         list_set(found, i, none(entry))
@@ -170,7 +170,7 @@ def learn_prepared(entry, at, call_at, target, weight, wants_scores):
     call = i64(call_at, N_WORDS)
     f64(call[TARGETS], 1)[0], f64(call[WEIGHTS], 1)[0] = float_value(target), float_value(weight)
     if error_set() != 0:
-        return NONE
+        return ZERO
     whole = call_at == entry.row
     if not whole and needs_python(entry, call):
         return none(entry)
@@ -178,7 +178,7 @@ def learn_prepared(entry, at, call_at, target, weight, wants_scores):
     if wants_scores:
         scores = room_for_scores(entry, call[OUTPUTS])
         if scores == 0:
-            return NONE
+            return ZERO
     else:
         hold(scores)
     if whole or entry.fixed:
@@ -187,7 +187,7 @@ def learn_prepared(entry, at, call_at, target, weight, wants_scores):
         found = learn_with_new_names(at, call_at)
     if not found:
         release(scores)
-        return NONE if error_set() != 0 else none(entry)
+        return ZERO if error_set() != 0 else none(entry)
     return fill_with_scores(scores, call_at, call[OUTPUTS]) if wants_scores else scores
 
 

@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from ..block.codes import Kernel
-from ..block.table_prefetch import ask_for_columns
+from ..block.table_prefetch import prefetch_columns
 from ..block.written_vectors import begin_call
 from ..compiling.array_views import address_of, as_u64, f64, i64
 from ..compiling.by_address import shared
@@ -50,10 +50,11 @@ from .call import (
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
 EXACT_SQUARES = 2**16  # up to so many squares of smaller integers are summed without rounding
-# 0 and "no vector" as typed integers: a literal has a numba type of its own, and callees would be
+# 0 and -1 as typed integers: a literal has a numba type of its own, and callees would be
 # compiled twice
-NONE, NOBODY = np.int64(0), np.int64(-1)
-NO_TIES = NONE  # in place of the address of ties
+ZERO, NO_VECTOR = np.int64(0), np.int64(-1)
+NO_PLACE = NO_VECTOR  # the place of a feature that the model does not know
+NO_TIES = ZERO  # in place of the address of ties
 ROWS_AT_A_TIME = 32  # rows that are checked for zeros in one loop
 
 
@@ -93,9 +94,9 @@ def write_whole(x, whole):
 
 
 @compiled(always_inlined=True)
-def nobody(model):
+def empty_example(model):
     """An empty example, as placeholder."""
-    return present(model.nonzero, model.x, NONE)
+    return present(model.nonzero, model.x, ZERO)
 
 
 @compiled(always_inlined=True)
@@ -118,11 +119,11 @@ def example(model, stream, t):
 @compiled(always_inlined=True)
 def example_and_scores(model, stream, t):
     """(x, f): the present features of example t and the row for its scores."""
-    return noted(stream[GATHERED], t), scores_of(stream, t)
+    return gathered_example(stream[GATHERED], t), scores_of(stream, t)
 
 
 @compiled(always_inlined=True)
-def noted(gathered, t):
+def gathered_example(gathered, t):
     """The present features of example t, as gathered."""
     x = i64(gathered + 8 * PARTS * t, PARTS)
     return x[0], x[1], x[2], x[3], x[4]
@@ -236,7 +237,7 @@ def write_places(numbers, places):
 
     Overwrites `places`, which may be the memory of the numbers themselves.
     """
-    n, whole = NONE, numbers.shape[0] // LANES * LANES
+    n, whole = ZERO, numbers.shape[0] // LANES * LANES
     for i in range(0, whole, LANES):
         n = append_nonzero(numbers, i, places, n)
     for i in range(whole, numbers.shape[0]):
@@ -262,8 +263,8 @@ def from_list(model, call, t, room):
     given_keys = f64(call[KEYS] + 8 * first, length)
     places, values = i64(room, length), f64(room + 8 * length, length)
     keys, known_keys = f64(call[SORTED], length), model.keys
-    ask_for_columns(model, given_places)
-    n, strangers, ordered, last = NONE, 0, True, -math.inf
+    prefetch_columns(model, given_places)
+    n, strangers, ordered, last = ZERO, 0, True, -math.inf
     for i in range(length):
         if given[i] != 0.0:
             place = given_places[i]
@@ -321,7 +322,7 @@ def tie_of(place, known_ties, given_ties):
     """The second sort key of a feature: the model's own, or the caller's for an unknown feature."""
     if place >= 0:
         return np.int64(known_ties[place])
-    return i64(given_ties + 8 * ~place, 1)[0] if given_ties != NO_TIES else NONE
+    return i64(given_ties + 8 * ~place, 1)[0] if given_ties != NO_TIES else ZERO
 
 
 @compiled

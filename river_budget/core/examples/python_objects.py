@@ -54,6 +54,7 @@ dict_size = imported("PyDict_Size", WORD, WORD)
 dict_next = imported("PyDict_Next", INT, WORD, WORD, WORD, WORD)  # dict, &position, &key, &value
 dict_get = imported("PyDict_GetItemWithError", WORD, WORD, WORD)
 dict_set = imported("PyDict_SetItem", INT, WORD, WORD, WORD)
+dict_copy = imported("PyDict_Copy", WORD, WORD)  # new
 dict_remove = imported("PyDict_DelItem", INT, WORD, WORD)
 list_new = imported("PyList_New", WORD, WORD)  # new
 list_set = imported("PyList_SetItem", INT, WORD, WORD, WORD)  # steals the reference to the item

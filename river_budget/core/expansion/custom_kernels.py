@@ -19,9 +19,8 @@ from ..compiling.array_views import compiled_as, f64
 SIGNATURE = types.float64(types.CPointer(types.float64), types.CPointer(types.float64), types.intp)
 _functions: dict[int, Any] = {}  # by number: the function as the user has written it
 _addresses: dict[int, int] = {}  # by number
-_kept: list[
-    Any
-] = []  # everything that was compiled: a pass may be in it when its name gets another function
+# Every function ever compiled: a pass may still run one whose name now stands for another function
+_kept: list[Any] = []
 _lock = threading.RLock()
 _plain: dict[int, Any] = {}  # by address, where nothing is compiled
 
@@ -33,12 +32,12 @@ def number_of(name: str) -> int:
 
 
 def function_of(name: str) -> Any:
-    """The function that is known by this name, or None."""
+    """The user's function with this name, or None."""
     return _functions.get(number_of(name))
 
 
 def make_known(name: str, function: Any) -> None:
-    """Compile a function and know it by this name from now on."""
+    """Compile a function and register it under this name."""
     number = number_of(name)
     with _lock:
         if _functions.get(number) is not function:
@@ -48,7 +47,7 @@ def make_known(name: str, function: Any) -> None:
 
 
 def address_for(number: int) -> int:
-    """Where the function of this number is."""
+    """The address of the function with this number."""
     try:
         return _addresses[number]
     except KeyError:
@@ -72,7 +71,7 @@ def _compiled(number: int, function: Any) -> tuple[int, Any]:
 
 
 def call_function(address, x, z, n):
-    """The function at an address, of the n numbers at x and the n numbers at z."""
+    """Call the function at an address with the n numbers at x and the n numbers at z."""
     return float(_plain[address](f64(x, n).copy(), f64(z, n).copy()))
 
 

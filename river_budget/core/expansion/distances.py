@@ -1,7 +1,7 @@
-"""Distances as sums of differences, for examples so long that norms and products would cancel.
+"""Distances as sums of squared differences, for examples so long that |v|^2 + |x|^2 - 2 <v, x> would cancel.
 
-Of each vector first the features that it has are added, in the order of their keys, and then those that only x has; last
-comes what the model does not know. Nothing is fused or reordered, so that all storages of float64 give the same bits.
+The order of summation: the features that the vector has, by key; then those that only x has; then those that
+the model does not know. Nothing is fused or reordered, so that all storages in float64 give the same bits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def distances_by_differences(model, x, distances, n):
 
 @compiled
 def _length_of_unknown(model, x):
-    """What the features add that the model does not know."""
+    """The part of |vector - x|^2, or |vector - x|_1, from features that the model does not know: the same for all vectors."""
     places, values, everything, total = places_of(x), values_of(x), all_of(x), 0.0
     if model.head.kernel == LAPLACIAN:
         for i in range(places.shape[0]):

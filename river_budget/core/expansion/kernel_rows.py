@@ -36,7 +36,7 @@ def _exponentials(row, logs, gamma, n):
 
 @shared(Need.KERNEL, NOTHING, MODEL, EXAMPLE, REAL)
 def kernel_row(model, x, norm):
-    """model.row[j] = k(vector j, x); model.logs become their logarithms, if the kernel is Gaussian and the model may merge."""
+    """model.row[j] = k(vector j, x). If the kernel is Gaussian and the model may merge, model.logs[j] = its logarithm."""
     head, row, n = model.head, model.row, padded_count(model)
     if (head.kernel == RBF or head.kernel == LAPLACIAN) and cancels(model, norm):
         if gaussians_from_wider_products(model, x):
@@ -58,8 +58,10 @@ def has_products(model):
 
 @compiled(always_inlined=True)
 def from_products(model, products, norm, keeps_logs):
-    """model.row[j] = k(vector j, x) from inner products. With keeps_logs, model.logs become the logarithms of a Gaussian
-    kernel: merging x next reads its distances from them."""
+    """model.row[j] = k(vector j, x) from inner products.
+
+    With keeps_logs, model.logs[j] = the logarithm of a Gaussian kernel value, from which merging x next reads distances.
+    """
     row, n = model.row, padded_count(model)
     if model.head.kernel == RBF:
         gaussians_from_products(model, products, norm, keeps_logs)
@@ -71,7 +73,7 @@ def from_products(model, products, norm, keeps_logs):
 
 @compiled(always_inlined=True)
 def norm_of(model, x):
-    """|x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a kernel function: model.norms holds it for each vector."""
+    """The norm of x as in model.norms: |x|^2, or |x|_1 for the Laplacian kernel, or k(x, x) for a user's kernel."""
     if not has_products(model):
         return other_norm(model, x)
     values = all_of(x)
@@ -80,7 +82,7 @@ def norm_of(model, x):
 
 @compiled(always_inlined=True)
 def self_kernel(model, norm):
-    """k(x, x) from the norm of x: 1 for a kernel that is bounded so."""
+    """k(x, x) from the norm of x; 1 for kernels with k(x, x) = 1, which have head.bounded."""
     return 1.0 if model.head.bounded else other_self_kernel(model, norm)
 
 
@@ -102,7 +104,7 @@ def distances_into(model, x, norm, s):
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def rbf_into(row, norms, norm, gamma, share, logs, n):
-    """row: from inner products to exp(-gamma |vector j - x|^2); share times its logarithm is added to logs."""
+    """row[j] = exp(-gamma |vector j - x|^2) from inner products in `row`; logs[j] += share times its logarithm."""
     for j in range(n):
         log = log_of_distance(norms[j] + norm - 2.0 * row[j], gamma)
         log = log if log > -FARTHEST else -FARTHEST
@@ -112,7 +114,7 @@ def rbf_into(row, norms, norm, gamma, share, logs, n):
 
 @compiled(fastmath=REORDERED)
 def rbf_from_distances_into(row, gamma, share, logs, n):
-    """The same from distances in the row."""
+    """The same from squared distances in `row`."""
     for j in range(n):
         log = log_of_distance(row[j], gamma)
         log = log if log > -FARTHEST else -FARTHEST

@@ -1,11 +1,11 @@
 """The mean of the iterates, kept beside the last one: rows of `per_vector` on the same support.
 
 Constant steps leave a noise in the last iterate that a mean takes away. The loss is that of the last iterate,
-which learns as if there were no mean; predictions are those of the mean. Whoever removes, merges or projects
-vectors does the same to both.
+which learns as if there were no mean; predictions are those of the mean. Removing, merging or projecting
+vectors changes the coefficients of both.
 
-The mean of all iterates w_1 .. w_t gives late ones more weight, as the first ones know nothing:
-    m_t = m_(t-1) + share (w_t - m_(t-1)),    share = (1 + LATER) / (t + LATER)
+The mean of all iterates w_1 .. w_t gives late ones more weight, as the first ones have learned little:
+    m_t = m_(t-1) + share (w_t - m_(t-1)),    share = (1 + LATE_WEIGHT) / (t + LATE_WEIGHT)
 O. Shamir, T. Zhang. Stochastic gradient descent for non-smooth optimization. ICML 2013, section 4.
 With a horizon h the share stays at 1 / h, so that the mean forgets at this rate.
 
@@ -21,13 +21,13 @@ from ..examples.present_features import example_and_scores, unpack
 from ..simd.vector_ops import dot
 from .kernel_rows import kernel_row, norm_of
 
-LATER = 3.0
+LATE_WEIGHT = 3.0
 
 
 @compiled(always_inlined=True)
 def share_of(average, averaged):
-    """The weight of the last of so many iterates."""
-    share = (1.0 + LATER) / (averaged + LATER)
+    """The share of the last iterate in the mean, after `averaged` iterates."""
+    share = (1.0 + LATE_WEIGHT) / (averaged + LATE_WEIGHT)
     return max(share, 1.0 / average) if average > 1.0 else share
 
 
@@ -40,13 +40,13 @@ def move_towards(mean, row, scale, share, n):
 
 @compiled(always_inlined=True)
 def first_mean(model):
-    """The first row of means: they are the last rows of per_vector, one for each output."""
+    """The row of per_vector with the mean of output 0. The means are its last rows, one per output."""
     return model.per_vector.shape[0] - model.coefficients.shape[0]
 
 
 @compiled(always_inlined=True)
 def update_mean(model, average, averaged):
-    """Move the mean towards the current iterate, the last of so many."""
+    """Update the mean with the current iterate, which is number `averaged`. Modifies per_vector."""
     if average != 0.0:
         share, first, n = share_of(average, averaged), first_mean(model), padded_count(model)
         for r in range(model.coefficients.shape[0]):
@@ -63,6 +63,7 @@ def score_mean(model, average, scores):
 
 @compiled(always_inlined=True)
 def mean_scores(model, scores):
+    """scores[r] = m_r(x) for the mean m, from the kernel row of x in model.row."""
     first, n = first_mean(model), padded_count(model)
     for r in range(scores.shape[0]):
         scores[r] = dot(model.row, model.per_vector[first + r], n)

@@ -42,7 +42,7 @@ def other_self_kernel(model, norm):
 
 @shared(Need.OTHER_KERNELS, NOTHING, MODEL, EXAMPLE, REAL)
 def row_without_products(model, x, norm):
-    """row[j] = k(vector j, x) for a kernel that does not come from inner products."""
+    """model.row[j] = k(vector j, x) for kernels that are no function of inner products."""
     if model.head.kernel != CUSTOM:
         _laplacian(model, x)
         return
@@ -53,7 +53,7 @@ def row_without_products(model, x, norm):
 
 @shared(Need.OTHER_KERNELS, NOTHING, MODEL, NUMBERS, REAL)
 def powers(model, row, norm):
-    """From inner products to kernel values."""
+    """row[j] = the polynomial or linear kernel, from inner products in `row`."""
     head, n = model.head, padded_count(model)
     if head.kernel == POLYNOMIAL:
         _polynomial(row, model.buffer, head.gamma, head.coef0, head.degree, n)
@@ -83,7 +83,7 @@ def _value_of(model, x, other, n):
 
 @compiled
 def _custom(model, x):
-    """row[j] = the kernel function of x, in which zeros stand too, and vector j. Its models have a table of float64."""
+    """row[j] = the user's kernel function of vector j and x, dense rows with their zeros. Such models have a table of float64."""
     other, values = model.other, all_of(x)
     n = min(values.shape[0], other.shape[0])
     for j in range(padded_count(model)):
@@ -95,8 +95,8 @@ def _custom(model, x):
 
 @compiled(fastmath=FUSED, always_inlined=True)
 def _laplacian(model, x):
-    """row[j] = exp(-gamma |vector j - x|_1), where |vector j - x|_1 = |vector j|_1, the norm, and what the features of x
-    change of it"""
+    """row[j] = exp(-gamma |vector j - x|_1), where |vector j - x|_1 = |vector j|_1 + the sum over features of x of
+    |v - x_i| - |v|"""
     n, row, norms, gamma = padded_count(model), model.row, model.norms, model.head.gamma
     places, values = places_of(x), values_of(x)
     for j in range(n):
@@ -126,7 +126,7 @@ def _polynomial(row, base, gamma, coef0, degree, n):
 
 @compiled(fastmath=REORDERED)
 def _bounded(row, n):
-    """Kernel values within the bounds of numbers that can be added up."""
+    """Clamp kernel values to [-BOUND, BOUND], so that their sums are finite."""
     for j in range(n):
         value = row[j] if row[j] == row[j] else 0.0  # NaN: a sum of opposite overflows
         row[j] = min(max(value, -BOUND), BOUND)
@@ -134,7 +134,7 @@ def _bounded(row, n):
 
 @compiled
 def _normalise(model, row, norm):
-    """row[j] = k(vector j, x) / sqrt(k(vector j, vector j) k(x, x)), or 0 where that does not exist"""
+    """row[j] = k(vector j, x) / sqrt(k(vector j, vector j) k(x, x)), or 0 where the denominator is 0"""
     norms, length = model.norms, max(_raw_self_kernel(model, norm), 0.0)
     for j in range(model.head.count):
         both = math.sqrt(length) * math.sqrt(max(_raw_self_kernel(model, norms[j]), 0.0))

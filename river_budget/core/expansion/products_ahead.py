@@ -1,9 +1,9 @@
 """Products ahead: inner products with the next four rows, computed while the vectors are in registers.
 
-A stream that comes in rows is known in advance, and learning one example changes few vectors. So each vector is loaded once
-for TOGETHER examples. Writing a vector records its group of eight (core/block/written_vectors.py), and the products with
-this group are computed again when the next example has its turn. It is the same arithmetic in the same order as for one
-example alone, so all is the same to the last bit.
+A call with many rows knows the next examples, and learning one example changes few vectors. So each vector is
+loaded once for TOGETHER examples. Writing a vector records its group of eight (core/block/written_vectors.py);
+the products with recorded groups are computed again before the next example uses them. The arithmetic and its
+order are those for a single example, so results are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -17,56 +17,59 @@ from ..compiling.model_type import EXAMPLE, MODEL, WHOLE
 from ..compiling.needs import Need
 from ..examples.call import GATHERED
 from ..examples.finite import usable
-from ..examples.present_features import NOBODY, NONE, noted
+from ..examples.present_features import NO_VECTOR, ZERO, gathered_example
 from ..simd.registers import LANES
 from ..vectors.stored import has_products_together, products_of_eight, products_together
 from .kernel_rows import from_products, has_products, kernel_row, norm_of
 
-FEW_NUMBERS = 2**11  # in all vectors: with fewer there is nothing to gain
-PAUSE = 32  # examples after a failure, until it is tried again
+FEW_NUMBERS = 2**11  # with fewer numbers in all vectors together nothing is gained
+PAUSE = 32  # if products ahead were of no use, so many examples are learned without
 
 
 @compiled(always_inlined=True)
-def row_in_turn(model, stream, t, x, norm):
+def kernel_row_of_example(model, stream, t, x, norm):
     """row[j] = k(vector j, x), where x is example t."""
-    k = products_known(model, x, stream[GATHERED], t) if may_be_known(model, t) else NOBODY
-    if k != NOBODY:
+    k = row_of_products(model, x, stream[GATHERED], t) if may_have_products(model, t) else NO_VECTOR
+    if k != NO_VECTOR:
         from_products(model, model.ahead[k], norm, True)
     else:
         kernel_row(model, x, norm)
 
 
 @compiled(always_inlined=True)
-def may_be_known(model, t):
-    """Whether `products_known` may say yes: a short test before a call by address."""
+def may_have_products(model, t):
+    """A short test before `row_of_products`, which is called by address."""
     coming = model.coming
     if t < coming[UNTIL]:
         return True
     return (
         t >= coming[NOT_BEFORE]
         and t + TOGETHER <= coming[LISTED_UNTIL]
-        and is_ready(products_known)
+        and is_ready(row_of_products)
     )
 
 
 @shared(Need.TOGETHER, WHOLE, MODEL, EXAMPLE, WHOLE, WHOLE)
-def products_known(model, x, gathered, t):
-    """Which row of `ahead` holds the products of all vectors with x, example t; NOBODY if none does."""
+def row_of_products(model, x, gathered, t):
+    """The row of `ahead` with the products of all vectors with x, example t; NO_VECTOR if there is none.
+
+    Computes those of the next examples when the known ones are used up. Modifies model.ahead and model.coming.
+    """
     coming = model.coming
     k = t - coming[FIRST]
-    if t < coming[UNTIL] and bring_up_to_date(model, x, k):
+    if t < coming[UNTIL] and update_products(model, x, k):
         return k
-    one_was_too_much = t < coming[UNTIL] and k == 1  # and the next one will be too
+    one_was_too_much = t < coming[UNTIL] and k == 1  # a single example wrote too many vectors
     coming[UNTIL] = 0
-    if one_was_too_much or not multiply_ahead(model, gathered, t):
+    if one_was_too_much or not compute_products_ahead(model, gathered, t):
         coming[NOT_BEFORE] = t + PAUSE
-        return NOBODY
-    return NONE  # the first
+        return NO_VECTOR
+    return ZERO
 
 
 @compiled
-def bring_up_to_date(model, x, k):
-    """Compute the products of x, the k-th of the examples, with vectors written since. Returns False if these are many."""
+def update_products(model, x, k):
+    """Compute row k of `ahead` again, the products of x, for the vectors written since. Returns False if these are too many."""
     n, changes, changed = padded_count(model), model.changes, model.coming[N_CHANGES]
     if changed > CHANGES or 2 * LANES * changed > n:
         return False
@@ -77,8 +80,8 @@ def bring_up_to_date(model, x, k):
 
 
 @compiled
-def multiply_ahead(model, gathered, t):
-    """The products with the TOGETHER examples from t on. Returns False if there are not as many, or it does not pay."""
+def compute_products_ahead(model, gathered, t):
+    """Compute the products with the TOGETHER examples from t on. Returns False if there are fewer, or it does not pay."""
     head, coming, n = model.head, model.coming, padded_count(model)
     if (
         not are_in_a_table(model)
@@ -86,9 +89,9 @@ def multiply_ahead(model, gathered, t):
         or t + TOGETHER > coming[LISTED_UNTIL]
     ):
         return False
-    if not are_alike(model, gathered, t):
+    if not share_features(model, gathered, t):
         return False
-    products_together(model, noted(gathered, t), model.ahead, n)
+    products_together(model, gathered_example(gathered, t), model.ahead, n)
     coming[FIRST], coming[UNTIL], coming[N_CHANGES] = t, t + TOGETHER, 0
     return True
 
@@ -100,18 +103,23 @@ def are_in_a_table(model):
 
 
 @compiled(always_inlined=True)
-def may_be_alike(gathered, t, n):
-    """Whether `are_alike` may say yes: an example that lacks features has an array of places of its own."""
-    return t + TOGETHER <= n and noted(gathered, t)[0] == noted(gathered, t + 1)[0]
+def may_share_features(gathered, t, n):
+    """A short test before `share_features`: an example without some feature has its own array of places."""
+    return (
+        t + TOGETHER <= n
+        and gathered_example(gathered, t)[0] == gathered_example(gathered, t + 1)[0]
+    )
 
 
 @compiled
-def are_alike(model, gathered, t):
-    """Whether the next TOGETHER examples lack no feature, so that they lie one behind the other, and distances may come
-    from products. model.norms_ahead become their norms."""
-    places, at, width, _, _ = noted(gathered, t)
+def share_features(model, gathered, t):
+    """Whether the next TOGETHER examples have all features, lie one behind the other, and allow distances from products.
+
+    Writes their norms to model.norms_ahead.
+    """
+    places, at, width, _, _ = gathered_example(gathered, t)
     for k in range(TOGETHER):
-        x = noted(gathered, t + k)
+        x = gathered_example(gathered, t + k)
         if x[0] != places or x[1] != at + 8 * k * width or x[2] != width or x[4] != width:
             return False
         norm = norm_of(model, x)

@@ -1,7 +1,7 @@
 """Passes that score examples.
 
-Of a dense stream several examples at a time share what is loaded of the vectors. It is the same arithmetic in the same
-order, so that the scores are those of one example after the other to the last bit.
+In dense rows, each vector is loaded once for TOGETHER examples. The arithmetic and its order are those for a single
+example, so the scores are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from ..compiling.model_type import CALL, WHOLE
 from ..compiling.needs import Need
 from ..examples.call import GATHERED, scores_of, unpack_rows
 from ..examples.finite import usable
-from ..examples.present_features import NONE, example_and_scores, unpack
+from ..examples.present_features import ZERO, example_and_scores, unpack
 from ..vectors.stored import products_together
 from .kernel_rows import from_products, kernel_row, norm_of, score, score_row
-from .products_ahead import are_alike, are_in_a_table, may_be_alike
+from .products_ahead import are_in_a_table, may_share_features, share_features
 
 
 @compiled(called_from_python=True)
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
-    together, first = is_ready(score_together) and are_in_a_table(model), NONE
+    together, first = is_ready(score_together) and are_in_a_table(model), ZERO
     while first < n:
-        if together and may_be_alike(stream[GATHERED], first, n):
+        if together and may_share_features(stream[GATHERED], first, n):
             first = score_together(call, first, n)
         for t in range(first, min(first + TOGETHER, n)):
             x, f = example_and_scores(model, stream, t)
@@ -40,9 +40,9 @@ def decide(call):
 
 @shared(Need.TOGETHER, WHOLE, CALL, WHOLE, WHOLE)
 def score_together(call, t, n):
-    """Scores of examples from t on as long as each TOGETHER of them are alike. Returns where that ends."""
+    """Score the examples from t on, TOGETHER at a time, as long as they share all features. Returns the first one not scored."""
     model, stream, _ = unpack_rows(call)
-    while t + TOGETHER <= n and are_alike(model, stream[GATHERED], t):
+    while t + TOGETHER <= n and share_features(model, stream[GATHERED], t):
         first, _ = example_and_scores(model, stream, t)
         products_together(model, first, model.ahead, padded_count(model))
         for k in range(TOGETHER):

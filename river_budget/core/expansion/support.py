@@ -1,4 +1,8 @@
-"""The support: insert, replace and remove vectors, scale the coefficients, find the oldest and the lightest vector."""
+"""The support vectors and their coefficients: insert, replace, remove, rescale, find the oldest and the lightest.
+
+A vector's slot is its index in all tables: the columns of coefficients and of per_vector, norms, arrivals, and
+where the vector itself is stored. The slots in use are 0 .. head.count - 1.
+"""
 
 from __future__ import annotations
 
@@ -8,59 +12,67 @@ from ..simd.argmin import oldest_of, oldest_of_least
 from ..vectors.stored import forget_vector, has_room_for, move_vector, write_vector
 from .kernel_rows import self_kernel
 
-TIE = 1.0 + 1e-9  # weights that differ by less are equal up to rounding
-TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coefficients
-LARGEST = 1e140  # coefficient, scale included: a sum of such, times kernel values, is finite
+TIE = 1.0 + 1e-9  # weights whose ratio is below it are equal up to rounding
+TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # a scale beyond is multiplied into the coefficients
+LARGEST = 1e140  # the largest coefficient times scale: sums of such times kernel values are finite
 
 
 @compiled(always_inlined=True)
 def has_room(model, x):
-    """Whether one more vector, x, fits into the block. If not, the pass returns and Python makes a larger block."""
+    """Whether the block has room for x as one more vector. If not, the pass returns, and Python enlarges the block."""
     return model.head.count < model.head.capacity and has_room_for(model, x)
 
 
 @compiled
 def insert(model, x, norm):
-    """Put x behind the others, with coefficients 0, and return its place."""
-    j = announce(model, norm)
+    """Append x as a support vector with coefficients 0. Returns its slot."""
+    j = append_slot(model, norm)
     write_vector(model, j, x)
     return j
 
 
 @compiled
-def announce(model, norm):
-    """Append a slot without its vector, with coefficients 0, and return its place. Write the vector with `write_vector` or
-    `take_place`."""
+def append_slot(model, norm):
+    """Append a slot with coefficients 0, whose vector is not written yet. Returns the slot.
+
+    The caller writes the vector, with `write_vector` or `write_into_freed_slot`.
+    """
     j = model.head.count
     model.head.count = j + 1
     model.norms[j] = norm
-    stamp(model, j)
+    make_newest(model, j)
+    clear_coefficients(model, j)
+    return j
+
+
+@compiled
+def clear_coefficients(model, j):
+    """Set the coefficients of vector j and its column of per_vector to 0."""
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, j] = 0.0
     for e in range(model.per_vector.shape[0]):
         model.per_vector[e, j] = 0.0
-    return j
 
 
 @compiled
-def place(model, j, x, norm):
-    """Put x in the place of vector j, with coefficients 0."""
-    overwrite(model, j, x, norm)
+def replace_vector(model, j, x, norm):
+    """Replace vector j by x, with coefficients 0."""
+    overwrite_vector(model, j, x, norm)
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, j] = 0.0
 
 
 @compiled
-def overwrite(model, j, x, norm):
-    """Overwrite vector j with x and keep j's coefficients."""
+def overwrite_vector(model, j, x, norm):
+    """Overwrite vector j and its norm with x, and keep its coefficients. It becomes the newest."""
     model.norms[j] = norm
     write_vector(model, j, x)
-    stamp(model, j)
+    make_newest(model, j)
 
 
 @compiled
-def stamp(model, j):
-    """Make vector j the newest."""
+def make_newest(model, j):
+    """Give vector j the next arrival number, which makes it the newest."""
     head = model.head
     model.arrivals[j] = head.arrived
     head.arrived += 1
@@ -68,13 +80,14 @@ def stamp(model, j):
 
 @compiled
 def move(model, source, target):
-    """Vector `source` takes the place of vector `target`."""
+    """Move vector `source`, with all that belongs to it, to the slot `target`. Overwrites what is there."""
     move_vector(model, source, target)
-    move_numbers(model, source, target)
+    move_coefficients(model, source, target)
 
 
 @compiled
-def move_numbers(model, source, target):
+def move_coefficients(model, source, target):
+    """Copy coefficients, per_vector, norm and arrival number from one slot to another, but not the vector."""
     for r in range(model.coefficients.shape[0]):
         model.coefficients[r, target] = model.coefficients[r, source]
     for e in range(model.per_vector.shape[0]):
@@ -85,45 +98,43 @@ def move_numbers(model, source, target):
 
 @compiled
 def remove(model, j):
-    """Remove vector j: the last one moves into its place."""
+    """Remove vector j. The last one moves to its slot."""
     last = model.head.count - 1
     if j != last:
         move(model, last, j)
-    leave_empty(model, last)
+    drop_last_slot(model, last)
 
 
 @compiled
-def take_place(model, x, j):
-    """As `remove`, but the last vector is x, whose slot was appended without it: write it into the place of vector j."""
+def write_into_freed_slot(model, x, j):
+    """As `remove`, where the last slot is that of x, which is not written yet: write x to slot j."""
     last = model.head.count - 1
     if j != last:
-        move_numbers(model, last, j)
+        move_coefficients(model, last, j)
         write_vector(model, j, x)
-    leave_empty(model, last)
+    drop_last_slot(model, last)
 
 
 @compiled
 def remove_in_order(model, j):
-    """Remove vector j and move those behind it up by one: for algorithms that keep a table in this order."""
+    """Remove vector j and move each one behind it to the slot before: for tables in the order of the slots."""
     last = model.head.count - 1
     for source in range(j + 1, last + 1):
         move(model, source, source - 1)
-    leave_empty(model, last)
+    drop_last_slot(model, last)
 
 
 @compiled
-def leave_empty(model, last):
+def drop_last_slot(model, last):
+    """Set the coefficients of the last slot to 0, and count one vector less."""
     forget_vector(model, last)
-    for r in range(model.coefficients.shape[0]):
-        model.coefficients[r, last] = 0.0
-    for e in range(model.per_vector.shape[0]):
-        model.per_vector[e, last] = 0.0
+    clear_coefficients(model, last)
     model.head.count = last
 
 
 @compiled(always_inlined=True)
 def add_to(model, j, plus, minus, amount):
-    """Add amount (e_plus - e_minus) to the coefficients of vector j; minus < 0: no such part."""
+    """Add amount (e_plus - e_minus) to the coefficients of vector j; minus < 0: amount e_plus."""
     amount /= model.head.scale
     model.coefficients[plus, j] += amount
     if minus >= 0:
@@ -132,20 +143,22 @@ def add_to(model, j, plus, minus, amount):
 
 @compiled(always_inlined=True)
 def bounded(model, coefficient):
-    """A coefficient cut to what leaves all scores finite: combinations of vectors whose lengths are hundreds of orders of
-    magnitude apart would overflow."""
+    """A coefficient, clamped so that all scores are finite.
+
+    Projections on vectors whose lengths are hundreds of orders of magnitude apart would overflow.
+    """
     return within(coefficient, largest(model))
 
 
 @compiled(always_inlined=True)
 def largest(model):
-    """The largest coefficient."""
+    """The largest coefficient that `bounded` allows, in units of the scale."""
     return LARGEST / model.head.scale
 
 
 @compiled(always_inlined=True)
 def rescale(model, factor):
-    """Multiply the model by a factor >= 0."""
+    """Multiply the model by a factor >= 0, in O(1): by its scale. An extreme scale goes into the coefficients."""
     head = model.head
     head.scale *= factor
     if not TINY_SCALE <= head.scale <= HUGE_SCALE:
@@ -157,13 +170,13 @@ def rescale(model, factor):
 
 @compiled
 def oldest(model):
-    """The vector that was stored first."""
+    """The vector with the smallest arrival number."""
     return oldest_of(model.arrivals, model.head.count)
 
 
 @compiled(fastmath=REORDERED)
 def weights_into(model, weights):
-    """weights[j] = |a_j|^2, up to the square of the scale."""
+    """weights[j] = |a_j|^2 without the square of the scale. Overwrites `weights`."""
     n, coefficients = padded_count(model), model.coefficients[0]
     for j in range(n):
         weights[j] = coefficients[j] * coefficients[j]
@@ -175,7 +188,7 @@ def weights_into(model, weights):
 
 @compiled
 def weight_of(model, j):
-    """|a_j|^2, up to the square of the scale"""
+    """|a_j|^2 without the square of the scale"""
     total = 0.0
     for r in range(model.coefficients.shape[0]):
         total += model.coefficients[r, j] ** 2
@@ -184,10 +197,10 @@ def weight_of(model, j):
 
 @compiled
 def lightest(model, weights):
-    """The vector that loses least when removed alone: argmin of |a_j|^2 k(x_j, x_j).
+    """The vector whose removal changes w least: argmin of |a_j|^2 k(x_j, x_j). Overwrites `weights`.
 
-    Without merging, all coefficients of budgeted SGD are equal in exact arithmetic. So all that are
-    equal up to rounding count as ties, and the oldest of them is taken.
+    Weights that are equal up to rounding count as ties, and the oldest of those vectors is taken: without
+    merging, all coefficients of budgeted SGD are equal in exact arithmetic.
     """
     weights_into(model, weights)
     if not model.head.bounded:
@@ -199,5 +212,5 @@ def lightest(model, weights):
 
 @compiled(always_inlined=True)
 def oldest_of_lightest(model, weights):
-    """The oldest of the vectors whose weights, all >= 0, are the least up to rounding."""
+    """The oldest of the vectors whose weights, all >= 0, are equal to the least up to rounding."""
     return oldest_of_least(weights, model.head.count, TIE, model.arrivals)

@@ -12,14 +12,16 @@ from .calibration import calibrate
 
 @compiled(always_inlined=True)
 def report(model, average, f, y, w):
-    """Once loss and direction are known: f becomes the scores by the mean of the iterates, if one is kept, and what such
-    scores are worth is learned."""
+    """Replace f by the scores of the mean of the iterates, if one is kept, and calibrate on f.
+
+    For after loss and direction are computed, as these are the last iterate's. Overwrites f; modifies the header.
+    """
     score_mean(model, average, f)
     calibrate(model, f, y, w)
 
 
 @compiled(inlined=True)
 def count_iterate(model, state):
-    """One more iterate, which counts in the mean."""
+    """Count the current iterate, and update the mean of the iterates, if one is kept."""
     state.averaged += 1.0
     update_mean(model, state.average, state.averaged)

@@ -6,7 +6,7 @@ from ..compiling.jit import compiled
 from ..examples.finite import usable
 from ..examples.present_features import example
 from ..expansion.kernel_rows import norm_of, score_row
-from ..expansion.products_ahead import row_in_turn
+from ..expansion.products_ahead import kernel_row_of_example
 from ..expansion.support import has_room
 from .calibration import calibrate
 from .stream_warnings import far_from_all
@@ -24,20 +24,20 @@ def observe(model, stream, t):
     norm is REFUSED where x is not finite, where a model without a budget needs a larger block before it can
     learn x, or where a warning is due. Then the pass returns t.
     """
-    x, f, y, w, norm = look_at(model, stream, t)
+    x, f, y, w, norm = score_example(model, stream, t)
     if norm >= 0.0:
         calibrate(model, f, y, w)
     return x, f, y, w, norm
 
 
 @compiled(always_inlined=True)
-def look_at(model, stream, t):
-    """`observe` without the calibration. Overwrites model.row and f."""
+def score_example(model, stream, t):
+    """`observe` without the calibration: the kernel row and the scores of example t. Overwrites model.row and f."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
     if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:
         return x, f, y, w, REFUSED
-    row_in_turn(model, stream, t, x, norm)
+    kernel_row_of_example(model, stream, t, x, norm)
     score_row(model, model.row, f)
     if f[0] != 0.0:
         if model.head.vanished > 0:

@@ -8,16 +8,16 @@ from numba.core import types
 from ..compiling.array_views import compiled_as
 
 
-def ask_for(address):
+def prefetch(address):
     """Prefetch the cache line at this address."""
 
 
-@compiled_as(ask_for, types.none, types.Integer)
-def _ask_for(context, builder, signature, args):
+@compiled_as(prefetch, types.none, types.Integer)
+def _prefetch(context, builder, signature, args):
     octets, number = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [octets, number, number, number])
-    prefetch = builder.module.declare_intrinsic("llvm.prefetch", [octets], kind)
+    intrinsic = builder.module.declare_intrinsic("llvm.prefetch", [octets], kind)
     to_be_read, often, data = number(0), number(3), number(1)
     place = builder.inttoptr(args[0], octets)
-    builder.call(prefetch, [place, to_be_read, often, data])
+    builder.call(intrinsic, [place, to_be_read, often, data])
     return context.get_dummy_value()

@@ -1,14 +1,14 @@
 """Vectors as multiples of what is stored: a short vector is added to a long one at the cost of the short one.
 
-Merging makes z = q x_n + p x_m, where x_n may have thousands of numbers and x_m a few. Here the multiplier of n becomes q
-times what it was, p / multiplier times the numbers of x_m are added to what is stored of n, and nobody touches the others.
-A model is given the tables for it when its vectors have become long (core/budget/long_vectors.py); core/vectors/stored.py
-calls the verbs below once head.noted says that they are filled.
+Merging makes z = q x_n + p x_m, where x_n may have thousands of numbers and x_m a few. Here the multiplier of n is
+multiplied by q, p / multiplier times the numbers of x_m are added to what is stored of n, and all other numbers of x_n stay
+as they are. A model gets the tables for it when its vectors have become long (core/budget/long_vectors.py);
+core/vectors/stored.py calls the functions below when head.noted says that the tables are filled.
 
 multipliers[j]     vector j is this times what is stored of it
 lengths[j]         how many numbers are stored of it
-unsorted[j]        sparse: so many nodes at the head of its list are not in the order of the keys
-brief[j]           table: in which places its column is not 0, if these are few (behind one more than their number)
+unsorted[j]        sparse: how many nodes at the head of its list are not in the order of the keys
+brief[j]           table: the places where its column is not 0, if these are few: their number + 1, then the places
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SMALLEST_MULTIPLIER = 1e-12  # with smaller ones, sums of many numbers could und
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLE, EXAMPLE)
 def write(model, j, x):
-    """Vector j becomes x."""
+    """Overwrite vector j with x, with multiplier 1."""
     places, values = places_of(x), values_of(x)
     if model.head.slots:
         if model.unsorted[j] > 0:
@@ -44,7 +44,7 @@ def write(model, j, x):
 
 @compiled
 def _write_zeros(model, j):
-    """Column j of the table becomes 0."""
+    """Set column j of the table to 0."""
     vectors, brief = model.vectors, model.brief[j]
     if brief[0] > 0:
         for i in range(1, brief[0]):
@@ -56,7 +56,7 @@ def _write_zeros(model, j):
 
 @compiled
 def _record_places(model, j, places):
-    """Where column j of the table is not 0, if that is in a few places: readers skip all others."""
+    """Record the places where column j of the table is not 0, if these are few: readers skip all others."""
     brief, n = model.brief[j], places.shape[0]
     brief[0] = n + 1 if n < brief.shape[0] else 0
     for i in range(1, brief[0]):
@@ -92,7 +92,7 @@ def _read_few(model, j):
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLE, WHOLE)
 def move(model, source, target):
-    """Vector `source` becomes vector `target`."""
+    """Overwrite vector `target` with vector `source`."""
     if model.head.slots:
         sparse.move(model, source, target)
     else:
@@ -104,15 +104,18 @@ def move(model, source, target):
 
 @compiled(always_inlined=True)
 def multiply(model, row, n):
-    """From products with what is stored to products with the vectors."""
+    """Multiply products with what is stored by the multipliers."""
     for j in range(n):
         row[j] *= model.multipliers[j]
 
 
 @shared(Need.HEAVY, NOTHING, MODEL, EXAMPLE, NUMBERS)
 def bound_distances(model, x, distances):
-    """distances[j] = (|x| - |vector j|)^2 for all multiples. They are short beside an x so long that norms and products
-    would cancel: the bound will do, as nothing is left of a Gaussian kernel."""
+    """distances[j] = (|x| - |vector j|)^2 for all vectors with a multiplier, a lower bound of the squared distance.
+
+    It is enough: x is so long that norms and products would cancel, these vectors are short beside it, and so
+    the Gaussian kernel is 0.
+    """
     everything, length = all_of(x), 0.0
     for i in range(everything.shape[0]):
         length += everything[i] * everything[i]
@@ -123,7 +126,7 @@ def bound_distances(model, x, distances):
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLES)
 def sort_lists(model, members):
-    """The lists of these vectors in the order of the keys, as `side_by_side` reads them."""
+    """Sort the lists of these vectors by the keys, as `side_by_side` needs them."""
     if model.head.slots:
         for i in range(members.shape[0]):
             sort_list(model, members[i])
@@ -131,7 +134,7 @@ def sort_lists(model, members):
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLES, MATRIX, WHOLE)
 def multiply_points(model, members, points, n):
-    """From what is stored of these vectors, side by side, to the vectors."""
+    """Multiply what is stored of these vectors, side by side, by their multipliers."""
     for i in range(members.shape[0]):
         for f in range(n):
             points[i, f] *= model.multipliers[members[i]]
@@ -142,13 +145,13 @@ def multiply_points(model, members, points, n):
 
 @compiled
 def can_be_multiplied(model, j, factor):
-    """Whether the multiplier of vector j remains a number to divide by."""
+    """Whether the multiplier of vector j, times a factor, is neither too small nor too large to divide by."""
     return SMALLEST_MULTIPLIER <= factor * model.multipliers[j] <= 1.0 / SMALLEST_MULTIPLIER
 
 
 @compiled
 def multiply_vector(model, j, factor):
-    """Vector j becomes factor times vector j."""
+    """Multiply vector j by a factor."""
     model.multipliers[j] *= factor
 
 
@@ -168,7 +171,7 @@ def add_example(model, j, share, x):
 
 @compiled
 def add_vector(model, j, share, source):
-    """Vector j += share times vector `source`, of which a sparse model keeps nothing: its nodes go into the list of j."""
+    """Vector j += share times vector `source`. A sparse model moves its nodes to the list of j, and `source` is empty then."""
     if model.head.slots:
         own = share / model.multipliers[j]
         move_into_list(model, source, j, own, model.multipliers[source])

@@ -1,8 +1,8 @@
 """Sparse storage: a list of the numbers that are not 0 for each vector, and a column of them for each feature.
 
-Products go through the columns of the features of x, and reading through the list of a vector. Nodes come from an
-allocator (core/vectors/sparse_nodes.py). The verbs stand in the order of core/vectors/stored.py; they are compiled when the
-first model has such vectors (core/compiling/by_address.py).
+Products run over the columns of the features of x; reading a vector runs over its list. Nodes come from an allocator
+(core/vectors/sparse_nodes.py). The functions are in the order of core/vectors/stored.py, and are compiled for the first
+model with such vectors (core/compiling/by_address.py).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..block.limits import LAPLACIAN, padded_count
-from ..block.table_prefetch import ask_for_nodes
+from ..block.table_prefetch import prefetch_nodes
 from ..compiling.by_address import shared
 from ..compiling.jit import FUSED, compiled
 from ..compiling.model_type import EXAMPLE, FLAG, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
 from ..compiling.needs import Need
-from ..examples.present_features import NONE, places_of, present, values_of
+from ..examples.present_features import ZERO, places_of, present, values_of
 from .sparse_nodes import column_of, free_list, missing_nodes, precedes, write_list
 from .table import size_of
 
@@ -31,14 +31,14 @@ def has_nodes_for(model, x):
 
 @shared(Need.LISTS, NOTHING, MODEL, WHOLE, EXAMPLE)
 def write(model, j, x):
-    """Vector j becomes x."""
+    """Overwrite vector j with x."""
     write_list(model, j, places_of(x), values_of(x))
 
 
 @shared(Need.LISTS, EXAMPLE, MODEL, WHOLE)
 def read(model, j):
     """Vector j as an example, in scratch space."""
-    places, values, n = model.nonzero, model.x, NONE
+    places, values, n = model.nonzero, model.x, ZERO
     nodes, node = model.nodes, model.firsts[j]
     while node != 0:
         places[n], values[n] = nodes[node].feature, nodes[node].value
@@ -49,7 +49,7 @@ def read(model, j):
 
 @shared(Need.LISTS, NOTHING, MODEL, WHOLE, WHOLE)
 def move(model, source, target):
-    """Vector `source` becomes vector `target`; in its own place none is left."""
+    """Overwrite vector `target` with vector `source`, whose slot is empty then."""
     free_list(model, target)
     nodes, firsts = model.nodes, model.firsts
     node = firsts[source]
@@ -70,7 +70,7 @@ def products(model, x, row, n):
     """row[j] = <vector j, x> for j < n"""
     for j in range(n):
         row[j] = 0.0
-    ask_for_nodes(model, places_of(x))
+    prefetch_nodes(model, places_of(x))
     _add_products(model, places_of(x), values_of(x), row)
 
 
@@ -85,8 +85,8 @@ def _add_products(model, places, values, row):
 
 @compiled
 def add_absolute_differences(model, feature, value, row):
-    """row[j] += |v - value| - |v|, where v is what vector j has of the feature: |value| for all that lack it, so that only
-    the others are looked up. Overwrites model.logs."""
+    """row[j] += |v - value| - |v|, where v is what vector j has of the feature: |value| if it has none. Overwrites
+    model.logs."""
     n, column, before = padded_count(model), column_of(model, feature), model.logs
     for k in range(column.shape[0]):
         j, stored = column[k].vector, column[k].value
@@ -130,7 +130,7 @@ def side_by_side(model, members, cursors, places, points):
     for i in range(members.shape[0]):
         cursors[i] = model.firsts[members[i]]
     while True:
-        feature = NONE - 1
+        feature = ZERO - 1
         for i in range(members.shape[0]):
             if cursors[i] != 0:
                 other = np.int64(nodes[cursors[i]].feature)

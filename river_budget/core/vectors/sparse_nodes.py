@@ -1,13 +1,13 @@
 """The allocator of sparse vectors: nodes, the lists that they form, and the columns that hold them.
 
-A node is a number that is not 0, with its vector and its feature. It is linked with the nodes of its vector, and lies beside
-those of its feature. The nodes of a feature lie side by side, in a piece of memory whose size is a power of two: a column. A
-column that is full moves to a piece twice as large, an empty one gives its piece back, and the last node of a column takes
-the place of one that is freed. The lists follow such moves, as nodes know who is before and behind them. A larger piece is
-parted only when no memory is left: pieces are never put together again, and large ones would become rare.
+A node is a number that is not 0, with its vector and its feature. Links lead to the next and the previous node of the same
+vector: its list. The nodes of a feature, its column, lie side by side in a piece of memory whose size is a power of two. A
+full column moves to a piece twice as large, an empty one frees its piece, and if a node is freed, the last one of its column
+moves to its place. Moving a node updates the links of its neighbours in the list. A larger piece is split only when no
+memory is left: pieces are never joined again, and large ones would become rare.
 
 head.fresh     the first node that has not been part of any piece yet
-head.freed     how many nodes before it hold nothing
+head.freed     how many nodes before it are free
 pieces[0, k]   the first of the free pieces of 2^(k - 1) nodes; the next one stands in its first node
 pieces[1, k]   how many these are
 """
@@ -19,15 +19,17 @@ import numpy as np
 from ..block.layout import NODE_SIZE, PIECES, nodes_at
 from ..compiling.array_views import address_of
 from ..compiling.jit import compiled
-from ..examples.present_features import NONE
+from ..examples.present_features import ZERO
 
-TINY = 1e-300  # is stored in place of a sum that is 0, so that lists and tables agree on which numbers are stored
+TINY = 1e-300  # stored instead of a sum that is 0, so that lists and tables agree on which numbers are stored
 
 
 @compiled(always_inlined=True)
 def precedes(model, a, b):
-    """Whether feature a comes before feature b in the order of summation. Between features with equal keys and ties, places
-    decide: so no two features are ever taken for one."""
+    """Whether feature a comes before feature b in the order of summation: by key, then tie, then place.
+
+    Two features are never equal in this order.
+    """
     keys = model.keys
     return keys[a] < keys[b] or (keys[a] == keys[b] and _wins_tie(model, a, b))
 
@@ -48,10 +50,9 @@ def column_of(model, feature):
 
 @compiled
 def write_list(model, j, places, values):
-    """The list of vector j becomes this one, which is in the order of the keys. Where the old list has a node of the same
-    feature, it is used again."""
+    """Overwrite the list of vector j with these numbers, in the order of the keys. Nodes of the same features are reused."""
     nodes, firsts = model.nodes, model.firsts
-    last, old = NONE, firsts[j]
+    last, old = ZERO, firsts[j]
     for i in range(places.shape[0]):
         if values[i] == 0.0:
             continue
@@ -141,7 +142,7 @@ def _move_node(model, source, target):
 
 @compiled
 def _allocate_piece(model, kind):
-    """Take a piece of this kind, and return its first node: a free one, or fresh memory, or a part of a larger one."""
+    """Allocate a piece of this kind: a free one, or fresh memory, or a part of a larger one. Returns its first node."""
     head, pieces = model.head, model.pieces
     if pieces[0, kind] == 0 and head.fresh + nodes_in_piece(kind) <= head.slots:
         node = head.fresh
@@ -172,8 +173,8 @@ def _free_piece(model, node, kind):
 
 @compiled
 def missing_nodes(model, places):
-    """(How many nodes are missing to store numbers in these places, how many would be if no free piece fitted)"""
-    columns, pieces, needs, whole = model.columns, model.pieces, model.needs, NONE
+    """(how many nodes are missing to store numbers in these places, how many would be missing without free pieces)"""
+    columns, pieces, needs, whole = model.columns, model.pieces, model.needs, ZERO
     for kind in range(PIECES):
         needs[kind] = 0
     for i in range(places.shape[0]):
@@ -189,7 +190,7 @@ def missing_nodes(model, places):
 
 @compiled
 def _free_node(model, node):
-    """Free a node. Its column closes the gap; the caller mends the list of its vector."""
+    """Free a node: the last one of its column moves to its place. The caller updates the list of its vector."""
     nodes, columns = model.nodes, model.columns
     feature = np.int64(nodes[node].feature)
     first, count = np.int64(columns[feature].first), columns[feature].count - 1
@@ -206,8 +207,10 @@ def _free_node(model, node):
 
 @compiled(always_inlined=True)
 def _record_empty_feature(model, feature):
-    """No vector has this feature any more: Python may forget its name. If the row `emptied` is full, Python finds it
-    later."""
+    """Append a feature that no vector has any more to model.emptied, so that Python may forget its name.
+
+    If `emptied` is full, Python finds the feature later.
+    """
     n, emptied = model.n_emptied, model.emptied
     if n[0] < emptied.shape[0]:
         emptied[n[0]] = feature
@@ -219,7 +222,7 @@ def _record_empty_feature(model, feature):
 
 @compiled
 def sort_list(model, j):
-    """Bring the list of vector j into the order of the keys: sort its head, and merge it with the rest."""
+    """Sort the list of vector j by the keys: sort its first nodes, and merge them with the rest. Overwrites model.nonzero."""
     if model.unsorted[j] == 0:
         return
     nodes, firsts, first = model.nodes, model.nonzero, model.firsts[j]
@@ -228,7 +231,7 @@ def sort_list(model, j):
         firsts[i] = first
         first = nodes[first].after
     _sort_nodes(model, firsts, n)
-    rest, last = first, NONE
+    rest, last = first, ZERO
     for i in range(n):
         while rest != 0 and _comes_first(model, np.int64(rest), firsts[i]):
             last = _append(model, j, last, rest)
@@ -245,7 +248,7 @@ def _append(model, j, last, node):
         model.firsts[j] = node
     else:
         model.nodes[last].after = node
-    model.nodes[node].before = last  # of node 0, which is none, nobody reads what it holds
+    model.nodes[node].before = last  # node 0 stands for none, and its fields are not read
     return node
 
 
@@ -264,8 +267,10 @@ def add_to_list(model, j, places, values, share):
 
 @compiled
 def move_into_list(model, source, target, share, multiplier):
-    """What is stored of vector `target` += share * multiplier * what is stored of vector `source`, whose list becomes empty:
-    nodes of features that the target lacks go to the head of its list, the others are freed."""
+    """What is stored of vector `target` += share * multiplier * what is stored of vector `source`, whose list is empty then.
+
+    Nodes of features that the target lacks move to the head of its list, the others are freed.
+    """
     nodes, node = model.nodes, model.firsts[source]
     while node != 0:
         following, added = nodes[node].after, share * (multiplier * nodes[node].value)
@@ -283,10 +288,10 @@ def move_into_list(model, source, target, share, multiplier):
 @compiled(always_inlined=True)
 def _node_of(model, j, feature):
     """The node of vector j in the column of a feature, or 0."""
-    column, i = column_of(model, feature), NONE
+    column, i = column_of(model, feature), ZERO
     while i < column.shape[0] and column[i].vector != j:
         i += 1
-    return model.columns[feature].first + i if i < column.shape[0] else NONE
+    return model.columns[feature].first + i if i < column.shape[0] else ZERO
 
 
 @compiled(always_inlined=True)

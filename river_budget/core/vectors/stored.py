@@ -21,9 +21,9 @@ A model has a sparse storage if head.slots > 0, a table in float32 if head.narro
 one asks for these fields: what it must know, it asks the functions at the end of this file. A further storage is a file with
 these verbs, and a branch in each function here.
 
-All storages add one product after the other in the order of the keys, so their sums are the same to the last bit; numbers in
-float32 differ. The table is faster where much is not 0, and the lists take memory only for what is there. When documents
-have made vectors long, a vector is a multiple of what is stored of it (core/vectors/multiples.py); callers see no difference.
+All storages add one product after the other in the order of the keys, so their sums are the same to the last bit, but for
+numbers in float32. A table is faster for dense vectors; lists take memory only for numbers other than 0. In models with
+long vectors, a vector is a multiplier times what is stored of it (core/vectors/multiples.py); callers see no difference.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
 from ..compiling.needs import Need
-from ..examples.present_features import NOBODY, places_of, values_of
+from ..examples.present_features import NO_VECTOR, places_of, values_of
 from . import multiples, sparse, table, table32, table32_products
 
 # writing and reading
@@ -40,7 +40,7 @@ from . import multiples, sparse, table, table32, table32_products
 
 @compiled
 def write_vector(model, j, x):
-    """Vector j becomes x. Its norm is set already; a table in float32 replaces it by that of what it keeps of x."""
+    """Overwrite vector j with x. The caller has set its norm; a table in float32 replaces it by the norm of the rounded x."""
     head = model.head
     if head.noted:
         multiples.write(model, j, x)
@@ -54,7 +54,7 @@ def write_vector(model, j, x):
 
 @compiled
 def read_vector(model, j):
-    """Vector j as an example, in the rows `nonzero` and `x` of scratch space."""
+    """Vector j as an example. Overwrites model.nonzero and model.x, where its places and values are."""
     head = model.head
     if head.noted:
         return multiples.read(model, j)
@@ -67,14 +67,13 @@ def read_vector(model, j):
 
 @compiled(always_inlined=True)
 def read_with_zeros(model, j, values):
-    """The numbers of vector j for the first features, as many as there are values. For kernel functions, whose models have
-    a table of float64."""
+    """Write the first numbers of vector j, zeros included, to `values`. For users' kernels, which have a table of float64."""
     table.read_with_zeros(model, j, values)
 
 
 @compiled
 def move_vector(model, source, target):
-    """Vector `source` takes the place of vector `target`. What its own place holds then is undefined."""
+    """Overwrite vector `target` with vector `source`. What the slot `source` holds then is undefined."""
     head = model.head
     if head.noted:
         multiples.move(model, source, target)
@@ -88,7 +87,7 @@ def move_vector(model, source, target):
 
 @compiled(always_inlined=True)
 def forget_vector(model, j):
-    """Vector j, the last one, leaves: what it takes is freed, where vectors do not have a place of their own."""
+    """Free the nodes of vector j, the last one, in a sparse storage."""
     if model.head.slots:
         sparse.forget(model, j)
 
@@ -112,7 +111,7 @@ def dot_products(model, x, row, n):
 
 @compiled(always_inlined=True)
 def products_for_kernel(model, x, row, n):
-    """The same as `gaussians_from_products` takes them: from a table in float32 they stay float32."""
+    """The same for `gaussians_from_products`, which takes products of a table in float32 as float32."""
     if model.head.narrow:
         table32_products.products(model, x, row, n)
     else:
@@ -152,8 +151,10 @@ def gaussians_from_products(model, products, norm, keeps_logs):
 
 @compiled(always_inlined=True)
 def gaussians_from_wider_products(model, x):
-    """The same where float32 would cancel, from products in float64. Returns False if the storage has none wider, or x is
-    too long for these too."""
+    """The same from products in float64, for tables in float32 where those in float32 would cancel.
+
+    Returns False, without a result, for other storages, or if x is so long that float64 would cancel too.
+    """
     return model.head.narrow != 0 and table32_products.gaussian_values_from_wide_products(model, x)
 
 
@@ -181,7 +182,7 @@ def differences(model, x, distances, n):
 
 @compiled
 def _write_with_zeros(x, whole):
-    """Every feature that the model knows, at its place."""
+    """Write x as a dense row of the features that the model knows. Overwrites `whole`."""
     places, values = places_of(x), values_of(x)
     for f in range(whole.shape[0]):
         whole[f] = 0.0
@@ -192,8 +193,7 @@ def _write_with_zeros(x, whole):
 
 @compiled(always_inlined=True)
 def bound_distances_of_multiples(model, x, distances):
-    """distances[j] = a lower bound of |vector j - x|^2 where vector j is a multiple of what is stored, which `differences`
-    do not see."""
+    """distances[j] = a lower bound of |vector j - x|^2 for vectors with a multiplier, which `differences` leaves out."""
     if model.head.heavy:
         multiples.bound_distances(model, x, distances)
 
@@ -213,10 +213,10 @@ def add_absolute_differences(model, feature, value, row, n):
 
 @compiled
 def side_by_side(model, members, unwritten, x, cursors, places, points):
-    """points[i, k] = what member i has of feature places[k], for all features that any member has. The vector `unwritten`,
-    if any, is x; a sparse storage writes it first.
+    """points[i, k] = what member i has of feature places[k], for all features that any member has.
 
-    Returns (number of features, which vector is still unwritten).
+    The vector of the slot `unwritten`, if any, is x; a sparse storage writes it first. Returns (number of
+    features, the slot that is still not written or NO_VECTOR).
     """
     if model.head.noted:
         multiples.sort_lists(model, members)
@@ -224,7 +224,7 @@ def side_by_side(model, members, unwritten, x, cursors, places, points):
         for i in range(members.shape[0]):
             if members[i] == unwritten:
                 write_vector(model, unwritten, x)
-                unwritten = NOBODY
+                unwritten = NO_VECTOR
         n = sparse.side_by_side(model, members, cursors, places, points)
     else:
         sizes = table.new_sizes(model, places)
@@ -243,7 +243,7 @@ def side_by_side(model, members, unwritten, x, cursors, places, points):
 
 @compiled(always_inlined=True)
 def has_room_for(model, x):
-    """Whether the storage has room for the numbers of x. If not, the caller stops, and Python gives it more."""
+    """Whether the storage has room for the numbers of x. If not, the pass returns, and Python enlarges it."""
     head = model.head
     return head.outgrown == 0 and (head.slots == 0 or sparse.has_nodes_for(model, x))
 
@@ -256,7 +256,7 @@ def has_products_together(model):
 
 @compiled(always_inlined=True)
 def has_distance_table(model):
-    """Whether the model has a table of the distances between its vectors, so that kernel rows of vectors cost no products."""
+    """Whether the model has a table of the distances between its vectors, filled or not (core/budget/long_vectors.py)."""
     return model.head.heavy != 0
 
 
@@ -268,11 +268,11 @@ def distances_are_kept(model):
 
 @compiled
 def keep_distances(model):
-    """From now on the table of distances is filled, and vectors may be multiples of what is stored."""
+    """Record that the table of distances is filled, and that vectors have multipliers."""
     model.head.noted = 1
 
 
 @compiled
-def ask_for_distance_table(model, is_wanted):
-    """Let Python give the model the tables for multiples and distances, if its storage can have them."""
+def request_distance_table(model, is_wanted):
+    """Request the tables for multipliers and distances from Python, or not; a table in float32 cannot have them."""
     model.head.outgrown = is_wanted and model.head.narrow == 0

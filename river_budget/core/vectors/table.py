@@ -1,7 +1,7 @@
 """Storage in a table: a row per feature and a column per vector, in float64.
 
-What the vectors have of one feature lies side by side, so that one instruction works on eight vectors. The verbs stand in
-the order of core/vectors/stored.py, which calls them.
+The numbers that all vectors have of one feature lie side by side, so that one instruction works on eight vectors. The
+functions are in the order of core/vectors/stored.py, which calls them.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Any
 
 from ..block.layout import TOGETHER
 from ..block.limits import LAPLACIAN, padded_count
-from ..block.written_vectors import note_change
+from ..block.written_vectors import record_write
 from ..compiling.array_views import address_of, f64, f64_matrix
 from ..compiling.jit import compiled
 from ..examples.present_features import (
-    NONE,
+    ZERO,
     places_of,
     present,
     values_of,
@@ -28,9 +28,9 @@ from ..simd.vector_sums import compiled_group, compiled_sweep, product_of
 
 @compiled
 def write(model, j, x):
-    """Vector j becomes x."""
+    """Overwrite vector j with x."""
     places, values, vectors = places_of(x), values_of(x), model.vectors
-    note_change(model, j)
+    record_write(model, j)
     if places.shape[0] == vectors.shape[0]:  # every feature, in the order of rows
         for i in range(vectors.shape[0]):
             vectors[i, j] = values[i]
@@ -43,8 +43,8 @@ def write(model, j, x):
 
 @compiled
 def read(model, j):
-    """Vector j as an example, in scratch space. A kernel function sees its zeros too."""
-    places, values, vectors, n = model.nonzero, model.x, model.vectors, NONE
+    """Vector j as an example, in scratch space; with its zeros for a user's kernel function."""
+    places, values, vectors, n = model.nonzero, model.x, model.vectors, ZERO
     for i in range(vectors.shape[0]):
         value = vectors[i, j]
         places[n], values[n] = i, value
@@ -54,15 +54,15 @@ def read(model, j):
 
 @compiled
 def read_with_zeros(model, j, values):
-    """The numbers of vector j for the first features, as many as there are values."""
+    """Write the first numbers of vector j to `values`."""
     for i in range(values.shape[0]):
         values[i] = model.vectors[i, j]
 
 
 @compiled
 def copy(model, source, target):
-    """Vector `target` becomes what vector `source` is."""
-    note_change(model, target)
+    """Overwrite vector `target` with vector `source`."""
+    record_write(model, target)
     for i in range(model.vectors.shape[0]):
         model.vectors[i, target] = model.vectors[i, source]
 
@@ -120,8 +120,7 @@ def gaussian_values(model, products, norm):
 
 @compiled(always_inlined=True)
 def add_absolute_differences(model, feature, value, row, n):
-    """row[j] += |v - value| - |v|, where v is what vector j has of the feature: x brings vector j that much further from
-    it than from 0."""
+    """row[j] += |v - value| - |v|, where v is what vector j has of the feature."""
     numbers = model.vectors[feature]
     for j in range(n):
         row[j] += abs(numbers[j] - value) - abs(numbers[j])
@@ -137,8 +136,11 @@ def differences(model, x, distances, n):
 
 @compiled(inlined=True)
 def add_differences(vectors, whole, places, absolute, distances, n):
-    """The same from a table of either type, as absolute values or as squares. First come the features that a vector has, in the order of
-    rows, then those that only x has: sparse vectors are compared in this order, and so give the same bits."""
+    """The same for a table of either type: sums of absolute values or of squares.
+
+    First the features that a vector has, in the order of rows, then those that only x has: this order, that of
+    sparse storages, gives the same bits.
+    """
     for f in range(vectors.shape[0]):
         x_f, feature = whole[f], vectors[f]
         if absolute:
@@ -178,7 +180,7 @@ def write_points(model, members, unwritten, x, points, sizes):
 
 @compiled(always_inlined=True)
 def new_sizes(model, places):
-    """A 0 for each feature, in the memory of places: `drop_absent` writes no place before it has read that size."""
+    """Zeros for the sizes of features, in the memory of `places`: `drop_absent` reads each size before it overwrites it."""
     sizes = f64(address_of(places), model.head.width)
     for f in range(sizes.shape[0]):
         sizes[f] = 0.0
@@ -187,7 +189,7 @@ def new_sizes(model, places):
 
 @compiled
 def drop_absent(model, sizes, places, points):
-    """Keep of the points what is not 0 in all of them: places[i] = the feature of column i. Returns how many there are."""
+    """Drop the columns of points that are 0 in all rows: places[i] = the feature of column i. Returns the number of columns."""
     n = write_places(sizes, places)
     if n < model.head.width:
         for i in range(points.shape[0]):

@@ -1,26 +1,26 @@
 """Storage in a table of float32: half the memory of core/vectors/table.py, and twice as many vectors to an instruction.
 
-The numbers of examples and of vectors are rounded. Of these, products and exponentials are computed in float32
-(core/vectors/table32_products.py), and everything else in float64. Only the Gaussian kernel bears that: its values are off by
-about 1e-6, at worst by 4e-5, since products are float64 where they and the norms would cancel. Long vectors
-(core/budget/long_vectors.py) are no multiples of what is stored here. The verbs stand in the order of core/vectors/stored.py.
+The numbers of examples and of vectors are rounded. Products and exponentials are computed in float32
+(core/vectors/table32_products.py), everything else in float64. Only for the Gaussian kernel is that precise enough: its
+values err by about 1e-6, at worst by 4e-5, since products are float64 where float32 would cancel. There are no multipliers
+for long vectors (core/budget/long_vectors.py) here. The functions are in the order of core/vectors/stored.py.
 """
 
 from __future__ import annotations
 
 from ..block.limits import LAPLACIAN
-from ..block.written_vectors import note_change
+from ..block.written_vectors import record_write
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
 from ..compiling.needs import Need
-from ..examples.present_features import NONE, places_of, present, values_of, write_whole
+from ..examples.present_features import ZERO, places_of, present, values_of, write_whole
 from ..simd.exponential import F
 from ..simd.vector_ops import dot
 from .table import add_differences
 
-# Smaller numbers count as 0, since products of them would be denormal, which takes some processors a hundred times as
-# long; larger ones as the largest, so that no sum overflows.
+# Smaller numbers are stored as 0, since their products would be denormal, for which some processors take a hundred times
+# as long; larger ones are clamped, so that no sum overflows.
 SMALLEST_STORED, LARGEST_STORED = 1e-18, 2.0**67
 ZERO32 = F(0.0)
 
@@ -50,9 +50,9 @@ def round_in_place(numbers):
 
 @shared(Need.NARROW, NOTHING, MODEL, WHOLE, EXAMPLE)
 def write(model, j, x):
-    """Vector j becomes x, and its norm that of x as rounded. Overwrites model.whole."""
+    """Overwrite vector j with x, rounded, and its norm with that of the rounded x. Overwrites model.whole."""
     places, values, vectors = places_of(x), values_of(x), model.narrow_vectors
-    note_change(model, j)
+    record_write(model, j)
     model.norms[j] = round_into(model.whole, values)
     if places.shape[0] == vectors.shape[0]:  # every feature, in the order of rows
         for i in range(vectors.shape[0]):
@@ -67,7 +67,7 @@ def write(model, j, x):
 @shared(Need.NARROW, EXAMPLE, MODEL, WHOLE)
 def read(model, j):
     """Vector j as an example, in scratch space."""
-    places, values, vectors, n = model.nonzero, model.x, model.narrow_vectors, NONE
+    places, values, vectors, n = model.nonzero, model.x, model.narrow_vectors, ZERO
     for i in range(vectors.shape[0]):
         places[n], values[n] = i, vectors[i, j]
         n += vectors[i, j] != ZERO32
@@ -76,9 +76,9 @@ def read(model, j):
 
 @shared(Need.NARROW, NOTHING, MODEL, WHOLE, WHOLE)
 def copy(model, source, target):
-    """Vector `target` becomes what vector `source` is."""
+    """Overwrite vector `target` with vector `source`."""
     vectors = model.narrow_vectors
-    note_change(model, target)
+    record_write(model, target)
     for i in range(vectors.shape[0]):
         vectors[i, target] = vectors[i, source]
 

@@ -20,7 +20,7 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, FLAG, MATRIX, MODEL, NOTHING, NUMBERS, REAL, WHOLE
 from ..compiling.needs import Need
-from ..examples.present_features import NONE, places_of, values_of
+from ..examples.present_features import ZERO, places_of, values_of
 from ..simd.exponential import LOG2E, ROUGH_MAGIC, F, gaussians
 from ..simd.registers import DOUBLES, FLOATS, WORD, Kind
 from ..simd.vector_ops import array_of
@@ -107,22 +107,22 @@ def _rounded_example(model, x, k):
 
 @compiled(always_inlined=True)
 def _whole_groups(n):
-    """n vectors, filled up to whole groups of sixteen."""
+    """n rounded up to whole groups of sixteen."""
     return (n + SIXTEEN - 1) // SIXTEEN * SIXTEEN
 
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def products(model, x, row, n):
     """<vector j, x> for j < n, as float32 in the second half of the row"""
-    _sums(model.narrow_vectors, _rounded_example(model, x, NONE), second_half(row), n)
+    _sums(model.narrow_vectors, _rounded_example(model, x, ZERO), second_half(row), n)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def products_of_sixteen(model, x, row, column):
-    """The same for the sixteen vectors around a column."""
+    """The same for the group of sixteen vectors that contains a column."""
     column = column // SIXTEEN * SIXTEEN
     _sums_of_sixteen(
-        model.narrow_vectors, _rounded_example(model, x, NONE), second_half(row), column
+        model.narrow_vectors, _rounded_example(model, x, ZERO), second_half(row), column
     )
 
 
@@ -131,7 +131,7 @@ def products_together(model, x, rows, n):
     """The same for TOGETHER examples with the same features, of which x is the first, into as many rows."""
     for k in range(1, TOGETHER):
         _rounded_example(model, (x[0], x[1] + 8 * k * x[2], x[2], x[3], x[4]), k)
-    _sums_together(model.narrow_vectors, _rounded_example(model, x, NONE), second_halves(rows), n)
+    _sums_together(model.narrow_vectors, _rounded_example(model, x, ZERO), second_halves(rows), n)
 
 
 @shared(Need.NARROW, FLAG, MODEL, EXAMPLE, NUMBERS, WHOLE)
@@ -148,7 +148,8 @@ def distances_from_wide_products(model, x, distances, n):
 
 @shared(Need.NARROW, FLAG, MODEL, EXAMPLE)
 def gaussian_values_from_wide_products(model, x):
-    """row[j] = k(vector j, x) in the same way, where the model knows all features of x. Returns whether it could."""
+    """row[j] = k(vector j, x) from products in float64. Returns False if these would cancel too, or the model does not know
+    all features of x."""
     row, n = model.row, padded_count(model)
     norm = _wide_products(model, x, row, n) if x[2] == x[4] else NO_NORM
     if norm < 0.0:
@@ -170,7 +171,7 @@ def _wide_products(model, x, products, n):
 
 @shared(Need.NARROW, NOTHING, NUMBERS, WHOLE)
 def widen(row, n):
-    """Products from the second half of a row become numbers of float64 in all of it."""
+    """Convert the products in the second half of a row to float64, over the whole row."""
     narrow = second_half(row)
     for j in range(n):
         row[j] = narrow[j]
@@ -178,8 +179,10 @@ def widen(row, n):
 
 @shared(Need.NARROW, NOTHING, MODEL, NUMBERS, NUMBERS, REAL)
 def gaussian_values(model, products, row, norm):
-    """row[j] = k(vector j, x) from products in the second half of a row. Where a model merges, model.logs become their
-    logarithms, from which the search for partners reads distances."""
+    """row[j] = k(vector j, x) from products in the second half of a row.
+
+    In models that merge, model.logs[j] = its logarithm, from which the search for partners reads distances.
+    """
     if model.head.maintenance != MERGE:
         gaussian_values_without_logs(model, products, row, norm)
         return
@@ -191,7 +194,7 @@ def gaussian_values(model, products, row, norm):
 
 @compiled
 def gaussian_values_without_logs(model, products, row, norm):
-    """The same where only scores are asked for."""
+    """The same without the logarithms."""
     n = _whole_groups(model.head.count)
     _gaussians(second_half(products), row, model.logs, model.norms, norm, model.head.gamma, n)
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from ...model.estimators.checks import is_bare
 from ...model.inputs.batches import Batch, number_or_zero
-from ...model.inputs.features import FeatureIndex, number
+from ...model.inputs.example_forms import number
+from ...model.inputs.features import FeatureIndex
 from ...model.inputs.frames import Frame
 from ...model.inputs.targets import Targets, array_of, weights
 from .keys import packed, shard_of

@@ -15,7 +15,7 @@ from .shard_client import Message, ShardClient
 from .storage import Folder, Form
 
 Sent = tuple[ShardClient, Any, Message]  # in the middle: the places of the rows in the chunk
-BATCH = 1000  # models that are moved at once
+MODELS_AT_ONCE = 1000  # in one message
 
 
 class Coordinator:
@@ -53,7 +53,7 @@ class Coordinator:
 
         def start(checkpoint: int) -> Worker:
             arguments = (self.template, self.form, path, checkpoint, self.capacity)
-            return self.backend.wired(Shard, *arguments)
+            return self.backend.worker(Shard, *arguments)
 
         return ShardClient(start, self.number, recovers=path is not None)
 
@@ -129,8 +129,8 @@ class Coordinator:
     def models(self) -> Iterator[tuple[bytes, bytes]]:
         """Key and state of all models, in the order of `names`."""
         names = self.names()
-        for start in range(0, len(names), BATCH):
-            batch = names[start : start + BATCH]
+        for start in range(0, len(names), MODELS_AT_ONCE):
+            batch = names[start : start + MODELS_AT_ONCE]
             found: dict[bytes, bytes] = {}
             for shard in {shard for _, shard in batch}:
                 own = [name for name, owner in batch if owner == shard]
@@ -144,7 +144,7 @@ class Coordinator:
         for name, state in models:
             shard = shard_of(name, len(self.clients))
             batches[shard].append((name, state))
-            if len(batches[shard]) == BATCH:
+            if len(batches[shard]) == MODELS_AT_ONCE:
                 self._send_models(shard, batches[shard])
                 batches[shard] = []
         for shard, batch in enumerate(batches):

@@ -1,24 +1,34 @@
-"""How the models of a shard learn and predict: those of this package in whole arrays, others row by row."""
+"""How the models of a shard learn and predict: those of this package in whole arrays, others row by row.
+
+A compiled pass over a few rows takes little time; coding the rows and preparing the call takes fifty times as long.
+So models of this package share their indexes of features and labels, and rows are coded once for all of them. A model
+with few support vectors would also be twice as large with indexes of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+import secrets
+import weakref
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from river import base
 
-from ...model.calls.calls import Workspace
+from ...model.calls.calls import Call, Workspace
 from ...model.estimators.checks import (
     forget_free_rows,
     is_bare,
     predict_batch,
     predict_then_learn_batch,
+    predictions_of,
 )
 from ...model.inputs.batches import Batch
-from .batch_pass import BatchPass
+from ...model.inputs.features import FeatureIndex
+from ...model.inputs.targets import Labels, Targets
+from ...model.one_writer import Turn
 from .chunks import ShardRows
-from .shared_indexes import SharedIndexes
 
 # Batch passes for the rows of one message. Models that share their indexes with few others do without.
 BATCH_PASSES = 8
@@ -42,11 +52,8 @@ class Learner:
     def share(self, model: Any) -> None:
         """Models that are not of this package share nothing."""
 
-    def learning(self, rows: ShardRows, predict: bool) -> ModelLoop:
-        return ModelLoop(rows, learns=True, predictor=self.predictor if predict else None)
-
-    def predicting(self, rows: ShardRows) -> ModelLoop:
-        return ModelLoop(rows, learns=False, predictor=self.predictor)
+    def loop(self, rows: ShardRows, learns: bool, predict: bool) -> ModelLoop:
+        return ModelLoop(rows, learns, self.predictor if predict else None)
 
 
 def predictor(template: Any) -> str:
@@ -87,6 +94,106 @@ def learning_step(model: Any, rows: ShardRows) -> Callable[[dict[Any, Any], int]
     return lambda x, i: model.learn_one(x, targets[i], w=float(weights[i]))
 
 
+class SharedIndexes:
+    """Makes clones of a model of this package that share their indexes of features and labels.
+
+    Models share them between learning steps. A model that is about to change its index of features is given a copy
+    first; a new label makes a new index anyway.
+    """
+
+    def __init__(self, template: base.Estimator):
+        self.template: Any = template.clone()
+        self.features: weakref.WeakValueDictionary[Any, FeatureIndex] = (
+            weakref.WeakValueDictionary()
+        )
+        self.labels: weakref.WeakValueDictionary[Any, Labels] = weakref.WeakValueDictionary()
+
+    def clone(self) -> Any:
+        """A new model, as from `template.clone()`. Its indexes are the template's."""
+        model = object.__new__(type(self.template))
+        for name, value in self.template.__dict__.items():
+            model.__dict__[name] = value
+        model.forget_prepared()
+        model.turn = Turn()
+        if getattr(model, "seed", None) is None:
+            model.entropy = secrets.randbits(64)
+        return model
+
+    def share(self, model: Any) -> None:
+        """Replace the indexes and parameters of a model by equal ones that other models hold already."""
+        if not model.features.loose:
+            model.features = self._shared(self.features, tuple(model.features), model.features)
+        if hasattr(model, "labels"):
+            model.labels = self._shared(self.labels, tuple(model.labels.known), model.labels)
+        for name in model.parameters():
+            model.__dict__[name] = self.template.__dict__[name]
+
+    def _shared(self, table: Any, values: tuple[Any, ...], index: Any) -> Any:
+        """The shared index of these values. Values of different types differ: 1 is not True here."""
+        return table.setdefault((values, tuple(map(type, values))), index)
+
+    def separate(self, model: Any, names: Iterable[Any]) -> None:
+        """Give a model its own index of features if these names will change it."""
+        if not model.features.knows(dict.fromkeys(names)):
+            model.features = copy.copy(model.features)
+
+
+class BatchPass:
+    """The rows of a shard as arrays, coded for the models that share the indexes of this one.
+
+    `learning_pass` is the same for all of these models. None: rows are only scored.
+    """
+
+    def __init__(self, model: Any, rows: ShardRows, workspace: Workspace, learning_pass: Any):
+        self.features, self.labels = model.features, getattr(model, "labels", None)
+        self.learning_pass = learning_pass
+        names = rows.names or []
+        self.fits: bool = self.features.knows(dict.fromkeys(names)) and not self.features.loose
+        if not self.fits:
+            return
+        n = len(rows)
+        codes = np.zeros(n) if learning_pass is None else self._coded(rows)
+        weights = np.ones(n) if rows.weights is None else rows.weights
+        self.scores = np.zeros((n, model.n_outputs))
+        self.arrays = (
+            Batch.of(names, rows.examples).rows(self.features),
+            codes,
+            weights,
+            self.scores,
+        )
+        self.unknown = np.concatenate([[0], np.cumsum(np.isnan(codes))]).tolist()
+        self.call = Call(model.block, *self.arrays, workspace=workspace)
+
+    def _coded(self, rows: ShardRows) -> Any:
+        targets = Targets(rows.targets, len(rows))
+        if self.labels is None:
+            return targets.numbers()
+        return targets.coded(self.labels, 0, len(targets.values))[0]
+
+    def takes(self, start: int, stop: int) -> bool:
+        """Whether all features and labels of these rows are in the indexes already."""
+        if not self.fits:
+            return False
+        new: bool = self.unknown[start] < self.unknown[stop]
+        return not new
+
+    def learn(self, model: Any, start: int, stop: int) -> None:
+        """Learn rows. Their scores before are kept."""
+        self.call.move(model.block, start, stop)
+        done = start + self.call.run(self.learning_pass)
+        if done < stop:  # the model needs a larger block, or another basis
+            model.run_pass(*(array[done:stop] for array in self.arrays))
+
+    def score(self, model: Any, start: int, stop: int) -> None:
+        """Score rows."""
+        self.call.move(model.block, start, stop)
+        self.call.run(model.scoring_pass)
+
+    def predictions(self) -> list[Any]:
+        """Predictions from the scores. They are meaningful for rows that have been learned or scored here."""
+        return predictions_of(self.labels, self.scores)
+
+
 class OurLearner(SharedIndexes):
     """Makes and teaches clones of a classifier or regressor of this package, in matrices where rows have equal
     features."""
@@ -96,11 +203,8 @@ class OurLearner(SharedIndexes):
         self.workspace = Workspace()
         self.learn = self.template.pass_holder.learning_pass  # looked up once
 
-    def learning(self, rows: ShardRows, predict: bool) -> OurModelLoop:
-        return OurModelLoop(self, rows, True, predict)
-
-    def predicting(self, rows: ShardRows) -> OurModelLoop:
-        return OurModelLoop(self, rows, False, True)
+    def loop(self, rows: ShardRows, learns: bool, predict: bool) -> OurModelLoop:
+        return OurModelLoop(self, rows, learns, predict)
 
 
 class OurModelLoop:

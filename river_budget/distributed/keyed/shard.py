@@ -12,11 +12,7 @@ from .storage import Form, ShardDatabase, deserialised, serialised
 
 
 class Shard:
-    """The object of a worker: models by key.
-
-    Messages that change a shard are numbered. A missing number, or one that comes twice, is an error: so nothing is
-    learned twice after the loss of a worker.
-    """
+    """The object of a worker: models by key."""
 
     def __init__(
         self,
@@ -31,19 +27,12 @@ class Shard:
         self.models: dict[bytes, Any] = {}  # in the order of their last use
         self.changed: set[bytes] = set()  # keys whose models have changed and are not written yet
         self.database = None if path is None else ShardDatabase(path, checkpoint)
-        self.number = 0
-
-    def _follows(self, number: int) -> None:
-        if number != self.number + 1:
-            raise RuntimeError(f"message {number} came after message {self.number}")
-        self.number = number
 
     # learning
 
-    def learn(self, number: int, rows: ShardRows, predict: bool) -> list[Any] | None:
+    def learn(self, rows: ShardRows, predict: bool) -> list[Any] | None:
         """Learn rows. Returns the predictions made before each row was learned, if they are wanted."""
-        self._follows(number)
-        loop = self.learner.learning(rows, predict)
+        loop = self.learner.loop(rows, True, predict)
         for key, start, stop in rows:
             model = self._known(key)
             if model is None:
@@ -54,7 +43,7 @@ class Shard:
 
     def predict(self, rows: ShardRows) -> list[Any]:
         """Predict rows. For an unknown key, the model has learned nothing."""
-        loop = self.learner.predicting(rows)
+        loop = self.learner.loop(rows, False, True)
         for key, start, stop in rows:
             model = self._known(key)
             if model is None:
@@ -96,10 +85,9 @@ class Shard:
         assert self.database is not None
         self.database.write(key, serialised(model, self.form))
 
-    def seal(self, number: int, checkpoint: int, complete: int) -> None:
+    def seal(self, checkpoint: int, complete: int) -> None:
         """Write all models that have changed since the last checkpoint. `complete` is an earlier checkpoint that
         all shards have written."""
-        self._follows(number)
         assert self.database is not None
         self.database.complete = complete
         for key in sorted(self.changed):
@@ -133,19 +121,14 @@ class Shard:
             return serialised(self.models[key], self.form)
         return None if self.database is None else self.database.state(key)
 
-    def adopt(self, number: int, pairs: list[tuple[bytes, bytes]]) -> None:
+    def adopt(self, pairs: list[tuple[bytes, bytes]]) -> None:
         """Take models from a file."""
-        self._follows(number)
         for key, state in pairs:
             model = deserialised(state, self.form)
             self.learner.share(model)
             self._keep(key, model)
 
-    @property
-    def _index(self) -> int:
-        """Bytes of the dict of models and of its keys."""
-        return self.models.__sizeof__() + sum(map(bytes.__sizeof__, self.models))
-
     def memory_usage(self) -> int:
         """Bytes of the models in memory and of the dict that finds them."""
-        return self._index + sum(map(memory_of, self.models.values()))
+        index = self.models.__sizeof__() + sum(map(bytes.__sizeof__, self.models))
+        return index + sum(map(memory_of, self.models.values()))

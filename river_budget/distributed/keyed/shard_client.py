@@ -21,7 +21,6 @@ class Message:
 
     method: str
     arguments: tuple[Any, ...]
-    changes: bool  # whether it changes the models
     asked: bool  # whether the answer will be asked for
     ticket: Ticket | None = None
     done: bool = False
@@ -39,7 +38,6 @@ class ShardClient:
     def __init__(self, start: Callable[[int], Worker], checkpoint: int, recovers: bool):
         self.start, self.checkpoint, self.recovers = start, checkpoint, recovers
         self.worker = start(checkpoint)
-        self.number = 0  # of the last message that changed this worker
         self.waiting: collections.deque[Message] = collections.deque()
         self.log: collections.deque[Message] = collections.deque()
         self.error: Exception | None = None  # of a message whose answer is not asked for
@@ -49,7 +47,7 @@ class ShardClient:
         """Send a message. Waits first if too many messages are without an answer."""
         while self.waiting and (len(self.waiting) >= WINDOW or self._is_ready(self.waiting[0])):
             self._settle()
-        message = Message(method, arguments, changes, asked)
+        message = Message(method, arguments, asked)
         if changes and self.recovers:
             self.log.append(message)
         self._submit(message)
@@ -89,11 +87,7 @@ class ShardClient:
     # inside
 
     def _submit(self, message: Message) -> None:
-        arguments = message.arguments
-        if message.changes:
-            self.number += 1
-            arguments = (self.number, *arguments)
-        message.ticket = self.worker.submit(message.method, *arguments)
+        message.ticket = self.worker.submit(message.method, *message.arguments)
 
     def _is_ready(self, message: Message) -> bool:
         return message.ticket is not None and message.ticket.ready()
@@ -125,7 +119,6 @@ class ShardClient:
             raise WorkerLost(f"{loss}. That was the case {self.losses} times in a row") from None
         self.worker.stop()
         self.worker = self.start(self.checkpoint)
-        self.number = 0
         try:
             for message in self.log:
                 if message.done:

@@ -20,10 +20,6 @@ def open(name: str, workers: int) -> Backend:
     that the method returns. An error of the method, or of the constructor, is raised there as itself, and
     `WorkerLost` if the process of the worker is gone. `ready()` says whether there is a result already.
 
-    `backend.wired(kind, *arguments)` is the same for a worker that is called often. On this machine it is called
-    over a channel of its own, past Ray, at a tenth of the cost for the caller. It takes no values that are
-    shared by `put`.
-
     `backend.put(value)` sends a large value to where all workers can reach it: what it returns stands for the
     value among the arguments of a call.
     `backend.first(tickets)` waits until one of the tickets has its result, and returns that ticket.

@@ -84,11 +84,6 @@ def join(ray: Any, workers: int) -> Any:
     return _leave
 
 
-def folder() -> str | None:
-    """The folder of the cluster that was started here, which is removed even if this process is killed."""
-    return _Cluster.folder if _Cluster.users > 0 else None
-
-
 def _nothing() -> None:
     """Leave a cluster that was not started here: it runs on."""
 

@@ -6,6 +6,8 @@ built on them runs with and without Ray.
 
 from __future__ import annotations
 
+import abc
+import contextlib
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -48,22 +50,26 @@ class Worker(Protocol):
     def stop(self) -> None: ...
 
 
-class Backend(Protocol):
-    """Starts workers, and stops them at the end."""
+class Backend(contextlib.AbstractContextManager["Backend"]):
+    """Starts workers, and stops them at the end of a with block."""
 
-    def worker(self, kind: Any, *arguments: Any) -> Worker: ...
+    @abc.abstractmethod
+    def worker(self, kind: Any, *arguments: Any) -> Worker:
+        """A worker that holds kind(*arguments)."""
 
-    def wired(self, kind: Any, *arguments: Any) -> Worker: ...
+    @abc.abstractmethod
+    def put(self, value: Any) -> Any:
+        """What stands for a large value among the arguments of a call."""
 
-    def put(self, value: Any) -> Any: ...
+    @abc.abstractmethod
+    def first(self, tickets: Sequence[Any]) -> Any:
+        """Wait until one of the tickets has its result, and return that ticket."""
 
-    def first(self, tickets: Sequence[Any]) -> Any: ...
+    def close(self) -> None:
+        """Stop all workers."""
 
-    def close(self) -> None: ...
-
-    def __enter__(self) -> Backend: ...
-
-    def __exit__(self, *error: Any) -> None: ...
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 class Host:
@@ -86,25 +92,11 @@ class Host:
             return None, error
 
 
-class Closing:
-    """Backends are closed at the end of a with block."""
-
-    def close(self) -> None: ...
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.close()
-
-
-class Serial(Closing):
+class Serial(Backend):
     """Workers in this process: a call is made at once."""
 
     def worker(self, kind: Any, *arguments: Any) -> SerialWorker:
         return SerialWorker(Host(kind, *arguments))
-
-    wired = worker
 
     def put(self, value: Any) -> Any:
         return value

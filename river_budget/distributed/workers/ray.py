@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import pickle
-import secrets
 import traceback
 import weakref
 from collections.abc import Sequence
 from typing import Any
 
 from ..._version import __version__
-from . import channel, cluster
-from .channel import Channel, Reply
-from .interface import Closing, Host, Returned, Ticket, WorkerLost, stopped
+from . import cluster
+from .interface import Backend, Host, Returned, Ticket, WorkerLost, stopped
 
-YOUNG = 50_000  # objects before Python looks for garbage: streams of dicts arrive twice as fast
-
-
-def dumps(value: Any) -> bytes:
-    """Pickle as Ray does: also the classes and functions that the main program defines."""
-    from ray import cloudpickle
-
-    return cloudpickle.dumps(value, protocol=5)  # type: ignore[no-any-return, no-untyped-call]
+GARBAGE_THRESHOLD = (
+    50_000  # objects before Python collects garbage: dicts then arrive twice as fast
+)
 
 
 class RayHost(Host):
     """Holds the object of a worker in a process of its own. Errors carry the traceback of that process."""
 
     def __init__(self, version: str, kind: Any, *arguments: Any):
-        gc.set_threshold(YOUNG)
+        gc.set_threshold(GARBAGE_THRESHOLD)
         if version == __version__:
             super().__init__(kind, *arguments)
             return
@@ -45,19 +36,8 @@ class RayHost(Host):
             error.add_note("in a worker:\n" + "".join(traceback.format_tb(error.__traceback__)))
         return value, error
 
-    def listen(self, path: str, key: bytes) -> bool:
-        """Serve calls over a channel at this path too. False if that is not possible here."""
-        return channel.listen(path, key, self._answer)
 
-    def _answer(self, request: bytes) -> bytes:
-        try:
-            method, arguments = pickle.loads(request)
-            return dumps(self.call(method, *arguments))
-        except Exception as error:  # request or answer cannot be pickled
-            return dumps((None, error))
-
-
-class Ray(Closing):
+class Ray(Backend):
     """Workers in Ray actors."""
 
     def __init__(self, workers: int):
@@ -70,9 +50,6 @@ class Ray(Closing):
 
     def worker(self, kind: Any, *arguments: Any) -> RayWorker:
         return RayWorker(self.ray, self._actor.remote(__version__, kind, *arguments))
-
-    def wired(self, kind: Any, *arguments: Any) -> ChannelWorker:
-        return ChannelWorker(self.ray, self._actor.remote(__version__, kind, *arguments))
 
     def put(self, value: Any) -> Any:
         return self.ray.put(value)
@@ -101,63 +78,6 @@ class RayWorker:
         self.stopped = True
         if self.ray.is_initialized():
             self.ray.kill(self.actor)
-
-
-class ChannelWorker(RayWorker):
-    """A worker in a Ray actor that is called over a channel, if it is on this machine."""
-
-    channel: Channel | None = None
-    connected = False
-
-    def submit(self, method: str, *arguments: Any) -> Ticket:
-        if not self.connected:
-            self.connected = True
-            self._connect()
-        if self.channel is None or self.stopped:
-            return super().submit(method, *arguments)
-        return ChannelTicket(self, self.channel.send(dumps((method, arguments))))
-
-    def _connect(self) -> None:
-        """Wait for the worker, and open a channel to it if possible. If the worker is lost, the next call raises."""
-        key = secrets.token_bytes()
-        with (
-            channel.address(cluster.folder()) as path,
-            contextlib.suppress(self.ray.exceptions.RayError),
-        ):
-            if self.ray.get(self.actor.listen.remote(path, key)):
-                self.channel = channel.connect(path, key)
-
-    def fate(self) -> WorkerLost:
-        """Why the worker does not answer."""
-        try:
-            self.ray.get(self.actor.__ray_ready__.remote())
-        except self.ray.exceptions.RayError as failure:
-            return lost(failure)
-        return WorkerLost("a worker is gone: it has hung up")
-
-    def stop(self) -> None:
-        if self.channel is not None:
-            self.channel.close()
-        super().stop()
-
-
-class ChannelTicket:
-    """The result of a call over a channel."""
-
-    def __init__(self, worker: ChannelWorker, reply: Reply):
-        self.worker, self.reply = worker, reply
-
-    def ready(self) -> bool:
-        return self.reply.ready()
-
-    def result(self) -> Any:
-        answer = self.reply.wait()
-        if answer is None:
-            raise self.worker.fate()
-        value, error = pickle.loads(answer)
-        if error is not None:
-            raise error
-        return value
 
 
 class RayTicket:

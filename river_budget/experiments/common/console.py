@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import pathlib
 import sys
 from collections.abc import Sequence
 
 from ...plots.panels import Panel
-from .formats import FORMATS
+from .formats import FORMATS, Table, many_tables
 
 GOOD, SHORT, USAGE, NO_DATA, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -17,9 +18,15 @@ def print_table(
     options: argparse.Namespace, header: list[str], lines: list[list[str]], caption: str
 ) -> None:
     """Print a table in the format that was asked for, and its caption below where that is text."""
-    print(FORMATS[options.format](header, lines))
+    print_tables(options, [((header, lines), caption)])
+
+
+def print_tables(options: argparse.Namespace, tables: Sequence[tuple[Table, str]]) -> None:
+    """Print several tables, each with its caption where that is text; in JSON they are one list."""
     if options.format == "text":
-        print(f"\n{caption}")
+        print("\n".join(f"{FORMATS['text'](*table)}\n\n{text}" for table, text in tables))
+    else:
+        print(many_tables(options.format, [table for table, _ in tables]))
 
 
 def say_missing(names: Sequence[str]) -> None:
@@ -32,7 +39,16 @@ def check_names(names: Sequence[str], all_names: Sequence[str], kind: str) -> No
     """Raise for a name that is none of these."""
     for name in names:
         if name not in all_names:
-            raise LookupError(f"there is no {kind} {name!r}; there are {', '.join(all_names)}")
+            hint, known = did_you_mean(name, all_names), ", ".join(all_names)
+            there = f"; {hint} There are" if hint else "; there are"
+            raise LookupError(f"there is no {kind} {name!r}{there} {known}")
+
+
+def did_you_mean(name: str, all_names: Sequence[str]) -> str:
+    """A question for the one name that is close to a wrong one; nothing if none is."""
+    lower = {known.lower(): known for known in all_names}
+    close = difflib.get_close_matches(name.lower(), list(lower), 1)
+    return f"did you mean {lower[close[0]]!r}?" if close else ""
 
 
 def check_drawing(plot: str | None) -> None:

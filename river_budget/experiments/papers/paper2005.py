@@ -15,7 +15,7 @@ import river_budget as rb
 
 from ...plots.panels import Panel
 from ..records.findings import Claim, Finding, percent
-from ..records.records import Cell, Record, by_column, last, last_value, sweep
+from ..records.records import Cell, Record, by_column, by_setting, sweep
 from ..records.store import Store
 from ..records.tasks import Task
 
@@ -67,26 +67,16 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
         for name in ("Forgetron", "CKS", "Perceptron"):
             of_row = [cell for cell in cells if cell.row.split()[0] == name]
             shape = "level" if name == "Perceptron" else "line"
-            lines += sweep(name, of_row, store, budget_of, last_value, shape)
+            lines += sweep(name, of_row, store, shape=shape)
         if lines:
             yield Panel(data, "budget", "mistakes", lines, percent=True)
-
-
-def figures(record: Record, store: Store, data: str) -> dict[str, dict[int, float]]:
-    """{row: {budget: mistakes}}"""
-    found: dict[str, dict[int, float]] = {}
-    for cell in by_column(record).get(data, []):
-        value = last(cell, store)
-        if value is not None:
-            found.setdefault(cell.row.split()[0], {})[int(budget_of(cell))] = value
-    return found
 
 
 def forgetron_wins(data: str) -> Callable[[Record, Store], Finding | None]:
     """Whether Forgetron makes fewer mistakes than CKS, by a tenth of a point at least, at every budget."""
 
     def check(record: Record, store: Store) -> Finding | None:
-        found = figures(record, store, data)
+        found = by_setting(by_column(record).get(data, []), store)
         if not {"Forgetron", "CKS"} <= found.keys():
             return None
         ours, rival = found["Forgetron"], found["CKS"]
@@ -100,7 +90,7 @@ def forgetron_wins(data: str) -> Callable[[Record, Store], Finding | None]:
 
 def fifth_is_enough(record: Record, store: Store) -> Finding | None:
     """Whether 2000 vectors of Forgetron come within 1.5 points of the Perceptron."""
-    found = figures(record, store, "a9a")
+    found = by_setting(by_column(record).get("a9a", []), store)
     if not {"Forgetron", "Perceptron"} <= found.keys() or 2000 not in found["Forgetron"]:
         return None
     ours, full = found["Forgetron"][2000], found["Perceptron"][0]
@@ -121,11 +111,6 @@ CLAIMS = (
         fifth_is_enough,
     ),
 )
-
-
-def budget_of(cell: Cell) -> float:
-    """The budget, which ends a row's name."""
-    return float(cell.row.split()[1])
 
 
 def records() -> list[Record]:

@@ -15,7 +15,7 @@ import river_budget as rb
 
 from ...plots.panels import Line, Panel
 from ..records.findings import Claim, Finding, percent
-from ..records.records import Cell, Record, mean_line, measurements
+from ..records.records import Cell, Record, measurements, spread_line
 from ..records.store import Store
 from ..records.tasks import Task
 from ..records.verdicts import Printed
@@ -83,41 +83,38 @@ def lines_of(cell: Cell, store: Store) -> dict[str, Line]:
     done = measurements(cell, store)
     runs = [one.get("lines", {cell.row: [one["at"], one["values"]]}) for one in done]
     return {
-        name: mean_line(
+        name: spread_line(
             name,
             np.mean([run[name][0] for run in runs], axis=0).tolist(),
-            np.array([run[name][1] for run in runs]),
+            [run[name][1] for run in runs],
         )
         for name in (runs[0] if runs else ())
     }
 
 
+def all_lines(record: Record, store: Store, *, without: str = "") -> dict[str, Line]:
+    """The lines of all methods, but for those of one cell."""
+    found: dict[str, Line] = {}
+    for cell in record.cells:
+        if cell.row != without:
+            found |= lines_of(cell, store)
+    return found
+
+
 def panels(record: Record, store: Store) -> Iterable[Panel]:
     """A panel of the methods without a bias, SMO among them, and one of those with a bias."""
     for bias in (False, True):
-        lines: dict[str, Line] = {}
-        for cell in record.cells:
-            if cell.row.startswith("SBP") == (cell.row == f"SBP {BIAS_TITLES[bias]}") and not (
-                bias and cell.row == SMO
-            ):
-                lines |= lines_of(cell, store)
+        title, row = BIAS_TITLES[bias], f"SBP {BIAS_TITLES[bias]}"
+        chosen = [cell for cell in record.cells if cell.row in ((row,) if bias else (row, SMO))]
+        lines = [line for cell in chosen for line in lines_of(cell, store).values()]
         if lines:
-            yield Panel(
-                BIAS_TITLES[bias],
-                "kernel evaluations",
-                "test error",
-                list(lines.values()),
-                True,
-                percent=True,
-            )
+            yield Panel(title, "kernel evaluations", "test error", lines, True, percent=True)
 
 
 def feature_panels(record: Record, store: Store) -> Iterable[Panel]:
     """SBP and the Fourier features."""
-    lines: list[Line] = []
-    for cell in record.cells:
-        found = lines_of(cell, store)
-        lines += [line for name, line in found.items() if name in ("SBP", WAVES)]
+    found = all_lines(record, store)
+    lines = [line for name, line in found.items() if name in ("SBP", WAVES)]
     if lines:
         yield Panel("adult", "inner products", "test error", lines, True, percent=True)
 
@@ -130,18 +127,14 @@ def at(line: Line, evaluations: float) -> float:
     return float(np.interp(np.log(evaluations), np.log(line.x), line.y))
 
 
-def all_lines(record: Record, store: Store) -> dict[str, Line]:
+def without_bias(record: Record, store: Store) -> dict[str, Line]:
     """The lines of all methods without a bias."""
-    found: dict[str, Line] = {}
-    for cell in record.cells:
-        if cell.row != f"SBP {BIAS_TITLES[True]}":
-            found |= lines_of(cell, store)
-    return found
+    return all_lines(record, store, without=f"SBP {BIAS_TITLES[True]}")
 
 
 def sbp_leads(record: Record, store: Store) -> Finding | None:
     """Whether SBP has the lowest error after equally many kernel evaluations."""
-    lines = all_lines(record, store)
+    lines = without_bias(record, store)
     methods = ("SBP", "Pegasos", "SDCA")
     if not lines.keys() >= {*methods}:
         return None
@@ -158,7 +151,7 @@ def sbp_leads(record: Record, store: Store) -> Finding | None:
 
 def smo_waits(record: Record, store: Store) -> Finding | None:
     """Whether SMO stays above 20 % for most of its way and then converges."""
-    lines = all_lines(record, store)
+    lines = without_bias(record, store)
     if not {SMO, "SBP"} <= lines.keys():
         return None
     smo, sbp = lines[SMO], lines["SBP"]
@@ -170,7 +163,7 @@ def smo_waits(record: Record, store: Store) -> Finding | None:
 
 def perceptron_overfits(record: Record, store: Store) -> Finding | None:
     """Whether the last iterate of the Perceptron ends above its best error."""
-    lines = all_lines(record, store)
+    lines = without_bias(record, store)
     if not {"Perceptron", "SBP"} <= lines.keys():
         return None
     line = lines["Perceptron"]
@@ -186,9 +179,7 @@ def perceptron_overfits(record: Record, store: Store) -> Finding | None:
 
 def waves_compared(record: Record, store: Store) -> Finding | None:
     """The errors of SBP and of Fourier features at equal cost; the claim is about other data."""
-    lines: dict[str, Line] = {}
-    for cell in record.cells:
-        lines |= lines_of(cell, store)
+    lines = all_lines(record, store)
     if not {WAVES, "SBP"} <= lines.keys():
         return None
     waves, sbp = lines[WAVES], lines["SBP"]

@@ -183,26 +183,30 @@ def rows(record: Record, store: Store) -> list[Row]:
 
 
 def spread(cell: Cell, store: Store, what: str = "values") -> Line | None:
-    """The mean over the repeats at every point of the curve, with one standard deviation on both sides.
-
-    Of times the least, and the median above it: other work on the machine makes some of them too long.
-    """
+    """A line with the spread of the repeats at every point of the curve."""
     done = [o for o in measurements(cell, store) if isinstance(o[what], list)]
     if not done:
         return None
-    table, x = np.array([measurement[what] for measurement in done]), done[0]["at"]
+    return spread_line(cell.row, done[0]["at"], [measurement[what] for measurement in done], what)
+
+
+def spread_line(name: str, x: Any, runs: Any, what: str = "values") -> Line:
+    """A line through the points x, from several runs."""
+    return Line(name, x, *(values.tolist() for values in _with_spread(runs, what)))
+
+
+def _with_spread(runs: Any, what: str) -> tuple[Any, Any, Any]:
+    """(y, low, high) over several runs: the mean, and one standard deviation on both sides.
+
+    Of seconds the least, and the median above it: other work on the machine makes some of them too long.
+    """
+    table = np.array(runs)
     if what == "seconds":
-        least, middle = table.min(axis=0).tolist(), np.median(table, axis=0).tolist()
-        return Line(cell.row, x, least, least, middle)
-    return mean_line(cell.row, x, table)
-
-
-def mean_line(name: str, x: list[float], runs: Any) -> Line:
-    """The mean of several runs, a row for each, with one standard deviation on both sides."""
-    mean = runs.mean(axis=0)
-    deviation = runs.std(axis=0, ddof=1) if len(runs) > 1 else np.zeros_like(mean)
-    low, high = (mean - deviation).tolist(), (mean + deviation).tolist()
-    return Line(name, x, mean.tolist(), low, high)
+        least = table.min(axis=0)
+        return least, least, np.median(table, axis=0)
+    mean = table.mean(axis=0)
+    deviation = table.std(axis=0, ddof=1) if len(table) > 1 else np.zeros_like(mean)
+    return mean, mean - deviation, mean + deviation
 
 
 def by_column(record: Record) -> dict[str, list[Cell]]:
@@ -245,40 +249,35 @@ def last(cell: Cell, store: Store, what: str = "values") -> float | None:
     return min(done) if what == "seconds" else float(np.mean(done))
 
 
-def last_value(cell: Cell, store: Store) -> list[float]:
-    """The last values of all runs."""
-    return finals(cell, store, "values")
+def setting(cell: Cell) -> float:
+    """The setting of a cell in a sweep: the end of its row's name."""
+    return float(cell.row.split()[-1])
 
 
-def last_seconds(cell: Cell, store: Store) -> list[float]:
-    """The seconds of all runs."""
-    return finals(cell, store, "seconds")
+def by_setting(cells: Iterable[Cell], store: Store) -> dict[str, dict[int, float]]:
+    """{algorithm: {its setting: the last figure}}, of the cells that are measured."""
+    found: dict[str, dict[int, float]] = {}
+    for cell in cells:
+        value = last(cell, store)
+        if value is not None:
+            found.setdefault(cell.row.split()[0], {})[int(setting(cell))] = value
+    return found
 
 
 def sweep(
     name: str,
     cells: Iterable[Cell],
     store: Store,
-    x_of: Callable[[Cell], float],
-    y_of: Callable[[Cell, Store], list[float]],
+    what: str = "values",
+    *,
+    x_of: Callable[[Cell], float] = setting,
+    y_of: Callable[[Cell, Store, str], list[float]] = finals,
     shape: str = "line",
 ) -> list[Line]:
-    """A line through cells that differ in one setting, x; none if no cell is finished.
-
-    Of values the mean and one standard deviation on both sides; of seconds the least, and the median above it.
-    """
-    found = [(x_of(cell), y_of(cell, store)) for cell in cells]
-    points = [(x, *_with_spread(y, y_of is last_value)) for x, y in found if y]
+    """A line through cells that differ in one setting, x; none if no cell is finished."""
+    found = [(x_of(cell), y_of(cell, store, what)) for cell in cells]
+    points = [(x, *map(float, _with_spread(y, what))) for x, y in found if y]
     if not points:
         return []
     x, y, low, high = map(list, zip(*points, strict=True))
     return [Line(name, x, y, low, high, shape)]
-
-
-def _with_spread(runs: list[float], values: bool) -> tuple[float, float, float]:
-    """(y, low, high) of several runs."""
-    if not values:
-        return min(runs), min(runs), float(np.median(runs))
-    mean = float(np.mean(runs))
-    deviation = float(np.std(runs, ddof=1)) if len(runs) > 1 else 0.0
-    return mean, mean - deviation, mean + deviation

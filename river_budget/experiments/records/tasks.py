@@ -148,13 +148,12 @@ def holdout(
     train: str = "",
     standardise: bool = False,
     curve: bool = False,
-    refine: int = 0,
     scoring: bool = True,
 ) -> Measurement:
     """One pass of learning, then the accuracy on examples that were held out. `curve`: also on the way.
 
     "scoring" is the time that the last model needs to score the examples it has learned: the time of learning
-    without the updates. `refine` is for the batch Perceptron.
+    without the updates.
     """
     split = (
         published(task, test, train)
@@ -169,8 +168,6 @@ def holdout(
     for start, stop in itertools.pairwise([0, *at]):
         begin = time.perf_counter()
         model.learn_many(X[start:stop], y[start:stop])
-        if refine:
-            model.refine(refine)
         spent += time.perf_counter() - begin
         values.append(float(np.mean(model.predict_many(X_test) == y_test)))
         seconds.append(round(spent, 4))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import pathlib
-import sys
 
 from ... import datasets
 from ...progress import Progress
 from ..common.console import (
     GOOD,
-    NO_DATA,
     SHORT,
     check_drawing,
     check_names,
@@ -30,6 +28,9 @@ from .document import write
 
 def run_list(options: argparse.Namespace) -> int:
     """Print the names of tables, figures and datasets."""
+    if options.format != "text":
+        print_table(options, ["kind", "name", "title", "at hand", "missing"], listed(), "")
+        return GOOD
     for record in all_records():
         missing = [name for name in record.datasets() if not at_hand(name)]
         text = f"  (not at hand: {', '.join(missing)})" if missing else ""
@@ -40,12 +41,23 @@ def run_list(options: argparse.Namespace) -> int:
     return GOOD
 
 
+def listed() -> list[list[str]]:
+    """A line for each table, figure and dataset: kind, name, title, whether its data is at hand, what is missing."""
+    lines = []
+    for record in all_records():
+        missing = [name for name in record.datasets() if not at_hand(name)]
+        here = "no" if missing else "yes"
+        lines.append([record.kind, record.name, record.title, here, " ".join(missing)])
+    for name in datasets.names():
+        lines.append(["dataset", name, "", "yes" if at_hand(name) else "no", ""])
+    return lines
+
+
 def run_record(options: argparse.Namespace) -> int:
     """Measure a table or figure and print it."""
     record, store = narrowed(find(options.name, options.command), options), Store(options.results)
     if not record.tasks():
-        print("none of the data is at hand: name it with --data to download it", file=sys.stderr)
-        return NO_DATA
+        raise RuntimeError("none of the data is at hand: name it with --data to download it")
     plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
     check_drawing(plot)
     tasks = [task for task in record.tasks() if task.key not in store]
@@ -96,7 +108,11 @@ def run_reproduce(options: argparse.Namespace) -> int:
             # after every record, so that the document shows what is finished
             write(options.output, parts, store)
     found = [row for part in parts for row in rows(part, store)]
-    print(f"{printing.summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")
+    if options.format == "text":
+        print(f"{printing.summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")
+    else:
+        counts = printing.counts(found)
+        print_table(options, list(counts), [[str(count) for count in counts.values()]], "")
     return SHORT if any(row.short for row in found) else GOOD
 
 

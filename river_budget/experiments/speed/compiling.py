@@ -22,6 +22,7 @@ from ...core.compiling.by_address import functions
 from ...core.compiling.needs import OF_BLOCKS, Need, with_streams
 from ...core.examples.finite import first_bad_row
 from ...core.examples.one_example import learn, score
+from ...core.examples.scaled_dict import learn_scales, scale
 from ...model.base.base import StreamModel
 from ...model.calls.fast_path import CALL, WORDS_TAKEN
 from ...progress import Progress
@@ -31,8 +32,10 @@ OTHER_SIGNATURES = {
     fill_uniforms: (numba.uint64[::1], numba.float64[:, ::1]),
     score: (numba.intp,) * WORDS_TAKEN["score"],
     learn: (numba.intp,) * WORDS_TAKEN["learn"],
+    learn_scales: (numba.intp,) * 2,
+    scale: (numba.intp,) * 2,
 }
-ALWAYS_COMPILED = first_bad_row, score, learn
+ALWAYS_COMPILED = first_bad_row, score, learn, learn_scales, scale
 
 
 def families() -> dict[str, list[Any]]:
@@ -80,8 +83,11 @@ def all_passes() -> Iterator[Any]:
         yield from passes_in(importlib.import_module(info.name))
 
 
-def compile_passes(names: Sequence[str] = ()) -> str:
-    """Compile, or load, the passes of these estimators, of all if there are none. Returns what was done."""
+def compile_passes(names: Sequence[str] = ()) -> tuple[int, int, str | None]:
+    """Compile, or load, the passes of these estimators, of all if there are none.
+
+    Returns how many they are, how many were compiled anew, and in which folder they are kept, if in any.
+    """
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise RuntimeError("NUMBA_DISABLE_JIT is set: nothing is compiled")
     known = families()
@@ -99,6 +105,4 @@ def compile_passes(names: Sequence[str] = ()) -> str:
             function.compile(arguments)
             anew += bool(function.stats.cache_misses)
             bar.advance(name)
-    folder = score.stats.cache_path
-    kept = "not kept: no folder can be written" if folder is None else f"kept in {folder}"
-    return f"{len(passes)} passes, {anew} compiled anew; {kept}"
+    return len(passes), anew, score.stats.cache_path

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 
 from ...progress import Progress
-from ..common.formats import FORMATS, Table
+from ..common.formats import Table, many_tables
 from . import machine
 from .first_calls import estimators, first_call
 from .speed_cases import comparisons, large_products
@@ -72,12 +72,11 @@ def speed(
         raise RuntimeError(f"the process that measures ended with {run.returncode}")
     ran_on, found, seconds = json.loads(run.stdout)
     lines = [Line(**line) for line in found]
-    show = FORMATS[form]
-    print(show(*(table_by_data(lines) if wide else table(lines))))
+    tables = [table_by_data(lines) if wide else table(lines)]
     if seconds:
-        print(
-            f"\n{show(['first call of', 'seconds'], [[n, f'{s:.1f}'] for n, s in seconds.items()])}"
-        )
+        calls = [[name, f"{spent:.1f}"] for name, spent in seconds.items()]
+        tables.append((["first call of", "seconds"], calls))
+    print(many_tables(form, tables))
     notes = [CAPTION.format(repeats=repeats), f"On {ran_on}."]
     if aside:
         notes.append(f"Set aside: {', '.join(aside)}.")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from river import base
@@ -22,7 +22,7 @@ from ...core.block import blocks
 from ...core.block.limits import KERNELS
 from ...core.compiling.needs import Need
 from ...kernels import RBF, Custom, Kernel
-from ...parameters import Mutable, instance_of, optional, whole
+from ...parameters import Mutable, check_names, instance_of, optional, whole
 from ..calls.batch_passes import ManyAtOnce
 from ..calls.calls import FreeRows, PreparedList, PreparedRow
 from ..calls.fast_path import FastPath
@@ -71,6 +71,10 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
     usual_kernel: ClassVar[Kernel] = RBF()  # the kernel if the parameter is None
     # whether the factor holds a whole table, which a file may lack
     factor_is_table: ClassVar[bool] = False
+
+    def __new__(cls, *args: Any, **named: Any) -> Self:
+        check_names(cls, named, cls.parameters())
+        return super().__new__(cls)
 
     def __init__(self, kernel: Kernel | None, seed: int | None):
         optional(instance_of(Kernel))("kernel", kernel)

@@ -98,13 +98,13 @@ def c_functions() -> list[Any]:
     """The PyMethodDefs of the two functions; an empty list where compiled code cannot read dicts."""
     if not _c_functions:
         with _lock:  # a finalizer or a signal handler that predicts takes it again: what it has made is kept, too
-            made = [_definition(name) for name in WORDS_TAKEN] if _may_read_dicts() else [None]
+            made = [_definition(name) for name in WORDS_TAKEN] if may_read_dicts() else [None]
             _c_functions.append([] if None in made else made)
     found: list[Any] = _c_functions[0]
     return found
 
 
-def _may_read_dicts() -> bool:
+def may_read_dicts() -> bool:
     """Whether compiled code may read dicts: numba compiles, Python has a GIL, and PLAIN is off."""
     compiles = hasattr(one_example.score, "compile")
     return compiles and getattr(sys, "_is_gil_enabled", lambda: True)() and not PLAIN
@@ -112,14 +112,30 @@ def _may_read_dicts() -> bool:
 
 def _definition(name: str) -> Any:
     """The PyMethodDef of one of the two functions; None if it could not be compiled."""
-    function = getattr(one_example, name)
-    kinds = (numba.intp,) * WORDS_TAKEN[name]
-    function.compile(kinds)
-    address, flags = (
-        _address_in_memory(function, kinds),
-        METH_O if name == "score" else METH_FASTCALL,
+    return definition(
+        getattr(one_example, name), WORDS_TAKEN[name], METH_O if name == "score" else METH_FASTCALL
     )
-    return _Definition(name.encode(), address, flags, None) if address else None
+
+
+def definition(function: Any, words: int, flags: int) -> Any:
+    """The PyMethodDef of a function that takes so many words; None if it could not be compiled."""
+    kinds = (numba.intp,) * words
+    function.compile(kinds)
+    address = _address_in_memory(function, kinds)
+    return _Definition(function.__name__.encode(), address, flags, None) if address else None
+
+
+def known_objects() -> dict[str, int]:
+    """The fields of a record: the addresses of the objects that compiled code knows, and zeros."""
+    return dict.fromkeys(ENTRY.names or (), 0) | {
+        "nothing": id(None),
+        "true": id(True),
+        "dicts": address_of(_DICTS),
+        "numbers": address_of(_NUMBERS),
+        "text": id(str),
+        "whole": id(int),
+        "several": id(tuple),
+    }
 
 
 def _address_in_memory(function: Any, kinds: Any) -> int:
@@ -147,9 +163,9 @@ def _address_of_pass(function: Any) -> int:
     return address
 
 
-_new_function = ctypes.pythonapi.PyCFunction_NewEx
-_new_function.restype = ctypes.py_object
-_new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+new_function = ctypes.pythonapi.PyCFunction_NewEx
+new_function.restype = ctypes.py_object
+new_function.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
 
 
 class FastPath:
@@ -188,9 +204,7 @@ class FastPath:
             return made
         entry: Any = np.zeros(1, ENTRY)
         vacant, at = features.vacant, lasting_address_of(entry)
-        fields = dict.fromkeys(ENTRY.names or (), 0) | {
-            "nothing": id(None),
-            "true": id(True),
+        fields = known_objects() | {
             "given_back": lasting_address_of(features.given_back),
             "version": features.taken_back,
             "large": block.nbytes >= SLOW_BLOCK_BYTES,
@@ -203,11 +217,6 @@ class FastPath:
             "new_names": not draws,
             "thin": thin,
             "look": look,
-            "dicts": address_of(_DICTS),
-            "numbers": address_of(_NUMBERS),
-            "text": id(str),
-            "whole": id(int),
-            "several": id(tuple),
             "remainders": address_of(_REMAINDERS),
             "key_mask": sparse_examples.key_mask,
         }
@@ -224,7 +233,7 @@ class FastPath:
             block,
         ]
         made.score, made.learn = (
-            _new_function(ctypes.addressof(definition), at, made.kept)
+            new_function(ctypes.addressof(definition), at, made.kept)
             for definition in c_functions()
         )
         return made

@@ -139,8 +139,8 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
 
-        How steep the link is follows from the scores that the last hundred or so examples had before they
-        were learned. It has no effect on predictions.
+        The calibration compares the score of each example, before the example is learned, with its label. It
+        remembers about the last hundred examples. It has no effect on predictions.
         """
         return self.labels.probabilities_of_one(self._score_row(x), *self._link())
 

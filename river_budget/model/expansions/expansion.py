@@ -120,11 +120,11 @@ class BudgetModel(StoredVectors):
     def vector_rows(self) -> Any:
         """The support vectors, one row each; or as sparse lists, if the model stores these."""
         block = blocks.views(self.block)
-        if block.head.slots:
+        if blocks.has_lists(block):
             return vectors_of(self.block)
         n = int(block.head.count)
         rows = np.ascontiguousarray(blocks.table_of(block)[: len(self.features), :n].T, float)
-        return rows * block.multipliers[:n, None] if block.head.heavy else rows
+        return rows * blocks.multipliers_of(block)[:, None]
 
     def coefficient_columns(self) -> Rows:
         """The coefficients, one column per support vector."""

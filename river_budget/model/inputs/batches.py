@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...core.examples.finite import first_bad_row
-from .features import FeatureIndex, is_missing, number
+from .example_forms import is_missing, number
+from .features import FeatureIndex
 from .frames import NUMBER_KINDS, Frame
 from .sparse_examples import Lists
 

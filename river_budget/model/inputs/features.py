@@ -17,36 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ...parameters import as_float
+from .example_forms import check_example, is_missing, number
 from .sparse_examples import Lists, by_key, key_and_tie
 
 PLAIN_KINDS = frozenset({str, int})
 CHANGED_WHILE_READ = "the example was changed while the model read it"
-
-
-def number(feature: Any, value: Any) -> float:
-    """The value of a feature as a float, or an error that names both."""
-    result = as_float(value)
-    if result is None:
-        raise ValueError(
-            f"feature {feature!r} must be a finite number, not {value!r}{_advice(value)}"
-        )
-    return result
-
-
-def _advice(value: Any) -> str:
-    if isinstance(value, (str, bytes)):
-        return ": text needs an encoder in front, such as preprocessing.OneHotEncoder()"
-    if is_missing(value):
-        return ": rb.Guard('skip') in front leaves such examples out, an imputer fills gaps"
-    return ""
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value stands for a missing one: None, NaN, or infinity (of statistics without data)."""
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    return isinstance(value, (float, np.floating)) and not math.isfinite(value)
 
 
 def in_order(names: Iterable[Any]) -> list[Any]:
@@ -160,6 +135,8 @@ class FeatureIndex:
         scaled = self._scaled_places()
 
         def pack(x: dict[Any, Any], values: Any) -> bool:
+            if type(x) is not dict:
+                check_example(x)
             if len(x) == n:
                 try:
                     pack_into(values, 0, *get(x))
@@ -286,6 +263,7 @@ class FeatureIndex:
 
         Another thread may change the original. A user's value that runs code when it becomes a float does it here.
         """
+        check_example(x)
         try:
             x = x.copy() if type(x) is dict else dict(x)  # copying a plain dict is atomic
         except KeyError as error:
@@ -308,6 +286,7 @@ class FeatureIndex:
 
     def reject(self, x: dict[Any, Any]) -> None:
         """Raise for the first feature that is not a finite number, if there is one."""
+        check_example(x)
         for name, value in x.items():
             number(name, value)
         for name, factor in (self._scales or {}).items():
@@ -347,6 +326,7 @@ class FeatureIndex:
 
     def present(self, x: dict[Any, Any]) -> dict[Any, Any]:
         """The example without missing values, for prediction. Raises if another value is invalid."""
+        check_example(x)
         found = {name: value for name, value in x.items() if not is_missing(value)}
         self.reject(x if len(found) == len(x) else found)
         return found

@@ -18,12 +18,52 @@ def is_of_pandas(given: Any, kind: str) -> bool:
     return type(given) is getattr(sys.modules.get("pandas"), kind, None)
 
 
+def _of_arrow(given: Any, kind: str) -> bool:
+    """Whether this is one of pyarrow's objects of this kind. pyarrow need not be installed."""
+    found = getattr(sys.modules.get("pyarrow"), kind, None)
+    return found is not None and isinstance(given, found)
+
+
+def _kind(value: Any) -> str:
+    """What a value is, for errors."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def _no_frame(X: Any) -> TypeError:
+    """The error for examples in a form that is no frame: it says which form is."""
+    if type(X).__name__ == "LazyFrame":
+        return TypeError("a LazyFrame has no rows yet: X.collect() computes them")
+    forms, advice = "examples must come as a frame, a 2-D array or a sparse matrix, not as", ""
+    if isinstance(X, (list, tuple)):
+        is_of_dicts = bool(X) and isinstance(X[0], dict)
+        advice = (
+            " of dicts: pandas.DataFrame(X).fillna(0.0) is a frame of them, and learn_one takes them one by one"
+            if is_of_dicts
+            else ": numpy.array(X, float) is an array"
+        )
+    return TypeError(f"{forms} {_kind(X)}{advice}")
+
+
+def _no_column(y: Any, what: str) -> TypeError:
+    """The error for targets or weights in a form that is no column."""
+    if type(y).__name__ == "LazyFrame":
+        return TypeError(f"{what} must be one column, not a LazyFrame, which has no rows yet")
+    advice = ""
+    columns = list(getattr(y, "column_names", getattr(y, "columns", ())))
+    if columns:
+        advice = f": take one of its columns, such as y[{columns[0]!r}]"
+    return TypeError(f"{what} must be a list, an array or a series, not {_kind(y)}{advice}")
+
+
 class Frame:
     """A user's frame; converted to narwhals only where this is needed."""
 
     __slots__ = ("_seen", "names", "native")
 
     def __init__(self, native: Any):
+        if _of_arrow(native, "RecordBatch"):
+            native = sys.modules["pyarrow"].Table.from_batches([native])
         self.native = native
         self._seen: Any = None
         if is_of_pandas(native, "DataFrame"):
@@ -37,7 +77,10 @@ class Frame:
     def seen(self) -> Any:
         """The frame as narwhals' type."""
         if self._seen is None:
-            self._seen = dataframe.into_frame(self.native)
+            try:
+                self._seen = dataframe.into_frame(self.native)
+            except TypeError:
+                raise _no_frame(self.native) from None
         return self._seen
 
     @property
@@ -79,15 +122,23 @@ class Frame:
         return native.iloc[:, :0] if hasattr(native, "iloc") else self.seen.select().to_native()
 
 
-def column_of(series: Any) -> tuple[Any, Any]:
-    """(values, name) of a series: an array if they are numbers or booleans and none is missing, or a list."""
+def column_of(series: Any, what: str) -> tuple[Any, Any]:
+    """(values, name) of a series: an array if they are numbers or booleans and none is missing, or a list.
+
+    what: a name for it, in errors.
+    """
     if is_of_pandas(series, "Series") and isinstance(series.dtype, np.dtype):
         values = series.to_numpy()
         if values.dtype.kind in "biu" or (
             values.dtype in FLOAT_TYPES and not np.isnan(values).any()
         ):
             return values, series.name
-    seen = dataframe.into_series(series)
+    if _of_arrow(series, "Array"):
+        series = sys.modules["pyarrow"].chunked_array([series])
+    try:
+        seen = dataframe.into_series(series)
+    except TypeError:
+        raise _no_column(series, what) from None
     if seen.dtype.is_numeric() or seen.dtype == nw.Boolean:
         values = seen.to_numpy()
         if values.dtype.kind in "biu" or not seen.is_null().any():

@@ -198,18 +198,15 @@ def _starts(lengths: Any) -> Any:
 def vectors_of(block: Any) -> Lists:
     """The support vectors of a block as lists, in the order of its columns."""
     lists, model = stored_in(block), blocks.views(block)
-    if model.head.heavy:
-        multipliers = model.multipliers[: len(lists)]
-        lists.values = lists.values * np.repeat(multipliers, np.diff(lists.starts))
+    lists.values = lists.values * np.repeat(blocks.multipliers_of(model), np.diff(lists.starts))
     return lists
 
 
 def stored_in(block: Any) -> Lists:
     """The same as stored: without the multipliers of long vectors (core/budget/long_vectors.py)."""
     model = blocks.views(block)
-    head = model.head
-    count = int(head.count)
-    if not head.slots:
+    count = int(model.head.count)
+    if not blocks.has_lists(model):
         return Lists.of_table(np.ascontiguousarray(blocks.table_of(model)[:, :count].T, float))
     used, filled, lengths = _used_nodes(model)
     nodes = model.nodes
@@ -227,7 +224,7 @@ def set_vectors(block: Any, lists: Lists) -> None:
     model = blocks.views(block)
     n = len(lists)
     model.unsorted[:], model.brief[:] = 0, 0
-    if not model.head.slots:
+    if not blocks.has_lists(model):
         table = blocks.table_of(model)
         table[:] = 0.0
         owners = np.repeat(np.arange(n), np.diff(lists.starts))

@@ -240,7 +240,7 @@ class Targets:
     def __init__(self, y: Any, n: int):
         self.name: str | None = None
         if not isinstance(y, (np.ndarray, list, tuple)):
-            y, self.name = column_of(y)
+            y, self.name = column_of(y, "the targets")
         values = y if isinstance(y, np.ndarray) and y.dtype != object else list(y)
         if isinstance(values, np.ndarray) and values.ndim > 1:
             raise ValueError(
@@ -323,7 +323,7 @@ def weights(w: Any, n: int) -> Any:
     if not np.iterable(w) or isinstance(w, (str, bytes)):
         return np.full(n, weight(w))
     if not isinstance(w, (np.ndarray, list, tuple)):
-        w, _ = column_of(w)
+        w, _ = column_of(w, "the weights w")
     if len(w) != n:
         raise ValueError(f"{n} examples but {len(w)} weights w")
     if isinstance(w, np.ndarray) and w.ndim == 1 and w.dtype.kind in NUMBER_KINDS:

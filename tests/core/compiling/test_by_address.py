@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from models import MODELS, TRANSFORMERS, learned, stream_for
 from optional import needs_compiler
+from processes import output_of
 from river import base
 
 import river_budget as rb
@@ -35,10 +33,7 @@ print(json.dumps(int(by_address.ready)))
 
 def ready_after(code):
     """What is ready in a new process after this."""
-    command = [sys.executable, "-W", "ignore", "-c", READY.format(code=code)]
-    run = subprocess.run(command, capture_output=True, text=True, env=os.environ)
-    assert run.returncode == 0, run.stderr
-    return Need(json.loads(run.stdout))
+    return Need(json.loads(output_of("-c", READY.format(code=code))))
 
 
 def made_ready(code, monkeypatch):

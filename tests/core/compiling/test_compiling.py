@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 import numba
 import numpy as np
 import pytest
 from optional import needs_compiler
+from processes import output_of
 
 from river_budget.core.compiling.jit import compiled
 from river_budget.core.compiling.plain import PLAIN
@@ -49,10 +47,8 @@ print(json.dumps([len(seen), sum(found != before for found in seen), len(before)
 
 def test_compiling_leaves_the_garbage_collector_and_the_lock_of_the_process_alone(tmp_path):
     """As another thread sees them while a model compiles for the first time."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-W", "ignore", "-c", WATCHED]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    looks, different, callbacks = json.loads(run.stdout)
+    printed = output_of("-c", WATCHED, NUMBA_CACHE_DIR=str(tmp_path))
+    looks, different, callbacks = json.loads(printed)
     assert list(tmp_path.rglob("*.nbi"))  # something was compiled
     assert looks > 50
     assert different == 0

@@ -16,7 +16,7 @@ from optional import needs_compiler
 import river_budget as rb
 from river_budget import first_use
 from river_budget.core.block import random_numbers
-from river_budget.core.examples import finite, one_example
+from river_budget.core.examples import finite, one_example, scaled_dict
 from river_budget.experiments import command
 from river_budget.experiments.speed import compiling
 from river_budget.progress import Progress
@@ -156,6 +156,8 @@ def test_all_passes_take_a_call_but_a_few():
         random_numbers.fill_uniforms: ("keys", "drawn"),
         one_example.score: ("this", "x"),
         one_example.learn: ("this", "given", "count"),
+        scaled_dict.learn_scales: ("this", "x"),
+        scaled_dict.scale: ("this", "x"),
     }
     for function in compiling.all_passes():
         code = function.py_func.__code__

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
-import sys
 
 import pytest
 from bits import TABLE
 from folders import ROOT, SUPPORT
 from optional import needs_compiler
+from processes import output_of
 
 from river_budget.core.compiling.plain import VARIABLE
 
@@ -18,25 +16,13 @@ PACKAGE = ROOT / "river_budget"
 PRIVATE = {"numba_pipeline", "linking", "cache"}  # the files of core that need private parts
 
 FEW = [
-    "BSGD-cascade",  # merging, where the last digit decides on partners
-    "RBP-float32",
-    "Forgetron-polynomial",
-    "Projectron++",
-    "BSGD-R-project",
-    "SBP",
-    "FOGD-laplacian",
-    "NOGD-mean",
-    "Sketch-3",
-]
+    "BSGD-cascade"
+]  # where the last digit decides on partners; each is compiled anew, which takes long
 ALL = [*TABLE, "KernelOneClassSVM"]
 
 
-def run(arguments, **variables):
-    environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    command = [sys.executable, "-W", "ignore", *arguments]
-    done = subprocess.run(command, env=environment | variables, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+def run(*arguments, plain="0", **variables):
+    return output_of(*arguments, **{VARIABLE: plain}, **variables).splitlines()
 
 
 @needs_compiler
@@ -44,10 +30,10 @@ def run(arguments, **variables):
     "names", [FEW, pytest.param(ALL, marks=pytest.mark.slow)], ids=["few", "all"]
 )
 def test_plain_models_learn_the_same_bits_and_leave_nothing_on_disk(names, tmp_path):
-    arguments = [str(SUPPORT / "bits.py"), *names]
-    plain = run(arguments, **{VARIABLE: "1", "NUMBA_CACHE_DIR": str(tmp_path)})
+    arguments = [SUPPORT / "bits.py", *names]
+    plain = run(*arguments, plain="1", NUMBA_CACHE_DIR=str(tmp_path))
     assert [line.split()[0] for line in plain] == names
-    assert plain == run(arguments)
+    assert plain == run(*arguments)
     assert not list(tmp_path.rglob("*.nb*"))
 
 
@@ -60,7 +46,7 @@ print(*(name.rpartition(".")[2] for name in sys.modules if name.startswith("rive
 
 @pytest.mark.parametrize(("value", "plain"), [("1", True), ("0", False), ("", False)])
 def test_the_switch_keeps_out_the_files_that_need_private_parts(value, plain):
-    (loaded,) = run(["-c", LOADED], **{VARIABLE: value})
+    (loaded,) = run("-c", LOADED, plain=value)
     assert PRIVATE & set(loaded.split()) == (set() if plain else PRIVATE)
 
 

@@ -54,16 +54,6 @@ def test_a_stream_of_one_class_is_noticed_once(model, single):
     assert not said(model, X, np.ones(N, bool), single)
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=names)
-def test_features_without_a_scale_are_noticed_once(model):
-    model, X = model.clone({"kernel": RBF(1.0)}), rows(1e4)
-    y = X[:, 0] > 0.0
-    found = said(model, X, y)
-    assert len(found) == 1
-    assert "StandardScaler" in found[0][0]
-    assert not said(model, X, y)
-
-
 @pytest.mark.parametrize("size", [1e-5, 1e4])
 @pytest.mark.parametrize("model", STEPS, ids=names)
 def test_targets_far_from_one_are_noticed_once(model, size):
@@ -145,7 +135,7 @@ FAR = [
 
 
 @pytest.mark.parametrize("model", FAR, ids=lambda model: type(model).__name__)
-def test_features_that_nobody_scaled_are_mentioned_once(model):
+def test_features_without_a_scale_are_noticed_once(model):
     X, y = unscaled(60)
     targets = (y,) if hasattr(model, "predict_one") else ()
     one, many = model.clone(), model.clone()
@@ -159,20 +149,6 @@ def test_features_that_nobody_scaled_are_mentioned_once(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         many.learn_many(X, *targets)
-
-
-def test_the_warning_can_be_silenced_and_made_an_error():
-    X, y = unscaled(60)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore")
-        rb.BSGDClassifier().learn_many(X, y)
-    assert not caught
-    model = rb.BSGDClassifier()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match="StandardScaler"):
-            model.learn_many(X, y)
-        model.learn_many(X, y)
 
 
 def test_scaled_features_and_single_outliers_are_not_mentioned():

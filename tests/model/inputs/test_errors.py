@@ -34,32 +34,14 @@ from river_budget.kernels import RBF, Laplacian, Polynomial
 from river_budget.maintenance import Merge, Project
 from river_budget.model.base import copying
 
+# What is refused does not depend on a configuration, but for scales, which are looked at as well.
+EACH = one_of_each(MODELS) + [entry for entry in MODELS if entry.id == "BSGD-scales"]
 PANDAS = [] if isinstance(pd, Missing) else [pd.NA, pd.NaT]
+MISSING = [None, math.nan, math.inf, -math.inf, *PANDAS[:1]]  # absent in what is predicted
 NO_NUMBERS = [
-    "text",
-    "1.5",
-    b"1",
-    None,
-    math.nan,
-    math.inf,
-    -math.inf,
-    10**400,
-    [1.0],
-    (1.0, 2.0),
-    {"a": 1},
-    1j,
-    np.array([1.0, 2.0]),
-    np.datetime64("2024-01-01"),
-    *PANDAS[:1],
-    float,
+    *(*MISSING, "text", "1.5", b"1", 10**400, [1.0], (1.0, 2.0), {"a": 1}, 1j, float),
+    *(np.array([1.0, 2.0]), np.datetime64("2024-01-01")),
 ]
-MISSING = [
-    None,
-    math.nan,
-    math.inf,
-    -math.inf,
-    *PANDAS[:1],
-]  # in what is predicted these count as absent
 NO_LABELS = [None, math.nan, np.float64("nan"), [1], {"a": 1}, np.array([1, 2]), *PANDAS]
 BAD_WEIGHTS = [-1.0, -1e-300, math.nan, math.inf, None, "a", [1.0], 1j, 10**400]
 
@@ -78,7 +60,7 @@ def short(value):
 
 
 def states(models):
-    """Every model, fresh and after some examples, and a target that suits it."""
+    """Each model, fresh and after some examples, and a target that suits it."""
     for entry in models:
         (model,) = entry.values
         found, y = states_of(model)
@@ -113,7 +95,7 @@ def methods_of(model, names):
 
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=short)
 def test_a_feature_that_is_no_finite_number_is_refused(value):
-    for model, y in states(MODELS):
+    for model, y in states(EACH):
         for name in ("f0", "unknown"):
             x = {"f0": 1.0, "f1": 0.5} | {name: value}
             for method in methods_of(model, BEHIND_ONE):
@@ -141,7 +123,7 @@ def test_a_number_that_is_not_finite_is_found_among_zeros(value, place):
 def test_a_value_in_a_frame_that_is_no_finite_number_is_refused(value):
     bad = pd.Series([0.5, value, 0.5], dtype=object)
     X = pd.DataFrame({"f0": [1.0, 2.0, 3.0], "bad": bad})
-    for model, y in states(MODELS):
+    for model, y in states(EACH):
         for method in methods_of(model, BEHIND_MANY):
             if "learn" not in method and repr(value) in map(repr, MISSING):
                 continue
@@ -153,7 +135,7 @@ def test_a_value_in_a_frame_that_is_no_finite_number_is_refused(value):
 @pytest.mark.parametrize("value", [math.nan, math.inf, 10**400, "text", None, 1j], ids=short)
 def test_a_value_in_an_array_that_is_no_finite_number_is_refused(value, kind):
     X = np.array([[0.0, 1.0], [0.0, value]], kind)
-    for model, y in states(MODELS):
+    for model, y in states(EACH):
         for method in methods_of(model, BEHIND_MANY):
             if "learn" not in method and repr(value) in map(repr, MISSING):
                 continue
@@ -204,7 +186,7 @@ def test_in_a_batch_to_be_predicted_what_is_not_finite_counts_as_absent(model, p
 
 @pytest.mark.parametrize("value", MISSING, ids=short)
 def test_what_is_missing_in_an_example_to_be_predicted_counts_as_absent(value):
-    for model, _ in states(MODELS):
+    for model, _ in states(EACH):
         before = pickle.dumps(model)
         for name in ("f0", "unknown"):
             x = {"f0": 1.0, "f1": 0.5} | {name: value}
@@ -221,7 +203,7 @@ def test_what_is_missing_in_an_example_to_be_predicted_counts_as_absent(value):
 
 @pytest.mark.parametrize("scaler", [preprocessing.MinMaxScaler, preprocessing.MaxAbsScaler])
 def test_behind_a_scaler_that_gives_nan_for_what_it_has_not_learned(scaler):
-    for entry in MODELS:
+    for entry in EACH:
         model = scaler() | variant(entry.values[0], seed=1)
         for x, y in stream_for(entry.values[0], 40):  # with features that appear
             model.predict_one(x)
@@ -252,25 +234,18 @@ def test_an_array_that_is_no_matrix_is_refused(shape):
 # targets
 
 
-@pytest.mark.parametrize("value", NO_NUMBERS, ids=short)
-def test_a_target_that_is_no_finite_number_is_refused(value):
-    x = {"f0": 1.0, "unknown": 2.0}
-    for model, _ in states(REGRESSORS):
-        with refused(model, "target", "finite number", repr(value)):
-            model.learn_one(x, value)
-        for method in ("learn_many", "predict_then_learn_many"):
-            with refused(model, "target", "finite number"):
-                call(model, method, pd.DataFrame([x, x]), [0.5, value])
+TARGETS = [(REGRESSORS, "finite number", value) for value in NO_NUMBERS]
+TARGETS += [(CLASSIFIERS, "label", value) for value in NO_LABELS]
 
 
-@pytest.mark.parametrize("value", NO_LABELS, ids=short)
-def test_a_target_that_is_no_label_is_refused(value):
+@pytest.mark.parametrize(("models", "needed", "value"), TARGETS, ids=short)
+def test_a_target_that_is_no_finite_number_or_no_label_is_refused(models, needed, value):
     x = {"f0": 1.0, "unknown": 2.0}
-    for model, y in states(CLASSIFIERS):
-        with refused(model, "target", "label", repr(value)):
+    for model, y in states(one_of_each(models)):
+        with refused(model, "target", needed, repr(value)):
             model.learn_one(x, value)
         for method in ("learn_many", "predict_then_learn_many"):
-            with refused(model, "target", "label"):
+            with refused(model, "target", needed):
                 call(model, method, pd.DataFrame([x, x]), [y, value])
 
 
@@ -290,7 +265,7 @@ def test_a_label_outside_classes_is_refused(classes, value):
 
 @pytest.mark.parametrize("targets", [[], [1], [1] * 4, np.ones((1, 3))], ids=short)
 def test_a_wrong_number_of_targets_is_refused(targets):
-    for model, _ in states(MODELS):
+    for model, _ in states(EACH):
         for method in ("learn_many", "predict_then_learn_many"):
             with refused(model, "targets"):
                 call(model, method, np.zeros((3, 2)), targets)
@@ -309,7 +284,7 @@ def test_targets_in_a_matrix_are_refused(estimator):
 
 @pytest.mark.parametrize("w", BAD_WEIGHTS, ids=short)
 def test_a_weight_that_is_negative_or_not_finite_is_refused(w):
-    for model, y in states(MODELS):
+    for model, y in states(EACH):
         for x in ({"f0": 1.0}, {"f0": 1.0, "unknown": 2.0}):
             with refused(model, "w must be"):
                 model.learn_one(x, y, w=w)
@@ -318,7 +293,7 @@ def test_a_weight_that_is_negative_or_not_finite_is_refused(w):
 @pytest.mark.parametrize("w", BAD_WEIGHTS, ids=short)
 def test_a_weight_in_a_column_that_is_negative_or_not_finite_is_refused(w):
     column = [1.0, w]
-    for model, y in states(MODELS):
+    for model, y in states(EACH):
         for weights in (column, np.array(column, object), pd.Series(column, dtype=object)):
             with refused(model, "w must be"):
                 model.learn_many(np.zeros((2, 2)), [y, y], w=weights)
@@ -326,7 +301,7 @@ def test_a_weight_in_a_column_that_is_negative_or_not_finite_is_refused(w):
 
 @pytest.mark.parametrize("w", [-1.0, math.nan, math.inf, None, "a", 1j, 10**400], ids=short)
 def test_a_weight_of_a_batch_that_is_negative_or_not_finite_is_refused(w):
-    for model, y in states(MODELS):
+    for model, y in states(EACH):
         for method in ("learn_many", "predict_then_learn_many"):
             with refused(model, "w must be"):
                 call(model, method, np.zeros((2, 2)), [y, y], w=w)
@@ -348,47 +323,26 @@ def test_a_wrong_number_of_weights_is_refused():
 
 # parameters
 
-PARAMETERS = [
-    ("budget", 0),
-    ("budget", -1),
-    ("budget", 10**30),
-    ("budget", 1.5),
-    ("budget", "10"),
-    ("budget", True),
-    ("kernel", "rbf"),
-    ("kernel", RBF),
-    ("kernel", Merge()),
-    ("maintenance", "merge"),
-    ("maintenance", Merge),
-    ("maintenance", RBF()),
-    ("l2", 0),
-    ("l2", -1e-4),
-    ("l2", math.inf),
-    ("l2", None),
-    ("l2", "small"),
-    ("project_to_ball", None),
-    ("project_to_ball", "yes"),
-    ("seed", -1),
-    ("seed", 0.5),
-    ("seed", "1"),
-    ("classes", ("a",)),
-    ("classes", ()),
-    ("classes", ("a", "a")),
-    ("classes", ("a", "b", "a")),
-    ("classes", (0, False)),
-    ("classes", ["a", "b"]),
-    ("classes", "ab"),
-    ("classes", 2),
-    ("classes", ([1], [2])),
-    ("classes", ("a", None)),
-    ("classes", ("a", math.nan)),
-    ("epsilon", -0.1),
-    ("epsilon", math.nan),
-    ("epsilon", None),
-]
+PARAMETERS = {
+    "budget": [0, -1, 10**30, 1.5, "10", True],
+    "kernel": ["rbf", RBF, Merge()],
+    "maintenance": ["merge", Merge, RBF()],
+    "l2": [-1e-4, math.inf, None, "small"],
+    "project_to_ball": [None, "yes"],
+    "seed": [-1, 0.5, "1"],
+    "classes": [
+        *(("a",), (), ("a", "a"), ("a", "b", "a"), (0, False), ("a", None), ("a", math.nan)),
+        *(["a", "b"], "ab", 2, ([1], [2])),
+    ],
+    "epsilon": [-0.1, math.nan, None],
+}
 
 
-@pytest.mark.parametrize(("name", "value"), PARAMETERS, ids=short)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name, bad in PARAMETERS.items() for value in bad],
+    ids=short,
+)
 def test_a_parameter_out_of_range_is_refused(name, value):
     for estimator in (rb.BSGDClassifier, rb.BSGDRegressor):
         if name in estimator.parameters():

@@ -8,6 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
+from keyed import values_of
 from models import (
     CLASSIFIERS,
     MODELS,
@@ -53,15 +54,6 @@ def series(backend, values, name="target"):
     if backend == "pandas":
         return pd.Series(values, index=index(len(values)), name=name)
     return pl.Series(name, values) if backend == "polars" else pa.chunked_array([values])
-
-
-def values_of(result):
-    """A list; what is missing in a series of pandas is None."""
-    if isinstance(result, pd.Series):
-        return [None if pd.isna(value) else value for value in result.tolist()]
-    if isinstance(result, pa.ChunkedArray):
-        return result.to_pylist()
-    return result.tolist() if isinstance(result, np.ndarray) else result.to_list()
 
 
 def table_of(result):
@@ -114,19 +106,6 @@ def progressive(model, stream):
 @pytest.mark.parametrize("model", MODELS)
 @settings(max_examples=6)
 @given(cuts=st.sets(st.integers(0, N), max_size=6))
-def test_learn_many_is_a_loop_of_learn_one_however_the_stream_is_cut(model, cuts):
-    model = model.clone()
-    one, X, y = copy.deepcopy(model), rows(), targets_for(model)
-    stream = list(zip(examples(X), y, strict=True))
-    learn(one, stream)
-    for a, b in zip([0, *sorted(cuts)], [*sorted(cuts), N], strict=True):
-        model.learn_many(pd.DataFrame(X[a:b], columns=NAMES), y[a:b])
-    assert same(model, one, stream)
-
-
-@pytest.mark.parametrize("model", MODELS)
-@settings(max_examples=6)
-@given(cuts=st.sets(st.integers(0, N), max_size=6))
 def test_predict_then_learn_many_is_progressive_validation(model, cuts):
     model = model.clone()
     one, many = copy.deepcopy(model), copy.deepcopy(model)
@@ -154,7 +133,7 @@ def test_every_kind_of_frame_is_a_loop_of_learn_one(model, backend):
     assert same(one, many, stream)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", one_of_each(MODELS))
 def test_an_array_is_a_loop_of_learn_one_over_numbered_features(model):
     model = model.clone()
     one, X, y = copy.deepcopy(model), rows(), targets_for(model)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fractions
-import itertools
 import os
 import random
 import subprocess
@@ -88,7 +87,10 @@ def test_renaming_a_twin_changes_nothing_but_the_order_of_sums(model):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
-@pytest.fixture(params=[32, 4, 2, 0], ids=lambda bits: f"{bits} bits")
+SLOW_BITS = [pytest.param(bits, marks=pytest.mark.slow) for bits in (32, 4)]
+
+
+@pytest.fixture(params=[2, 0, *SLOW_BITS], ids=lambda bits: f"{bits} bits")
 def bits(request, monkeypatch):
     """Fewer bits of keys: many names have the same, or all."""
     monkeypatch.setattr(sparse_examples, "key_mask", 2**request.param - 1)
@@ -133,6 +135,7 @@ def test_many_examples_are_a_loop(model, bits):
 
 
 @needs_compiler
+@pytest.mark.parametrize("bits", [32, 2], indirect=True)
 def test_compiled_code_has_the_same_keys_and_ties(bits):
     """Names get their keys from compiled code where it reads examples, else from Python."""
     model = rb.RBPClassifier(30, K, seed=1)
@@ -169,16 +172,11 @@ SUITES = [
     "test_merge.py",
     "test_fuzz.py",
 ]
-QUICK = ("test_sparse.py",)
 
 
-@pytest.mark.parametrize(
-    ("suite", "kept"),
-    [
-        pytest.param(suite, kept, marks=[] if suite in QUICK and kept == 0 else pytest.mark.slow)
-        for suite, kept in itertools.product(SUITES, (4, 2, 0))
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", [4, 2, 0])
+@pytest.mark.parametrize("suite", SUITES)
 def test_a_suite_passes_where_names_have_few_keys(suite, kept):
     """tests/conftest.py keeps so many bits of every key."""
     (place,) = TESTS.rglob(suite)

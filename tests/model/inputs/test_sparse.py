@@ -63,13 +63,6 @@ def run(model, stream, shuffled=False):
     return scores
 
 
-@pytest.fixture
-def keeps_all(monkeypatch):
-    """Models keep every name, in tables."""
-    monkeypatch.setattr(choose_storage, "THIN_RATIO", 1e9)
-    monkeypatch.setattr(choose_storage, "THIN_RATIO_LARGE", 1e9)
-
-
 def lists_of(model):
     return int(views(model.block).head.slots) > 0
 

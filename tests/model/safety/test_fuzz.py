@@ -6,8 +6,6 @@ import collections
 import copy
 import os
 import random
-import subprocess
-import sys
 import zlib
 
 import numpy as np
@@ -17,6 +15,7 @@ from fuzzing import run
 from guarded import PAGE, guarded, no_idle_workspaces
 from models import learned
 from odd_examples import COLLIDING, GROUP, PAIRS, Trouble
+from processes import output_of
 from saved_models import ALL, answers, file_of, stream_of, taught, teach
 
 import river_budget as rb
@@ -53,8 +52,7 @@ def test_a_short_run(seed):
 @pytest.mark.parametrize("seed", [2, 3])
 def test_a_short_run_with_names_that_collide(seed):
     """And with names, values and examples that act. In a process of its own, as it may end by a signal."""
-    done = fuzzing_process("--seed", seed, "--operations", 500, "--names", "collide")
-    assert done.returncode == 0, f"exit code {done.returncode}:\n{done.stderr[-3000:]}"
+    fuzzing_process("--seed", seed, "--operations", 500, "--names", "collide")
 
 
 def test_keys_do_collide():
@@ -68,21 +66,14 @@ def test_keys_do_collide():
 @pytest.mark.parametrize("where", WHERE)
 def test_a_long_run_with_names_that_collide(where):
     rounds = LONG // 4000
-    done = fuzzing_process(
+    fuzzing_process(
         *("--seed", 5000, "--operations", 4000, "--rounds", rounds),
         *("--names", "collide", "--fence", where),
     )
-    assert done.returncode == 0, f"exit code {done.returncode}:\n{done.stderr[-3000:]}"
 
 
 def fuzzing_process(*arguments, **variables):
-    return subprocess.run(
-        [sys.executable, str(SUPPORT / "fuzzing.py"), *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": PYTHONPATH} | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return output_of(SUPPORT / "fuzzing.py", *arguments, PYTHONPATH=PYTHONPATH, **variables)
 
 
 @pytest.mark.slow
@@ -96,8 +87,7 @@ def test_a_long_run(threads):
 def test_a_run_with_every_index_checked(tmp_path):
     """By numba, in all arrays that compiled code carves from a block or from scratch space."""
     variables = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = fuzzing_process("--operations", 4000, "--seed", 2000, **variables)
-    assert done.returncode == 0, done.stderr
+    fuzzing_process("--operations", 4000, "--seed", 2000, **variables)
 
 
 # What it has found

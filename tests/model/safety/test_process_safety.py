@@ -1,6 +1,7 @@
 """Ordinary use does not end the process: each of these runs in one of its own (process_work.py), whose exit code counts.
 
 Python and C fill memory that is given back (PYTHONMALLOC, MALLOC_PERTURB_), so that whoever still uses it is found out.
+A process takes seconds to start, so several models are tried in one; it says which when it ends.
 """
 
 from __future__ import annotations
@@ -15,89 +16,85 @@ import pytest
 from folders import PYTHONPATH, SUPPORT
 from process_work import LEARNERS, QUESTIONS
 
-PATIENCE = 240  # seconds; a list of nodes that runs in a circle never ends
+PATIENCE = 480  # seconds; a list of nodes that runs in a circle never ends
 FILLED = {"PYTHONMALLOC": "debug", "MALLOC_PERTURB_": "221"}
 OF_STREAMS = ["BSGD", "BPA", "RBP", "KernelPerceptron-laplacian", "BSGD-merge", "NORMA", "BOGD"]
 OF_NAMES = ["RBP", "BSGD", "BSGD-oldest", "NOGD", "Auto"]
 KINDS = ["object", "text", "whole"]
 
 
-def slow_but(quick, all_of_them):
-    """The others run with `pytest -m slow`: a process takes seconds."""
-    return [
-        pytest.param(each, marks=[] if each in quick else pytest.mark.slow) for each in all_of_them
+def few_or_all(few, all_of_them):
+    """All of them with `pytest -m slow`."""
+    some = [
+        pytest.param(few, id="few"),
+        pytest.param(all_of_them, id="all", marks=pytest.mark.slow),
     ]
+    return pytest.mark.parametrize("some", some)
 
 
-def what_happened(code, stderr):
-    """The exit code in words; what the thread that failed was doing; and the end of stderr."""
+def what_happened(work, code, stderr):
+    """What was done last, the exit code in words, what the thread that failed was doing; and the end of stderr."""
     how = f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    last = [line for line in stderr.splitlines() if line.split()[:1] == [work]][-1]
     said = stderr.partition("\nExtension modules:")[0]  # a long list behind each fault
     _, found, trace = said.partition("Current thread")
-    return f"{how}\n{found}{trace[:1500]}" if found else f"{how}\n{said[-1500:]}"
+    return f"{last}: {how}\n{found}{trace[:1500]}" if found else f"{last}: {how}\n{said[-1500:]}"
 
 
-def works(*arguments, patience=PATIENCE, **variables):
-    """Do a work of process_work.py in another process. Fails unless it ends well. Returns what it prints."""
-    command = [sys.executable, str(SUPPORT / "process_work.py"), *map(str, arguments)]
+def works(work, *arguments, **variables):
+    """Do a work of process_work.py in another process, with each of several arguments. Fails unless it ends well."""
+    some = [",".join(each) if isinstance(each, list) else str(each) for each in arguments]
     try:
         done = subprocess.run(
-            command,
+            [sys.executable, str(SUPPORT / "process_work.py"), work, *some],
             env=os.environ | {"PYTHONPATH": PYTHONPATH} | variables,
             capture_output=True,
             text=True,
             check=False,
-            timeout=patience,
+            timeout=PATIENCE,
         )
     except subprocess.TimeoutExpired as error:
-        raise AssertionError(f"{' '.join(arguments)}: no end after {patience} s") from error
-    assert done.returncode == 0, (
-        f"{' '.join(map(str, arguments))}: {what_happened(done.returncode, done.stderr)}"
-    )
-    return done.stdout
+        raise AssertionError(f"{work} {some}: no end after {PATIENCE} s") from error
+    assert done.returncode == 0, what_happened(work, done.returncode, done.stderr)
 
 
 def test_a_signal_is_reported():
     with pytest.raises(AssertionError, match=r"(?s)fault: ended by SIGSEGV.*in fault"):
         works("fault")
-    with pytest.raises(AssertionError, match=r"(?s)mistake: exit code 1.*a mistake"):
-        works("mistake")
+    with pytest.raises(AssertionError, match=r"(?s)mistake 2: exit code 1.*a mistake"):
+        works("mistake", ["1", "2", "3"])
 
 
 # Names whose keys are equal
 
 
-@pytest.mark.parametrize("model", OF_STREAMS)
-def test_words_with_one_key_are_two_names(model):
-    works("renamed", model, "words", 3000)
+def test_words_with_one_key_are_two_names():
+    works("renamed", OF_STREAMS, "words", 3000)
 
 
-@pytest.mark.parametrize("names", ["numbers", "number"])
-@pytest.mark.parametrize("model", slow_but(["BSGD", "RBP", "BOGD"], OF_STREAMS))
-def test_numbers_with_one_key_are_two_names(model, names):
+@few_or_all(["BSGD", "RBP", "BOGD"], OF_STREAMS)
+def test_numbers_with_one_key_are_two_names(some):
     """2**53 and 2**53 + 1; a word, and the number that is its CRC-32."""
-    works("renamed", model, names, 1500)
+    works("renamed", some, ["numbers", "number"], 1500)
 
 
-@pytest.mark.parametrize("model", slow_but(["RBP", "BSGD-merge"], OF_STREAMS))
-def test_other_names_may_be_renamed(model):
+@few_or_all(["RBP", "BSGD-merge"], OF_STREAMS)
+def test_other_names_may_be_renamed(some):
     """What the tests above compare is equal where no keys are."""
-    works("renamed", model, "others", 1500)
+    works("renamed", some, "others", 1500)
 
 
 # Names that act
 
 
-@pytest.mark.parametrize("kind", slow_but(["object"], KINDS))
-@pytest.mark.parametrize("model", OF_NAMES)
-def test_a_name_may_empty_the_example_when_it_is_compared(model, kind):
-    works("knows_an_object", model, kind, **FILLED)
+@few_or_all(["object"], KINDS)
+def test_a_name_may_empty_the_example_when_it_is_compared(some):
+    works("knows_an_object", OF_NAMES, some, **FILLED)
 
 
-@pytest.mark.parametrize("kind", slow_but(["object"], KINDS))
-@pytest.mark.parametrize("model", OF_NAMES)
-def test_a_name_may_raise_when_it_is_compared(model, kind):
-    works("raises_inside", model, kind, **FILLED)
+@few_or_all(["object"], KINDS)
+def test_a_name_may_raise_when_it_is_compared(some):
+    works("raises_inside", OF_NAMES, some, **FILLED)
 
 
 # Threads
@@ -112,32 +109,22 @@ def saved(tmp_path_factory):
     return path
 
 
-def first_uses(saved, n):
+@pytest.mark.parametrize("n", [2, pytest.param(30, marks=pytest.mark.slow)])
+def test_the_first_use_may_come_from_eight_threads(n, saved):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         done = [pool.submit(works, "first_use", saved, 8) for _ in range(n)]
     failures = [str(each.exception()) for each in done if each.exception() is not None]
     assert not failures, f"{len(failures)} of {n} processes failed; the first: {failures[0]}"
 
 
-def test_the_first_use_may_come_from_eight_threads(saved):
-    first_uses(saved, 6)
-
-
-@pytest.mark.slow
-def test_the_first_use_may_come_from_eight_threads_thirty_times(saved):
-    first_uses(saved, 30)
-
-
-@pytest.mark.parametrize("group", QUESTIONS)
 @pytest.mark.parametrize("learner", ["words", "rows", "auto-words"])
-def test_a_model_may_be_looked_at_while_it_learns(learner, group):
+def test_a_model_may_be_looked_at_while_it_learns(learner):
     """With a page behind each array, so that memory that was given back is known at once."""
-    works("polled", learner, group, 2, "behind", **FILLED)
+    works("polled", learner, list(QUESTIONS), 0.5, "behind", **FILLED)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fence", ["none", "before"])
-@pytest.mark.parametrize("group", QUESTIONS)
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_model_may_be_looked_at_for_long(learner, group, fence):
-    works("polled", learner, group, 30, fence, **FILLED)
+def test_a_model_may_be_looked_at_for_long(learner, fence):
+    works("polled", learner, list(QUESTIONS), 30, fence, **FILLED)

@@ -8,7 +8,6 @@ import os
 import pickle
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -327,58 +326,3 @@ def test_a_spawned_process_goes_on_alone():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         found = pool.map(learn_and_answer, models)
     assert found == [learn_and_answer(model) for model in models]
-
-
-def in_threads(functions):
-    threads = [threading.Thread(target=function) for function in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", ALL)
-def test_threads_predict_what_one_would(model):
-    model = taught(model, 60)
-    stream = stream_of(model, 50, seed=1)
-    stream += [(x | {"unknown": 1.0}, y) for x, y in stream[:5]]
-    expected, found = answers(model, stream), [[] for _ in range(4)]
-    rows = np.random.default_rng(0).normal(size=(500, 3))
-    batches = ("predict_many", "score_many", "transform_many")
-    many = next(getattr(model, name) for name in batches if hasattr(model, name))
-    expected_many = many(rows)
-
-    def predict(results):
-        for _ in range(5):
-            results.append(answers(model, stream))
-            assert np.array_equal(many(rows), expected_many)
-
-    in_threads([lambda results=results: predict(results) for results in found])
-    assert found == [[expected] * 5] * 4
-
-
-def throughput(n_threads, seconds=2.0):
-    """Rows predicted in a second by so many threads, and their predictions."""
-    rng = np.random.default_rng(0)
-    model = rb.BSGDClassifier(500, RBF(0.1))
-    model.learn_many(rng.normal(size=(5000, 20)), rng.random(5000) < 0.5)
-    rows = rng.normal(size=(5000, 20))
-    model.predict_many(rows)
-    counts, last = [0] * n_threads, [None] * n_threads
-    end = time.perf_counter() + seconds
-
-    def work(i):
-        while time.perf_counter() < end:
-            last[i] = model.predict_many(rows)
-            counts[i] += len(rows)
-
-    in_threads([lambda i=i: work(i) for i in range(n_threads)])
-    return sum(counts) / seconds, last
-
-
-@pytest.mark.slow
-def test_two_threads_predict_the_same_as_one():
-    (rows, one), (rows_of_two, two) = throughput(1, 0.3), throughput(2, 0.3)
-    print(f"one thread {rows:,.0f} rows/s, two {rows_of_two / rows:.2f} times as many")
-    assert all(np.array_equal(found, one[0]) for found in two)

@@ -30,7 +30,7 @@ from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of
-from ...examples.present_features import NONE, places_of, present, values_of
+from ...examples.present_features import ZERO, places_of, present, values_of
 from ...simd.exponential import exp_of, exponentials
 from ...simd.table_sums import all_dots
 from ...simd.vector_ops import fused
@@ -80,7 +80,7 @@ compiled_sweep(_squares, _square)
 def _varying(model, state):
     """The scaled row as an example of the features that have ever varied, and their weights in scratch space. The
     others are 0 in all rows."""
-    places, values, chosen, n = model.nonzero, model.x, model.whole, NONE
+    places, values, chosen, n = model.nonzero, model.x, model.whole, ZERO
     desk, weights = desk_of(model), room_of(model).metric.weight
     scaled, orientations = desk.scaled, desk.new_moments.orientation
     for f in range(state.features):

@@ -34,7 +34,7 @@ import numpy as np
 from ...block.limits import within
 from ...compiling.jit import compiled
 from ...examples.call import model_of, row_of
-from ...examples.present_features import NONE
+from ...examples.present_features import ZERO
 from .binning import join_bins
 from .tables import TAIL_KNOTS, desk_of, room_of, state_at, whole_row
 
@@ -274,7 +274,7 @@ def share_below(k):
 @compiled
 def are_apart(in_order, n):
     """Whether no two knots coincide: between them a rounding error would be a jump."""
-    first, least = quantile(in_order, n, share_below(NONE)), np.inf
+    first, least = quantile(in_order, n, share_below(ZERO)), np.inf
     last = first
     for k in range(1, TAIL_KNOTS):
         knot = quantile(in_order, n, share_below(k))

@@ -43,14 +43,14 @@ state_at = carver(STATE, 0)
 
 @compiled(always_inlined=True)
 def waves(model, x):
-    """The cosines of u'x in model.row, the sines in model.buffer."""
+    """Write the cosines of u'x to model.row and the sines to model.buffer."""
     dot_products(model, x, model.row, padded_count(model))
     sines_and_cosines(model.row, model.buffer, padded_count(model))
 
 
 @compiled(always_inlined=True)
 def score_waves(model, scores):
-    """scores[r] = w_r . z(x); in the columns beyond D the weights are 0"""
+    """scores[r] = w_r . z(x). Columns beyond D have weights 0."""
     n, rows = padded_count(model), rows_of_output(model)
     for r in range(scores.shape[0]):
         along_cosines = dot(model.row, model.coefficients[r], n)
@@ -59,14 +59,14 @@ def score_waves(model, scores):
 
 @compiled(always_inlined=True)
 def rows_of_output(model):
-    """How many rows of per_vector belong to an output: the weights of the sines, and where a mean of the iterates
-    is kept, its weights of cosines and of sines."""
+    """The number of rows of per_vector for each output: 1, the weights of the sines, or 3 with a mean of the iterates,
+    whose weights of cosines and of sines come next."""
     return model.per_vector.shape[0] // model.coefficients.shape[0]
 
 
 @compiled(always_inlined=True)
 def score_mean_waves(model, state, scores):
-    """The same by the mean of the iterates, if it is kept."""
+    """Replace the scores by those of the mean of the iterates, if one is kept."""
     if state.average != 0.0:
         n = padded_count(model)
         for r in range(scores.shape[0]):
@@ -76,6 +76,7 @@ def score_mean_waves(model, state, scores):
 
 @compiled(always_inlined=True)
 def update_mean_waves(model, state):
+    """Count the current iterate, and update the mean of the iterates, if one is kept."""
     if state.average != 0.0:
         state.averaged += 1.0
         share, n = share_of(state.average, state.averaged), padded_count(model)
@@ -131,12 +132,13 @@ def decide(call):
 
 @compiled(called_from_python=True)
 def decide_last(call):
-    """Scores by the last iterate, where the others are those of a mean."""
+    """Scores of the last iterate, for models whose `decide` uses the mean."""
     return decide_by(call, False)
 
 
 @compiled(inlined=True)
 def decide_by(call, by_mean):
+    """Scores of all rows, by the mean of the iterates if `by_mean` and one is kept."""
     model, stream, n = unpack(call)
     for t in range(n):
         x, f = example_and_scores(model, stream, t)

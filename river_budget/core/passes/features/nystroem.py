@@ -12,10 +12,10 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
     W'z(x)   coefficients . k(x), as only coefficients = M'W are kept: a score costs no more than that of
              any expansion, and only a step needs z(x)
 
-Until the support is full this is kernel gradient descent. The first example with a loss after that finds
-the pass waiting for its basis, which is computed in Python (algorithms/features/nystroem.py). The pass then judges this example by
-the old function, projects the function on the basis, and makes the step there. With a step of its own
-(eta_linear) the linear model starts at 0, as in the authors' program in C++.
+Until the support is full this is kernel gradient descent. At the first example with a loss after that the pass
+returns, and Python computes the basis (algorithms/features/nystroem.py). The pass, called again, scores this example by the
+old function, projects the function on the basis, and steps there. With a step of its own (eta_linear) the linear model
+starts at 0, as in the authors' program in C++.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ...expansion.kernel_rows import kernel_row, norm_of, self_kernel
 from ...expansion.support import add_to, insert, largest
 from ...rounds.ending import count_iterate, report
 from ...rounds.losses import clamp_step, clipped, loss_and_direction, step_length
-from ...rounds.observe import look_at
+from ...rounds.observe import score_example
 from ...simd.vector_ops import dot
 from ...vectors.stored import has_room_for
 
@@ -50,12 +50,12 @@ STATE = np.dtype(
             ("averaged", "f8"),
             ("kept", "i8"),
             ("stage", "i8"),
-            ("eta_linear", "f8"),  # the step from then on; NaN: the learning rate
+            ("eta_linear", "f8"),  # the step of the linear model; NaN: the learning rate
         ],
     )
 )
 state_at = carver(STATE, 0)
-SAME = 1e-12  # squared distance in units of the lengths, below which two examples are one
+SAME = 1e-12  # two examples are the same if their squared distance is below it, relative to their lengths
 
 
 @compiled(called_from_python=True)
@@ -64,7 +64,7 @@ def learn(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, y, w, norm = look_at(model, stream, t)
+        x, f, y, w, norm = score_example(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
@@ -94,16 +94,17 @@ def linear_rate(state):
 
 @compiled(always_inlined=True)
 def begin_linear(model, state):
-    """At the first step after the basis is known: the linear model begins as the part of the expansion within it, or at 0."""
+    """At the first step with a basis: project the expansion on the basis, or start at 0."""
     if state.stage == PREPARED:
         project_function(model, state.kept)
     elif state.stage == FRESH:
-        forget_function(model)
+        set_function_to_zero(model)
     state.stage = LINEAR
 
 
 @compiled
-def forget_function(model):
+def set_function_to_zero(model):
+    """Set all coefficients to 0."""
     for r in range(model.coefficients.shape[0]):
         for j in range(padded_count(model)):
             model.coefficients[r, j] = 0.0
@@ -111,7 +112,7 @@ def forget_function(model):
 
 @compiled
 def project_function(model, rank):
-    """W_i = values_i <M_i, coefficients>, then coefficients = M'W: the part of f within the basis"""
+    """Project f on the basis: W_i = values_i <M_i, coefficients>, then coefficients = M'W. Overwrites model.buffer."""
     basis, n = model.per_vector, padded_count(model)
     values = basis[rank]
     for r in range(model.coefficients.shape[0]):
@@ -127,7 +128,7 @@ def project_function(model, rank):
 
 @compiled
 def linear_step(model, rank, plus, minus, amount):
-    """W += amount z(x) in the direction of the loss, as coefficients += amount M'z(x)"""
+    """W += amount (e_plus - e_minus) z(x), that is, coefficients += amount M'z(x). Overwrites model.buffer."""
     basis, step, n = model.per_vector, model.buffer, padded_count(model)
     for j in range(n):
         step[j] = 0.0
@@ -140,6 +141,7 @@ def linear_step(model, rank, plus, minus, amount):
 
 @compiled(always_inlined=True)
 def add_within_bounds(model, output, step, amount, n):
+    """coefficients += amount step for one output, clamped so that scores are finite."""
     coefficients, limit = model.coefficients[output], largest(model)
     for j in range(n):
         coefficients[j] = within(coefficients[j] + amount * step[j], limit)
@@ -147,6 +149,7 @@ def add_within_bounds(model, output, step, amount, n):
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def add(total, row, factor, n):
+    """total += factor row"""
     for j in range(n):
         total[j] += factor * row[j]
 

@@ -5,8 +5,8 @@ N. Pham, R. Pagh. Fast and scalable polynomial kernels via explicit feature maps
     paper        here
     p            head.degree
     D            the width of the result
-    h_k, s_k     of a feature: columns 2k (a place) and 2k + 1 (a sign) of its row of vectors; of the constant
-                 that stands for coef0: drawn from head.random
+    h_k, s_k     columns 2k (h, a place below D) and 2k + 1 (s, a sign) of a feature's row of vectors; those of the
+                 constant feature for coef0 are drawn from head.random
     C_k x        the sum of s_k(i) x_i at the places h_k(i)
     convolution  of all C_k x: here feature by feature, without Fourier transforms, as an example has few
 
@@ -42,13 +42,13 @@ def add_rotated(target, source, place, amount):
 
 @compiled(always_inlined=True)
 def place_among(n, value):
-    """A place below n: whatever a file may hold."""
+    """A place from 0 to n - 1, also for values from a damaged file."""
     return min(max(np.int64(value), 0), n - 1)
 
 
 @compiled(always_inlined=True)
 def add_sketch(target, source, place, amount, first):
-    """target += amount times source, rotated; at first the source is 1 at place 0 and 0 elsewhere."""
+    """target += amount times source, rotated by `place`. The first source is 1 at place 0 and 0 elsewhere."""
     if first:
         target[place] += amount
     else:

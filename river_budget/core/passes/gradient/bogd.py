@@ -26,7 +26,15 @@ from ...compiling.jit import compiled
 from ...examples.call import model_of
 from ...examples.present_features import unpack
 from ...expansion.kernel_rows import self_kernel
-from ...expansion.support import add_to, insert, oldest, place, remove, rescale, weights_into
+from ...expansion.support import (
+    add_to,
+    insert,
+    oldest,
+    remove,
+    replace_vector,
+    rescale,
+    weights_into,
+)
 from ...rounds.losses import clamp_step, loss_and_direction, step_length
 from ...rounds.observe import observe
 
@@ -65,19 +73,19 @@ def learn(call):
         full = head.count == head.budget
         if full:
             j = choose_and_enlarge_others(model, state)
-            place(model, j, x, norm)
+            replace_vector(model, j, x, norm)
         else:
             j = insert(model, x, norm)
         step = w * state.learning_rate * step_length(model, loss, state.epsilon)
         add_to(model, j, plus, minus, clamp_step(step) * sign)
         if full and state.max_coefficient > 0.0:
-            bound(model, state.learning_rate * state.max_coefficient)
+            limit_coefficients(model, state.learning_rate * state.max_coefficient)
     return n
 
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Remove by the same rule until a budget that has been made smaller is kept."""
+    """Remove vectors by the same rule until the model keeps its budget, which has been made smaller."""
     model = model_of(call)
     while model.head.count > model.head.budget:
         remove(model, choose_and_enlarge_others(model, state_at(model.state)))
@@ -85,19 +93,19 @@ def shrink_to_budget(call):
 
 @compiled
 def choose_and_enlarge_others(model, state):
-    """Choose the vector that goes, and enlarge the others."""
+    """Choose the vector to remove, and enlarge the coefficients of the others. Returns its slot."""
     n = model.head.count
     if model.head.maintenance == REMOVE_OLDEST:
         return oldest(model)
     if state.nonuniform:
-        return sample_light(model)
+        return draw_and_enlarge_others(model)
     if n > 1:
         rescale(model, n / (n - 1.0))
     return below(model, n)
 
 
 @compiled
-def sample_light(model):
+def draw_and_enlarge_others(model):
     """Draw vector i with p_i = (1 - size_i / all sizes) / (B - 1), divide the others by 1 - p_i."""
     n, size, coefficients = model.head.count, model.buffer, model.coefficients
     weights_into(model, size)
@@ -118,9 +126,9 @@ def sample_light(model):
 
 
 @compiled
-def bound(model, largest):
-    """Keep coefficients within `largest`: by a common factor, or, as the authors' program for several
-    classes does, each positive one for itself."""
+def limit_coefficients(model, largest):
+    """Limit coefficients to `largest`: by a common factor, or, as the authors' program for several
+    classes does, by clamping each positive one."""
     head, coefficients, highest = model.head, model.coefficients, 0.0
     largest /= head.scale
     one_sided = head.task == MULTICLASS and head.maintenance == REMOVE_OLDEST

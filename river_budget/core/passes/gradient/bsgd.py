@@ -5,17 +5,17 @@ S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for SGD SVM training. 
 
 paper    here                      paper        here
 lambda   l2                        B            budget
-t        rounds                    |w_t|^2      norm2, kept up to date; inside the ball an upper bound.
-eta_t    step = 1 / (l2 rounds)                 It is computed from scratch only now and then
+t        rounds                    |w_t|^2      norm2, updated by every step; inside the ball
+eta_t    step = 1 / (l2 rounds)                 it may be an upper bound
 alpha    coefficients times scale  M (2018)     arity
 |E_t|    |Delta_t| / eta_t: errors is their sum, and their mean the E of theorem 1
 
 Binary examples use the hinge loss, several classes Crammer and Singer's, regression the
 epsilon-insensitive loss. A weight multiplies the loss, hence the step.
 
-The ball of line 8 has the radius 1 / sqrt(lambda), as the loss of w = 0 is 1. In general the optimum lies within
-sqrt(mean of weight * loss of 0) / sqrt(lambda), since lambda |w|^2 = -<w, gradient of the loss> <= loss(0) there. The
-mean is that over the examples so far.
+The ball of line 8 has the radius 1 / sqrt(lambda), as the hinge loss of w = 0 is 1. In general the optimum lies
+within sqrt(mean of weight * loss of 0) / sqrt(lambda), since there lambda |w|^2 = -<w, gradient of the loss>
+<= loss of 0. The mean here is that over the examples so far.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ...expansion.kernel_rows import row_of_vector
 from ...expansion.support import rescale
 from ...rounds.ending import count_iterate, report
 from ...rounds.losses import along_direction, clamp_step, loss_and_direction, squared_length
-from ...rounds.observe import look_at
+from ...rounds.observe import score_example
 from ...simd.vector_ops import dot
 from ...vectors.stored import has_distance_table
 
@@ -53,28 +53,31 @@ STATE = np.dtype(
             ("averaged", "f8"),
             ("rounds", "f8"),
             ("norm2", "f8"),
-            ("unchecked", "i8"),  # vectors given up since norm2 was computed from scratch
-            ("bounded", "i8"),  # norm2 is an upper bound
-            ("wait", "i8"),  # vectors to be given up before it may be one; below 0, since it is
+            ("unchecked", "i8"),  # vectors removed since norm2 was computed from scratch
+            ("bounded", "i8"),  # whether norm2 is an upper bound
+            # > 0: vectors to remove until norm2 may be a bound again; < 0: minus those removed since it is one
+            ("wait", "i8"),
             ("surplus", "f8"),  # sum of weight * loss(0) - 1: how the ball differs from the paper's
             ("errors", "f8"),  # sum of |E_t|
         ],
     )
 )
 state_at = carver(STATE, 0)
-DRIFT = 1e-6  # relative: more is counted as a repair; rounding stays near 1e-13
-CHECK = 16  # norm2 is computed anew after CHECK * capacity vectors: little for each of them
-INSIDE = 0.5  # of the ball: a bound will do
+DRIFT = 1e-6  # a larger relative error of norm2 is counted as a repair; rounding stays near 1e-13
+CHECK = 16  # norm2 is computed from scratch after CHECK * capacity removed vectors, at little cost for each
+INSIDE = (
+    0.5  # if lambda |w|^2 is below this share of its value on the ball, a bound of |w|^2 is enough
+)
 
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Maintain until a budget that has been made smaller is kept."""
+    """Maintain until the model keeps its budget, which has been made smaller."""
     model = model_of(call)
     state, before = state_of(model), model.head.count
-    exact = keeps_norm(state)
+    exact = norm_is_exact(state)
     change = keep_budget(model, exact, strategy_of(model), no_newcomer(model))
-    follow_norm(model, state, exact, change, before)
+    update_norm(model, state, exact, change, before)
 
 
 @compiled
@@ -84,7 +87,7 @@ def state_of(model):
 
 @compiled(called_from_python=True)
 def learn(call):
-    """The pass for models that merge pairs: each kind of strategy has its own, and need not compile the rest."""
+    """The pass for models that merge pairs. Each kind of strategy has a pass, which leaves out the code of the others."""
     return learn_rows(call, PAIRS)
 
 
@@ -112,7 +115,7 @@ def learn_rows(call, strategy):
     model, stream, n = unpack(call)
     state = state_of(model)
     for t in range(n):
-        x, f, y, w, norm = look_at(model, stream, t)
+        x, f, y, w, norm = score_example(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
@@ -120,35 +123,48 @@ def learn_rows(call, strategy):
         report(model, state.average, f, y, w)
         if w == 0.0:
             continue
-        step, decay, inverse = step_of_round(state, w)  # line 2
+        step, decay = step_of_round(state, w)  # line 2
         shrink(model, state, decay)  # line 3: w <- (1 - eta lambda) w ...
-        if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .)
-            exact = keeps_norm(state)
-            newcomer, length, lost = add(model, x, norm, plus, minus, step * sign, strategy, exact)
-            state.norm2 += (
-                2.0 * step * (decay * along) + step * step * squared_length(minus) * length
-            )
-            state.norm2 -= lost
-            before = model.head.count
-            change = keep_budget(model, exact, strategy, newcomer)  # lines 5-7
-            follow_norm(model, state, exact, change, before)
-            state.errors += model.head.cost * inverse
-        state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0
-        if state.project_to_ball:
-            project_on_ball(model, state)  # line 8
+        if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .), and lines 5-7
+            direction = sign, plus, minus, decay * along
+            add_and_keep_budget(model, state, x, norm, step, direction, strategy)
+            state.errors += model.head.cost * inverse_step(state)
+        project_on_ball(model, state, y, w)  # line 8
         count_iterate(model, state)
     return n
 
 
+@compiled(inlined=True)
+def add_and_keep_budget(model, state, x, norm, step, direction, strategy):
+    """w <- w + step (e_plus - e_minus) k(x, .), then maintain; norm2 follows both.
+
+    direction: (sign, plus, minus, <w, (e_plus - e_minus) k(x, .)>).
+    """
+    exact = norm_is_exact(state)
+    sign, plus, minus, along = direction
+    newcomer, length, lost = add(model, x, norm, plus, minus, step * sign, strategy, exact)
+    state.norm2 += 2.0 * step * along + step * step * squared_length(minus) * length
+    state.norm2 -= lost
+    before = model.head.count
+    change = keep_budget(model, exact, strategy, newcomer)
+    update_norm(model, state, exact, change, before)
+
+
 @compiled(always_inlined=True)
 def step_of_round(state, w):
-    """(eta times the weight, 1 - eta lambda, 1 / eta) of the next round: eta = 1 / (lambda t), or a constant."""
+    """(eta times the weight w, 1 - eta lambda) of the next round: eta = 1 / (lambda t), or a constant."""
     state.rounds += 1.0
     if math.isnan(state.learning_rate):
-        inverse = state.l2 * state.rounds
-        return clamp_step(w / inverse), 1.0 - 1.0 / state.rounds, inverse
-    decay = 1.0 - state.learning_rate * state.l2
-    return clamp_step(w * state.learning_rate), decay, 1.0 / state.learning_rate
+        return clamp_step(w / inverse_step(state)), 1.0 - 1.0 / state.rounds
+    return clamp_step(w * state.learning_rate), 1.0 - state.learning_rate * state.l2
+
+
+@compiled(always_inlined=True)
+def inverse_step(state):
+    """1 / eta of this round"""
+    if math.isnan(state.learning_rate):
+        return state.l2 * state.rounds
+    return 1.0 / state.learning_rate
 
 
 @compiled(always_inlined=True)
@@ -159,11 +175,14 @@ def shrink(model, state, decay):
 
 
 @compiled(always_inlined=True)
-def project_on_ball(model, state):
-    """|w| <= 1 / sqrt(lambda), where the loss of 0 is 1."""
+def project_on_ball(model, state, y, w):
+    """Project w on the ball, whose radius follows from the losses of w = 0 so far, this example's included."""
+    state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0
+    if not state.project_to_ball:
+        return
     size = size_of_ball(state)
     if state.l2 * state.norm2 > size and state.bounded:
-        look_closer(model, state, size)
+        tighten_norm(model, state, size)
     if state.l2 * state.norm2 > size and size > 0.0:
         rescale(model, 1.0 / math.sqrt(state.l2 * state.norm2 / size))
         state.norm2 = size / state.l2
@@ -171,30 +190,33 @@ def project_on_ball(model, state):
 
 @compiled(always_inlined=True)
 def loss_of_zero(model, y, epsilon):
-    """The loss of w = 0, by which the ball is measured."""
+    """The loss of w = 0 on an example with target y."""
     return max(abs(y) - epsilon, 0.0) if model.head.task == REGRESSION else 1.0
 
 
 @compiled(always_inlined=True)
 def size_of_ball(state):
-    """lambda |w|^2 on its surface."""
+    """lambda |w|^2 on the surface of the ball: the mean of weight * loss of 0."""
     return 1.0 + state.surplus / state.rounds if state.rounds > 0.0 else 1.0
 
 
 @compiled(always_inlined=True)
-def keeps_norm(state):
-    """Whether norm2 is |w|^2.
+def norm_is_exact(state):
+    """Whether norm2 is |w|^2 and not an upper bound of it.
 
-    It matters near the surface of the ball only. Inside, it is enough to know a bound, which costs nothing.
-    Where the bound comes to lie outside too soon, the norm is kept exactly for a while: that takes a kernel
-    row for each vector that is given up, and to compute it takes one for each that is there.
+    Inside the ball a bound is enough, and costs nothing. If it leaves the ball too soon, |w|^2 is kept
+    exactly for a while. That takes a kernel row for each vector that maintenance removes; to compute |w|^2
+    from scratch takes one for each support vector.
     """
     return state.project_to_ball != 0 and state.bounded == 0
 
 
 @compiled
-def follow_norm(model, state, exact, change, before):
-    """norm2 after maintenance has given up vectors, of which there were so many before."""
+def update_norm(model, state, exact, change, before):
+    """Add to norm2 the change by maintenance, which started with `before` vectors. Modifies the state.
+
+    From time to time an exact norm2 is computed from scratch, and replaced by a bound well inside the ball.
+    """
     state.norm2 = (
         max(state.norm2 + change, 0.0) if exact else (math.sqrt(state.norm2) + change) ** 2
     )
@@ -214,8 +236,8 @@ def is_inside(state):
 
 
 @compiled
-def look_closer(model, state, size):
-    """The bound lies outside the ball: perhaps another one does not. Else |w|^2 must be known."""
+def tighten_norm(model, state, size):
+    """Replace a bound outside the ball by a tighter one, or by |w|^2 if that one is outside too."""
     state.norm2 = min(state.norm2, bound_by_coefficients(model))
     if state.l2 * state.norm2 > size:
         soon = -state.wait < model.head.capacity
@@ -225,7 +247,8 @@ def look_closer(model, state, size):
 
 @compiled(fastmath=REORDERED)
 def bound_by_coefficients(model):
-    """|w|^2 for kernel values from 0 to 1 is largest where vectors of one sign coincide, and others are far apart."""
+    """An upper bound of |w|^2: with kernel values in [0, 1], |w|^2 is largest if all vectors of one sign
+    coincide and those of different signs are far apart."""
     head, total = model.head, 0.0
     if head.kernel != RBF and head.kernel != LAPLACIAN:
         return np.inf

@@ -6,8 +6,8 @@ paper    here            paper     here
 eta      learning_rate   nu        nu, the share of examples that end up with a loss
 lambda   l2              rho, eps  level: the margin, the width of the tube, or the threshold of novelty
 
-Every round the model decays. An example with a loss becomes a support vector. The level moves so that a
-share nu of the examples has a loss. A budget keeps the newest vectors.
+Every round the coefficients decay. An example with a loss becomes a support vector. The level moves so that a
+share nu of the examples has a loss. A full model removes its oldest vector.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...examples.present_features import unpack
 from ...expansion.scoring import decide
 from ...expansion.support import rescale
 from ...rounds.losses import clamp_step, loss_and_direction
-from ...rounds.observe import look_at, observe
+from ...rounds.observe import observe, score_example
 
 REGRESSION = int(Task.REGRESSION)
 STATE = np.dtype(
@@ -61,38 +61,38 @@ def learn(call):
 @compiled(called_from_python=True)
 def learn_novelty(call):
     """The pass for models that merge pairs."""
-    return learn_strangers(call, PAIRS)
+    return learn_without_targets(call, PAIRS)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_removing(call):
     """The pass for models that remove vectors."""
-    return learn_strangers(call, REMOVE)
+    return learn_without_targets(call, REMOVE)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_merging_many(call):
     """The pass for models that merge more than two at once."""
-    return learn_strangers(call, MANY)
+    return learn_without_targets(call, MANY)
 
 
 @compiled(called_from_python=True)
 def learn_novelty_projecting(call):
     """The pass for models that keep a factor."""
-    return learn_strangers(call, FACTOR)
+    return learn_without_targets(call, FACTOR)
 
 
 @compiled(inlined=True)
-def learn_strangers(call, strategy):
-    """As `learn`, without targets: level = rho, and an example below it is strange. scores[t] = rho - f(x_t), and
-    targets[t] becomes the rho of that time, or NaN while there is no vector.
+def learn_without_targets(call, strategy):
+    """As `learn`, without targets: level = rho, and an example with f(x) < rho is novel.
 
-    `strategy`: see core/budget/keep.py.
+    scores[t] = rho - f(x_t). Overwrites targets[t] with this rho, or NaN while there is no vector.
+    strategy: see core/budget/keep.py.
     """
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, _, w, norm = look_at(model, stream, t)
+        x, f, _, w, norm = score_example(model, stream, t)
         if norm < 0.0:
             return t
         _, _, plus, minus = loss_and_direction(model, f, 1.0, 0.0)
@@ -102,12 +102,12 @@ def learn_strangers(call, strategy):
             continue
         model.head.judged += 1
         step = clamp_step(w * state.learning_rate)
-        # at first nothing lies below rho = 0, but everything is new
-        strange = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
+        # without vectors f = 0 = rho, but the first example is novel
+        novel = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - state.learning_rate * state.l2)
-        if strange:
+        if novel:
             add_within_budget(model, x, norm, plus, minus, step, strategy)
-        state.level += -step * (1.0 - state.nu) if strange else step * state.nu
+        state.level += -step * (1.0 - state.nu) if novel else step * state.nu
     return n
 
 

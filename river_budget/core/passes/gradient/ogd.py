@@ -17,7 +17,7 @@ from ...examples.present_features import unpack
 from ...expansion.support import add_to, insert
 from ...rounds.ending import count_iterate, report
 from ...rounds.losses import clamp_step, loss_and_direction, step_length
-from ...rounds.observe import look_at
+from ...rounds.observe import score_example
 
 STATE = np.dtype(
     (np.record, [(name, "f8") for name in ("learning_rate", "epsilon", "average", "averaged")])
@@ -31,7 +31,7 @@ def learn(call):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, y, w, norm = look_at(model, stream, t)
+        x, f, y, w, norm = score_example(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...budget.projection import TINY, cheapest, join, project_out
+from ...budget.projection import TINY, add_or_project, cheapest, project_out
 from ...compiling.array_views import carver, f64
 from ...compiling.jit import compiled
 from ...examples.call import model_of
@@ -28,7 +28,7 @@ from ...expansion.support import (
     insert,
     lightest,
     oldest_of_lightest,
-    overwrite,
+    overwrite_vector,
     remove,
     weights_into,
 )
@@ -73,7 +73,7 @@ def learn(call):
 
 @compiled
 def exchange(model, x, norm):
-    """BPA-S: the newcomer takes the place of r, and k_rt / k_tt of its coefficients."""
+    """BPA-S: replace vector r by the newcomer t, which inherits k_rt / k_tt times its coefficients. Returns the slot."""
     n, loss, row, k_tt = model.head.count, model.buffer, model.row, self_kernel(model, norm)
     weights_into(model, loss)
     for r in range(n):
@@ -81,14 +81,14 @@ def exchange(model, x, norm):
         rest = length - (row[r] * row[r] / k_tt if k_tt > 0.0 else 0.0)
         loss[r] = loss[r] * rest if rest > TINY * length else 0.0
     r = oldest_of_lightest(model, loss)
-    give(model, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
-    overwrite(model, r, x, norm)
+    move_share(model, r, r, row[r] / k_tt if k_tt > 0.0 else 0.0)
+    overwrite_vector(model, r, x, norm)
     return r
 
 
 @compiled
 def exchange_with_neighbour(model, x, norm):
-    """BPA-NN: the newcomer and the nearest neighbour of r share its coefficients."""
+    """BPA-NN: replace r by the newcomer; this and the nearest neighbour of r inherit its coefficients. Returns the slot."""
     n, loss, row, k_tt = model.head.count, model.buffer, model.row, self_kernel(model, norm)
     weights_into(model, loss)
     for r in range(n):
@@ -105,13 +105,13 @@ def exchange_with_neighbour(model, x, norm):
             heir = model.coefficients[c, neighbour]
             model.coefficients[c, neighbour] = bounded(model, heir + to_neighbour * amount)
         model.coefficients[c, r] = bounded(model, to_newcomer * amount)
-    overwrite(model, r, x, norm)
+    overwrite_vector(model, r, x, norm)
     return r
 
 
 @compiled
-def give(model, r, heir, share):
-    """The heir gets a share of the coefficients of vector r, which keeps nothing."""
+def move_share(model, r, heir, share):
+    """Add a share of the coefficients of vector r to those of the heir, and set those of r to 0."""
     for c in range(model.coefficients.shape[0]):
         amount = share * model.coefficients[c, r]
         model.coefficients[c, r] = 0.0
@@ -120,7 +120,7 @@ def give(model, r, heir, share):
 
 @compiled
 def shares(model, r, row, k_tt):
-    """The least-squares solution for k_r in terms of the newcomer t and the neighbour n of r."""
+    """(p, q) with k(x_r, .) = p k(x_t, .) + q k(x_n, .) by least squares, for the newcomer t and the neighbour n of r."""
     n = int(model.per_vector[NEIGHBOUR, r])
     if n < 0:
         return row[r] / k_tt if k_tt > 0.0 else 0.0, 0.0
@@ -139,7 +139,7 @@ def shares(model, r, row, k_tt):
 
 @compiled
 def update_neighbours(model, j):
-    """Vector j is new in its place: find its nearest neighbour, and be that of others."""
+    """Vector j is new: find its nearest neighbour, and update the vectors to which j is nearer than theirs."""
     n, per_vector, row = model.head.count, model.per_vector, model.row
     find_neighbour(model, j)
     lost = f64(model.heap, n)
@@ -149,7 +149,7 @@ def update_neighbours(model, j):
             per_vector[NEIGHBOUR, i], per_vector[SIMILARITY, i] = j, row[i]
         elif i != j and per_vector[NEIGHBOUR, i] == j:
             lost[i] = 1.0
-    for i in range(n):  # those whose neighbour was in this place before
+    for i in range(n):  # their neighbour was the vector that j replaces
         if lost[i] != 0.0:
             find_neighbour(model, i)
 
@@ -172,16 +172,18 @@ def find_neighbour(model, j):
 
 @compiled
 def exchange_by_projection(model, x, norm, plus, minus, step):
-    """BPA-P: all others inherit. A newcomer that adds no direction is projected itself."""
-    _, _, stored = join(model, x, norm, plus, minus, step)
+    """BPA-P: add the newcomer and project r on all others. A newcomer in the span of the support is projected itself."""
+    _, _, stored = add_or_project(model, x, norm, plus, minus, step)
     if stored and model.head.count > model.head.budget:
         project_out(model, cheapest(model, model.head.count - 1))
 
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Remove vectors until a budget that has been made smaller is kept: there is no newcomer, and what
-    they leave is spread over the neighbour, over all others, or over none."""
+    """Remove vectors until the model keeps its budget, which has been made smaller.
+
+    There is no newcomer: their neighbour inherits, or all others, or none, as the variant says.
+    """
     model = model_of(call)
     state, head = state_at(model.state), model.head
     if state.code == PROJECTION:
@@ -194,7 +196,7 @@ def shrink_to_budget(call):
             heir = int(model.per_vector[NEIGHBOUR, r])
             k_nn = self_kernel(model, model.norms[heir])
             if k_nn > 0.0:
-                give(model, r, heir, model.per_vector[SIMILARITY, r] / k_nn)
+                move_share(model, r, heir, model.per_vector[SIMILARITY, r] / k_nn)
         remove(model, r)
     for j in range(head.count if state.code == NEAREST else 0):
         find_neighbour(model, j)

@@ -4,7 +4,7 @@ K. Crammer, J. Kandola, Y. Singer. Online classification on a budget. NIPS 2003.
 
 paper   here          Every example with y f(x) <= beta becomes a support vector with coefficient y. A full
 B       budget        model drops the vector that is classified best without itself: the largest
-beta    margin        y_i (f(x_i) - a_i k(x_i, x_i)). The scores f(x_i) of the support are kept up to date.
+beta    margin        y_i (f(x_i) - a_i k(x_i, x_i)). The scores f(x_i) of the support are updated with every step.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def learn(call):
             continue
         _, _, plus, minus = loss_and_direction(model, f, y, 0.0)
         amount = clamp_step(w) * y
-        kept = model.per_vector[0]  # f(x_i) of every vector
+        scores = model.per_vector[0]  # f(x_i) of every vector
         for i in range(model.head.count):
-            kept[i] += amount * model.row[i]
+            scores[i] += amount * model.row[i]
         j = insert(model, x, norm)
-        kept[j] = f[0] + amount * self_kernel(model, norm)
+        scores[j] = f[0] + amount * self_kernel(model, norm)
         add_to(model, j, plus, minus, amount)
         remove_easiest(model)
     return n
@@ -52,17 +52,18 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Remove by the same rule until a budget that has been made smaller is kept."""
+    """Remove by the same rule until the model keeps its budget, which has been made smaller."""
     remove_easiest(model_of(call))
 
 
 @compiled
 def remove_easiest(model):
-    head, kept, coefficients = model.head, model.per_vector[0], model.coefficients[0]
+    """Remove the vectors that are classified best without themselves until the model keeps its budget."""
+    head, scores, coefficients = model.head, model.per_vector[0], model.coefficients[0]
     while head.count > head.budget:
         margins, easiest = model.buffer, np.int64(0)
         for i in range(head.count):
-            without = kept[i] - coefficients[i] * self_kernel(model, model.norms[i])
+            without = scores[i] - coefficients[i] * self_kernel(model, model.norms[i])
             margins[i] = without if coefficients[i] > 0.0 else -without
             easiest = i if margins[i] > margins[easiest] else easiest
         best = margins[easiest]
@@ -73,5 +74,5 @@ def remove_easiest(model):
                 easiest = i
         row_of_vector(model, easiest)
         for i in range(head.count):
-            kept[i] -= coefficients[easiest] * model.row[i]
+            scores[i] -= coefficients[easiest] * model.row[i]
         remove(model, easiest)

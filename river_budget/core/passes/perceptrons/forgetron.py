@@ -44,7 +44,8 @@ STATE = np.dtype(
     )
 )
 state_at = carver(STATE, 0)
-LARGEST_FELT = 1e70  # weight or margin: with kernels that have no bound, sums of their products would be infinite
+# The largest weight or margin: with kernels that have no bound, sums of products would be infinite
+LARGEST_WEIGHT = 1e70
 
 
 @compiled(called_from_python=True)
@@ -72,7 +73,7 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Remove by the same rule until a budget that has been made smaller is kept."""
+    """Remove vectors by the same rule until the model keeps its budget, which has been made smaller."""
     model = model_of(call)
     while model.head.count > model.head.budget:
         shrink_and_remove_oldest(model, state_at(model.state))
@@ -80,10 +81,11 @@ def shrink_to_budget(call):
 
 @compiled
 def shrink_and_remove_oldest(model, state):
+    """Multiply the model by the largest factor that keeps the bound, and remove the oldest vector."""
     r, f = oldest(model), f64(model.heap, model.coefficients.shape[0])
     score(model, read_vector(model, r), model.norms[r], f)
-    weight, margin = speaks_for(model, r, f)
-    weight, margin = within(weight, LARGEST_FELT), within(margin, LARGEST_FELT)
+    weight, margin = weight_and_margin(model, r, f)
+    weight, margin = within(weight, LARGEST_WEIGHT), within(margin, LARGEST_WEIGHT)
     factor = largest_factor(weight, margin, state.damage, state.mistakes)
     rescale(model, factor)  # (2)
     state.damage += damage(weight, factor, margin)
@@ -92,8 +94,8 @@ def shrink_and_remove_oldest(model, state):
 
 
 @compiled
-def speaks_for(model, r, f):
-    """(weight, margin) of vector r: its coefficient and its score, positive if they favour its target."""
+def weight_and_margin(model, r, f):
+    """(weight, margin) of vector r: lambda and mu of the paper, positive if they agree with its target."""
     head, coefficients = model.head, model.coefficients
     if head.task == MULTICLASS:  # the class of a vector is the one with the positive coefficient
         y = 0
@@ -116,8 +118,8 @@ def damage(weight, factor, margin):
 def largest_factor(weight, margin, spent, mistakes):
     """The largest phi in (0, 1] with damage(weight, phi, margin) + spent <= 15/32 mistakes.
 
-    A quadratic a phi^2 + b phi + c <= 0 with c < 0 <= b: either phi = 1 fits, or the smallest positive root does, here
-    in the form that neither cancels nor divides by a. (Where rounding has eaten up what was left, phi is 0.)
+    A quadratic a phi^2 + b phi + c <= 0 with c < 0 <= b: phi = 1 if that fulfils it, or else the smallest positive
+    root, in the form that neither cancels nor divides by a. (If rounding has made c >= 0, phi is 0.)
     """
     a, b, c = weight * (weight - 2.0 * margin), 2.0 * weight, spent - 15.0 / 32.0 * mistakes
     if a + b + c <= 0.0:

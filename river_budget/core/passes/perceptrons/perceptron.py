@@ -5,10 +5,10 @@ margin classification using the Perceptron algorithm. Machine Learning 37, 1999.
 G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget Perceptron.
 Machine Learning 69, 2007.
 
-Every mistake becomes a support vector. RBP is the same with a budget: a newcomer is stored, and if there are
-too many vectors then, one of the old ones is removed, all equally likely. Other rules of removal have their place in
-the same pass; with the oldest it is the first algorithm of section 3 in O. Dekel, S. Shalev-Shwartz, Y. Singer. The
-Forgetron. NIPS 2005. In regression an error above epsilon is a mistake, and the step is the learning rate.
+Every mistake becomes a support vector. RBP does the same with a budget: if the model is full, an old vector is
+removed, all equally likely. Other strategies use the same pass; removal of the oldest is the first algorithm of section
+3 in O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron. NIPS 2005. In regression an error above epsilon is a mistake,
+and the step is the learning rate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...compiling.jit import compiled
 from ...examples.present_features import unpack
 from ...rounds.ending import count_iterate, report
 from ...rounds.losses import clamp_step, loss_and_direction, mistaken
-from ...rounds.observe import look_at
+from ...rounds.observe import score_example
 
 STATE = np.dtype(
     (np.record, [(name, "f8") for name in ("learning_rate", "epsilon", "average", "averaged")])
@@ -59,13 +59,13 @@ def learn_rows(call, strategy):
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
-        x, f, y, w, norm = look_at(model, stream, t)
+        x, f, y, w, norm = score_example(model, stream, t)
         if norm < 0.0:
             return t
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         wrong = mistaken(model, f, loss, sign, plus, minus)
         report(model, state.average, f, y, w)
-        if w > 0.0 and wrong:  # w <- w + y k(x, .), and a full model gives up a vector
+        if w > 0.0 and wrong:  # w <- w + y k(x, .), within the budget
             step = clamp_step(w * state.learning_rate) * sign
             add_within_budget(model, x, norm, plus, minus, step, strategy)
         if w > 0.0:

@@ -1,12 +1,12 @@
-"""Projectron and Projectron++: a mistake is projected on the support rather than stored, where that will do.
+"""Projectron and Projectron++: mistakes close to the span of the support are projected on it instead of stored.
 
 F. Orabona, J. Keshet, B. Caputo. Bounded kernel-based online learning. JMLR 10, 2009: project if the squared
 distance to the span of the support is at most eta (`threshold`).
 J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016: store everything
 until the budget is full, then project everything.
 
-A Projectron keeps every vector that it has stored, as its authors assume, with one exception: where a newcomer makes an
-old vector a combination of the others up to rounding, keep_apart projects that one, or the factor would lose its digits.
+A Projectron never removes a vector, as in the papers, with one exception: if a newcomer makes an old vector a linear
+combination of the others up to rounding, `remove_dependent` projects this one, or the factor would lose its precision.
 
 paper          here             paper       here
 P k(x, .)      d                Delta^2     residual, squared distance to the span
@@ -23,10 +23,10 @@ from ...budget.projection import (
     TINY,
     add_projected,
     check_factor,
-    extend,
-    keep_apart,
+    extend_factor,
     project,
     project_out,
+    remove_dependent,
 )
 from ...compiling.array_views import carver, f64
 from ...compiling.jit import compiled
@@ -85,9 +85,9 @@ def learn(call):
             add_projected(model, d, plus, minus, amount)
         else:
             j = insert(model, x, norm)
-            extend(model, d, residual, j)
+            extend_factor(model, d, residual, j)
             add_to(model, j, plus, minus, amount)
-            keep_apart(model)
+            remove_dependent(model)
             check_factor(model)
     return n
 
@@ -101,7 +101,7 @@ def is_projected(model, state, residual, k_xx):
 
 @compiled
 def share_of_margin_error(model, state, loss, length, residual):
-    """tau of a margin error; 0 leaves the model alone."""
+    """tau, the share of the projection that is added on a margin error; 0: none."""
     if length <= 0.0:
         return 0.0
     tau = min(loss / length, 1.0)
@@ -118,7 +118,7 @@ def share_of_margin_error(model, state, loss, length, residual):
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Project the lightest vectors on the others until a budget that has been made smaller is kept."""
+    """Project the lightest vectors on the others until the model keeps its budget, which has been made smaller."""
     model = model_of(call)
     while model.head.count > model.head.budget:
         project_out(model, lightest(model, model.buffer))

@@ -33,7 +33,7 @@ from ...examples.finite import usable
 from ...examples.present_features import example, unpack
 from ...expansion.kernel_rows import kernel_row, norm_of, row_of_vector, score, self_kernel
 from ...expansion.scoring import decide as decide_without_bias
-from ...expansion.support import has_room, oldest, place, remove
+from ...expansion.support import has_room, oldest, remove, replace_vector
 from ...rounds.calibration import STEEPEST, calibrate
 from ...rounds.losses import clamp_step
 from ...rounds.observe import REFUSED
@@ -54,7 +54,7 @@ from .window_choice import (
 )
 
 PER_VECTOR = 5
-EVERY = 16  # arrivals: then a response and |w|^2 are checked, one example after the other
+CHECK_INTERVAL = 16  # arrivals: then a response and |w|^2 are checked, one example after the other
 DRIFT = 1e-7  # relative to |w| and the length of the example; rounding alone stays near 1e-13
 
 _WHOLE = "steps fit_bias reservoir seen done iterations refined positives"
@@ -83,7 +83,7 @@ def learn(call):
         if w == 0.0:
             continue
         if state.refined:
-            go_back(model, state)
+            restore_last_iterate(model, state)
         state.seen += 1
         slot = slot_for_newcomer(model, state)
         if slot >= 0:
@@ -94,14 +94,15 @@ def learn(call):
                 iterate(model, state, unit)
             if state.fit_bias:
                 state.bias = bias_of(model, state)
-        if state.seen % EVERY == 0:
+        if state.seen % CHECK_INTERVAL == 0:
             check_responses(model, state)
     return n
 
 
 @compiled
 def observe_window(model, state, stream, t):
-    """As rounds.observe; but a model of zeros needs no kernel row, unless it is to be kept."""
+    """(x, y, w, norm) of example t; calibrates on its score. As core/rounds/observe.py, but a model with w = 0 and no Gram
+    matrix to fill skips the kernel row."""
     x, f, y, w = example(model, stream, t)
     norm = norm_of(model, x)
     if not (usable(x, norm) and has_room(model, x)) or model.head.alarm != 0:
@@ -118,7 +119,7 @@ def observe_window(model, state, stream, t):
 
 @compiled
 def slot_for_newcomer(model, state):
-    """The first free slot, or the one to be given up, or -1 if the newcomer itself is left out."""
+    """A free slot, or the slot to overwrite, or -1 if the reservoir leaves out the newcomer."""
     head = model.head
     if head.count < head.budget:
         return head.count
@@ -130,16 +131,16 @@ def slot_for_newcomer(model, state):
 
 @compiled
 def insert_in_window(model, state, slot, x, norm, label, pull):
-    """Put an example, whose kernel row is at hand, in a slot."""
+    """Store an example in a slot, which may be in use. model.row is its kernel row."""
     head, per_vector, row = model.head, model.per_vector, model.row
     if slot < head.count:
         remove_from_window(model, state, slot)
         if not head.factored and state.norm2 > 0.0:
-            kernel_row(model, x, norm)  # that of the other took its place
+            kernel_row(model, x, norm)  # the removal has overwritten model.row
     else:
         head.count += 1
-    place(model, slot, x, norm)
-    row[slot], response = 0.0, 0.0  # the row was made before there was such a vector
+    replace_vector(model, slot, x, norm)
+    row[slot], response = 0.0, 0.0  # row[slot] belongs to the vector that was there
     if state.norm2 > 0.0:
         for j in range(head.count):
             response += row[j] * model.coefficients[0, j]
@@ -155,7 +156,7 @@ def insert_in_window(model, state, slot, x, norm, label, pull):
 
 @compiled
 def remove_from_window(model, state, slot):
-    """w without the example of a slot."""
+    """Remove the part of an example from w and from all responses."""
     labels, c = model.per_vector[LABELS], model.per_vector[RESPONSES]
     amount = model.coefficients[0, slot]
     if amount != 0.0:
@@ -168,7 +169,7 @@ def remove_from_window(model, state, slot):
 
 @compiled
 def gram_row(model, j):
-    """The kernel of vector j with all others."""
+    """The kernel row of vector j: from the Gram matrix, or computed in model.row."""
     if model.head.factored:
         return model.factor[j]
     row_of_vector(model, j)
@@ -185,7 +186,7 @@ def add_response(model, row, amount, factor):
 
 @compiled
 def can_iterate(model, state):
-    """Whether there are examples to iterate on: with a bias and one class only, any margin can be reached."""
+    """Whether there are examples to iterate on; with a bias, of both classes, or any margin could be reached."""
     n = model.head.count
     return n > 0 and (state.fit_bias == 0 or 0 < state.positives < n)
 
@@ -206,20 +207,20 @@ def first_step(model):
 
 @compiled
 def iterate(model, state, unit):
-    """One iteration: a step towards an example under water, or half a step to one of each class."""
+    """One iteration: a step towards an example below the water level; with a bias, half a step to one of each class."""
     state.done += 1
     step = unit / math.sqrt(state.done)  # line 4
     if state.fit_bias:
         positive, negative = pick_pair(model, state)
-        push(model, state, positive, 0.5 * step, math.inf)
-        push(model, state, negative, 0.5 * step, 1.0)
+        step_towards(model, state, positive, 0.5 * step, math.inf)
+        step_towards(model, state, negative, 0.5 * step, 1.0)
     else:
-        push(model, state, pick(model, state), step, 1.0)
+        step_towards(model, state, pick(model, state), step, 1.0)
 
 
 @compiled
-def push(model, state, i, step, longest):
-    """w += step y_i phi(x_i); if |w|^2 exceeds `longest`, back into the unit ball"""
+def step_towards(model, state, i, step, longest):
+    """w += step y_i phi(x_i); if then |w|^2 > longest, w /= |w|. Updates responses and |w|^2."""
     label, c = model.per_vector[LABELS, i], model.per_vector[RESPONSES]
     amount, factor = step * model.per_vector[PULLS, i], 1.0
     k_ii = self_kernel(model, model.norms[i])
@@ -242,7 +243,7 @@ def refine(call):
     model = model_of(call)
     state, per_vector = state_at(model.state), model.per_vector
     if state.refined:
-        go_back(model, state)
+        restore_last_iterate(model, state)
     if state.iterations == 0 or not can_iterate(model, state):
         return
     n, unit = padded_count(model), first_step(model)
@@ -277,7 +278,7 @@ def predict_with_mean(model, state):
     for j in range(n):
         before += abs(model.coefficients[0, j])
         after += abs(scale * per_vector[KEPT, j] / state.iterations)
-    if before > 0.0 and after > 0.0:  # the mean has another scale, its scores are worth as much
+    if before > 0.0 and after > 0.0:  # the mean has another scale, and the calibration follows
         model.head.slope = min(model.head.slope * (before / after), STEEPEST)
     for j in range(n):
         mean = per_vector[KEPT, j] / state.iterations
@@ -287,7 +288,7 @@ def predict_with_mean(model, state):
 
 
 @compiled
-def go_back(model, state):
+def restore_last_iterate(model, state):
     """Restore the last iterate after the mean of `refine` has predicted."""
     for j in range(padded_count(model)):
         model.coefficients[0, j] = model.per_vector[KEPT, j]
@@ -302,7 +303,7 @@ def go_back(model, state):
 def check_responses(model, state):
     """Check one maintained response and |w|^2, and recompute both from scratch if they have drifted."""
     n, c = model.head.count, model.per_vector[RESPONSES]
-    i = (state.seen // EVERY) % n
+    i = (state.seen // CHECK_INTERVAL) % n
     length = math.sqrt(state.norm2 * max(self_kernel(model, model.norms[i]), 0.0))
     wrong = abs(response_of(model, i) - c[i]) > DRIFT * length
     if wrong or abs(norm2_of(model) - state.norm2) > DRIFT * state.norm2:
@@ -344,11 +345,11 @@ def decide(call):
 
 @compiled(called_from_python=True)
 def shrink_to_window(call):
-    """Take out the oldest until a window that has been made smaller is kept."""
+    """Remove the oldest until the model keeps its window, which has been made smaller."""
     model = model_of(call)
     state, head = state_at(model.state), model.head
     if state.refined:
-        go_back(model, state)
+        restore_last_iterate(model, state)
     while head.count > head.budget:
         slot, last = oldest(model), head.count - 1
         remove_from_window(model, state, slot)

@@ -83,6 +83,7 @@ def select(values, start, end, rank, rest):
 
 @compiled
 def total_of(values, low, high):
+    """The sum of values[low:high]"""
     total = 0.0
     for j in range(low, high):
         total += values[j]
@@ -91,7 +92,7 @@ def total_of(values, low, high):
 
 @compiled
 def room_above(values, n, covered, depth):
-    """How far the water may rise above the highest covered column without covering another."""
+    """How far the water may rise above the highest covered column without covering another, at most `depth`."""
     room = depth
     for j in range(covered, n):
         room = min(room, values[j] - values[covered - 1])

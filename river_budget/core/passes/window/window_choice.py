@@ -18,6 +18,7 @@ TOLERANCE = 1e-12  # responses that are equal on paper differ in their last digi
 
 @compiled
 def tolerance(level):
+    """By how much responses may differ from the level and count as equal to it."""
     return TOLERANCE * max(1.0, abs(level))
 
 
@@ -27,7 +28,7 @@ def pick(model, state):
     n, c = model.head.count, model.per_vector[RESPONSES]
     level = water_level(c, n, n * state.slack, model.buffer)
     level += tolerance(level)
-    return find(model, 0.0, level, below(model, count_up_to(model, 0.0, level)))
+    return slot_of_rank(model, 0.0, level, below(model, count_up_to(model, 0.0, level)))
 
 
 @compiled(always_inlined=True)
@@ -40,7 +41,7 @@ def count_up_to(model, sign, level):
 
 
 @compiled(always_inlined=True)
-def find(model, sign, level, rank):
+def slot_of_rank(model, sign, level, rank):
     """The slot of the example of this rank among those at or below the water level."""
     c, labels, left = model.per_vector[RESPONSES], model.per_vector[LABELS], rank
     for j in range(model.head.count):
@@ -69,18 +70,20 @@ def levels_of(model, c, volume):
 
 @compiled
 def pick_pair(model, state):
-    """A positive and a negative example, each a uniform one of the k lowest that do not stick out: those
-    under water in the order of the slots, then those at the surface."""
+    """A positive and a negative example, each uniform among the k lowest of its class that are not above the water.
+
+    They are counted in the order of the slots: first those below the level, then those at the level.
+    """
     c, n = model.per_vector[RESPONSES], model.head.count
     plus, minus = levels_of(model, c, n * state.slack)
     high_plus, high_minus = plus + tolerance(plus), minus + tolerance(minus)
     k = min(count_up_to(model, 1.0, high_plus), count_up_to(model, -1.0, high_minus))
-    positive = find_lowest_first(model, 1.0, plus, below(model, k))
-    return positive, find_lowest_first(model, -1.0, minus, below(model, k))
+    positive = slot_of_lowest_rank(model, 1.0, plus, below(model, k))
+    return positive, slot_of_lowest_rank(model, -1.0, minus, below(model, k))
 
 
 @compiled
-def find_lowest_first(model, sign, level, rank):
+def slot_of_lowest_rank(model, sign, level, rank):
     """The slot of this rank among examples below the level, in the order of slots, then those at the level."""
     c, labels = model.per_vector[RESPONSES], model.per_vector[LABELS]
     low, high = level - tolerance(level), level + tolerance(level)
@@ -100,6 +103,7 @@ def find_lowest_first(model, sign, level, rank):
 
 @compiled
 def bias_of(model, state):
+    """The bias with which the water levels of both classes are equal."""
     n = model.head.count
     if state.norm2 == 0.0:  # all responses are 0, and the larger class wins
         smaller = min(state.positives, n - state.positives)

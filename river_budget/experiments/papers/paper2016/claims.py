@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from statistics import median
 
 from ...records.findings import Claim, Finding, percent, share_of
-from ...records.records import Cell, Record, by_column, last
+from ...records.records import Cell, Record, by_column, by_setting, last
 from ...records.store import Store
 
 UNLIMITED = ("Perceptron", "OGD", "NORMA")
@@ -89,13 +89,9 @@ def spanning_wins_small(record: Record, store: Store) -> Finding | None:
 
 
 def _curves(record: Record, store: Store) -> dict[str, dict[str, dict[int, float]]]:
-    """{data: {row: {budget: the figure}}}"""
-    curves: dict[str, dict[str, dict[int, float]]] = {}
-    for data, cells in by_column(record).items():
-        for name, value in ends(cells, store).items():
-            row, budget = name.split()
-            curves.setdefault(data, {}).setdefault(row, {})[int(budget)] = value
-    return curves
+    """{data: {row: {budget: the figure}}}, of the datasets of which something is measured."""
+    found = {data: by_setting(cells, store) for data, cells in by_column(record).items()}
+    return {data: rows for data, rows in found.items() if rows}
 
 
 def limited(row: str) -> bool:

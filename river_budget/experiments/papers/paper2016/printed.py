@@ -2,112 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.resources
 from collections.abc import Iterator
 
 from ...records.verdicts import Printed
 
-TABLE_5 = """
-             german    spambase  w7a        w8a        a9a       ijcnn1      codrna    kddcup08   kddcup99
-Perceptron   35.2 0.9  24.5 0.1  4.01 0.10  3.47 0.01  20.9 0.1  12.27 0.01  14.0 0.1  0.90 0.01  0.02 0.00
-OGD          29.5 0.5  22.0 0.1  2.96 0.10  2.81 0.01  16.3 0.1  9.52 0.01   9.7 0.1   0.52 0.01  0.01 0.00
-RBP          37.5 1.1  33.3 0.4  5.07 0.13  5.10 0.08  27.1 0.2  16.40 0.10  20.3 0.1  1.06 0.03  0.02 0.00
-Forgetron    38.1 0.9  34.6 0.5  5.28 0.06  5.28 0.07  27.8 0.4  16.99 0.32  19.9 0.1  1.07 0.03  0.03 0.00
-Projectron   35.6 1.5  30.8 1.2  5.38 1.15  5.42 1.10  21.6 1.9  12.38 0.09  15.8 0.5  0.94 0.02  0.02 0.00
-Projectron++ 35.1 1.1  30.4 1.0  4.79 1.87  5.41 3.30  18.6 0.5  9.52 0.03   13.6 1.2  0.84 0.03  0.01 0.00
-BPA          33.9 0.9  30.8 0.8  2.99 0.06  2.84 0.03  21.1 0.2  11.33 0.04  15.4 0.3  0.62 0.01  0.01 0.00
-BOGD         31.6 1.5  32.2 0.6  3.49 0.16  3.43 0.08  27.9 0.2  11.67 0.13  15.2 0.1  0.61 0.01  0.81 0.06
-FOGD         29.9 0.7  26.9 1.0  2.75 0.03  2.43 0.03  17.4 0.1  9.06 0.05   10.3 0.1  0.71 0.01  0.01 0.00
-NOGD         30.4 0.8  29.1 0.4  2.98 0.01  2.92 0.03  17.4 0.2  9.55 0.01   13.8 2.1  0.59 0.01  0.01 0.00
-"""
-TABLE_7 = """
-             dna       mnist     satimage  usps      letter    shuttle   acoustic  covtype   poker
-Perceptron   20.4 0.7  15.4 0.1  29.6 0.5  10.0 0.2  71.5 0.5  15.2 0.3  - -       - -       - -
-OGD          16.1 0.4  10.7 0.2  23.6 0.3  6.7 0.2   71.2 0.3  12.3 0.1  - -       - -       - -
-RBP          31.1 1.4  43.4 0.5  49.3 0.8  24.0 0.4  91.7 0.2  29.3 0.5  57.4 0.2  60.1 0.1  56.6 0.0
-Forgetron    30.9 2.1  43.9 0.6  48.2 1.4  22.7 0.5  96.1 0.1  34.1 0.4  61.2 0.4  60.4 0.4  56.5 0.0
-Projectron   22.7 4.4  17.7 0.1  29.6 0.5  10.6 0.1  71.5 0.5  15.3 0.3  43.0 0.1  41.1 0.2  54.5 0.1
-Projectron++ 23.1 6.1  17.7 0.3  25.9 0.4  9.9 0.2   71.4 0.3  16.8 0.5  40.3 0.1  38.3 0.2  53.2 0.1
-BPA          25.3 1.2  32.4 1.2  27.9 0.3  15.4 0.6  84.6 0.5  14.1 0.2  46.2 0.3  45.2 0.2  54.7 0.4
-BOGD         36.3 0.9  42.5 0.4  48.2 0.6  23.2 0.4  92.7 0.2  27.9 0.2  58.0 0.1  57.4 0.0  53.2 0.0
-FOGD         20.8 0.7  11.8 0.2  29.5 0.4  10.1 0.2  71.5 0.6  15.6 0.5  43.0 0.2  40.4 0.1  52.6 0.1
-NOGD         20.7 0.9  15.6 0.6  23.7 0.3  9.0 0.2   71.5 0.2  12.3 0.1  37.8 0.1  41.0 0.6  50.3 0.2
-"""
-TABLE_9 = """
-             housing         mg              abalone         parkinsons      cpusmall        cadata          casp            slice           year
-OGD          0.04017 0.00043 0.05341 0.00071 0.01137 0.00007 0.04835 0.00018 0.02508 0.00009 0.03976 0.00018 - -             - -             - -
-Perceptron   0.04018 0.00080 0.05682 0.00084 0.01280 0.00010 0.05306 0.00045 0.02660 0.00015 0.04155 0.00019 - -             - -             - -
-NORMA        0.04329 0.00065 0.06446 0.00073 0.01224 0.00006 0.05084 0.00018 0.03403 0.00014 0.05739 0.00008 - -             - -             - -
-RBP          0.05837 0.00140 0.09652 0.00253 0.02498 0.00034 0.07540 0.00102 0.04895 0.00058 0.08115 0.00029 0.12425 0.00048 0.04799 0.00025 0.03151 0.00007
-Forgetron    0.05848 0.00216 0.09742 0.00334 0.02483 0.00042 0.07488 0.00114 0.04905 0.00062 0.08128 0.00061 0.12455 0.00046 0.04843 0.00024 0.03148 0.00005
-Projectron   0.04023 0.00080 0.05683 0.00084 0.01280 0.00010 0.05306 0.00046 0.02660 0.00015 0.04155 0.00020 0.08709 0.00021 0.01493 0.00142 0.01627 0.00013
-BOGD         0.05270 0.00134 0.08936 0.00198 0.01558 0.00017 0.06159 0.00037 0.04972 0.00048 0.07259 0.00031 0.09683 0.00012 0.04730 0.00011 0.05430 0.00002
-FOGD         0.04009 0.00071 0.05590 0.00073 0.01169 0.00005 0.04909 0.00020 0.02577 0.00050 0.04097 0.00015 0.08021 0.00031 0.00726 0.00019 0.01427 0.00004
-NOGD         0.04063 0.00043 0.05356 0.00076 0.01138 0.00007 0.04896 0.00068 0.02559 0.00024 0.03983 0.00018 0.07844 0.00008 0.02636 0.00460 0.01519 0.00021
-"""
-TIMES_5 = """
-             german spambase w7a    w8a    a9a    ijcnn1 codrna kddcup08 kddcup99
-Perceptron   0.112  1.606    74.0   642.8  948.7  812.6  1015.7 72.6     1136
-OGD          0.130  4.444    119.9  1008.5 1549.5 1269.0 1676.7 421.7    8281
-RBP          0.086  0.613    11.20  37.8   15.4   18.5   24.9   34.3     682
-Forgetron    0.105  0.743    11.77  40.0   19.3   21.2   28.9   34.8     684
-Projectron   0.101  0.644    11.22  38.1   15.3   19.2   26.0   34.1     642
-Projectron++ 0.299  1.865    13.43  38.7   23.4   30.3   83.0   77.2     520
-BPA          0.092  0.604    11.60  39.2   15.4   18.3   26.5   37.8     796
-BOGD         0.114  0.720    11.56  38.9   15.9   19.2   32.5   38.2     805
-FOGD         0.045  0.263    1.474  3.0    1.8    3.3    10.3   4.1      45
-NOGD         0.109  0.633    11.58  38.9   15.6   19.1   27.2   38.9     511
-"""
-TIMES_7 = """
-             dna    mnist   satimage usps    letter shuttle acoustic covtype  poker
-Perceptron   4.891  456.76  4.675    89.790  80.901 137.886 -        -        -
-OGD          25.068 1004.65 6.917    310.072 94.222 377.328 -        -        -
-RBP          2.707  59.98   2.409    30.180  18.783 12.989  40.469   445.238  398.423
-Forgetron    2.949  64.32   2.503    30.478  19.034 12.776  46.865   491.403  413.807
-Projectron   4.254  434.53  3.685    192.347 26.921 20.034  46.469   930.646  810.421
-Projectron++ 4.330  430.38  3.771    194.366 27.584 20.879  47.400   937.860  825.526
-BPA          11.055 91.25   17.337   54.457  47.459 58.856  210.916  1569.255 2566.812
-BOGD         3.103  62.51   2.670    30.966  18.510 14.399  40.266   456.692  465.020
-FOGD         0.887  1.792   0.915    9.589   2.322  4.039   12.637   80.774   190.102
-NOGD         2.292  46.90   1.869    24.332  3.380  8.484   25.883   211.354  216.717
-"""
-TIMES_9 = """
-             housing mg    abalone parkinsons cpusmall cadata casp slice year
-OGD          0.028   0.103 0.388   2.025      1.905    11.63  -    -     -
-Perceptron   0.029   0.103 0.388   2.116      1.257    11.50  -    -     -
-NORMA        0.028   0.086 0.448   1.385      2.060    8.45   -    -     -
-RBP          0.028   0.075 0.200   0.349      0.449    1.09   2.56 22.13 89.7
-Forgetron    0.037   0.106 0.269   0.496      0.581    1.54   3.76 35.43 139.7
-Projectron   0.027   0.070 0.183   0.320      0.375    1.00   2.40 21.84 87.1
-BOGD         0.024   0.064 0.175   0.295      0.406    0.94   2.23 21.61 88.3
-FOGD         0.016   0.037 0.104   0.187      0.217    0.55   1.37 4.65  19.3
-NOGD         0.031   0.073 0.202   0.336      0.427    1.05   2.51 22.05 89.1
-"""
-# Accuracies in per cent, and the seconds of training. The batch learners have no standard deviation.
-TABLE_3 = """
-            codrna     w7a        w8a        a9a        kddcup08   kddcup99
-LIBSVM      96.67 -    98.33 -    99.40 -    85.04 -    99.43 -    99.996 -
-LLSVM       95.93 -    97.92 -    98.51 -    84.89 -    99.38 -    99.995 -
-BSGD-merge  94.89 0.41 97.50 0.02 97.52 0.02 84.21 0.18 99.37 0.01 99.994 0.001
-BSGD-remove 67.16 0.68 97.50 0.01 97.06 0.04 81.96 0.27 99.12 0.23 99.980 0.031
-FOGD        94.24 0.22 97.59 0.28 97.93 0.08 84.93 0.03 98.95 3.34 99.996 0.001
-NOGD        95.92 0.18 97.71 0.09 98.36 0.10 84.99 0.07 99.43 0.04 99.993 0.001
-"""
-TIMES_3 = """
-            codrna w7a   w8a    a9a    kddcup08 kddcup99
-LIBSVM      80.20  54.91 254.03 97.81  1052.12  20772.10
-LLSVM       19.04  25.96 146.97 70.85  24.31    86.71
-BSGD-merge  132.50 37.41 230.51 150.16 197.78   948.21
-BSGD-remove 3.32   1.79  8.72   7.03   12.34    52.82
-FOGD        5.47   1.58  13.04  9.35   17.22    26.81
-NOGD        2.55   1.57  14.10  16.94  7.60     20.71
-"""
 
-
-def printed_table(text: str, times: str = "") -> dict[tuple[str, str], Printed]:
+def printed_table(number: int) -> dict[tuple[str, str], Printed]:
     """{(row, column): the printed figure}, of a table and its table of times."""
-    seconds = dict(_fields(times, 1)) if times else {}
+    seconds = dict(_fields(f"times {number}", 1))
     table = {}
-    for place, (mean, deviation) in _fields(text, 2):
+    for place, (mean, deviation) in _fields(f"table {number}", 2):
         if mean != "-":
             spent = seconds.get(place, ["-"])[0]
             known = [None if figure == "-" else figure for figure in (deviation, spent)]
@@ -115,11 +20,12 @@ def printed_table(text: str, times: str = "") -> dict[tuple[str, str], Printed]:
     return table
 
 
-def _fields(text: str, width: int) -> Iterator[tuple[tuple[str, str], list[str]]]:
-    """((row, column), so many fields)"""
-    header, *lines = text.strip("\n").splitlines()
-    for line in lines:
+def _fields(name: str, width: int) -> Iterator[tuple[tuple[str, str], list[str]]]:
+    """((row, column), so many fields) of a table of printed.txt, whose first line is its name."""
+    text = importlib.resources.files(__package__).joinpath("printed.txt").read_text("utf-8")
+    (lines,) = (part.splitlines() for part in text.split("\n\n") if part.startswith(name))
+    columns = lines[1].split()
+    for line in lines[2:]:
         row, *figures = line.split()
-        groups = [figures[i : i + width] for i in range(0, len(figures), width)]
-        for column, group in zip(header.split(), groups, strict=True):
-            yield (row, column), group
+        for i, column in enumerate(columns):
+            yield (row, column), figures[i * width : (i + 1) * width]

@@ -7,8 +7,8 @@ from typing import Any
 
 import river_budget as rb
 
-from ....plots.panels import Panel
-from ...records.records import Cell, Record, by_column, last_seconds, last_value, sweep
+from ....plots.panels import Line, Panel
+from ...records.records import Cell, Record, by_column, sweep
 from ...records.store import Store
 from ...records.tasks import Task
 from .models import FOGD_STEP, KERNEL, binary, fogd, multiclass
@@ -19,7 +19,7 @@ FEATURE_DATA = ("dna", "satimage", "usps", "letter", "shuttle")
 FEATURE_REPEATS = 5
 BUDGETS = (25, 50, 100, 200, 300, 400, 500)
 BUDGET_DATA = {"codrna": binary, "a9a": binary, "usps": multiclass, "acoustic": multiclass}
-BUDGET_ROWS = (
+BUDGET_ROWS = [
     "RBP",
     "Forgetron",
     "Projectron",
@@ -29,7 +29,7 @@ BUDGET_ROWS = (
     "BOGD++",
     "FOGD",
     "NOGD",
-)
+]
 BUDGET_REPEATS = 5
 
 
@@ -50,24 +50,24 @@ def sweep_of_features() -> Iterator[Cell]:
             yield Cell(f"{row} {factor:g}", data, tasks, scale=100.0)
 
 
-def setting(cell: Cell) -> float:
-    """The setting of a cell in a sweep: the end of its row's name."""
-    return float(cell.row.split()[-1])
+QUANTITIES = {"values": "mistakes", "seconds": "seconds"}  # what is drawn, and its label
 
 
-QUANTITIES = ((last_value, "mistakes"), (last_seconds, "seconds"))
+def panel(title: str, x_label: str, what: str, lines: list[Line]) -> Panel:
+    """Mistakes, or seconds on a log axis, over a setting."""
+    seconds = what == "seconds"
+    return Panel(title, x_label, QUANTITIES[what], lines, False, seconds, not seconds)
 
 
 def sweep_panels(record: Record, store: Store) -> Iterable[Panel]:
     """Mistakes and seconds over the number of features."""
     for row, symbol in (("FOGD", "D / B"), ("NOGD", "rank / B")):
-        for y_of, label in QUANTITIES:
+        for what in QUANTITIES:
             lines = []
             for data, cells in by_column(record).items():
                 of_row = [cell for cell in cells if cell.row.startswith(row)]
-                lines += sweep(data, of_row, store, setting, y_of)
-            seconds = label == "seconds"
-            yield Panel(row, symbol, label, lines, False, seconds, not seconds)
+                lines += sweep(data, of_row, store, what)
+            yield panel(row, symbol, what, lines)
 
 
 def with_budget(model: Any, row: str, budget: int) -> Any:
@@ -94,11 +94,10 @@ def sweep_of_budgets() -> Iterator[Cell]:
 def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
     """Mistakes and seconds over budgets."""
     for data, cells in by_column(record).items():
-        for y_of, label in QUANTITIES:
+        for what in QUANTITIES:
             lines = []
             for row in BUDGET_ROWS:
                 of_row = [cell for cell in cells if cell.row.split()[0] == row]
-                lines += sweep(row, of_row, store, setting, y_of)
+                lines += sweep(row, of_row, store, what)
             if lines:
-                seconds = label == "seconds"
-                yield Panel(data, "budget", label, lines, False, seconds, not seconds)
+                yield panel(data, "budget", what, lines)

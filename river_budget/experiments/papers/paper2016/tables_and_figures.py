@@ -17,7 +17,7 @@ from ...records.tasks import Task
 from . import claims
 from .models import binary, fitted_multiclass, fitted_regression, multiclass, regression
 from .notes import EXACT_5, EXACT_7, EXACT_9, MATCH_5, MATCH_7, MATCH_9, NOTES, REMARKS, TABLE_NOTES
-from .printed import TABLE_5, TABLE_7, TABLE_9, TIMES_5, TIMES_7, TIMES_9, printed_table
+from .printed import printed_table
 from .sweeps import budget_panels, sweep_of_budgets, sweep_of_features, sweep_panels
 from .table_3 import table_3
 
@@ -49,15 +49,14 @@ def repeats_of(row: str, data: str) -> int:
 
 
 def table(
-    text: str,
-    times: str,
+    number: int,
     models: Callable[[str], dict[str, Any]],
     scale: float,
     possible: dict[str, set[tuple[str, str]]],
     fitted: Callable[[str, str], bool],
 ) -> Iterator[Cell]:
     """The cells of table 5, 7 or 9."""
-    printed = printed_table(text, times)
+    printed = printed_table(number)
     for column in dict.fromkeys(column for _, column in printed):
         data = stored(column)
         for row, model in models(data).items():
@@ -112,9 +111,9 @@ def records() -> list[Record]:
         {"EXACT": exact, "MATCH": match}
         for exact, match in ((EXACT_5, MATCH_5), (EXACT_7, MATCH_7), (EXACT_9, MATCH_9))
     )
-    five = [*table(TABLE_5, TIMES_5, binary, 100.0, exact_5, lambda row, data: False)]
-    seven = [*table(TABLE_7, TIMES_7, multiclass, 100.0, exact_7, fitted_multiclass)]
-    nine = [*table(TABLE_9, TIMES_9, regression, 1.0, exact_9, fitted_regression)]
+    five = [*table(5, binary, 100.0, exact_5, lambda row, data: False)]
+    seven = [*table(7, multiclass, 100.0, exact_7, fitted_multiclass)]
+    nine = [*table(9, regression, 1.0, exact_9, fitted_regression)]
     pass_title = "One pass over a training set, then its test set"
     return [
         table_record(3, pass_title, ("accuracy, %", 2), table_3()),

@@ -6,17 +6,7 @@ from collections.abc import Iterable
 
 from ....plots.panels import Line, Panel
 from ...records.findings import Claim, Finding, percent, share_of
-from ...records.records import (
-    Cell,
-    Record,
-    by_column,
-    finals,
-    last,
-    last_seconds,
-    last_value,
-    measurements,
-    sweep,
-)
+from ...records.records import Cell, Record, by_column, finals, last, measurements, sweep
 from ...records.store import Store
 
 LIBSVM = "LIBSVM"
@@ -28,7 +18,7 @@ def place(cell: Cell) -> tuple[int, int]:
     return int(arity[2:]), int(budget[2:])
 
 
-def shares_of_merging(cell: Cell, store: Store) -> list[float]:
+def shares_of_merging(cell: Cell, store: Store, what: str = "seconds") -> list[float]:
     """The share of a pass that is spent on keeping the budget, for every run.
 
     That is by how much learning takes longer than scoring the same examples; of the scoring the fastest counts,
@@ -58,7 +48,8 @@ def share_panels(record: Record, store: Store) -> Iterable[Panel]:
         lines = []
         for budget in (100, 500):
             chosen = [cell for cell in cells if place(cell)[1] == budget]
-            lines += sweep(f"B = {budget}", chosen, store, arity_of, shares_of_merging)
+            name = f"B = {budget}"
+            lines += sweep(name, chosen, store, "seconds", x_of=arity_of, y_of=shares_of_merging)
         if lines:
             yield Panel(data, "M", "share of time spent on merging", lines, percent=True)
 
@@ -79,14 +70,14 @@ def budgeted(cells: Iterable[Cell]) -> list[Cell]:
 def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
     """Accuracy and seconds over budgets, a line for every M."""
     for data, cells in by_column(record).items():
-        for y_of, label in ((last_value, "test accuracy"), (last_seconds, "seconds")):
+        for what, label in (("values", "test accuracy"), ("seconds", "seconds")):
             lines = []
             for name, chosen in by_arity(cells).items():
-                lines += sweep(name, chosen, store, budget_of, y_of)
+                lines += sweep(name, chosen, store, what, x_of=budget_of)
             seconds = label == "seconds"
             if not seconds:
                 full = [cell for cell in cells if cell.row == LIBSVM]
-                lines += sweep(LIBSVM, full, store, lambda cell: 0.0, last_value, "level")
+                lines += sweep(LIBSVM, full, store, x_of=lambda cell: 0.0, shape="level")
             if lines:
                 yield Panel(data, "budget", label, lines, False, seconds, not seconds)
 

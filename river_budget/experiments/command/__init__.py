@@ -1,0 +1,7 @@
+"""The command line, `river-budget`: parsers of the verbs, exit codes, and how a verb is run."""
+
+from ..common.console import GOOD, INTERRUPTED, NO_DATA, SHORT, USAGE
+from .main import main, parser
+from .options import RESULTS
+
+__all__ = ["GOOD", "INTERRUPTED", "NO_DATA", "RESULTS", "SHORT", "USAGE", "main", "parser"]

@@ -1,0 +1,73 @@
+"""How a verb is run, and which there are.
+
+Exit codes: 0 all went well; 1 a figure falls short of what is known to be possible; 2 wrong usage; 3 data that
+is needed is not at hand; 130 interrupted, and what was finished is kept.
+
+A verb imports what it runs when it runs: `--help` loads no experiment, and a race no paper.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+
+from ..._version import __version__
+from ..common.console import GOOD, INTERRUPTED, NO_DATA, USAGE
+from . import own, papers, streams
+from .options import Parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a verb, and return its exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        with _silence() if options.quiet else contextlib.nullcontext():
+            code: int = options.run(options)
+            sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        kept = " What was finished is kept." if hasattr(options, "results") else ""
+        print(f"\nInterrupted.{kept}", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # `| head`
+        sys.stderr.close()
+        return GOOD
+    except LookupError as error:
+        print(error.args[0], file=sys.stderr)
+        return USAGE
+    except RuntimeError as error:  # of data or of an extra that is not there
+        print(error, file=sys.stderr)
+        return NO_DATA
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all verbs, in the order in which `--help` lists them."""
+    top = Parser("river-budget", description="Kernel learning on streams, measured.")
+    top.add_argument("--version", action="version", version=__version__)
+    verbs = top.add_subparsers(dest="command", required=True)
+    own.add_try(verbs)
+    own.add_predict(verbs)
+    for add in (streams.add_race, streams.add_auto, streams.add_compile, streams.add_curve):
+        add(verbs)
+    papers.add_list(verbs)
+    for kind in ("table", "figure"):
+        papers.add_record(verbs, kind)
+    streams.add_speed(verbs)
+    papers.add_reproduce(verbs)
+    return top
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """No progress and no remarks: the standard error stream leads nowhere, also that of other processes."""
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):
+        kept = os.dup(2)
+        try:
+            os.dup2(nowhere.fileno(), 2)
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)

@@ -1,0 +1,101 @@
+"""What the parsers of all verbs share: help that shows defaults, hints for wrong words, common options."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from ..common.console import did_you_mean
+
+RESULTS = "river-budget-results"  # the folder where measurements are kept
+
+
+class Help(argparse.HelpFormatter):
+    """Help in which an option that has a default says it; flags have none, they are off."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        text = action.help
+        shown = action.default not in (None, False, argparse.SUPPRESS, [], ())
+        return f"{text} (default: %(default)s)" if shown and action.nargs != 0 else text
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that asks, for a wrong verb, option or choice, whether a similar one was meant."""
+
+    def __init__(self, *arguments: Any, **named: Any):
+        super().__init__(*arguments, **{"formatter_class": Help} | named)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and what may have been meant."""
+        super().error(f"{message}{self._hint(message)}")
+
+    def _hint(self, message: str) -> str:
+        wrong = re.search(r"invalid choice: '(.*?)'|unrecognized arguments: (\S+)", message)
+        if wrong is None:
+            return ""
+        actions = [action for parser in self._all_parsers() for action in parser._actions]
+        choices = [str(choice) for action in actions for choice in action.choices or ()]
+        options = [name for action in actions for name in action.option_strings]
+        hint = did_you_mean(wrong[1] or wrong[2], choices if wrong[1] else options)
+        return f"; {hint}" if hint else ""
+
+    def _all_parsers(self) -> Iterator[argparse.ArgumentParser]:
+        """This parser, and those of its verbs."""
+        yield self
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                yield from action.choices.values()
+
+
+def add_verb(verbs: Any, name: str, run: Any, text: str) -> Any:
+    """The parser of a verb, with the option that all have."""
+    found = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    found.add_argument(
+        "--quiet",
+        action="store_true",
+        help="print results and errors only: no progress, no remarks",
+    )
+    found.set_defaults(run=run)
+    return found
+
+
+def add_jobs(verb: Any) -> None:
+    """The option for the number of runs at once."""
+    verb.add_argument("--jobs", type=whole, default=2, help="how many runs at once")
+
+
+def add_results(verb: Any) -> None:
+    """The option for the folder of measurements."""
+    verb.add_argument("--results", default=RESULTS, help="the folder where finished runs are kept")
+
+
+def add_formats(verb: Any, *names: str) -> None:
+    """The options for the format of a table."""
+    form = verb.add_mutually_exclusive_group()
+    texts = {
+        "markdown": "print Markdown instead of text in columns",
+        "csv": "print comma-separated values, one plain number in a cell",
+        "json": "print a list of objects, with plain numbers",
+    }
+    for name in names or texts:
+        text = texts[name]
+        form.add_argument(f"--{name}", dest="format", action="store_const", const=name, help=text)
+    verb.set_defaults(format="text")
+
+
+def whole(text: str) -> int:
+    """A number from 1 on."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return value
+
+
+def seed(text: str) -> int:
+    """A number from 0 on."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return value

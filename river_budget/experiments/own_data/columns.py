@@ -1,0 +1,165 @@
+"""From the cells of a row to features and a target, as models take them.
+
+Numbers are features as they are. Words become features of their own, one-hot as River's OneHotEncoder writes them
+(`colour_red`). A cell that says nothing leaves its feature out; so does a word among numbers, and both are counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ..common.console import check_names
+from .reading.cells import is_missing, number, truth, word
+
+MOST_WORDS = 100  # of a column that get a feature each
+MOST_LABELS = 100
+LABELS = {"whole numbers": "int", "true or false": "bool", "words": "text"}
+
+
+class Target:
+    """The column to be predicted: a number, or a label that is a whole number, a truth value or a word."""
+
+    def __init__(self, name: str, kind: str, decimal_comma: bool = False):
+        self.name, self.kind, self.decimal_comma = name, kind, decimal_comma
+        self.labels: Counter[Any] = Counter()
+        self.missing = 0
+        self.unreadable: list[Any] = []  # the first such line and cell, and how many
+        self.crowded = 0
+
+    @property
+    def regression(self) -> bool:
+        return self.kind == "number"
+
+    def read(self, cell: Any, line: int) -> Any:
+        """The target in a cell; None if there is none that can be learned, which is counted."""
+        if is_missing(cell):
+            self.missing += 1
+            return None
+        value = self.value(cell)
+        if value is None:
+            note(self.unreadable, line, cell)
+        elif not self.regression:
+            if value not in self.labels and len(self.labels) >= MOST_LABELS:
+                self.crowded += 1
+                return None
+            self.labels[value] += 1
+        return value
+
+    def value(self, cell: Any) -> Any:
+        """The target that a cell holds, None if it holds none of this kind."""
+        if self.kind == "text":
+            return word(cell)
+        if self.kind == "bool":
+            return truth(cell)
+        value = number(cell, self.decimal_comma)
+        if self.kind == "number" or value is None:
+            return value
+        return int(value) if value.is_integer() else None
+
+
+class Columns:
+    """The columns that are features, by name, and what was odd in them."""
+
+    def __init__(
+        self, numbers: Sequence[str], words: dict[str, list[str]], decimal_comma: bool = False
+    ):
+        self.numbers, self.decimal_comma = list(numbers), decimal_comma
+        self.words = {name: {w: f"{name}_{w}" for w in known} for name, known in words.items()}
+        self.growing = True  # whether words that come later get features
+        self.missing: Counter[str] = Counter()
+        self.unreadable: dict[str, list[Any]] = {}
+        self.unknown: Counter[str] = Counter()  # words without a feature
+        self._numbers: list[tuple[str, int]] = []
+        self._words: list[tuple[str, int, dict[str, float]]] = []
+
+    def place(self, names: Sequence[str]) -> None:
+        """Find the columns in a file with these columns."""
+        check_names([*self.numbers, *self.words], names, "column")
+        self._numbers = [(name, names.index(name)) for name in self.numbers]
+        self._words = [
+            (name, names.index(name), dict.fromkeys(known.values(), 0.0))
+            for name, known in self.words.items()
+        ]
+
+    def features(self, row: Sequence[Any], line: int) -> dict[str, float]:
+        """The features of a row."""
+        x: dict[str, float] = {}
+        for name, i in self._numbers:
+            try:
+                value = float(row[i])
+            except (TypeError, ValueError):
+                value = self._odd(name, row[i], line)
+            if value - value == 0.0:  # finite
+                x[name] = value
+            else:
+                self.missing[name] += 1
+        for name, i, absent in self._words:
+            if is_missing(row[i]):
+                self.missing[name] += 1
+            else:
+                self._add_word(x, name, word(row[i]), absent)
+        return x
+
+    def _odd(self, name: str, cell: Any, line: int) -> float:
+        """The number in a cell that is none for Python; NaN if it is none at all."""
+        value = truth(cell)
+        if value is not None:
+            return float(value)
+        found = number(cell, self.decimal_comma)
+        if found is None and not is_missing(cell):
+            note(self.unreadable.setdefault(name, []), line, cell)
+        return float("nan") if found is None else found
+
+    def _add_word(
+        self, x: dict[str, float], name: str, text: str, absent: dict[str, float]
+    ) -> None:
+        """Add 1 for the word of a column, and 0 for its others."""
+        known = self.words[name]
+        feature = known.get(text)
+        if feature is None and self.growing and len(known) < MOST_WORDS:
+            feature = known[text] = f"{name}_{text}"
+            absent[feature] = 0.0
+        x.update(absent)
+        if feature is None:
+            self.unknown[name] += 1
+        else:
+            x[feature] = 1.0
+
+    def description(self) -> dict[str, Any]:
+        """All that must be known to read the columns of another file, for JSON."""
+        words = {name: list(known) for name, known in self.words.items()}
+        return {"numbers": self.numbers, "words": words, "decimal_comma": self.decimal_comma}
+
+
+class SparseColumns:
+    """The features of LIBSVM, which leaves out zeros.
+
+    Features of the first rows that a line does not name are 0, unless they are so many that this would take long.
+    """
+
+    MOST_FILLED = 1000
+
+    def __init__(self, known: Sequence[str]):
+        self.absent = dict.fromkeys(known, 0.0) if len(known) <= self.MOST_FILLED else {}
+        self.growing = True
+        self.missing: Counter[str] = Counter()
+        self.unreadable: dict[str, list[Any]] = {}
+        self.unknown: Counter[str] = Counter()
+
+    def place(self, names: Sequence[str]) -> None:
+        """Do nothing: LIBSVM's lines name their features."""
+
+    def features(self, row: Sequence[Any], line: int) -> dict[str, float]:
+        """The features of a row."""
+        return self.absent | {k: v for k, v in row[1].items() if v - v == 0.0}
+
+    def description(self) -> dict[str, Any]:
+        """All that must be known to read another file, for JSON."""
+        return {"sparse": list(self.absent)}
+
+
+def note(found: list[Any], line: int, cell: Any) -> None:
+    """Count a cell that cannot be read, and keep the first."""
+    found[:] = [found[0], found[1], found[2] + 1] if found else [line, str(cell)[:40], 1]

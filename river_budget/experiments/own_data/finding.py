@@ -1,0 +1,192 @@
+"""What the columns of a file are, found out from its first rows."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..common.console import check_names
+from .columns import MOST_LABELS, MOST_WORDS, Columns, SparseColumns, Target
+from .reading.cells import is_missing, number, truth, word
+from .reading.source import Source
+
+PREVIEW_ROWS = 1000  # that are held to find out what the columns are
+NUMBER_SHARE = 0.9  # of the cells that must be numbers for a column of numbers
+MOST_WHOLE_LABELS = 20  # whole numbers that may be labels; more are numbers to be estimated
+ROWS_PER_LABEL = 5
+LEAST_ROWS_OF_ID = 10  # with fewer, a column that counts may do so by chance
+MOST_DISTINCT_SHARE = 0.5  # of a column of words; with more it is text or names
+LEAST_ROWS_OF_NAMES = 20
+ID_NAME = re.compile(r"(^|[\s_-])(id|uuid|guid|index|key)$|^unnamed: 0$", re.IGNORECASE)
+
+
+@dataclass
+class Plan:
+    """What is learned from a file, and what there is to say about it."""
+
+    columns: Columns | SparseColumns
+    target: Target
+    at: int  # the place of the target in a row
+    notes: list[str] = field(default_factory=list)
+
+    def examples(self, rows: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[Any, Any]]:
+        """(x, y) of each row that has a target."""
+        for line, row in rows:
+            if row:
+                y = self.target.read(row[self.at], line)
+                if y is not None:
+                    yield self.columns.features(row, line), y
+
+
+def plan(
+    source: Source,
+    preview: Sequence[tuple[int, list[Any]]],
+    target: str | None,
+    task: str = "auto",
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+) -> Plan:
+    """What the first rows of a source say about its columns."""
+    rows = [row for _, row in preview if row]
+    if not rows:
+        raise RuntimeError(_why_no_rows(source, bool(preview)))
+    if source.names is None:
+        known = sorted({name for row in rows for name in row[1]}, key=lambda n: (len(n), n))
+        found = target_of([row[0] for row in rows], target or "the label", task)
+        sparse = SparseColumns(known)
+        wide = ", too many to fill what a line leaves out with 0" if not sparse.absent else ""
+        return Plan(sparse, found, 0, [f"{len(known)} features{wide}"])
+    if target is None:
+        raise LookupError(f"--target is missing; there are {', '.join(source.names)}")
+    check_names([target, *drop, *keep], source.names, "column")
+    at = source.names.index(target)
+    comma = source.decimal_comma
+    found = target_of([row[at] for row in rows], target, task, comma)
+    sorting = _Sorting(rows, comma)
+    for i, name in enumerate(source.names):
+        if i != at and name not in drop:
+            sorting.add(name, i, name in keep)
+    columns = Columns(sorting.numbers, sorting.words, comma)
+    if not sorting.numbers and not sorting.words:
+        left = f" ({'; '.join(sorting.left_out)})" if sorting.left_out else ""
+        raise RuntimeError(f"beside {target!r} there is no column to learn from{left}")
+    columns.place(source.names)
+    return Plan(columns, found, at, [*sorting.notes(), *_order(rows, at, found)])
+
+
+def _why_no_rows(source: Source, some: bool) -> str:
+    """Why there is nothing to learn."""
+    if some and source.names is not None:
+        width = len(source.names)
+        return (
+            f"no row has {width} cells as the first; the first that has not is line {source.odd[0]}"
+        )
+    return "there is a header and no row below it" if source.header else "there are no rows"
+
+
+def target_of(cells: Sequence[Any], name: str, task: str, decimal_comma: bool = False) -> Target:
+    """The target, as its first cells show it."""
+    known = [cell for cell in cells if not is_missing(cell)]
+    if not known:
+        raise RuntimeError(f"the target {name!r} is empty in the first {len(cells)} rows")
+    numbers = [value for cell in known if (value := number(cell, decimal_comma)) is not None]
+    numeric = len(numbers) >= NUMBER_SHARE * len(known)
+    whole = numeric and all(value.is_integer() for value in numbers)
+    if all(truth(cell) is not None for cell in known):
+        kind = "bool"
+    elif not numeric:
+        kind = "text"
+    elif task == "classification":
+        kind = "int" if whole else "text"
+    else:
+        few = min(MOST_WHOLE_LABELS, max(2, len(known) // ROWS_PER_LABEL))
+        kind = "int" if whole and len(set(numbers)) <= few else "number"
+    if task == "regression":
+        if not numeric:
+            raise RuntimeError(
+                f"the target {name!r} holds words, as {word(known[0])!r}, no numbers"
+            )
+        kind = "number"
+    if kind == "text" and len(labels := set(map(word, known))) > MOST_LABELS:
+        raise RuntimeError(
+            f"the target {name!r} has {len(labels)} different values in {len(known)} rows: no labels"
+        )
+    return Target(name, kind, decimal_comma)
+
+
+class _Sorting:
+    """Columns sorted by what they hold: numbers, words, or nothing to learn from."""
+
+    def __init__(self, rows: Sequence[Sequence[Any]], decimal_comma: bool):
+        self.rows, self.decimal_comma = rows, decimal_comma
+        self.numbers: list[str] = []
+        self.words: dict[str, list[str]] = {}
+        self.left_out: list[str] = []
+        self.constant: list[str] = []
+
+    def add(self, name: str, at: int, keep: bool) -> None:
+        """Sort one column."""
+        cells = [row[at] for row in self.rows if not is_missing(row[at])]
+        values = [self._number(cell) for cell in cells]
+        numbers = [value for value in values if value is not None]
+        words = dict.fromkeys(map(word, cells))
+        if len(words) <= 1:
+            self.constant.append(name)
+        if len(numbers) >= NUMBER_SHARE * len(cells):
+            why = _counts(name, numbers)
+        else:
+            why = _names_things(len(words), len(cells))
+        if why and not keep:
+            self.left_out.append(f"{name!r} {why}")
+        elif len(numbers) >= NUMBER_SHARE * len(cells):
+            self.numbers.append(name)
+        else:
+            self.words[name] = list(words)[:MOST_WORDS]
+
+    def _number(self, cell: Any) -> float | None:
+        value = truth(cell)
+        return number(cell, self.decimal_comma) if value is None else float(value)
+
+    def notes(self) -> list[str]:
+        """What became of the columns."""
+        words = f", {len(self.words)} of words (one-hot)" if self.words else ""
+        found = [f"{len(self.numbers)} columns of numbers{words}"]
+        if self.left_out:
+            found.append(f"left out: {'; '.join(self.left_out)}; --keep takes them")
+        if self.constant:
+            found.append(f"the same in all of the first rows: {', '.join(self.constant)}")
+        return found
+
+
+def _counts(name: str, numbers: Sequence[float]) -> str:
+    """Why a column of numbers says nothing: it counts rows, or gives each a number."""
+    if len(numbers) < LEAST_ROWS_OF_ID:
+        return ""
+    if all(b - a == 1.0 for a, b in itertools.pairwise(numbers)):
+        return "counts the rows"
+    whole = all(value.is_integer() for value in numbers)
+    distinct = len(set(numbers)) == len(numbers)
+    return "gives every row a number" if whole and distinct and ID_NAME.search(name) else ""
+
+
+def _names_things(distinct: int, cells: int) -> str:
+    """Why a column of words says nothing: nearly every row has its own."""
+    many = cells >= LEAST_ROWS_OF_NAMES and distinct > MOST_DISTINCT_SHARE * cells
+    if many or distinct > MOST_WORDS:
+        return f"has {distinct} different words in {cells} rows"
+    return ""
+
+
+def _order(rows: Sequence[Sequence[Any]], at: int, target: Target) -> list[str]:
+    """A warning if rows are sorted by their label: then the one before is the best guess."""
+    labels = [word(row[at]) for row in rows]
+    changes = sum(a != b for a, b in itertools.pairwise(labels))
+    kinds = len(set(labels))
+    if kinds == 1:
+        return [f"the target is {labels[0]!r} in all of the first {len(labels)} rows"]
+    if target.regression or not 1 < kinds < len(labels) // ROWS_PER_LABEL or changes >= kinds:
+        return []
+    return ["the rows stand in the order of the target: shuffle them, or errors look far too small"]

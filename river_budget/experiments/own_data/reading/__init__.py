@@ -1,0 +1,1 @@
+"""Files as rows of cells, whatever their format, and what a cell says."""

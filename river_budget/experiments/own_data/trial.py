@@ -1,0 +1,198 @@
+"""Models side by side over the rows of a file, once: each row is predicted by all, then learned by all."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from river import linear_model
+
+from ...distributed.precompile import precompile
+from ...model.estimators.checks import all_ours
+from ...plots.costs import TIME, cost_panel
+from ...plots.panels import Line, Panel
+from ...plots.running import last_step, memory
+from ...progress import Progress, clock
+from ..common.console import check_names
+from ..common.formats import Table
+from ..race.curve import models_for
+from .scores import LabelScore, NumberScore, Score
+
+USUAL = {
+    False: ("AutoKernel", "LogisticRegression", "KNN", "ARF"),
+    True: ("AutoKernel", "LinearRegression", "KNN", "ARF"),
+}
+UNSCORED_ROWS = 50  # of regression that do not count yet, where there are ten times as many
+WARM_UP_ROWS = 300  # that a copy of a model learns beforehand, so that its code is compiled
+SHOWN_EVERY = 50  # rows
+MOST_POINTS = 200  # of a curve
+CAPTION = (
+    "River's models have a StandardScaler in front, linear regression and KNN a TargetStandardScaler around; KNN "
+    "stores 1000 rows."
+)
+
+
+class Entrant:
+    """One model of a trial, its score, its time and its curve."""
+
+    def __init__(self, name: str, model: Any, score: Score, labels: Sequence[Any] | None):
+        self.name, self.model, self.score = name, model, score
+        self.labels = labels  # (negative, positive) for a model that takes truth values only
+        self.seconds, self.failure = 0.0, ""
+        self.points: list[float] = []
+        regression = isinstance(score, NumberScore)
+        self._predict = model.predict_one if regression else model.predict_proba_one
+
+    def meet(self, x: dict[str, float], y: Any) -> None:
+        """Predict a row, and then learn it. A model that raises is out."""
+        given = y if self.labels is None else y == self.labels[1]
+        begin = time.perf_counter()
+        try:
+            guess = self._predict(x)
+            self.model.learn_one(x, given)
+        except Exception as error:
+            self.failure = f"{self.name} stopped: {type(error).__name__}: {error}"
+            return
+        self.seconds += time.perf_counter() - begin
+        self.score.add(with_labels(guess, self.labels), y)
+
+
+def with_labels(guess: Any, labels: Sequence[Any] | None) -> Any:
+    """A prediction with the labels of the file in the place of truth values."""
+    if labels is None:
+        return guess
+    return {label: guess.get(i == 1, 0.0) for i, label in enumerate(labels)}
+
+
+class RowsBar(Progress):
+    """A progress bar in rows; how much of a file is done shows by its bytes, if there is a file."""
+
+    rows = 0
+    began = 0.0  # seconds until the first row: compiling says nothing about the rest
+
+    def _state(self) -> str:
+        passed = self._elapsed - self.began
+        state = f"{self.rows:,} rows, {clock(passed)} passed"
+        if 0 < self.done < self.total:
+            state += f", {clock(passed * (self.total - self.done) / self.done)} to go"
+        return f"{state}: {self._text}" if self._text else state
+
+    def advance_to(self, rows: int, share: float | None, text: str) -> None:
+        """Show how far it is."""
+        self.rows, self.done = rows, int((share or 0.0) * self.total)
+        self.show(text)
+
+
+def entrants(
+    first: Sequence[Any], regression: bool, names: Sequence[str] | None = None
+) -> list[Entrant]:
+    """The models that are named, or the usual ones, for a stream that begins with these targets."""
+    labels = [] if regression else sorted(set(first))
+    others = [object(), object()] if len(labels) == 1 else []  # more labels are still to come
+    known = models_for([({}, y) for y in [*(labels or first[:1]), *others]])
+    chosen = list(dict.fromkeys(names or USUAL[regression]))
+    check_names(chosen, list(known), "model")
+    unscored = UNSCORED_ROWS if len(first) >= 10 * UNSCORED_ROWS else 0
+    found = []
+    for name in chosen:
+        score = NumberScore(unscored) if regression else LabelScore()
+        boolean = type(last_step(known[name])) is linear_model.LogisticRegression
+        found.append(Entrant(name, known[name], score, labels if boolean else None))
+    return found
+
+
+class Trial:
+    """A pass over a stream with several models."""
+
+    def __init__(self, found: Sequence[Entrant], quiet: bool = False):
+        self.entrants, self.quiet = list(found), quiet
+        self.rows = 0
+        self.interrupted = False
+        self.at: list[int] = []
+        self._every = 1  # rows between two points of a curve
+
+    @property
+    def running(self) -> list[Entrant]:
+        """The models that are still in."""
+        return [one for one in self.entrants if not one.failure]
+
+    def run(self, examples: Iterable[tuple[Any, Any]], share: Any) -> None:
+        """Predict and learn each example once; Ctrl-C ends it, and what was measured stays."""
+        stream = iter(examples)
+        with RowsBar(1000, "try", enabled=False if self.quiet else None) as bar:
+            try:
+                first = list(itertools.islice(stream, WARM_UP_ROWS))
+                self._warm_up(first, bar)
+                bar.began = bar._elapsed
+                for x, y in itertools.chain(first, stream):
+                    self._meet(x, y)
+                    if self.rows % SHOWN_EVERY == 0:
+                        bar.advance_to(self.rows, share(), self._in_words())
+            except KeyboardInterrupt:
+                self.interrupted = True
+            bar.rows, bar.done = self.rows, bar.done if self.interrupted else bar.total
+
+    def _warm_up(self, examples: Sequence[Any], bar: RowsBar) -> None:
+        """Have the code of our models compiled before clocks run."""
+        for one in self.entrants:
+            if list(all_ours(one.model)) and examples:
+                bar.show(f"{one.name} (its code is loaded, or compiled if it was never used)")
+                precompile(one.model, examples)
+
+    def _meet(self, x: dict[str, float], y: Any) -> None:
+        for one in self.entrants:
+            if not one.failure:
+                one.meet(x, y)
+        self.rows += 1
+        if self.rows % self._every == 0:
+            self._add_point()
+
+    def _add_point(self) -> None:
+        """Note the errors so far; with too many points, forget every other one."""
+        self.at.append(self.rows)
+        for one in self.entrants:
+            one.points.append(one.score.error)
+        if len(self.at) >= MOST_POINTS:
+            self._every *= 2
+            self.at = self.at[1::2]
+            for one in self.entrants:
+                one.points = one.points[1::2]
+
+    def _in_words(self) -> str:
+        return ", ".join(f"{m.name} {m.score.in_words()}" for m in self.running if m.score.rows)
+
+    def ranking(self) -> list[Entrant]:
+        """The models that went to the end, the best first."""
+        return sorted(self.running, key=_loss)
+
+    def table(self) -> Table:
+        """(header, lines): a line for each model; a star marks the best."""
+        ranking, lines = self.ranking(), []
+        for one in self.entrants:
+            first, *others = one.score.cells()
+            microseconds = 1e6 * one.seconds / max(self.rows, 1)
+            costs = [f"{microseconds:.1f}", f"{memory(one.model) / 1000:.0f}"]
+            star = "*" if ranking and one is ranking[0] else ""
+            lines.append([one.name, str(one.score.rows), star + first, *others, *costs])
+        return ["model", "rows", *self.entrants[0].score.header, "µs/row", "kB"], lines
+
+    def panels(self, data: str) -> list[Panel]:
+        """Errors along the file, and at its end against the time."""
+        score = self.entrants[0].score
+        percent = isinstance(score, LabelScore)
+        lines = [Line(one.name, self.at, one.points) for one in self.running if any(one.points)]
+        curves = Panel(data, "rows", score.label, lines, log_y=True, percent=percent)
+        errors = {one.name: [one.score.error] for one in self.running if one.score.rows}
+        costs = {one.name: [1e6 * one.seconds / self.rows] for one in self.running}
+        label = score.label.removesuffix(" so far")
+        return [curves, cost_panel("at its end", TIME, costs, label, errors, percent)]
+
+
+def _loss(one: Entrant) -> float:
+    """What the best model has least of: wrong predictions, or squares."""
+    score = one.score
+    loss = score.squares if isinstance(score, NumberScore) else score.error
+    return math.inf if math.isnan(loss) else loss

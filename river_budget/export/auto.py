@@ -1,0 +1,235 @@
+"""What classification and regression of AutoKernel have in common, as operators: scaling, distances, memory, bins.
+
+The tables and their symbols are those of core/passes/auto/tables.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core.block import blocks
+from ..core.passes.auto import scaling
+from ..core.passes.auto import tables as core
+from ..core.passes.auto.binning import EXPERT_SLOTS, FIRST_TABLES, OUTERMOST_BIN
+from ..core.passes.auto.linear_models import N_RATES
+from ..core.passes.auto.memory import LEAST_VOTE_DISTANCE
+from ..core.passes.auto.metric import WIDEST
+from .graph import Columns, Graph
+
+
+class Learned:
+    """What a model has learned: copies of its tables, cut to the features and rows in use."""
+
+    def __init__(self, model: Any):
+        block = blocks.views(model.block)
+        self.model, self.state, self.room = model, model.state_record(), model._room
+        self.d, self.n = len(model.features), int(block.head.count)
+        if self.n == 0:
+            raise ValueError(
+                f"a {type(model).__name__} that has learned nothing cannot be exported"
+            )
+        self.vectors = block.vectors[: self.d, : self.n].copy()
+        self.coefficients = block.coefficients[:, : self.n].copy()
+        self.memory = core.named_rows(core.MEMORY_ROWS, block.per_vector[:, : self.n].copy())
+        self.experts = int(model._n_experts)
+        self.weights = self.room.mixer.weight[: self.experts].copy()
+
+
+class Row:
+    """What experts look at: tensors with a row for each example."""
+
+    def __init__(self, graph: Graph, learned: Learned, columns: Columns):
+        self.graph, self.learned = graph, learned
+        self.scaled = scaled(graph, learned, _in_order(graph, learned, columns))
+        self.distances = distances(graph, learned, self.scaled)
+        k = np.array([min(core.NEIGHBOURS, learned.n)])
+        self.nearest, self.places = graph.nodes_of(2, "TopK", self.distances, k, largest=0)
+        first = graph.node("Gather", self.nearest, np.array([0]), axis=1)
+        self.zeros = graph.node("Mul", first, 0.0)  # a column of them
+
+
+def _in_order(graph: Graph, learned: Learned, columns: Columns) -> str:
+    """The features as the model counts them."""
+    names = list(learned.model.features)
+    places = {name: place for place, name in enumerate(columns.names)}
+    if missing := [name for name in names if name not in places]:
+        raise ValueError(
+            f"feature {missing[0]!r} of {learned.model!r} does not come out of what stands before it"
+        )
+    order = np.array([places[name] for name in names])
+    return graph.node("Gather", columns.tensor, order, axis=1)
+
+
+# Scaling
+
+
+def scaled(graph: Graph, learned: Learned, raw: str) -> str:
+    """The features in units of their spread, the example counted in; those with heavy tails are bent."""
+    d, moments = learned.d, learned.room.moments
+    mean, variance = moments.mean[:d].copy(), moments.variance[:d].copy()
+    rate = max(1.0 / (float(learned.state.rounds) + 1.0), scaling.SLOWEST_MOMENTS)
+    value = _within(graph, raw, scaling.LARGEST_VALUE)
+    deviation = graph.node("Sub", value, mean)
+    new_mean = graph.node("Add", mean, graph.node("Mul", deviation, rate))
+    rest = graph.node("Sub", value, new_mean)
+    change = graph.node("Sub", graph.node("Mul", deviation, rest), variance)
+    new_variance = graph.node("Add", variance, graph.node("Mul", change, rate))
+    spread = graph.node("Sqrt", graph.node("Max", new_variance, 0.0))
+    least = graph.node("Mul", graph.node("Abs", new_mean), scaling.CONSTANT)
+    varies = graph.node("Greater", spread, least)
+    units = graph.node("Div", rest, graph.node("Where", varies, spread, 1.0))
+    number = graph.node("Where", varies, _within(graph, units, scaling.CLIP), 0.0)
+    orientation = _orientation(graph, moments.orientation[:d].copy(), rest)
+    return graph.node("Mul", _bent(graph, learned, value, number), orientation)
+
+
+def _within(graph: Graph, values: str, bound: float) -> str:
+    return graph.node("Min", graph.node("Max", values, -bound), bound)
+
+
+def _orientation(graph: Graph, known: Any, rest: str) -> Any:
+    """Of a feature that has not varied yet: the sign of this deviation."""
+    if known.all():
+        return known
+    sign = graph.node("Where", graph.node("GreaterOrEqual", rest, 0.0), 1.0, -1.0)
+    return graph.node("Where", known != 0.0, known, sign)
+
+
+def _bent(graph: Graph, learned: Learned, values: str, numbers: str) -> str:
+    """In the columns of bent features the normal scores of their values."""
+    tails = learned.room.tails
+    bent = np.flatnonzero(tails.bent[: learned.d])
+    if not len(bent):
+        return numbers
+    scores = _within(
+        graph,
+        _normal_scores(
+            graph, graph.node("Gather", values, bent, axis=1), tails.knot[:, bent].copy()
+        ),
+        scaling.CLIP,
+    )
+    order = np.arange(learned.d)  # first all numbers, and behind them the scores
+    order[bent] = learned.d + np.arange(len(bent))
+    return graph.node("Gather", graph.node("Concat", numbers, scores, axis=1), order, axis=1)
+
+
+def _normal_scores(graph: Graph, values: str, knots: Any) -> str:
+    """Between two knots a straight line, beyond the outer ones a logarithm."""
+    scores, size = np.array(scaling.NORMAL_SCORES), core.TAIL_KNOTS
+    lines = np.arange(knots.shape[1])
+    counted = graph.node("GreaterOrEqual", graph.node("Unsqueeze", values, [2]), knots.T[None])
+    below = graph.node("ReduceSum", graph.node("Cast", counted, to=7), np.array([2]), keepdims=0)
+    place = graph.node("Add", below, (size + 1) * lines[None])  # in tables with a row for each
+
+    def part(table: Any) -> str:
+        return graph.node("Gather", np.ascontiguousarray(table).ravel(), place)
+
+    origin = part(np.vstack([knots[0], knots]).T)  # of each part of the line: where it starts
+    widths = np.maximum(np.diff(knots, axis=0), scaling.LEAST_WIDTH)
+    width = part(np.vstack([widths[0], widths, widths[-1]]).T)
+    first = part(np.tile(np.append(scores[0], scores), (len(lines), 1)))
+    step = part(np.tile(np.concatenate([[0.0], np.diff(scores), [0.0]]), (len(lines), 1)))
+    distance = graph.node("Div", graph.node("Sub", values, origin), width)
+    line = graph.node("Add", first, graph.node("Mul", distance, step))
+    far = graph.node("Min", graph.node("Abs", distance), scaling.LARGEST_VALUE)
+    outside = graph.node("Mul", graph.node("Log", graph.node("Add", far, 1.0)), scaling.OUTER_STEP)
+    left, right = graph.node("Equal", below, 0), graph.node("Equal", below, size)
+    outer = graph.node("Where", right, graph.node("Add", first, outside), line)
+    return graph.node("Where", left, graph.node("Sub", first, outside), outer)
+
+
+# The memory
+
+
+def distances(graph: Graph, learned: Learned, rows: str) -> str:
+    """Squared distances from all stored rows. (Not as products, which lose what is small: neighbours are near.)"""
+    roots = np.sqrt(learned.room.metric.weight[: learned.d])
+    stored = learned.vectors * roots[:, None]
+
+    def of_row(row: str) -> str:
+        apart = graph.node("Sub", graph.node("Unsqueeze", row, np.array([1])), stored)
+        return graph.node("ReduceSum", graph.node("Mul", apart, apart), np.array([0]), keepdims=0)
+
+    return graph.for_each_row(graph.node("Mul", rows, roots), learned.d, of_row, learned.n)
+
+
+def shares(row: Row, softness: float) -> tuple[str, str]:
+    """(the shares of the nearest rows in a vote, as how many of equal shares they count)"""
+    graph, axis = row.graph, np.array([1])
+    least = graph.node("Gather", row.nearest, np.array([0]), axis=1)
+    most = graph.node("Gather", row.nearest, np.array([-1]), axis=1)
+    beyond = graph.node("Mul", graph.node("Sub", least, row.nearest), softness)
+    beyond = graph.node("Div", beyond, graph.node("Max", most, LEAST_VOTE_DISTANCE))
+    weights = graph.node("Gather", row.learned.memory.weight, row.places)
+    parts = graph.node("Mul", graph.node("Exp", beyond), weights)
+    total = graph.node("ReduceSum", parts, axis)
+    found = graph.node("Div", parts, total)
+    squares = graph.node("ReduceSum", graph.node("Mul", found, found), axis)
+    return found, graph.node("Reciprocal", squares)
+
+
+def voted(row: Row, parts: str, opinions: Any) -> str:
+    """What the nearest rows say, by their shares. `opinions` has a line for each stored row."""
+    graph = row.graph
+    near = graph.node("Gather", opinions, row.places, axis=0)
+    weighed = graph.node("Mul", near, graph.node("Unsqueeze", parts, np.array([2])))
+    return graph.node("ReduceSum", weighed, np.array([1]), keepdims=0)
+
+
+def kernel_sums(row: Row) -> Iterator[str]:
+    """The sums of kernels of each width, in which every kernel is the fourth power of the one before."""
+    graph, learned = row.graph, row.learned
+    rate = WIDEST * float(np.exp(-learned.state.log_distance))
+    kernels = graph.node("Exp", graph.node("Mul", row.distances, -rate))
+    for width in range(core.KERNEL_WIDTHS):
+        if width:
+            square = graph.node("Mul", kernels, kernels)
+            kernels = graph.node("Mul", square, square)
+        table = learned.coefficients[width :: core.KERNEL_WIDTHS]
+        yield graph.node("MatMul", kernels, np.ascontiguousarray(table.T))
+
+
+# Models without a memory
+
+
+def linear_sums(row: Row, rate: int) -> str:
+    """Of the linear model with this rate."""
+    return line(row, row.learned.room.linear_weights[rate::N_RATES])
+
+
+def line(row: Row, weights: Any) -> str:
+    """Of linear models with these weights, the first of which is for 1."""
+    known = np.zeros((len(weights), row.learned.d + 1))
+    used = min(weights.shape[1], known.shape[1])
+    known[:, :used] = weights[:, :used]
+    product = row.graph.node("MatMul", row.scaled, np.ascontiguousarray(known[:, 1:].T))
+    return row.graph.node("Add", product, known[:, 0].copy())
+
+
+def bin_sums(row: Row, expert: int) -> str:
+    """Of one expert of random binning: of each of its tables the weights of the cell that an example falls into."""
+    graph, room = row.graph, row.learned.room
+    first, end = (core.BIN_TABLES * b for b in EXPERT_SLOTS[expert : expert + 2])
+    slots = {name: getattr(room.slots, name)[first:end].copy() for name in _OF_SLOTS}
+    for b, table in enumerate(FIRST_TABLES[EXPERT_SLOTS[expert] : EXPERT_SLOTS[expert + 1]]):
+        slots["turn"][core.BIN_TABLES * b :][:table] = 0.0  # these tables have no such slot
+    seen = graph.node("Gather", row.scaled, slots["feature"].astype(np.int64), axis=1)
+    bins = graph.node("Mul", _within(graph, seen, OUTERMOST_BIN), slots["scale"])
+    bins = graph.node("Floor", graph.node("Add", bins, slots["shift"]))
+    turned = graph.node("Mul", bins, slots["turn"])
+    parts = graph.node("Reshape", turned, np.array([-1, core.BIN_DEPTHS[expert], core.BIN_TABLES]))
+    sums = graph.node("ReduceSum", parts, np.array([1]), keepdims=0)
+    sums = graph.node("Sub", sums, graph.node("Floor", sums))
+    cells = graph.node("Cast", graph.node("Mul", sums, float(core.CELLS_PER_TABLE)), to=7)
+    cells = graph.node("Min", cells, np.array(core.CELLS_PER_TABLE - 1))
+    tables = core.CELLS_PER_TABLE * np.arange(core.BIN_TABLES)
+    n = core.BIN_TABLES * core.CELLS_PER_TABLE
+    weights = room.bins[n * expert : n * (expert + 1), :-1].copy()
+    hit = graph.node("Gather", weights, graph.node("Add", cells, tables), axis=0)
+    return graph.node("ReduceSum", hit, np.array([1]), keepdims=0)
+
+
+_OF_SLOTS = ("feature", "scale", "shift", "turn")

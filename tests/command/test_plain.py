@@ -1,0 +1,37 @@
+"""Cells for programs: no star, no sign, one number in a cell."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from river_budget.experiments.common.formats import as_csv, as_json
+from river_budget.experiments.common.plain import plain
+
+
+@pytest.mark.parametrize(
+    ("cells", "columns"),
+    [
+        (["*9.12", "10"], {"c": [9.12, 10]}),
+        (["85.2 ± 1.3", "", "7"], {"c": [85.2, None, 7], "c deviation": [1.3, None, None]}),
+        (["3 of 20", "20"], {"c": [3, 20], "c of": [20, None]}),
+        (["0.60-0.80"], {"c least": [0.6], "c most": [0.8]}),
+        (["91.2 (92.3)"], {"c": [91.2], "c best of grid": [92.3]}),
+        (["9.8: 0.7 (0.6-0.8)"], {"c": [9.8], "c ratio": [0.7], "c least": [0.6], "c most": [0.8]}),
+        (
+            ["85.2 ≈ 85", "-"],
+            {"c": [85.2, None], "c verdict": ["MATCH", None], "c paper": [85, None]},
+        ),
+        (["BSGD", "Forgetron *"], {"c": ["BSGD", "Forgetron"]}),
+    ],
+)
+def test_a_cell_is_taken_apart(cells, columns):
+    header, rows = plain(["c"], [[cell] for cell in cells])
+    assert dict(zip(header, map(list, zip(*rows, strict=True)), strict=True)) == columns
+
+
+def test_json_has_numbers_and_csv_no_signs():
+    table = ["model", "R2"], [["a", "*0.5"], ["b", "-inf"]]
+    assert json.loads(as_json(*table)) == [{"model": "a", "R2": 0.5}, {"model": "b", "R2": None}]
+    assert as_csv(*table) == "model,R2\na,0.5\nb,-inf"
