@@ -1,9 +1,9 @@
-"""What a prediction and a learning step take on dicts: the model alone, and behind River's StandardScaler.
+"""What a prediction and a learning step take on dicts: a model alone, and behind a scaler.
 
     python examples/pipeline_times.py [examples]
 
 Our BSGDClassifier beside River's LogisticRegression, in microseconds of the processor: medians of five runs that take
-turns. "alone" learns rows that were scaled before.
+turns. The first two learn rows that were scaled before; the others stand behind our StandardScaler, or River's.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ import itertools
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 from river import datasets, linear_model, preprocessing
 
 import river_budget as rb
 from river_budget import datasets as papers
-
-MODELS = {"BSGD": rb.BSGDClassifier, "linear": linear_model.LogisticRegression}
 
 
 def streams(n: int) -> dict[str, list[Any]]:
@@ -53,20 +52,25 @@ def microseconds(model: Any, stream: list[Any]) -> float:
     return (time.process_time() - start) / (len(stream) - warm) * 1e6
 
 
+PIPELINES: dict[str, Callable[[], Any]] = {
+    "alone": rb.BSGDClassifier,
+    "linear": linear_model.LogisticRegression,
+    "ours | BSGD": lambda: rb.StandardScaler() | rb.BSGDClassifier(),
+    "River's | BSGD": lambda: preprocessing.StandardScaler() | rb.BSGDClassifier(),
+    "River's | linear": lambda: preprocessing.StandardScaler() | linear_model.LogisticRegression(),
+}
+
+
 def main(n: int = 4000, runs: int = 5) -> None:
-    print(f"{'':10} {'alone':>20} {'behind a scaler':>27}")
-    print(
-        f"{'stream':10} {'BSGD':>6} {'linear':>6} {'ratio':>6} {'BSGD':>13} {'linear':>6} {'ratio':>6}"
-    )
+    print(f"{'':10}" + "".join(f"{name:>18}" for name in PIPELINES))
     for name, stream in streams(n).items():
-        rows, times = scaled(stream), {}
+        rows = scaled(stream)
+        times: dict[str, list[float]] = {label: [] for label in PIPELINES}
         for _ in range(runs):
-            for label, kind in MODELS.items():
-                pipeline = preprocessing.StandardScaler() | kind()
-                times.setdefault(label, []).append(microseconds(kind(), rows))
-                times.setdefault(f"{label} |", []).append(microseconds(pipeline, stream))
-        a, b, c, d = (statistics.median(times[k]) for k in ("BSGD", "linear", "BSGD |", "linear |"))
-        print(f"{name:10} {a:6.1f} {b:6.1f} {a / b:6.2f} {c:13.1f} {d:6.1f} {c / d:6.2f}")
+            for label, make in PIPELINES.items():
+                times[label].append(microseconds(make(), stream if "|" in label else rows))
+        found = [statistics.median(each) for each in times.values()]
+        print(f"{name:10}" + "".join(f"{value:18.1f}" for value in found))
 
 
 if __name__ == "__main__":
