@@ -18,7 +18,7 @@ from ..compiling.jit import compiled
 from .dict_reader import NOT_READABLE, is_among, number_of, place_of
 from .dict_reader_state import KEY, N_DICTS, POSITION, VALUE, entry_at
 from .one_example import none
-from .present_features import NOBODY, NONE
+from .present_features import NO_PLACE, ZERO
 from .python_objects import (
     address_value,
     dict_copy,
@@ -66,7 +66,7 @@ def scale(this, x):
         return none(entry)
     found = dict_copy(x)
     if found == 0:
-        return NONE
+        return ZERO
     entry.position, i = 0, 0
     while dict_next(found, at + POSITION, at + KEY, at + VALUE) != 0:
         place = expected_place(entry, min(i, entry.columns - 1), entry.key)
@@ -77,7 +77,7 @@ def scale(this, x):
             return entry.nothing
         if not set_number(found, entry.key, scaled(entry, place, number)):
             release(found)
-            return NONE
+            return ZERO
         i += 1
     return found
 
@@ -101,7 +101,7 @@ def read_known(entry, at, x, n):
 def expected_place(entry, i, name):
     """The place of the name that comes as number i, first looked for where the last one of this number was.
 
-    NOBODY if the name is not known, NOT_READABLE if Python has to look it up.
+    NO_PLACE if the name is not known, NOT_READABLE if Python has to look it up.
     """
     expected = i64(entry.expected_places, entry.columns)
     if i64(entry.names_at, entry.columns)[expected[i]] == name:
@@ -154,9 +154,9 @@ def update_statistics(entry, n):
 
 @compiled(always_inlined=True)
 def scaled(entry, place, x):
-    """A value, scaled by the statistics of its feature; place NOBODY: of one that was never learned."""
+    """A value, scaled by the statistics of its feature; place NO_PLACE: of one that was never learned."""
     statistics = f64_matrix(entry.statistics, N_STATISTICS, entry.columns)
-    column = entry.columns - 1 if place == NOBODY else place  # the last one stays as it began
+    column = entry.columns - 1 if place == NO_PLACE else place  # the last one stays as it began
     if entry.scaling == RANGES:
         low = statistics[0, column]
         width = statistics[1, column] - low
