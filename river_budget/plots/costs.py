@@ -15,6 +15,7 @@ from .running import (
     Models,
     error_label,
     errors_of,
+    in_front,
     in_orders,
     is_regressor,
     memory,
@@ -70,8 +71,8 @@ def error_against_time(
     ...     "BSGD": preprocessing.StandardScaler() | rb.BSGDClassifier(),
     ... }
     >>> ax = rb.plots.error_against_time(models, datasets.Phishing(), examples=300)
-    >>> ax.get_xlabel()
-    'µs per example'
+    >>> ax.get_title()
+    'predict_one + learn_one on dicts of 9 features, StandardScaler included'
 
     References
     ----------
@@ -153,7 +154,17 @@ def _draw(
             costs[name].append(1e6 * seconds / len(rows) if cost == TIME else memory(clone) / 1000)
             errors[name].append(float(errors_of(guesses, rows, regression).mean()))
     label = error_label(regression)
-    return on_axes(cost_panel("", cost, costs, label, errors, not regression), ax)
+    title = "predict_one + learn_one on " + path_of(entries, rows)
+    return on_axes(cost_panel(title, cost, costs, label, errors, not regression), ax)
+
+
+def path_of(models: Mapping[str, Any], rows: Sequence[Example]) -> str:
+    """What costs are of, without which they cannot be compared: examples, and what stands in front of models."""
+    sizes = {len(x) for x, _ in rows}
+    features = " to ".join(map(str, sorted({min(sizes), max(sizes)})))
+    front = dict.fromkeys(name for model in models.values() for name in in_front(model))
+    included = f"{', '.join(front)} included" if front else "nothing in front"
+    return f"dicts of {features} features, {included}"
 
 
 def cost_panel(

@@ -40,7 +40,7 @@ MARKERS = "osD^vP*X<>hpd"
 # of one algorithm share it.
 ALGORITHMS = {
     BLACK: "Perceptron, SVC, ARF",
-    GREY: "OGD, LogisticRegression, as sure as right, KNN",
+    GREY: "OGD, LogisticRegression, perfect calibration, KNN",
     PINK: "RBP, BSGD-remove-random",
     ORANGE: "Forgetron, RandomFourier, RBFSampler",
     SKY: "Projectron, PolynomialCountSketch, SDCA, Nystroem",
@@ -64,7 +64,7 @@ IN_ONE_PAPER = {
     SKY: "M = 11",
     GREY: "B = 120, B = 600, B = 1200, B = 1800, B = 2500",
 }
-WITHOUT_MARKER = ("as sure as right", "best trade-offs", "LIBSVM")
+WITHOUT_MARKER = ("perfect calibration", "best trade-offs", "LIBSVM")
 
 
 def _styles(names_of: Mapping[str, str]) -> dict[str, LineStyle]:

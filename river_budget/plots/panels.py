@@ -131,6 +131,26 @@ def _same(x: Floats, other_x: Floats, y: Floats, other_y: Floats, near: float) -
     return bool(np.isfinite(apart).any() and np.nanmax(apart) <= near)
 
 
+def same_curves(panels: Sequence[Panel]) -> list[str]:
+    """What a legend says of lines that look like one, and in which panels if that is not so in all."""
+    found: dict[str, list[str]] = {}
+    for panel in panels:
+        for i, j in covered(panel).items():
+            one, other = panel.lines[i], panel.lines[j]
+            equal = np.array_equal(one.y, other.y, equal_nan=True)
+            text = (
+                f"{one.name} = {other.name}: "
+                if equal
+                else f"{one.name} ≈ {other.name}: nearly the "
+            )
+            found.setdefault(text + "same curve", []).append(panel.title)
+    everywhere = len(panels)
+    return [
+        text if len(titles) == everywhere else f"{text} ({', '.join(titles)})"
+        for text, titles in found.items()
+    ]
+
+
 def coinciding(panel: Panel) -> list[tuple[str, str]]:
     """The names of lines that look like one."""
     lines = panel.lines

@@ -74,6 +74,14 @@ def last_step(model: Any) -> Any:
             return model
 
 
+def in_front(model: Any) -> list[str]:
+    """The classes that stand in front of a model, and around it."""
+    if type(model) is compose.Pipeline:
+        *steps, last = model.steps.values()
+        return [*(type(step).__name__ for step in steps), *in_front(last)]
+    return [type(model).__name__, *in_front(model.regressor)] if is_target_scaler(model) else []
+
+
 def short_name(model: Any) -> str:
     """BSGD of a pipeline that ends in a BSGDClassifier."""
     name = type(last_step(model)).__name__

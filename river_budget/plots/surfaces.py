@@ -23,6 +23,7 @@ PALETTE = (BLUE, VERMILLION, *COLOURS[2:])
 LARGEST = 90.0  # area of the vector with the largest coefficient, in square points
 TINT = 0.25  # opacity of a region
 SMOOTH = 24  # levels of a colour map
+HALF = 0.5  # the score above which our detectors call an example unusual
 COLUMNS = 4  # of the legend
 PROBES = (0.0, 1.0, 2.0)  # values whose images say whether a feature is scaled by itself
 
@@ -40,7 +41,7 @@ def decision_surface(
     """What a model that has learned says at every point of a plane, and the stored examples that it says it by.
 
     Regions have the colour of the predicted class; of a regressor, and of a detector of anomalies, the colour
-    is the number that it predicts. Rings are support vectors: the larger, the larger their coefficient, in the
+    is the number that it predicts; a line shows where the score of one of our detectors is .5. Rings are support vectors: the larger, the larger their coefficient, in the
     colour of the class that they speak for. Small dots are the examples of `stream`.
 
     Not for more than two features: a cut through many dimensions shows next to nothing of them. Support vectors
@@ -96,16 +97,17 @@ def decision_surface(
     box = limits or _around(np.array([*places, *(place for place, _ in stored)], float))
     x, y = (np.linspace(*ends, resolution) for ends in (box[:2], box[2:]))
     if isinstance(model, base.Classifier):
+        border = ""
         colours = _draw_regions(ax, model, names, x, y, [label for _, label in points])
     else:
         colours = {}
-        _draw_levels(ax, model, names, x, y)
+        border = _draw_levels(ax, model, names, x, y)
     _draw_points(ax, points, places, colours)
     _draw_vectors(ax, stored, colours, getattr(last_step(model), "labels", None))
-    _add_legend(ax, colours, bool(stored))
+    _add_legend(ax, colours, bool(stored), border)
     ax.set(xlim=box[:2], ylim=box[2:])
-    ax.set_xlabel(str(names[0]), fontsize=TEXT)
-    ax.set_ylabel(str(names[1]), fontsize=TEXT)
+    ax.set_xlabel(f"feature {names[0]}", fontsize=TEXT)
+    ax.set_ylabel(f"feature {names[1]}", fontsize=TEXT)
     ax.tick_params(labelsize=SMALL, color="0.6")
     ax.spines[:].set_color("0.6")
     return ax
@@ -172,12 +174,19 @@ def _numbers(found: Any, number: Callable[[Any], float]) -> Floats:
     return np.array([number(each) for each in found.flat], float).reshape(found.shape)
 
 
-def _draw_levels(ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats) -> None:
-    detector = hasattr(last_step(model), "score_one")
+def _draw_levels(ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats) -> str:
+    """Colour the predicted numbers. Returns what the line says, if there is one."""
+    last = last_step(model)
+    detector = hasattr(last, "score_one")
     values = _plane(model.score_one if detector else model.predict_one, names, x, y).astype(float)
     shades = ax.contourf(x, y, values, SMOOTH, cmap="cividis")
-    ticks = load_matplotlib().ticker.MaxNLocator(6)
-    ax.figure.colorbar(shades, ax=ax, ticks=ticks)
+    bar = ax.figure.colorbar(shades, ax=ax, ticks=load_matplotlib().ticker.MaxNLocator(10))
+    bar.set_label("anomaly score" if detector else "prediction", fontsize=TEXT)
+    bar.ax.tick_params(labelsize=SMALL)
+    if not (detector and is_ours(last) and values.min() < HALF < values.max()):
+        return ""
+    bar.add_lines(ax.contour(x, y, values, [HALF], colors=VERMILLION, linewidths=1.5))
+    return "score .5: above it lies what is unusual"
 
 
 def _draw_points(
@@ -253,13 +262,15 @@ def _draw_vectors(ax: Any, stored: Stored, colours: dict[Any, str], labels: Labe
     ax.scatter(*columns, s=np.maximum(areas, 6.0), edgecolors=edges, **options)
 
 
-def _add_legend(ax: Any, colours: dict[Any, str], rings: bool) -> None:
+def _add_legend(ax: Any, colours: dict[Any, str], rings: bool, border: str) -> None:
     line = load_matplotlib().lines.Line2D
     dot = {"marker": "s", "linestyle": "", "alpha": 2.0 * TINT}
     handles = [line([], [], color=c, label=str(name), **dot) for name, c in colours.items()]
     if rings:
         ring = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
         handles.append(line([], [], color="black", label="support vector", **ring))
+    if border:
+        handles.append(line([], [], color=VERMILLION, linewidth=1.5, label=border))
     if handles:
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "frameon": False}
         ax.legend(handles=handles, fontsize=SMALL, ncols=COLUMNS, columnspacing=1.2, **below)
