@@ -10,15 +10,18 @@ import numpy as np
 
 from .panels import TOO_FAR, Curve, Floats, Panel
 
-LONG_CURVE = (
-    25  # points of a curve over examples; a shorter line is a sweep, where each point counts
-)
+LONG_CURVE = 25  # points of a curve over examples; in a shorter one, a sweep, each point counts
 BEGINNING = 0.1  # share of the x axis in which a long curve settles ...
 EXTRA_HEIGHT = 0.5  # ... and how much it may add to the height of the rest, above and below
 MARGIN = 0.04  # of the range of the values
 MOST_TICKS = 8
 STEPS = [1, 2, 2.5, 5, 10]  # between ticks of a linear axis, times a power of ten
-MULTIPLES = ((1, 2, 5), (1, 3), (1,))  # of a power of ten, that have ticks on a log axis
+MULTIPLES = (
+    (1, 2, 5),
+    (1, 1.5, 2, 3, 5, 7),
+    (1, 3),
+    (1,),
+)  # of a power of ten, that have ticks on a log axis
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -87,8 +90,10 @@ def _late_values(curve: Curve, log_x: bool) -> Floats:
 def _set_ticks(axis: Any, log: bool, text_of: Any, values: Floats) -> None:
     """Choose ticks that reach the largest value, and how their numbers are written."""
     ticker, (low, high) = load_matplotlib().ticker, axis.get_view_interval()
-    if log and high > 10.0 * low:
-        locators = [ticker.LogLocator(subs=multiples, numticks=6) for multiples in MULTIPLES]
+    if log and high > 3.0 * low:
+        locators = [
+            ticker.LogLocator(subs=multiples, numticks=MOST_TICKS) for multiples in MULTIPLES
+        ]
     else:
         locators = [ticker.MaxNLocator(n, steps=STEPS) for n in (6, 7, 5, 4)]
     ends = [_end(locator, low, high, values) for locator in locators]
@@ -108,7 +113,7 @@ def _end(locator: Any, low: float, high: float, values: Floats) -> float:
     end = max(high, float(np.min(ticks[ticks >= largest], initial=TOO_FAR)))
     ticks = locator.tick_values(low, end)  # there may be fewer on a longer axis
     seen = ticks[(ticks >= low) & (ticks <= end + near)]
-    return end if 2 <= len(seen) <= MOST_TICKS and seen[-1] >= largest else math.inf
+    return end if 3 <= len(seen) <= MOST_TICKS and seen[-1] >= largest else math.inf
 
 
 def short(value: float) -> str:

@@ -15,12 +15,12 @@ from .running import (
     Models,
     error_label,
     errors_of,
-    in_front,
     in_orders,
     is_regressor,
     memory,
     named,
     predict_and_learn,
+    steps_of,
 )
 
 FIRST = 300  # examples that are learned before the clock runs, so that all code is compiled
@@ -72,7 +72,7 @@ def error_against_time(
     ... }
     >>> ax = rb.plots.error_against_time(models, datasets.Phishing(), examples=300)
     >>> ax.get_title()
-    'predict_one + learn_one on dicts of 9 features, StandardScaler included'
+    'predict + learn on dicts of 9 features, with StandardScaler'
 
     References
     ----------
@@ -154,17 +154,18 @@ def _draw(
             costs[name].append(1e6 * seconds / len(rows) if cost == TIME else memory(clone) / 1000)
             errors[name].append(float(errors_of(guesses, rows, regression).mean()))
     label = error_label(regression)
-    title = "predict_one + learn_one on " + path_of(entries, rows)
+    title = ("predict + learn on " if cost == TIME else "") + path_of(entries, rows)
     return on_axes(cost_panel(title, cost, costs, label, errors, not regression), ax)
 
 
 def path_of(models: Mapping[str, Any], rows: Sequence[Example]) -> str:
-    """What costs are of, without which they cannot be compared: examples, and what stands in front of models."""
-    sizes = {len(x) for x, _ in rows}
-    features = " to ".join(map(str, sorted({min(sizes), max(sizes)})))
-    front = dict.fromkeys(name for model in models.values() for name in in_front(model))
-    included = f"{', '.join(front)} included" if front else "nothing in front"
-    return f"dicts of {features} features, {included}"
+    """What costs are of: without it they cannot be compared."""
+    most = max(len(x) for x, _ in rows)
+    steps = {name: steps_of(model)[:-1] for name, model in models.items()}
+    front = ", ".join(dict.fromkeys(type(step).__name__ for own in steps.values() for step in own))
+    bare = ", ".join(name for name, own in steps.items() if not own)
+    without = f" (not {bare})" if bare else ""
+    return f"dicts of {most} features, " + (f"with {front}{without}" if front else "no scaler")
 
 
 def cost_panel(

@@ -215,12 +215,10 @@ def budget_sweep(
 
 def sizes_of(models: Mapping[str, Any]) -> str:
     """What the sizes of these models are called: `budget (FOGD: components)`."""
-    names: dict[str, list[str]] = {}
-    for name, model in models.items():
-        names.setdefault(SIZES[size_parameter(last_step(model), name)], []).append(name)
-    first, *others = names
-    said = "; ".join(f"{', '.join(names[size])}: {size}" for size in others)
-    return f"{first} ({said})" if said else first
+    words = {name: SIZES[size_parameter(last_step(m), name)] for name, m in models.items()}
+    first = next(iter(words.values()))
+    others = ", ".join(f"{name}: {word}" for name, word in words.items() if word != first)
+    return f"{first} ({others})" if others else first
 
 
 def size_parameter(model: Any, name: str) -> str:

@@ -25,8 +25,8 @@ ONLY_PANEL = (6.0, 4.2)
 TITLE, TEXT, SMALL = 12.0, 9.5, 8.5  # points
 LETTER = 0.5 / 72  # inches per point of size: the width of a letter, on average
 LEGEND_LINE = 0.2  # inches
-LEGEND_LETTERS = 30  # of a line that explains what coincides
-LOG = " (log scale)"
+LEGEND_LETTERS = 40  # of a line that explains what coincides
+LOG = ", log scale"
 GAP = 0.15  # inches beside the legend
 THICK, THIN = 1.5, 1.2  # points
 MARKER = 6.0  # points
@@ -43,17 +43,8 @@ def draw(
 ) -> None:
     """Write a PNG file that looks the same whatever the reader's matplotlib settings.
 
-    Parameters
-    ----------
-    path
-        The file. Its folder is made when it is missing.
-    panels
-        Row by row. Without any, the figure says that there is no data.
-    title
-        Above all panels.
-    columns
-        Panels side by side; by default at most three.
-
+    Panels stand row by row under the title, by default at most three side by side; without any, the figure says
+    that there is no data. The folder of the file is made when it is missing.
     """
     with load_matplotlib().style.context("default"):  # and the reader's settings again afterwards
         figure = figure_of(panels, title=title, columns=columns)

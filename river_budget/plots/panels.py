@@ -137,18 +137,13 @@ def same_curves(panels: Sequence[Panel]) -> list[str]:
     for panel in panels:
         for i, j in covered(panel).items():
             one, other = panel.lines[i], panel.lines[j]
-            equal = np.array_equal(one.y, other.y, equal_nan=True)
-            text = (
-                f"{one.name} = {other.name}: "
-                if equal
-                else f"{one.name} ≈ {other.name}: nearly the "
-            )
-            found.setdefault(text + "same curve", []).append(panel.title)
-    everywhere = len(panels)
-    return [
-        text if len(titles) == everywhere else f"{text} ({', '.join(titles)})"
-        for text, titles in found.items()
-    ]
+            exact = np.array_equal(one.y, other.y, equal_nan=True)
+            text = f"{one.name} {'=' if exact else '≈'} {other.name}: same curve"
+            found.setdefault(text, []).append(panel.title)
+    inside = {
+        text: f" in {', '.join(t)}" if len(t) < len(panels) else "" for text, t in found.items()
+    }
+    return [text + where for text, where in inside.items()]
 
 
 def coinciding(panel: Panel) -> list[tuple[str, str]]:

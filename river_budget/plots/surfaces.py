@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from river import base, compose
+from river import base
 
 from ..model.estimators.checks import is_ours
 from ..model.inputs.features import in_order
@@ -15,7 +15,7 @@ from ..model.inputs.targets import Labels
 from .axes import load_matplotlib, pyplot
 from .figures import DPI, ONLY_PANEL, SMALL, TEXT
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION
-from .running import Example, Floats, is_target_scaler, last_step
+from .running import Example, Floats, is_target_scaler, last_step, steps_of
 
 POINTS = 1000  # of the stream that are shown
 MARGIN = 0.05  # of the range of the points
@@ -23,7 +23,7 @@ PALETTE = (BLUE, VERMILLION, *COLOURS[2:])
 LARGEST = 90.0  # area of the vector with the largest coefficient, in square points
 TINT = 0.25  # opacity of a region
 SMOOTH = 24  # levels of a colour map
-HALF = 0.5  # the score above which our detectors call an example unusual
+HALF = 0.5  # score
 COLUMNS = 4  # of the legend
 PROBES = (0.0, 1.0, 2.0)  # values whose images say whether a feature is scaled by itself
 
@@ -97,14 +97,13 @@ def decision_surface(
     box = limits or _around(np.array([*places, *(place for place, _ in stored)], float))
     x, y = (np.linspace(*ends, resolution) for ends in (box[:2], box[2:]))
     if isinstance(model, base.Classifier):
-        border = ""
         colours = _draw_regions(ax, model, names, x, y, [label for _, label in points])
     else:
         colours = {}
-        border = _draw_levels(ax, model, names, x, y)
+        _draw_levels(ax, model, names, x, y)
     _draw_points(ax, points, places, colours)
     _draw_vectors(ax, stored, colours, getattr(last_step(model), "labels", None))
-    _add_legend(ax, colours, bool(stored), border)
+    _add_legend(ax, colours, bool(stored))
     ax.set(xlim=box[:2], ylim=box[2:])
     ax.set_xlabel(f"feature {names[0]}", fontsize=TEXT)
     ax.set_ylabel(f"feature {names[1]}", fontsize=TEXT)
@@ -174,8 +173,8 @@ def _numbers(found: Any, number: Callable[[Any], float]) -> Floats:
     return np.array([number(each) for each in found.flat], float).reshape(found.shape)
 
 
-def _draw_levels(ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats) -> str:
-    """Colour the predicted numbers. Returns what the line says, if there is one."""
+def _draw_levels(ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats) -> None:
+    """Colour the predicted numbers, and draw the line above which our detectors call an example unusual."""
     last = last_step(model)
     detector = hasattr(last, "score_one")
     values = _plane(model.score_one if detector else model.predict_one, names, x, y).astype(float)
@@ -183,10 +182,9 @@ def _draw_levels(ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats
     bar = ax.figure.colorbar(shades, ax=ax, ticks=load_matplotlib().ticker.MaxNLocator(10))
     bar.set_label("anomaly score" if detector else "prediction", fontsize=TEXT)
     bar.ax.tick_params(labelsize=SMALL)
-    if not (detector and is_ours(last) and values.min() < HALF < values.max()):
-        return ""
-    bar.add_lines(ax.contour(x, y, values, [HALF], colors=VERMILLION, linewidths=1.5))
-    return "score .5: above it lies what is unusual"
+    if detector and is_ours(last) and values.min() < HALF < values.max():
+        bar.add_lines(ax.contour(x, y, values, [HALF], colors=VERMILLION, linewidths=1.5))
+        bar.set_label("anomaly score; unusual beyond the line of .5", fontsize=TEXT)
 
 
 def _draw_points(
@@ -204,10 +202,10 @@ Stored = list[tuple[list[float], Any]]  # places in the units of the user, and c
 
 
 def _vectors(model: Any, names: Sequence[Any]) -> Stored:
-    last = last_step(model)
+    *steps, last = steps_of(model)
     if not hasattr(last, "support_vectors"):
         return []
-    images = [_before(model, dict.fromkeys(names, value)) for value in PROBES]
+    images = [_before(steps, dict.fromkeys(names, value)) for value in PROBES]
     lines = []
     for name in names:
         if any(name not in image for image in images):
@@ -228,18 +226,11 @@ def _vectors(model: Any, names: Sequence[Any]) -> Stored:
     ]
 
 
-def _before(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
+def _before(steps: Sequence[Any], x: dict[Any, Any]) -> dict[Any, Any]:
     """An example as it reaches the last step."""
-    while True:
-        if type(model) is compose.Pipeline:
-            *steps, last = model.steps.values()
-            for step in steps:
-                x = step.transform_one(x)
-            model = last
-        elif is_target_scaler(model):
-            model = model.regressor
-        else:
-            return x
+    for step in steps:
+        x = x if is_target_scaler(step) else step.transform_one(x)
+    return x
 
 
 def _draw_vectors(ax: Any, stored: Stored, colours: dict[Any, str], labels: Labels | None) -> None:
@@ -262,15 +253,13 @@ def _draw_vectors(ax: Any, stored: Stored, colours: dict[Any, str], labels: Labe
     ax.scatter(*columns, s=np.maximum(areas, 6.0), edgecolors=edges, **options)
 
 
-def _add_legend(ax: Any, colours: dict[Any, str], rings: bool, border: str) -> None:
+def _add_legend(ax: Any, colours: dict[Any, str], rings: bool) -> None:
     line = load_matplotlib().lines.Line2D
     dot = {"marker": "s", "linestyle": "", "alpha": 2.0 * TINT}
     handles = [line([], [], color=c, label=str(name), **dot) for name, c in colours.items()]
     if rings:
         ring = {"marker": "o", "markerfacecolor": "none", "linestyle": ""}
         handles.append(line([], [], color="black", label="support vector", **ring))
-    if border:
-        handles.append(line([], [], color=VERMILLION, linewidth=1.5, label=border))
     if handles:
         below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "frameon": False}
         ax.legend(handles=handles, fontsize=SMALL, ncols=COLUMNS, columnspacing=1.2, **below)
