@@ -72,7 +72,7 @@ def error_against_time(
     ... }
     >>> ax = rb.plots.error_against_time(models, datasets.Phishing(), examples=300)
     >>> ax.get_title()
-    'predict + learn on dicts of 9 features, with StandardScaler'
+    'predict + learn, dicts of 9 features, StandardScaler'
 
     References
     ----------
@@ -154,7 +154,7 @@ def _draw(
             costs[name].append(1e6 * seconds / len(rows) if cost == TIME else memory(clone) / 1000)
             errors[name].append(float(errors_of(guesses, rows, regression).mean()))
     label = error_label(regression)
-    title = ("predict + learn on " if cost == TIME else "") + path_of(entries, rows)
+    title = ("predict + learn, " if cost == TIME else "") + path_of(entries, rows)
     return on_axes(cost_panel(title, cost, costs, label, errors, not regression), ax)
 
 
@@ -165,7 +165,7 @@ def path_of(models: Mapping[str, Any], rows: Sequence[Example]) -> str:
     front = ", ".join(dict.fromkeys(type(step).__name__ for own in steps.values() for step in own))
     bare = ", ".join(name for name, own in steps.items() if not own)
     without = f" (not {bare})" if bare else ""
-    return f"dicts of {most} features, " + (f"with {front}{without}" if front else "no scaler")
+    return f"dicts of {most} features, " + (front + without if front else "no scaler")
 
 
 def cost_panel(

@@ -188,7 +188,7 @@ def test_memory_is_that_of_the_whole_pipeline_after_the_stream():
 def test_time_is_positive_and_errors_of_several_orders_have_bars():
     models = {"A": scaled(rb.BSGDClassifier(5)), "B": linear_model.LogisticRegression()}
     ax = rb.plots.error_against_time(models, PHISHING, orders=2, examples=50)
-    path = "predict + learn on dicts of 9 features, with StandardScaler (not B)"
+    path = "predict + learn, dicts of 9 features, StandardScaler (not B)"
     assert ax.get_title() == path
     assert all(line.get_xdata()[0] > 0 for line in ax.lines)
     assert ax.get_xscale() == "log"
