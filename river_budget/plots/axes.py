@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .panels import Curve, Floats, Panel
+from .panels import TOO_FAR, Curve, Floats, Panel
 
-LONG_CURVE = (
-    25  # points of a curve over examples; a shorter line is a sweep, where each point counts
-)
+LONG_CURVE = 25  # points of a curve over examples; in a shorter one, a sweep, each point counts
 BEGINNING = 0.1  # share of the x axis in which a long curve settles ...
 EXTRA_HEIGHT = 0.5  # ... and how much it may add to the height of the rest, above and below
 MARGIN = 0.04  # of the range of the values
-FEW_DECADES = (
-    100.0  # end of a log axis over its beginning, below which 2 and 5 are labelled beside 1
-)
+MOST_TICKS = 8
+STEPS = [1, 2, 2.5, 5, 10]  # between ticks of a linear axis, times a power of ten
+MULTIPLES = (
+    (1, 2, 5),
+    (1, 1.5, 2, 3, 5, 7),
+    (1, 3),
+    (1,),
+)  # of a power of ten, that have ticks on a log axis
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -67,8 +71,9 @@ def set_limits(axes: Any, panel: Panel, curves: Sequence[Curve]) -> None:
     if not panel.log_y and np.nanmin([np.inf, *late]) >= 0.0:
         low = max(low, 0.0)
     axes.set_ylim(low, min(high, 1.0) if panel.percent else high)
-    _set_ticks(axes.xaxis, panel.log_x, short)
-    _set_ticks(axes.yaxis, panel.log_y, percent_of if panel.percent else short)
+    x = [curve.x[curve.shown] for curve in curves if curve.shape != "level"]
+    _set_ticks(axes.xaxis, panel.log_x, short, np.concatenate([np.empty(0), *x]))
+    _set_ticks(axes.yaxis, panel.log_y, percent_of if panel.percent else short, late)
 
 
 def _late_values(curve: Curve, log_x: bool) -> Floats:
@@ -82,17 +87,33 @@ def _late_values(curve: Curve, log_x: bool) -> Floats:
     return finite
 
 
-def _set_ticks(axis: Any, log: bool, text_of: Any) -> None:
-    """Choose where an axis has ticks, and how their numbers are written."""
+def _set_ticks(axis: Any, log: bool, text_of: Any, values: Floats) -> None:
+    """Choose ticks that reach the largest value, and how their numbers are written."""
     ticker, (low, high) = load_matplotlib().ticker, axis.get_view_interval()
-    if log and high > 10.0 * low:
-        few = high < FEW_DECADES * low
-        locator = ticker.LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=6)
+    if log and high > 3.0 * low:
+        locators = [
+            ticker.LogLocator(subs=multiples, numticks=MOST_TICKS) for multiples in MULTIPLES
+        ]
     else:
-        locator = ticker.MaxNLocator(6, steps=[1, 2, 2.5, 5, 10])
-    axis.set_major_locator(locator)
+        locators = [ticker.MaxNLocator(n, steps=STEPS) for n in (6, 7, 5, 4)]
+    ends = [_end(locator, low, high, values) for locator in locators]
+    best = int(np.argmin(ends))
+    if ends[best] < math.inf:
+        axis.axes.set(**{f"{axis.axis_name}lim": (low, ends[best])})
+    axis.set_major_locator(locators[best])
     axis.set_major_formatter(lambda value, _: text_of(value))
     axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def _end(locator: Any, low: float, high: float, values: Floats) -> float:
+    """Where an axis ends with a tick at its largest value or above; infinity for too few ticks or too many."""
+    near = 1e-9 * (high - low)
+    largest = min(high, float(np.max(values, initial=low))) - near
+    ticks = locator.tick_values(low, high)
+    end = max(high, float(np.min(ticks[ticks >= largest], initial=TOO_FAR)))
+    ticks = locator.tick_values(low, end)  # there may be fewer on a longer axis
+    seen = ticks[(ticks >= low) & (ticks <= end + near)]
+    return end if 3 <= len(seen) <= MOST_TICKS and seen[-1] >= largest else math.inf
 
 
 def short(value: float) -> str:

@@ -20,6 +20,7 @@ from .running import (
     memory,
     named,
     predict_and_learn,
+    steps_of,
 )
 
 FIRST = 300  # examples that are learned before the clock runs, so that all code is compiled
@@ -70,8 +71,8 @@ def error_against_time(
     ...     "BSGD": preprocessing.StandardScaler() | rb.BSGDClassifier(),
     ... }
     >>> ax = rb.plots.error_against_time(models, datasets.Phishing(), examples=300)
-    >>> ax.get_xlabel()
-    'µs per example'
+    >>> ax.get_title()
+    'predict + learn, dicts of 9 features, StandardScaler'
 
     References
     ----------
@@ -153,7 +154,18 @@ def _draw(
             costs[name].append(1e6 * seconds / len(rows) if cost == TIME else memory(clone) / 1000)
             errors[name].append(float(errors_of(guesses, rows, regression).mean()))
     label = error_label(regression)
-    return on_axes(cost_panel("", cost, costs, label, errors, not regression), ax)
+    title = ("predict + learn, " if cost == TIME else "") + path_of(entries, rows)
+    return on_axes(cost_panel(title, cost, costs, label, errors, not regression), ax)
+
+
+def path_of(models: Mapping[str, Any], rows: Sequence[Example]) -> str:
+    """What costs are of: without it they cannot be compared."""
+    most = max(len(x) for x, _ in rows)
+    steps = {name: steps_of(model)[:-1] for name, model in models.items()}
+    front = ", ".join(dict.fromkeys(type(step).__name__ for own in steps.values() for step in own))
+    bare = ", ".join(name for name, own in steps.items() if not own)
+    without = f" (not {bare})" if bare else ""
+    return f"dicts of {most} features, " + (front + without if front else "no scaler")
 
 
 def cost_panel(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,17 @@ from .running import (
     in_orders,
     is_regressor,
     is_target_scaler,
+    last_step,
     named,
     predict_and_learn,
 )
 
 POINTS = 40  # of a curve
-SIZES = ("budget", "window", "n_components")  # parameters that say how large a model may become
+SIZES = {
+    "budget": "budget",
+    "window": "window",
+    "n_components": "components",
+}  # words for parameters
 
 
 def mistake_curve(
@@ -202,10 +207,26 @@ def budget_sweep(
                 means.append(float(errors_of(guesses, rows, regression).mean()))
             found[name].append(means)
     lines = [banded(name, budgets, np.array(table)) for name, table in found.items()]
-    label = error_label(regression)
+    sizes, label = sizes_of(entries), error_label(regression)
     return on_axes(
-        Panel("", "budget", label, lines, log_x=len(budgets) > 1, percent=not regression), ax
+        Panel("", sizes, label, lines, log_x=len(budgets) > 1, percent=not regression), ax
     )
+
+
+def sizes_of(models: Mapping[str, Any]) -> str:
+    """What the sizes of these models are called: `budget (FOGD: components)`."""
+    words = {name: SIZES[size_parameter(last_step(m), name)] for name, m in models.items()}
+    first = next(iter(words.values()))
+    others = ", ".join(f"{name}: {word}" for name, word in words.items() if word != first)
+    return f"{first} ({others})" if others else first
+
+
+def size_parameter(model: Any, name: str) -> str:
+    """The parameter that says how large a model may become."""
+    for parameter in SIZES:
+        if parameter in model._get_params():
+            return parameter
+    raise ValueError(f"models: {name} has no budget, window or n_components")
 
 
 def resized(model: Any, name: str, size: int) -> Any:
@@ -217,7 +238,4 @@ def resized(model: Any, name: str, size: int) -> Any:
         return clone
     if is_target_scaler(model):
         return model.clone({"regressor": resized(model.regressor, name, size)})
-    parameter = next((p for p in SIZES if p in model._get_params()), None)
-    if parameter is None:
-        raise ValueError(f"models: {name} has no {', '.join(SIZES[:-1])} or {SIZES[-1]}")
-    return model.clone({parameter: size})
+    return model.clone({size_parameter(model, name): size})

@@ -15,7 +15,7 @@ import numpy as np
 
 from .axes import load_matplotlib, pyplot, set_limits, set_scales
 from .line_styles import LineStyle, line_styles_of
-from .panels import Curve, Line, Panel, covered, curves_of
+from .panels import Curve, Line, Panel, covered, curves_of, same_curves
 
 __all__ = ["Line", "Panel", "draw", "figure_of"]
 
@@ -25,6 +25,8 @@ ONLY_PANEL = (6.0, 4.2)
 TITLE, TEXT, SMALL = 12.0, 9.5, 8.5  # points
 LETTER = 0.5 / 72  # inches per point of size: the width of a letter, on average
 LEGEND_LINE = 0.2  # inches
+LEGEND_LETTERS = 40  # of a line that explains what coincides
+LOG = ", log scale"
 GAP = 0.15  # inches beside the legend
 THICK, THIN = 1.5, 1.2  # points
 MARKER = 6.0  # points
@@ -41,17 +43,8 @@ def draw(
 ) -> None:
     """Write a PNG file that looks the same whatever the reader's matplotlib settings.
 
-    Parameters
-    ----------
-    path
-        The file. Its folder is made when it is missing.
-    panels
-        Row by row. Without any, the figure says that there is no data.
-    title
-        Above all panels.
-    columns
-        Panels side by side; by default at most three.
-
+    Panels stand row by row under the title, by default at most three side by side; without any, the figure says
+    that there is no data. The folder of the file is made when it is missing.
     """
     with load_matplotlib().style.context("default"):  # and the reader's settings again afterwards
         figure = figure_of(panels, title=title, columns=columns)
@@ -94,10 +87,12 @@ def _fill(
         _draw_panel(figure.add_subplot(rows, columns, i + 1), panel, styles)
     beside = 0.0
     if styles:
+        handles = _handles(panels, styles)
+        lines = sum(1 + handle.get_label().count("\n") for handle in handles)
         legend = figure.legend(
-            handles=_handles(panels, styles),
+            handles=handles,
             loc="outside right center",
-            ncols=math.ceil(len(styles) / (int(height / LEGEND_LINE) - 2)),
+            ncols=math.ceil(lines / (int(height / LEGEND_LINE) - 2)),
             fontsize=TEXT,
             handlelength=3.6,
             frameon=False,
@@ -120,11 +115,14 @@ def _styles_of(panels: Sequence[Panel]) -> Styles:
 
 
 def _handles(panels: Sequence[Panel], styles: Styles) -> list[Any]:
-    """What a legend shows for each name: as it is drawn where no other line covers it."""
+    """What a legend shows: each name as it is drawn where no other line covers it, and what coincides."""
     shapes = {line.name: line.shape for panel in panels for line in panel.lines}
     line = load_matplotlib().lines.Line2D
     return [
         line([], [], label=name, **_drawn(style, shapes[name])) for name, style in styles.items()
+    ] + [
+        line([], [], label=textwrap.fill(text, LEGEND_LETTERS), linestyle="")
+        for text in same_curves(panels)
     ]
 
 
@@ -161,8 +159,8 @@ def _label(axes: Any, panel: Panel) -> None:
     box, dpi = axes.get_window_extent(), axes.figure.dpi
     width, height = box.width / dpi, box.height / dpi
     axes.set_title(_wrapped(panel.title, width, TEXT), fontsize=TEXT, fontweight="bold")
-    axes.set_xlabel(_wrapped(panel.x_label, width, TEXT), fontsize=TEXT)
-    axes.set_ylabel(_wrapped(panel.y_label, height, TEXT), fontsize=TEXT)
+    axes.set_xlabel(_wrapped(panel.x_label + LOG * panel.log_x, width, TEXT), fontsize=TEXT)
+    axes.set_ylabel(_wrapped(panel.y_label + LOG * panel.log_y, height, TEXT), fontsize=TEXT)
     axes.tick_params(which="both", labelsize=SMALL, color="0.6")
     axes.grid(True, color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)

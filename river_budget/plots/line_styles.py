@@ -34,13 +34,13 @@ DASHES: tuple[Dashes, ...] = (
     (11, 3),
     (7, 1.8, 1.2, 1.8, 1.2, 1.8),
 )
-MARKERS = "osD^vP*X<>hpd"
+MARKERS = "osD^vPpX<>h*"
 
 # The names of each colour, in the order of DASHES. Algorithms that one paper compares differ in colour, and variants
 # of one algorithm share it.
 ALGORITHMS = {
     BLACK: "Perceptron, SVC, ARF",
-    GREY: "OGD, LogisticRegression, as sure as right, KNN",
+    GREY: "OGD, LogisticRegression, perfect calibration, KNN",
     PINK: "RBP, BSGD-remove-random",
     ORANGE: "Forgetron, RandomFourier, RBFSampler",
     SKY: "Projectron, PolynomialCountSketch, SDCA, Nystroem",
@@ -64,16 +64,17 @@ IN_ONE_PAPER = {
     SKY: "M = 11",
     GREY: "B = 120, B = 600, B = 1200, B = 1800, B = 2500",
 }
-WITHOUT_MARKER = ("as sure as right", "best trade-offs", "LIBSVM")
+WITHOUT_MARKER = ("perfect calibration", "best trade-offs", "LIBSVM")
 
 
 def _styles(names_of: Mapping[str, str]) -> dict[str, LineStyle]:
     """The style of every name in a table from colours to names."""
-    marker = cycle(MARKERS)
     return {
-        name: LineStyle(colour, dashes, "" if name in WITHOUT_MARKER else next(marker))
-        for colour, names in names_of.items()
-        for name, dashes in zip(names.split(", "), DASHES, strict=False)
+        name: LineStyle(
+            colour, DASHES[k], "" if name in WITHOUT_MARKER else MARKERS[(i + 5 * k) % len(MARKERS)]
+        )
+        for i, (colour, names) in enumerate(names_of.items())
+        for k, name in enumerate(names.split(", "))
     }
 
 

@@ -131,6 +131,21 @@ def _same(x: Floats, other_x: Floats, y: Floats, other_y: Floats, near: float) -
     return bool(np.isfinite(apart).any() and np.nanmax(apart) <= near)
 
 
+def same_curves(panels: Sequence[Panel]) -> list[str]:
+    """What a legend says of lines that look like one, and in which panels if that is not so in all."""
+    found: dict[str, list[str]] = {}
+    for panel in panels:
+        for i, j in covered(panel).items() if panel.y_label != "seconds" else ():
+            one, other = panel.lines[i], panel.lines[j]
+            exact = np.array_equal(one.y, other.y, equal_nan=True)
+            text = f"{one.name} {'=' if exact else '≈'} {other.name}: same curve"
+            found.setdefault(text, []).append(panel.title)
+    inside = {
+        text: f" in {', '.join(t)}" if len(t) < len(panels) else "" for text, t in found.items()
+    }
+    return [text + where for text, where in inside.items()]
+
+
 def coinciding(panel: Panel) -> list[tuple[str, str]]:
     """The names of lines that look like one."""
     lines = panel.lines

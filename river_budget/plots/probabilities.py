@@ -28,7 +28,7 @@ def reliability(
     Every example is predicted, in its order, before it is learned. Predictions go into bins by the probability
     of the predicted label; a point says how sure a model was in a bin, and how often it was right. On the
     diagonal both are the same; below it, the model is too sure of itself. The legend says by how much it is off
-    on average (the expected calibration error).
+    on average: ECE, the expected calibration error.
 
     Not for judging accuracy: a model that always says how frequent the classes are lies on the diagonal too. Bins
     of fewer than ten predictions are left out.
@@ -59,7 +59,7 @@ def reliability(
     >>> models = [naive_bayes.GaussianNB(), rb.AutoKernelClassifier(seed=1)]
     >>> ax = rb.plots.reliability(models, datasets.Phishing())
     >>> [text.get_text() for text in ax.figure.legends[0].get_texts()]
-    ['GaussianNB, off by ... %', 'AutoKernel, off by ... %', 'as sure as right']
+    ['GaussianNB, ECE ... %', 'AutoKernel, ECE ... %', 'perfect calibration']
 
     References
     ----------
@@ -80,10 +80,10 @@ def reliability(
         counts, gaps, x, y = binned(sure, right, bins)
         shown = counts >= FEWEST
         off = 100.0 * float(np.abs(gaps).sum() / max(len(sure), 1))
-        lines.append(Line(f"{name}, off by {off:.1f} %", x[shown].tolist(), y[shown].tolist()))
+        lines.append(Line(f"{name}, ECE {off:.1f} %", x[shown].tolist(), y[shown].tolist()))
     low = min((min(line.x, default=1.0) for line in lines), default=0.0)
-    lines.append(Line("as sure as right", [low, 1.0], [low, 1.0]))
-    return on_axes(Panel("", "how sure", "how often right", lines), ax)
+    lines.append(Line("perfect calibration", [low, 1.0], [low, 1.0]))
+    return on_axes(Panel("calibration", "predicted probability", "share that came true", lines), ax)
 
 
 def confidence(found: Sequence[dict[Any, float]], targets: Sequence[Any]) -> tuple[Floats, Floats]:

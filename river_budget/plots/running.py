@@ -63,15 +63,17 @@ def is_target_scaler(model: Any) -> bool:
     return isinstance(getattr(model, "regressor", None), base.Estimator)
 
 
+def steps_of(model: Any) -> list[Any]:
+    """The steps of a pipeline, also of one inside a TargetStandardScaler, which stands before them."""
+    if type(model) is compose.Pipeline:
+        *steps, last = model.steps.values()
+        return [*steps, *steps_of(last)]
+    return [model, *steps_of(model.regressor)] if is_target_scaler(model) else [model]
+
+
 def last_step(model: Any) -> Any:
     """The model at the end of a pipeline, also of one inside a TargetStandardScaler."""
-    while True:
-        if type(model) is compose.Pipeline:
-            model = list(model.steps.values())[-1]
-        elif is_target_scaler(model):
-            model = model.regressor
-        else:
-            return model
+    return steps_of(model)[-1]
 
 
 def short_name(model: Any) -> str:

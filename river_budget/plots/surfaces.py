@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from river import base, compose
+from river import base
 
 from ..model.estimators.checks import is_ours
 from ..model.inputs.features import in_order
@@ -15,7 +15,7 @@ from ..model.inputs.targets import Labels
 from .axes import load_matplotlib, pyplot
 from .figures import DPI, ONLY_PANEL, SMALL, TEXT
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION
-from .running import Example, Floats, is_target_scaler, last_step
+from .running import Example, Floats, is_target_scaler, last_step, steps_of
 
 POINTS = 1000  # of the stream that are shown
 MARGIN = 0.05  # of the range of the points
@@ -23,6 +23,7 @@ PALETTE = (BLUE, VERMILLION, *COLOURS[2:])
 LARGEST = 90.0  # area of the vector with the largest coefficient, in square points
 TINT = 0.25  # opacity of a region
 SMOOTH = 24  # levels of a colour map
+HALF = 0.5  # score
 COLUMNS = 4  # of the legend
 PROBES = (0.0, 1.0, 2.0)  # values whose images say whether a feature is scaled by itself
 
@@ -40,7 +41,7 @@ def decision_surface(
     """What a model that has learned says at every point of a plane, and the stored examples that it says it by.
 
     Regions have the colour of the predicted class; of a regressor, and of a detector of anomalies, the colour
-    is the number that it predicts. Rings are support vectors: the larger, the larger their coefficient, in the
+    is the number that it predicts; a line shows where the score of one of our detectors is .5. Rings are support vectors: the larger, the larger their coefficient, in the
     colour of the class that they speak for. Small dots are the examples of `stream`.
 
     Not for more than two features: a cut through many dimensions shows next to nothing of them. Support vectors
@@ -104,8 +105,8 @@ def decision_surface(
     _draw_vectors(ax, stored, colours, getattr(last_step(model), "labels", None))
     _add_legend(ax, colours, bool(stored))
     ax.set(xlim=box[:2], ylim=box[2:])
-    ax.set_xlabel(str(names[0]), fontsize=TEXT)
-    ax.set_ylabel(str(names[1]), fontsize=TEXT)
+    ax.set_xlabel(f"feature {names[0]}", fontsize=TEXT)
+    ax.set_ylabel(f"feature {names[1]}", fontsize=TEXT)
     ax.tick_params(labelsize=SMALL, color="0.6")
     ax.spines[:].set_color("0.6")
     return ax
@@ -173,11 +174,17 @@ def _numbers(found: Any, number: Callable[[Any], float]) -> Floats:
 
 
 def _draw_levels(ax: Any, model: Any, names: Sequence[Any], x: Floats, y: Floats) -> None:
-    detector = hasattr(last_step(model), "score_one")
+    """Colour the predicted numbers, and draw the line above which our detectors call an example unusual."""
+    last = last_step(model)
+    detector = hasattr(last, "score_one")
     values = _plane(model.score_one if detector else model.predict_one, names, x, y).astype(float)
     shades = ax.contourf(x, y, values, SMOOTH, cmap="cividis")
-    ticks = load_matplotlib().ticker.MaxNLocator(6)
-    ax.figure.colorbar(shades, ax=ax, ticks=ticks)
+    bar = ax.figure.colorbar(shades, ax=ax, ticks=load_matplotlib().ticker.MaxNLocator(10))
+    bar.set_label("anomaly score" if detector else "prediction", fontsize=TEXT)
+    bar.ax.tick_params(labelsize=SMALL)
+    if detector and is_ours(last) and values.min() < HALF < values.max():
+        bar.add_lines(ax.contour(x, y, values, [HALF], colors=VERMILLION, linewidths=1.5))
+        bar.set_label("anomaly score; unusual beyond the line of .5", fontsize=TEXT)
 
 
 def _draw_points(
@@ -195,10 +202,10 @@ Stored = list[tuple[list[float], Any]]  # places in the units of the user, and c
 
 
 def _vectors(model: Any, names: Sequence[Any]) -> Stored:
-    last = last_step(model)
+    *steps, last = steps_of(model)
     if not hasattr(last, "support_vectors"):
         return []
-    images = [_before(model, dict.fromkeys(names, value)) for value in PROBES]
+    images = [_before(steps, dict.fromkeys(names, value)) for value in PROBES]
     lines = []
     for name in names:
         if any(name not in image for image in images):
@@ -219,18 +226,11 @@ def _vectors(model: Any, names: Sequence[Any]) -> Stored:
     ]
 
 
-def _before(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
+def _before(steps: Sequence[Any], x: dict[Any, Any]) -> dict[Any, Any]:
     """An example as it reaches the last step."""
-    while True:
-        if type(model) is compose.Pipeline:
-            *steps, last = model.steps.values()
-            for step in steps:
-                x = step.transform_one(x)
-            model = last
-        elif is_target_scaler(model):
-            model = model.regressor
-        else:
-            return x
+    for step in steps:
+        x = x if is_target_scaler(step) else step.transform_one(x)
+    return x
 
 
 def _draw_vectors(ax: Any, stored: Stored, colours: dict[Any, str], labels: Labels | None) -> None:

@@ -100,6 +100,11 @@ def test_a_covered_curve_shows_as_a_border_and_both_are_named():
     assert widths == [figures.THICK + figures.BORDER, figures.THICK, figures.THICK]
     assert axes.lines[0].get_alpha() == figures.PALE
     assert panels.coinciding(panel(same, far, other)) == [("Perceptron", "Projectron")]
+    near = Line("Projectron", same.x, [y + 1e-4 for y in same.y])
+    assert legend_of(axes.figure)[3:] == ["Perceptron = Projectron: same curve"]
+    assert legend_of(figure_of([panel(same, near), Panel("", "", "", [far])]))[3:] == [
+        "Perceptron ≈ Projectron: same curve in\na9a"
+    ]
 
 
 def test_curves_that_differ_visibly_or_have_other_points_do_not_coincide():
@@ -125,7 +130,10 @@ def test_a_line_may_have_a_marker_of_its_own():
 
 
 def test_the_legend_has_each_name_once_in_order_of_appearance():
-    panels = [panel(curve("SBP"), curve("SVC")), panel(curve("SVC"), curve("KNN"), curve("SBP"))]
+    first, other, last = (
+        curve(name, end=e) for name, e in (("SBP", 0.2), ("SVC", 0.3), ("KNN", 0.4))
+    )
+    panels = [panel(first, other), panel(other, last, first)]
     assert legend_of(figure_of(panels)) == ["SBP", "SVC", "KNN"]
 
 
@@ -158,7 +166,7 @@ def test_no_two_known_names_look_alike():
 
 
 def test_a_name_may_say_more_behind_a_comma_but_never_looks_like_another():
-    alone = line_styles(axes_of(curve("FOGD, off by 3 %")))
+    alone = line_styles(axes_of(curve("FOGD, ECE 3 %")))
     assert alone == line_styles(axes_of(curve("FOGD")))
     both = line_styles(axes_of(curve("FOGD"), curve("FOGD, twice as large")))
     assert both[0] == alone[0] != both[1]
@@ -179,6 +187,8 @@ def test_axes_are_logarithmic_on_request(log_x, log_y):
     axes = axes_of(curve(), log_x=log_x, log_y=log_y)
     assert axes.get_xscale() == ("log" if log_x else "linear")
     assert axes.get_yscale() == ("log" if log_y else "linear")
+    assert axes.get_xlabel() == "examples" + ", log scale" * log_x
+    assert axes.get_ylabel() == "mistakes so far" + ", log scale" * log_y
 
 
 def test_thousands_and_percent():
@@ -193,6 +203,8 @@ def test_thousands_and_percent():
 )
 def test_a_log_axis_of_any_length_has_some_labels_and_not_many(low, high):
     axis = axes_of(Line("SBP", [1, 2], [low, high]), log_y=True).yaxis
+    assert max(axis.get_majorticklocs()) >= 0.999 * high
+    assert axis.get_view_interval()[1] >= 0.999 * high
     assert 2 <= len(labels(axis)) <= 8
     assert all(labels(axis))
     assert not any(label.get_text() for label in axis.get_minorticklabels())

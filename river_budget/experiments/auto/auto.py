@@ -195,6 +195,8 @@ def panels(results: Sequence[Result]) -> list[Panel]:
             errors[model] = [float(np.mean([min(result.error, 1.0) for result in own]))]
         if errors:
             streams = len({result.data for result in chosen})
-            title = f"mean over {streams} streams"
+            title = (
+                f"mean over {streams} streams of dicts, predict + learn; all but AutoKernel scaled"
+            )
             found.append(cost_panel(title, TIME, costs, label, errors))
     return found

@@ -188,7 +188,17 @@ class Trial:
         errors = {one.name: [one.score.error] for one in self.running if one.score.rows}
         costs = {one.name: [1e6 * one.seconds / self.rows] for one in self.running}
         label = score.label.removesuffix(" so far")
-        return [curves, cost_panel("at its end", TIME, costs, label, errors, percent)]
+        return [
+            curves,
+            cost_panel(
+                "at its end: dicts, predict + learn; all but AutoKernel scaled",
+                TIME,
+                costs,
+                label,
+                errors,
+                percent,
+            ),
+        ]
 
 
 def _loss(one: Entrant) -> float:

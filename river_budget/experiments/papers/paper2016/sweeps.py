@@ -100,4 +100,4 @@ def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
                 of_row = [cell for cell in cells if cell.row.split()[0] == row]
                 lines += sweep(row, of_row, store, what)
             if lines:
-                yield panel(data, "budget", what, lines)
+                yield panel(data, "budget (FOGD: 4 components for each)", what, lines)
