@@ -9,7 +9,6 @@ import importlib.util
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,7 @@ import time
 
 import conftest
 import pytest
-from processes import output_of
+from processes import KILL, output_of
 
 import river_budget as rb
 from river_budget.distributed import WorkerLost
@@ -110,7 +109,7 @@ def test_a_worker_outlives_errors_and_is_lost_when_it_is_killed(ray):
     assert "in makedirs" in error.value.__notes__[0]  # it says where in the worker it happened
     with pytest.raises(TypeError, match="pickle"):
         worker.submit("scandir").result()
-    os.kill(worker.submit("getpid").result(), signal.SIGKILL)
+    os.kill(worker.submit("getpid").result(), KILL)
     with pytest.raises(WorkerLost, match="gone"):
         worker.submit("getpid").result()
     assert ray.first([worker.submit("getpid")])

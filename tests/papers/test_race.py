@@ -194,6 +194,14 @@ def test_an_interrupt_ends_the_other_processes():
     assert set(multiprocessing.active_children()) <= before
 
 
+def test_without_signal_masks_processes_are_started_all_the_same(monkeypatch):
+    monkeypatch.delattr(signal, "pthread_sigmask", raising=False)  # Windows
+    with _helpers(1) as pool:
+        with _interrupts_held_back():
+            answer = pool.submit(abs, -7)
+        assert answer.result(60) == 7
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no signal masks")
 def test_other_processes_leave_the_interrupt_to_their_parent():
     with _helpers(1) as pool:
