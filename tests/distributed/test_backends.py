@@ -20,7 +20,7 @@ from processes import KILL, output_of
 
 import river_budget as rb
 from river_budget.distributed import WorkerLost
-from river_budget.distributed.workers import backends
+from river_budget.distributed.workers import backends, cluster
 
 
 @pytest.fixture(params=["serial", "ray"])
@@ -84,6 +84,19 @@ def test_a_serial_worker_is_in_this_process():
 
 
 # Ray
+
+
+def test_a_cluster_has_a_short_folder_and_one_who_removes_it(monkeypatch, tmp_path):
+    """On macOS temporary folders have long names; on Windows Ctrl-C reaches all but other groups."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert pathlib.Path(cluster._new_folder()).parent == tmp_path
+    monkeypatch.setattr(sys, "platform", "darwin")
+    made = []
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix, dir: made.append(dir) or dir)
+    assert made == [cluster._new_folder()] == ["/tmp"]
+    monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 512, raising=False)
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **named: named)
+    assert cluster._remover("folder")["creationflags"] == 512
 
 
 def test_there_may_be_more_workers_than_processors(ray):

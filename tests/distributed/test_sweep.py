@@ -425,7 +425,8 @@ def test_where_no_system_says_which_cores_a_process_may_use_it_is_all(monkeypatc
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     for known, expected in ((5, 5), (None, 1)):
         monkeypatch.setattr(os, "cpu_count", lambda known=known: known)
-        assert quiet(MODEL, GRID, STREAM, metrics.Accuracy())._workers == expected
+        made = sweep(MODEL, GRID, STREAM, metrics.Accuracy(), backend="ray")
+        assert made._workers == expected
 
 
 def test_an_outcome_is_on_the_disk_before_the_next_one_comes(tmp_path, monkeypatch):

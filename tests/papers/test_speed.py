@@ -87,7 +87,7 @@ def test_a_processor_without_a_name_has_a_kind(lines, monkeypatch):
             raise FileNotFoundError(path)
         return io.StringIO(lines)
 
-    monkeypatch.setattr("builtins.open", open_instead)
+    monkeypatch.setattr(machine, "open", open_instead, raising=False)
     monkeypatch.setattr(platform, "processor", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "arm64")
     assert machine.processor() == "arm64"
