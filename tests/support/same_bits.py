@@ -1,13 +1,16 @@
-"""Hashes of what models score, to compare processors and systems: `python tests/support/same_bits.py [name ...]`.
+"""What models score, in all bits, to compare processors and systems.
 
-Each model learns 300 examples one by one and predicts before each. A line holds its name, the first half of
-the SHA-256 of all scores, and the last score in full, so that two outputs can be compared by `diff`. What
-differs from machine to machine (processor, seconds) goes to the standard error stream.
+    python tests/support/same_bits.py [name ...] > here           everything, or these models only
+    python tests/support/same_bits.py compare here there          the largest difference of each model
+
+Each model learns 300 examples one by one and predicts before each. A line is an object in JSON: the name, and
+all scores as hexadecimal floats. Seconds and the processor go to the standard error stream.
 """
 
 from __future__ import annotations
 
-import hashlib
+import json
+import pathlib
 import platform
 import sys
 import time
@@ -44,26 +47,39 @@ def stream(n=300):
 
 def scores(model):
     """The score of every example before it is learned."""
+    numbers = isinstance(model, rb.AutoKernelRegressor)
     for x, target in stream():
-        if isinstance(model, rb.AutoKernelRegressor):
-            yield model.predict_one(x)
-            model.learn_one(x, target)
-        else:
-            yield model.predict_proba_one(x).get(True, 0.0)
-            model.learn_one(x, target > 0)
+        yield model.predict_one(x) if numbers else model.predict_proba_one(x).get(True, 0.0)
+        model.learn_one(x, target if numbers else target > 0)
 
 
-def main(names):
-    """Print a line per model."""
+def print_scores(names):
+    """A line for each model."""
     host = llvmlite.binding.get_host_cpu_name()
     print(platform.machine(), platform.system(), host, rb.__file__, file=sys.stderr)
     for name in names or MODELS:
         begin = time.monotonic()
-        found = list(scores(MODELS[name].clone()))
-        digest = hashlib.sha256(np.array(found, "<f8").tobytes()).hexdigest()[:32]
-        print(name, digest, found[-1].hex(), flush=True)
-        print(f"  {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
+        found = [score.hex() for score in scores(MODELS[name].clone())]
+        print(json.dumps([name, found]), flush=True)
+        print(f"{name} {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
+
+
+def compare(here, there):
+    """How far the scores in two files are apart; returns the number of models that are in both."""
+    mine, yours = (
+        dict(map(json.loads, pathlib.Path(path).read_text().splitlines())) for path in (here, there)
+    )
+    both = [name for name in mine if name in yours]
+    for name in both:
+        a, b = (np.array([*map(float.fromhex, found[name])]) for found in (mine, yours))
+        same, far = np.mean(a == b), np.max(np.abs(a - b))
+        print(
+            f"{name:16} {'same bits' if same == 1 else f'{same:.0%} same, at most {far:.1e} apart'}"
+        )
+    return len(both)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:2] == ["compare"]:
+        sys.exit(0 if compare(*sys.argv[2:]) else 1)
+    print_scores(sys.argv[1:])
