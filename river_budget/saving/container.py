@@ -20,6 +20,7 @@ import os
 import pathlib
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +34,8 @@ FORMAT = 1
 ENVELOPE = Envelope(MAGIC, FORMAT, "is no model saved by river_budget")
 DTYPES = ("<f8", "<i8")
 DRAFT_PREFIX = ".river_budget-"  # the prefix of names of temporary files
+READERS_BLOCK = os.name == "nt"  # whether a file that is being read cannot be replaced
+LONGEST_WAIT = 2.0  # seconds for readers of the old file
 FIXED_BYTES = 48  # bytes before the header
 JSON_EXPANSION = (
     32  # parsed JSON may take so many times the memory of its text: "[]," becomes 64 bytes
@@ -78,14 +81,26 @@ def write(path: str | os.PathLike[str], parts: list[Any]) -> None:
         with _removed_on_failure(draft):
             with open(draft, "xb") as file:
                 _write_content(file, parts, place)
-            os.replace(draft, place)
+            _replace(draft, place)
     else:
         with nameless as file:
             _write_content(file, parts, place)
             draft = _named(file, place)
             with _removed_on_failure(draft):
-                os.replace(draft, place)
+                _replace(draft, place)
     _sync(place.parent)
+
+
+def _replace(draft: pathlib.Path, place: pathlib.Path) -> None:
+    """Rename a draft to its place. Windows refuses while somebody reads the old file: wait for the reader."""
+    end = time.monotonic() + LONGEST_WAIT
+    while True:
+        try:
+            return os.replace(draft, place)
+        except PermissionError:
+            if not READERS_BLOCK or time.monotonic() > end:
+                raise
+        time.sleep(0.01)
 
 
 def _unnamed_file(folder: pathlib.Path) -> Any:
@@ -103,8 +118,9 @@ def _write_content(file: Any, parts: list[Any], place: pathlib.Path) -> None:
     """Write the content to the disk, with the permissions of the file that it will replace."""
     file.writelines(parts)
     file.flush()
-    with contextlib.suppress(FileNotFoundError):
-        os.chmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
+    if os.chmod in os.supports_fd:  # elsewhere, as on Windows, the folder says who may read
+        with contextlib.suppress(FileNotFoundError):
+            os.chmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
     os.fsync(file.fileno())
 
 

@@ -9,7 +9,6 @@ import importlib.util
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -17,11 +16,11 @@ import time
 
 import conftest
 import pytest
-from processes import output_of
+from processes import KILL, output_of
 
 import river_budget as rb
 from river_budget.distributed import WorkerLost
-from river_budget.distributed.workers import backends
+from river_budget.distributed.workers import backends, cluster
 
 
 @pytest.fixture(params=["serial", "ray"])
@@ -87,6 +86,19 @@ def test_a_serial_worker_is_in_this_process():
 # Ray
 
 
+def test_a_cluster_has_a_short_folder_and_one_who_removes_it(monkeypatch, tmp_path):
+    """On macOS temporary folders have long names; on Windows Ctrl-C reaches all but other groups."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert pathlib.Path(cluster._new_folder()).parent == tmp_path
+    monkeypatch.setattr(sys, "platform", "darwin")
+    made = []
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda prefix, dir: made.append(dir) or dir)
+    assert made == [cluster._new_folder()] == ["/tmp"]
+    monkeypatch.setattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 512, raising=False)
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **named: named)
+    assert cluster._remover("folder")["creationflags"] == 512
+
+
 def test_there_may_be_more_workers_than_processors(ray):
     workers = [process(ray) for _ in range(3)]
     pids = {worker.submit("getpid").result() for worker in workers}
@@ -110,7 +122,7 @@ def test_a_worker_outlives_errors_and_is_lost_when_it_is_killed(ray):
     assert "in makedirs" in error.value.__notes__[0]  # it says where in the worker it happened
     with pytest.raises(TypeError, match="pickle"):
         worker.submit("scandir").result()
-    os.kill(worker.submit("getpid").result(), signal.SIGKILL)
+    os.kill(worker.submit("getpid").result(), KILL)
     with pytest.raises(WorkerLost, match="gone"):
         worker.submit("getpid").result()
     assert ray.first([worker.submit("getpid")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import tracemalloc
 
 import numpy as np
@@ -26,6 +25,7 @@ from keyed import (
 from optional import pandas as pd
 from optional import polars as pl
 from optional import pyarrow as pa
+from processes import KILL
 from river import anomaly, compose, linear_model, naive_bayes, preprocessing
 from streams import LABELS, emerging, smooth
 
@@ -465,7 +465,7 @@ def test_without_a_checkpoint_the_loss_of_a_shard_is_an_error(ray):
     X, y = rows()
     models = KeyedModels(MODEL, "key", shards=1)
     models.learn_many(X, y)
-    os.kill(processes_of(models)[0], signal.SIGKILL)
+    os.kill(processes_of(models)[0], KILL)
     for call in (lambda: models.predict_many(X), models.close):
         with pytest.raises(WorkerLost, match="with checkpoint=folder"):
             call()
@@ -500,7 +500,7 @@ def test_a_shard_that_is_killed_goes_on_from_the_last_checkpoint(ray, method, fi
         for number, some in enumerate(chunks(N, 20)):
             found.append(getattr(models, method)(X[some], y[some]))
             if number == 12:
-                os.kill(processes.pop(), signal.SIGKILL)
+                os.kill(processes.pop(), KILL)
         assert content_of(models, file) == content
         assert len(set(processes_of(models)) - set(processes)) == 1
     if method != "learn_many":

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import signal
 import tempfile
 
 import numpy as np
 import pytest
 from optional import pandas as pd
+from processes import KILL
 
 import river_budget as rb
 from river_budget.distributed import KeyedModels
@@ -40,7 +40,7 @@ def predictions_of(models, X, y, deaths=()):
         some = slice(start, start + CHUNK)
         found += models.predict_then_learn_many(X[some], y[some]).tolist()
         if number in deaths:
-            os.kill(processes.pop(), signal.SIGKILL)
+            os.kill(processes.pop(), KILL)
     return found
 
 

@@ -7,12 +7,12 @@ import io
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
 
 import pytest
 from models import MODELS, crossed, one_of_each, stream_for
+from processes import KILL
 from river import (
     anomaly,
     base,
@@ -372,7 +372,7 @@ def test_a_worker_that_is_killed_is_replaced(ray, tmp_path):
         for t, example in enumerate(STREAM):
             if t == 150 and os.getpid() != parent and not marker.exists():
                 marker.touch()
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), KILL)
             yield example
 
     model, grid = preprocessing.StandardScaler() | MODEL.clone(), {"BSGDClassifier": GRID}
@@ -395,7 +395,7 @@ def test_a_bar_counts_the_settings(monkeypatch):
 
 
 KILLED = """
-import os, signal, sys
+import os, sys
 from river import metrics
 import river_budget as rb
 from river_budget.datasets import Waveform
@@ -407,16 +407,26 @@ stream = list(Waveform(300, seed=1))
 found = sweep(model, grid, stream, metrics.Accuracy(), backend="serial", checkpoint=sys.argv[1])
 for count, outcome in enumerate(found, start=1):
     if count == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), int(sys.argv[2]))
 """
 
 
 def test_a_killed_sweep_finishes_the_rest_only(path, runs):
-    ended = subprocess.run([sys.executable, "-c", KILLED, path], check=False, capture_output=True)
-    assert ended.returncode == -signal.SIGKILL
+    command = [sys.executable, "-c", KILLED, path, str(int(KILL))]
+    ended = subprocess.run(command, check=False, capture_output=True)
+    assert abs(ended.returncode) == KILL
     found = quiet(MODEL, GRID, STREAM, metrics.Accuracy(), checkpoint=path).table()
     assert runs == [3, 4, 5]
     assert found == quiet(MODEL, GRID, STREAM, metrics.Accuracy()).table()
+
+
+def test_where_no_system_says_which_cores_a_process_may_use_it_is_all(monkeypatch):
+    """As on macOS and Windows, and where even their number is unknown."""
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    for known, expected in ((5, 5), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda known=known: known)
+        made = sweep(MODEL, GRID, STREAM, metrics.Accuracy(), backend="ray")
+        assert made._workers == expected
 
 
 def test_an_outcome_is_on_the_disk_before_the_next_one_comes(tmp_path, monkeypatch):

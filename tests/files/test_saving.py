@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import copy
+import errno
 import json
 import lzma
 import math
@@ -12,6 +14,8 @@ import pathlib
 import pickle
 import random
 import signal
+import stat
+import sys
 import tempfile
 
 import numpy as np
@@ -721,7 +725,7 @@ def test_the_new_name_is_forced_to_the_disk_as_well(path, monkeypatch):
     calls, force, rename = [], os.fsync, os.replace
 
     def fsync(handle):
-        calls.append(os.path.realpath(f"/proc/self/fd/{handle}"))
+        calls.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
         force(handle)
 
     def replace(source, target):
@@ -731,7 +735,7 @@ def test_the_new_name_is_forced_to_the_disk_as_well(path, monkeypatch):
     monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(os, "replace", replace)
     rb.save(rb.BSGDClassifier(), path)
-    assert calls[1:] == ["renamed", str(path.parent.resolve())]
+    assert calls == ["file", "renamed", "folder"]
 
 
 def noted(calls, name, function):
@@ -924,12 +928,62 @@ def test_a_file_keeps_its_permissions(path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_where_a_file_must_have_a_name_from_the_start_it_has_one(path, monkeypatch):
-    """As on file systems of networks."""
-    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+def without_proc(patch):
+    is_folder = os.path.isdir
+    patch.setattr(os.path, "isdir", lambda path: path != "/proc/self/fd" and is_folder(path))
+
+
+def as_on_windows(patch):
+    """An open file has no mode that could change, a folder cannot be opened, and there are no file locks."""
+    opening = os.open
+
+    def only_files(path, *how, **named):
+        if os.path.isdir(path):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return opening(path, *how, **named)
+
+    for name in ("O_TMPFILE", "O_NONBLOCK"):
+        patch.delattr(os, name, raising=False)
+    patch.setattr(os, "open", only_files)
+    patch.setattr(os, "chmod", None)  # not in os.supports_fd
+    patch.setitem(sys.modules, "fcntl", None)
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        lambda patch: patch.delattr(os, "O_TMPFILE", raising=False),
+        without_proc,
+        as_on_windows,
+    ],
+    ids=["macOS", "no /proc", "Windows"],
+)
+def test_where_a_file_must_have_a_name_from_the_start_it_has_one(system, path, monkeypatch):
+    """As on file systems of networks, too."""
+    system(monkeypatch)
     for budget in (7, 8):
         rb.save(rb.BSGDClassifier(budget), path)
     assert rb.load(path).budget == 8
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("patience", [20, 0])
+def test_where_readers_keep_a_file_from_being_replaced_a_saver_waits(patience, path, monkeypatch):
+    """As on Windows. Not for ever."""
+    rename, refusals = os.replace, iter([True, True, False])
+
+    def replace(source, target):
+        if next(refusals):
+            raise PermissionError(errno.EACCES, "in use", target)
+        rename(source, target)
+
+    rb.save(rb.BSGDClassifier(7), path)
+    monkeypatch.setattr(os, "replace", replace)
+    monkeypatch.setattr(container, "READERS_BLOCK", True)
+    monkeypatch.setattr(container, "LONGEST_WAIT", patience)
+    with contextlib.nullcontext() if patience else pytest.raises(PermissionError, match="in use"):
+        rb.save(rb.BSGDClassifier(8), path)
+    assert rb.load(path).budget == (8 if patience else 7)
     assert list(path.parent.iterdir()) == [path]
 
 

@@ -194,6 +194,12 @@ def test_an_interrupt_ends_the_other_processes():
     assert set(multiprocessing.active_children()) <= before
 
 
+def test_without_signal_masks_nothing_is_held_back(monkeypatch):
+    monkeypatch.delattr(signal, "pthread_sigmask", raising=False)  # Windows
+    with pytest.raises(KeyboardInterrupt), _interrupts_held_back():
+        signal.raise_signal(signal.SIGINT)
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="Windows has no signal masks")
 def test_other_processes_leave_the_interrupt_to_their_parent():
     with _helpers(1) as pool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import platform
 import sys
 import types
 
@@ -74,6 +76,22 @@ def test_the_machine_is_described(monkeypatch):
     assert "one thread; BLAS: " in machine.described()
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     assert "built for" in machine.algebra()
+
+
+@pytest.mark.parametrize("lines", [None, "processor : 0\nCPU part : 0xd0c\n"])
+def test_a_processor_without_a_name_has_a_kind(lines, monkeypatch):
+    """macOS and Windows have no /proc; Linux on ARM has, but it names no model."""
+
+    def open_instead(path):
+        if lines is None:
+            raise FileNotFoundError(path)
+        return io.StringIO(lines)
+
+    monkeypatch.setattr(machine, "open", open_instead, raising=False)
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    assert machine.processor() == "arm64"
+    assert "AVX" not in machine.described()
 
 
 def test_the_algebra_library_that_is_named_is_numpys(monkeypatch):

@@ -24,6 +24,7 @@ import mmap
 import weakref
 
 import numpy as np
+import pytest
 
 from river_budget.core.block import blocks, layout
 from river_budget.model.calls import calls, fast_path
@@ -38,10 +39,13 @@ CANARY = bytes.fromhex(
 )  # NaN in float64 and float32; as a whole number, no index
 CANARIES = CANARY * (PAGE // len(CANARY) + 2)
 NODES_IN_LINES = 8  # so many nodes fill whole lines
-PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # a process that is forked off has its own
+HAS_FENCES = hasattr(mmap, "MAP_PRIVATE")  # not Windows
+needs_fences = pytest.mark.skipif(not HAS_FENCES, reason="no page can be made untouchable here")
+PRIVATE = HAS_FENCES and mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # what is forked off has its own
 NOTHING, READ_AND_WRITE = 0, 3  # PROT_NONE, PROT_READ | PROT_WRITE
-_protect = ctypes.CDLL(None, use_errno=True).mprotect
-_protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+if HAS_FENCES:
+    _protect = ctypes.CDLL(None, use_errno=True).mprotect
+    _protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
 MODULES = (features, fast_path, calls)  # whose arrays compiled code is given
 MAKERS = [

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows the other ends a process as surely
 
 
 def output_of(*arguments, **variables):

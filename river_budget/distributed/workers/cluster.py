@@ -89,9 +89,7 @@ def _nothing() -> None:
 
 
 def _start(ray: Any, workers: int) -> None:
-    # The path of a socket is limited in length, so its folder must have a short name.
-    place = "/tmp" if sys.platform == "darwin" else None
-    _Cluster.folder = tempfile.mkdtemp(prefix="rb-", dir=place)
+    _Cluster.folder = _new_folder()
     _Cluster.remover = _remover(_Cluster.folder)
     try:
         with environment(), contained():
@@ -161,6 +159,11 @@ def _stop(ray: Any) -> None:
     _clear_up()
 
 
+def _new_folder() -> str:
+    """A new folder with a short name, as the path of a socket is limited in length. Those of macOS are long."""
+    return tempfile.mkdtemp(prefix="rb-", dir="/tmp" if sys.platform == "darwin" else None)
+
+
 def _remover(folder: str) -> subprocess.Popen[bytes]:
     """A process that removes the folder at the end of this one, in whatever way it ends."""
     return subprocess.Popen(
@@ -168,7 +171,8 @@ def _remover(folder: str) -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        start_new_session=True,  # Ctrl-C does not reach it; on Windows by the next line
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
 
 

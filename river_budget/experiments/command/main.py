@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,8 @@ from .options import Parser
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb, and return its exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a pipe of Windows has no sign for "≈"
     options = parser().parse_args(arguments)
     try:
         with _silence() if options.quiet else contextlib.nullcontext():

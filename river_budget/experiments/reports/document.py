@@ -52,7 +52,7 @@ def write(folder: str | pathlib.Path, records: Sequence[Record], store: Store) -
     opening = {"counts": printing.summary(found), "rule": rule(), "settings": settings}
     parts = [OPENING.format(**opening, quiet=disturbance(records, store))]
     parts += [section(folder, record, store) for record in records]
-    (folder / "README.md").write_text("\n".join(parts))
+    (folder / "README.md").write_text("\n".join(parts), "utf-8")
 
 
 UNEVEN_RATIO = 1.5  # of the middle run's time to the fastest's, from which other work is suspected

@@ -79,6 +79,7 @@ def test_two_processes_may_compile_at_once(cache, tmp_path):
     assert answer(start(NUMBA_CACHE_DIR=str(tmp_path))) == (cache[1], "")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 def test_a_cache_that_is_full_is_left_alone(cache, tmp_path):
     """Files may not grow beyond a few bytes, as on a disk without room."""
     program = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
@@ -96,6 +97,7 @@ def test_a_cache_that_is_full_is_left_alone(cache, tmp_path):
     assert "NUMBA_CACHE_DIR" in result.stderr
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows finds the user's folder without HOME")
 def test_without_a_home_and_without_a_cache_it_says_what_to_do(cache, tmp_path):
     """A copy that nobody may write, as in a container; its user has no folder anywhere."""
     shutil.copytree(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from folders import PYTHONPATH, SUPPORT
 from fuzzing import run
-from guarded import PAGE, guarded, no_idle_workspaces
+from guarded import PAGE, guarded, needs_fences, no_idle_workspaces
 from models import learned
 from odd_examples import COLLIDING, GROUP, PAIRS, Trouble
 from processes import output_of
@@ -27,6 +27,7 @@ from river_budget.saving import opened
 LONG = int(os.environ.get("RIVER_BUDGET_FUZZ", "40000"))
 
 WHERE = "behind", "before"
+pytestmark = needs_fences
 
 
 def test_between_pages_a_model_is_what_it_is_elsewhere():

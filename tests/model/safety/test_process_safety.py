@@ -14,6 +14,7 @@ import sys
 
 import pytest
 from folders import PYTHONPATH, SUPPORT
+from guarded import needs_fences
 from process_work import LEARNERS, QUESTIONS
 
 PATIENCE = 480  # seconds; a list of nodes that runs in a circle never ends
@@ -58,6 +59,7 @@ def works(work, *arguments, **variables):
     assert done.returncode == 0, what_happened(work, done.returncode, done.stderr)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="no process ends by a signal")
 def test_a_signal_is_reported():
     with pytest.raises(AssertionError, match=r"(?s)fault: ended by SIGSEGV.*in fault"):
         works("fault")
@@ -124,7 +126,7 @@ def test_a_model_may_be_looked_at_while_it_learns(learner):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fence", ["none", "before"])
+@pytest.mark.parametrize("fence", ["none", pytest.param("before", marks=needs_fences)])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_model_may_be_looked_at_for_long(learner, fence):
     works("polled", learner, list(QUESTIONS), 30, fence, **FILLED)

@@ -1,0 +1,85 @@
+"""What models score, in all bits, to compare processors and systems.
+
+    python tests/support/same_bits.py [name ...] > here           everything, or these models only
+    python tests/support/same_bits.py compare here there          the largest difference of each model
+
+Each model learns 300 examples one by one and predicts before each. A line is an object in JSON: the name, and
+all scores as hexadecimal floats. Seconds and the processor go to the standard error stream.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import platform
+import sys
+import time
+
+import llvmlite.binding
+import numpy as np
+
+import river_budget as rb
+
+GAUSSIAN = rb.kernels.RBF(0.5)
+MODELS = {
+    "rbp": rb.RBPClassifier(20, GAUSSIAN, seed=1),
+    "remove": rb.BSGDClassifier(20, GAUSSIAN, rb.maintenance.RemoveSmallest()),
+    "merge": rb.BSGDClassifier(20, GAUSSIAN, rb.maintenance.Merge()),
+    "merge32": rb.BSGDClassifier(20, GAUSSIAN, rb.maintenance.Merge(), dtype="float32"),
+    "project": rb.BSGDClassifier(20, GAUSSIAN, rb.maintenance.Project()),
+    "projectron": rb.ProjectronClassifier(20, GAUSSIAN),
+    "polynomial": rb.ForgetronClassifier(20, rb.kernels.Polynomial(2)),
+    "nogd": rb.NOGDClassifier(20, GAUSSIAN),
+    "fogd": rb.FOGDClassifier(20, GAUSSIAN, seed=1),
+    "sbp": rb.SBPClassifier(20, GAUSSIAN, seed=1),
+    "auto": rb.AutoKernelClassifier(seed=1),
+    "auto-regressor": rb.AutoKernelRegressor(seed=1),
+}
+
+
+def stream(n=300):
+    """Seven features, some of them absent, and a target that only a kernel can learn."""
+    rng = np.random.default_rng(7)
+    for row in rng.normal(size=(n, 7)):
+        target = row[0] * row[1] + 0.3 * row[2]
+        yield {f"x{i}": float(v) for i, v in enumerate(row) if abs(v) > 0.2}, float(target)
+
+
+def scores(model):
+    """The score of every example before it is learned."""
+    numbers = isinstance(model, rb.AutoKernelRegressor)
+    for x, target in stream():
+        yield model.predict_one(x) if numbers else model.predict_proba_one(x).get(True, 0.0)
+        model.learn_one(x, target if numbers else target > 0)
+
+
+def print_scores(names):
+    """A line for each model."""
+    host = llvmlite.binding.get_host_cpu_name()
+    print(platform.machine(), platform.system(), host, rb.__file__, file=sys.stderr)
+    for name in names or MODELS:
+        begin = time.monotonic()
+        found = [score.hex() for score in scores(MODELS[name].clone())]
+        print(json.dumps([name, found]), flush=True)
+        print(f"{name} {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
+
+
+def compare(here, there):
+    """How far the scores in two files are apart; returns the number of models that are in both."""
+    mine, yours = (
+        dict(map(json.loads, pathlib.Path(path).read_text().splitlines())) for path in (here, there)
+    )
+    both = [name for name in mine if name in yours]
+    for name in both:
+        a, b = (np.array([*map(float.fromhex, found[name])]) for found in (mine, yours))
+        same, far = np.mean(a == b), np.max(np.abs(a - b))
+        print(
+            f"{name:16} {'same bits' if same == 1 else f'{same:.0%} same, at most {far:.1e} apart'}"
+        )
+    return len(both)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["compare"]:
+        sys.exit(0 if compare(*sys.argv[2:]) else 1)
+    print_scores(sys.argv[1:])
