@@ -42,12 +42,12 @@ class Inspected(AutoTables):
         """
         if self.block is None:
             return []
-        mixer, n = self._room.mixer, self._n_experts
+        mixer, n, names = self._room.mixer, self._n_experts, list(self._experts)
+        if n < len(names):
+            del names[core.SQUARES_EXPERT]
         return [
             {"name": name, "weight": float(weight), "loss": float(loss)}
-            for name, weight, loss in zip(
-                self._experts, mixer.weight[:n], mixer.loss[:n], strict=False
-            )
+            for name, weight, loss in zip(names, mixer.weight[:n], mixer.loss[:n], strict=True)
         ]
 
     @property

@@ -59,7 +59,9 @@ FOUND = np.dtype((np.record, [(name, "f8") for name in _FOUND.split()]))
 state_at, _found_at = carver(STATE, 0), carver(FOUND, 0)
 u64 = carver(np.uint64)
 
-N_EXPERTS = 11  # of them the last is the linear model of least squares, where there is one
+N_EXPERTS = (
+    12  # of them one is the linear model of least squares, where there is one; trees come last
+)
 # the first of the experts of a kind, in classification and in regression
 BIN_EXPERTS, VOTE_EXPERTS, KERNEL_EXPERTS, SQUARES_EXPERT = np.array((3, 5, 7, 10))
 EXPERT_COLUMNS = 16  # of tables with a column per expert
@@ -68,6 +70,10 @@ KERNEL_WIDTHS = 3
 BIN_TABLES, CELLS_PER_TABLE = 120, 128  # of random binning, per expert
 BIN_DEPTHS = (5, 2)  # its experts: the largest number of features that a table looks at
 BIN_SLOTS = BIN_TABLES * sum(BIN_DEPTHS)
+TREES, MOST_LEAVES, NODES = 8, 64, 128  # the last two of a tree
+TREE_SLOTS, TREE_CELLS = 16, 16  # features of a tree, and cells of the values of each
+NODE_COLUMNS, GROWTH_HEAD, COUNTED = 8, 8, 2  # the last: numbers per cell
+NO_THRESHOLD = 8.0  # above all scaled values
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
 CALIBRATION_KNOTS = 11
 TAIL_KNOTS = 15  # of features with heavy tails
@@ -107,6 +113,21 @@ ROOM_TABLES: dict[str, Any] = {
     ),
     # a weight per column, and a sum of squares or of visits
     "bins": (f64_matrix, lambda s: (len(BIN_DEPTHS) * BIN_TABLES * CELLS_PER_TABLE, s.columns + 1)),
+    "tree_slots": (
+        {"feature": u64, "draw": f64, "shift": f64, "known": f64},  # known: of each tree, how many
+        lambda s: (4, TREES * TREE_SLOTS),
+    ),
+    "tree_signs": (f64_matrix, lambda s: (TREES, s.columns)),
+    "trees": ({"leaves": f64, "depth": f64}, lambda s: (2, TREES)),
+    "nodes": (f64_matrix, lambda s: (TREES * NODES, NODE_COLUMNS)),
+    "leaves": (f64_matrix, lambda s: (TREES * NODES, s.columns + 1)),
+    "growth": (
+        f64_matrix,
+        lambda s: (
+            TREES * MOST_LEAVES,
+            GROWTH_HEAD + COUNTED * TREE_CELLS * min(s.width, TREE_SLOTS),
+        ),
+    ),
 }
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
@@ -121,6 +142,8 @@ DESK_TABLES: dict[str, Any] = {
     "levels": (f64, lambda s: (1, EXPERT_COLUMNS)),  # in regression: opinions in units of sy
     "mixture": ({"share": f64, "score": f64, "margin": f64}, lambda s: (3, s.classes)),
     "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, len(BIN_DEPTHS) * BIN_TABLES)),
+    "tree_hits": ({"leaf": f64, "step": f64}, lambda s: (2, TREES)),
+    "tree_cells": (f64, lambda s: (1, TREES * TREE_SLOTS)),
     "near": ({"place": u64, "distance": f64, "share": f64}, lambda s: (3, ROUNDED_NEIGHBOURS)),
     "solver": (
         {"slope": f64, "curve": f64, "answer": f64, "triangle": f64_matrix},
