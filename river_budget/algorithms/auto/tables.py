@@ -87,6 +87,11 @@ class AutoTables(StreamModel):
         """Of coefficients, for each width."""
         return 1
 
+    @property
+    def _n_experts(self) -> int:
+        state = self.state_record()
+        return core.N_EXPERTS - int(state.second_order < 0) - int(state.grows == 0)
+
     def _first_weight(self, experts: int) -> float:
         """Of every expert, before anything is learned."""
         raise NotImplementedError
@@ -162,7 +167,8 @@ class AutoTables(StreamModel):
         """What holds for a model of its first features."""
         n, state, mixer = len(self.features), self.state_record(), self._room.mixer
         state.second_order = n if n <= core.MOST_SQUARED else -1
-        experts = core.N_EXPERTS - (state.second_order < 0)
+        state.grows = 1
+        experts = self._n_experts
         mixer.weight[:experts] = self._first_weight(experts)
         mixer.curvature[:] = MIXER_RIDGE * np.eye(core.EXPERT_COLUMNS)
 
@@ -292,7 +298,7 @@ class AutoTables(StreamModel):
             cells[:, SUM] = parts[:, 1].mean(axis=-1)
 
     no_sum = "each has learned distances of its own, and there is no sum of them"
-    checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place")
+    checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
 
     def check_restored_rows(self, count: int) -> None:
         """They are looked at with the rest of the memory, in check_restored_state."""
@@ -300,7 +306,9 @@ class AutoTables(StreamModel):
     def check_restored_state(self, count: int) -> None:
         state, recent = self.state_record(), self.budget_in_use - self.budget_in_use // 2
         squared = min(len(self.features), core.MOST_SQUARED)
-        if not (state.rounds >= 0 and state.second_order in (-1, squared)):
+        if not (
+            state.rounds >= 0 and state.second_order in (-1, squared) and state.grows in (0, 1)
+        ):
             raise ValueError("its rounds or its linear model are out of range")
         n_recent = min(count, recent)
         n_hard = count - n_recent

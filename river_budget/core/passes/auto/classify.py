@@ -130,8 +130,8 @@ def class_of(model, target):
 
 @compiled
 def experts_of(state):
-    """How many experts there are: least squares only for as many features as they take."""
-    return N_EXPERTS if state.second_order >= 0 else N_EXPERTS - 1
+    """How many experts there are: least squares only for as many features as they take, trees not in old models."""
+    return N_EXPERTS - (state.second_order < 0) - (state.grows == 0)
 
 
 @compiled
@@ -152,7 +152,8 @@ def predict_experts(model, x):
     scale_and_compare(model, x)
     predict_linear(model, state)
     predict_bins(model)
-    predict_trees(model, row_of(desk_of(model).scores, tree_expert(state)))
+    if state.grows != 0:
+        predict_trees(model, row_of(desk_of(model).scores, tree_expert(state)))
     predict_kernels(model, state)
     link_all(model, LINEAR_EXPERTS)
     predict_prior(model)
@@ -300,7 +301,8 @@ def learn_models(model, state, w):
         learn_linear(model, state, u, rate, row_of(errors, LINEAR_EXPERTS + u))
     for u in range(2):
         learn_bins(model, u, row_of(errors, BIN_EXPERTS + u))
-    learn_trees(model, state, row_of(errors, tree_expert(state)))
+    if state.grows != 0:
+        learn_trees(model, state, row_of(errors, tree_expert(state)))
     if state.second_order < 0:
         return
     lacking, factor, total = row_of(errors, SQUARES_EXPERT), compute_gain(model, state, w), 0.0

@@ -163,7 +163,8 @@ def predict_experts(model, x):
     predict_targets(model, state)
     predict_linear(model, state)
     predict_bins(model)
-    predict_trees(model, row_of(desk_of(model).scores, tree_expert(state)))
+    if state.grows != 0:
+        predict_trees(model, row_of(desk_of(model).scores, tree_expert(state)))
     predict_votes(model, state)
     predict_kernels(model, state)
     mix(model, state)
@@ -277,7 +278,7 @@ def learn_models(model, state, w):
         learn_linear(model, state, ONLY, QUICK_RATE * size, lacking)
     for u in range(2):
         learn_bin_means(model, u, errors[BIN_EXPERTS + u, 0], w)
-    if has_scale(state):
+    if state.grows != 0 and has_scale(state):
         lacks = errors[tree_expert(state), 0]
         units = min(w, 1.0) * within(lacks / size, LARGEST_RATIO)
         learn_tree_means(model, state, lacks, units, w)

@@ -40,7 +40,8 @@ from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL
 from ...simd.registers import LANES
 
-_COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place")
+# grows: whether there are trees; models of files that older versions wrote go on without
+_COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
 _NUMBERS = (
     "log_distance residual average variance fast last squared_error absolute_error "
     "lowest highest stretch latest_error"
