@@ -212,8 +212,10 @@ class Auto:
         before = self.sign
         self.mean, self.var, self.sign, raw = moments
         began = [f for f in range(len(self.names)) if self.sign[f] != 0.0 == before[f]]
-        for u, j in self.binning.join([(f, self.names[f]) for f in began]):
+        joining = [(f, self.names[f]) for f in began]
+        for u, j in self.binning.join(joining):
             self.forget(u, j)
+        self.trees.join(joining)
         self.follow_tails(raw)
         self.t += 1
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .auto import CELLS, TABLES, Auto, K, softmax
+from .auto_trees import ClassTrees
 
 
 class AutoClassifier(Auto):
@@ -17,7 +18,7 @@ class AutoClassifier(Auto):
         self.C = classes
 
     def begin(self, d):
-        C, E = self.C, 11 if self.second >= 0 else 10
+        C, E = self.C, 12 if self.second >= 0 else 11
         self.prior = np.full(C, 1.0 / C)
         self.L, self.G = np.zeros((2, C, d + 1)), np.zeros((2, d + 1))
         self.TW, self.TG = np.zeros((2, TABLES, CELLS, C)), np.zeros((2, TABLES, CELLS))
@@ -26,6 +27,7 @@ class AutoClassifier(Auto):
         self.squares[:, 0] = 1.0 / C
         self.v = 0.1
         self.mass, self.excess = np.zeros(11), np.zeros(11)
+        self.trees = ClassTrees(self.seed, C)
         self.begin_mixer(E, 1.5 / E)
 
     def grow(self, n):
@@ -42,6 +44,7 @@ class AutoClassifier(Auto):
         self.prior = np.append(self.prior, 0.0)
         self.L = np.pad(self.L, ((0, 0), (0, 1), (0, 0)))
         self.TW = np.pad(self.TW, ((0, 0), (0, 0), (0, 0), (0, 1)))
+        self.trees.add_class()
         self.squares = np.vstack([self.squares, np.zeros(self.squares.shape[1])])
         for row in self.memory:
             row["alpha"] = np.pad(row["alpha"], ((0, 0), (0, 1)))
@@ -71,6 +74,8 @@ class AutoClassifier(Auto):
         if self.second >= 0:
             s["s"] = self.squares @ x1[: self.second + 1]
             p.append(softmax(s["s"] / self.v))
+        s["leaves"] = self.trees.find(z)
+        p.append(softmax(self.trees.scores(s["leaves"])))
         s["p"] = np.array(p)
         s["l"] = np.log((1 - 1e-3) * s["p"] + 1e-3 / C)
         s["P"] = softmax(self.w @ s["l"])
@@ -118,6 +123,7 @@ class AutoClassifier(Auto):
             self.TG[at] = 0.9995 * self.TG[at] + (slope**2).mean()
             step = 0.3 / math.sqrt(TABLES) / np.sqrt(self.TG[at] + 1e-2)
             self.TW[at] -= np.outer(step, slope)
+        self.trees.learn(s["leaves"], s["z"], w * (e_y - s["p"][-1]), self.t)
         if self.second >= 0:
             errors = e_y - s["s"]
             varies = s["moments"][2] != 0.0

@@ -24,14 +24,14 @@ class AutoKernelClassifier(Inspected, Classifier):
     It takes features in any unit, also with heavy tails (amounts, durations), learns which of them matter,
     follows drift, and its probabilities can be used as they are. A memory holds the recent examples and older ones that were hard to predict. Votes of
     the nearest and kernels of three widths work on this memory, with a weight for each feature that is
-    learned from every example. Linear models and random binning need no memory. A mixer weighs the opinions
+    learned from every example. Linear models, random binning and trees need no memory. A mixer weighs the opinions
     of all of these by a Newton step.
 
     Time and memory for an example are the same from the first to the last. Both grow with `budget`, the
     number of features and the number of classes. A missing feature counts as 0, as everywhere in this
     package. A weight above 1000 counts as 1000.
 
-    Not for a small memory (a megabyte and more, and eight with 26 classes), nor for thousands of features:
+    Not for a small memory (one to three megabytes, and ten with 26 classes), nor for thousands of features:
     then take `BSGDClassifier`, or a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`.
@@ -85,6 +85,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         "kernel middle",
         "kernel narrow",
         "least squares",
+        "trees",
     )
 
     def __init__(
@@ -134,7 +135,8 @@ class AutoKernelClassifier(Inspected, Classifier):
     def _first_column(self) -> tuple[dict[str, Any], Any]:
         """What the one column of two classes holds: copies of tables, and of the coefficients."""
         tables = {
-            name: self._table(name).copy() for name in ("linear_weights", "least_squares", "bins")
+            name: self._table(name).copy()
+            for name in ("linear_weights", "least_squares", "bins", "leaves")
         }
         return tables, blocks.views(self.block).coefficients.copy()
 
@@ -143,7 +145,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         new = self._table(name)
         if name == "linear_weights":
             new[2:4], new[:2] = old, -old
-        elif name == "bins":
+        elif name in ("bins", "leaves"):
             new[:, 1], new[:, 0] = old[:, 0], -old[:, 0]
         else:
             new[1], new[0] = old[0], -old[0]
@@ -159,7 +161,7 @@ class AutoKernelRegressor(Inspected, Regressor):
     `predict_one(x, with_dist=True)` returns a normal distribution. Its spread is that of the errors made on
     similar examples and of late, stretched such that nine in ten targets lie in the interval of 90 %.
 
-    Not for a small memory (it takes most of a megabyte), nor for thousands of features: then take
+    Not for a small memory (it takes one to three megabytes), nor for thousands of features: then take
     `BSGDRegressor`.
 
     While a model lives, `mutate` or assignment may change `budget`.
@@ -207,6 +209,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         "kernel middle",
         "kernel narrow",
         "least squares",
+        "trees",
     )
 
     def __init__(self, budget: int = 1000, seed: int | None = None):

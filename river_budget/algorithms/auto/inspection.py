@@ -42,17 +42,13 @@ class Inspected(AutoTables):
         """
         if self.block is None:
             return []
-        mixer, n = self._room.mixer, self._n_experts
+        mixer, n, names = self._room.mixer, self._n_experts, list(self._experts)
+        if self.state_record().second_order < 0:
+            del names[core.SQUARES_EXPERT]
         return [
             {"name": name, "weight": float(weight), "loss": float(loss)}
-            for name, weight, loss in zip(
-                self._experts, mixer.weight[:n], mixer.loss[:n], strict=False
-            )
+            for name, weight, loss in zip(names, mixer.weight[:n], mixer.loss[:n], strict=False)
         ]
-
-    @property
-    def _n_experts(self) -> int:
-        return core.N_EXPERTS - int(self.state_record().second_order < 0)
 
     def _computed(self, x: dict[Any, Any], n_scores: int) -> tuple[list[float], Any, Any]:
         """Scores of an example, and copies of what the pass has found and written to the desk on the way."""

@@ -13,7 +13,17 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS, SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
 from ...core.passes.auto.regress import LONGEST_STRETCH
-from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE, rejoin_bins
+from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE, rejoin
+from ...core.passes.auto.trees import (
+    CHILD,
+    DEEPEST,
+    DEPTH,
+    DUE,
+    FEATURE,
+    FIRST_LOOK,
+    SPACE,
+    THRESHOLD,
+)
 from ...model.base.base import StreamModel
 from ...model.calls.calls import Call
 from ...model.inputs.features import FeatureIndex
@@ -21,7 +31,13 @@ from ...parameters import Mutable, whole
 from ..features.drawn import key_of
 
 HARD_ROW = list(core.MEMORY_ROWS).index("hard")
-DRAWN = {"keys", "slots"}  # tables that follow from the seed and the names of features
+DRAWN = {
+    "keys",
+    "slots",
+    "tree_slots",
+    "tree_signs",
+}  # tables that follow from the seed and the names of features
+TREE_TABLES = ("trees", "nodes", "leaves", "growth")
 IN_FILES = [name for name in core.ROOM_TABLES if name not in DRAWN]
 # Tables of earlier versions, which held weights and, for each column, sums of squares: what they are today
 IN_OLDER = {
@@ -52,7 +68,7 @@ class AutoTables(StreamModel):
 
     state_type = core.STATE
     scores_with_per_vector = True
-    younger_tables = frozenset({"tails"})
+    younger_tables = frozenset({"tails", *TREE_TABLES})
     older_tables = IN_OLDER
     shows_kernel = False
     takes_lists = False
@@ -70,6 +86,11 @@ class AutoTables(StreamModel):
     def _columns(self) -> int:
         """Of coefficients, for each width."""
         return 1
+
+    @property
+    def _n_experts(self) -> int:
+        state = self.state_record()
+        return core.N_EXPERTS - int(state.second_order < 0) - int(state.grows == 0)
 
     def _first_weight(self, experts: int) -> float:
         """Of every expert, before anything is learned."""
@@ -140,12 +161,14 @@ class AutoTables(StreamModel):
         metric.square[:] = 1e-3
         np.fill_diagonal(self._table("covariance")[: self._squared()], 1.0)
         self._draw_bins()
+        self._draw_trees()
 
     def _set_parameters(self) -> None:
         """What holds for a model of its first features."""
         n, state, mixer = len(self.features), self.state_record(), self._room.mixer
         state.second_order = n if n <= core.MOST_SQUARED else -1
-        experts = core.N_EXPERTS - (state.second_order < 0)
+        state.grows = 1
+        experts = self._n_experts
         mixer.weight[:experts] = self._first_weight(experts)
         mixer.curvature[:] = MIXER_RIDGE * np.eye(core.EXPERT_COLUMNS)
 
@@ -161,7 +184,7 @@ class AutoTables(StreamModel):
             shape = np.minimum(source.shape, target.shape)
             if name == "covariance":  # the diagonal of what is new is not 0
                 shape[:] = min(self._squared(), twin._squared())
-            elif name == "bins":  # sums stand behind all columns
+            elif name in ("bins", "leaves"):  # sums stand behind all columns
                 shape[-1] = min(self._sizes()[1], twin._sizes()[1])
                 target[..., SUM] = source[..., SUM]
             corner = tuple(map(slice, shape))
@@ -195,6 +218,20 @@ class AutoTables(StreamModel):
         slots.shift[:] = place
         slots.turn[:] = turn
         slots.draw[:] = NO_DRAW
+
+    def _draw_trees(self) -> None:
+        """Trees of one leaf, without features, and how each adds up the errors of several classes."""
+        room, columns = self._room, self._sizes()[1]
+        room.tree_slots.draw[:] = NO_DRAW
+        drawn: Any = uniforms(key_of(BINS, self.entropy), 3 * core.BIN_SLOTS + core.TREES * columns)  # type: ignore[no-untyped-call]
+        room.tree_signs[:] = 2.0 * drawn[3 * core.BIN_SLOTS :].reshape(columns, -1).T - 1.0
+        room.trees.leaves[:] = 1.0
+        room.nodes[:, THRESHOLD], room.nodes[:, CHILD] = (
+            core.NO_THRESHOLD,
+            np.arange(len(room.nodes)),
+        )
+        room.nodes[core.NODES - 1 :: core.NODES, CHILD] -= core.NODES - 1  # no tree has so many
+        room.growth[:, DUE] = FIRST_LOOK
 
     # a smaller or larger memory
 
@@ -261,7 +298,7 @@ class AutoTables(StreamModel):
             cells[:, SUM] = parts[:, 1].mean(axis=-1)
 
     no_sum = "each has learned distances of its own, and there is no sum of them"
-    checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place")
+    checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
 
     def check_restored_rows(self, count: int) -> None:
         """They are looked at with the rest of the memory, in check_restored_state."""
@@ -269,7 +306,9 @@ class AutoTables(StreamModel):
     def check_restored_state(self, count: int) -> None:
         state, recent = self.state_record(), self.budget_in_use - self.budget_in_use // 2
         squared = min(len(self.features), core.MOST_SQUARED)
-        if not (state.rounds >= 0 and state.second_order in (-1, squared)):
+        if not (
+            state.rounds >= 0 and state.second_order in (-1, squared) and state.grows in (0, 1)
+        ):
             raise ValueError("its rounds or its linear model are out of range")
         n_recent = min(count, recent)
         n_hard = count - n_recent
@@ -284,9 +323,28 @@ class AutoTables(StreamModel):
         self._check_memory(count)
         self._check_tables()
         self.know(list(self.features), self.features)
-        cells = self._table("bins").copy()
-        Call(self.block).run(rejoin_bins)
-        self._table("bins")[:] = cells
+        self._check_trees()
+        learned = {name: self._table(name).copy() for name in ("bins", *TREE_TABLES)}
+        Call(self.block).run(rejoin)
+        for name, table in learned.items():
+            self._table(name)[:] = table
+
+    def _check_trees(self) -> None:
+        """Raise for places of nodes and counts that lie outside of their tables."""
+        room, n = self._room, core.TREES
+        nodes = room.nodes.reshape(n, core.NODES, -1)
+        first = core.NODES * np.arange(n)[:, None]
+        bounds = [
+            (room.trees.leaves, 1, core.MOST_LEAVES),
+            (room.trees.depth, 0, DEEPEST),
+            (nodes[..., FEATURE], 0, max(len(self.features), 1) - 1),
+            (nodes[..., CHILD] - first, 0, core.NODES - 2),
+            (nodes[..., DEPTH], 0, DEEPEST),
+            (nodes[..., SPACE], 0, core.MOST_LEAVES - 1),
+        ]
+        for table, least, most in bounds:
+            if (table != np.floor(table)).any() or table.min() < least or table.max() > most:
+                raise ValueError("the nodes of its trees are out of range")
 
     def _check_memory(self, count: int) -> None:
         model = blocks.views(self.block)

@@ -76,6 +76,7 @@ from .tables import (
     room_of,
     state_at,
 )
+from .trees import learn_trees, predict_trees
 
 PRIOR_EXPERT, LINEAR_EXPERTS = 0, 1
 PLAIN_SQUARES = np.int64(N_EXPERTS)  # behind them: what least squares say, before it is a score
@@ -129,8 +130,14 @@ def class_of(model, target):
 
 @compiled
 def experts_of(state):
-    """How many experts there are: the last one only for as many features as least squares take."""
-    return N_EXPERTS if state.second_order >= 0 else N_EXPERTS - 1
+    """How many experts there are: least squares only for as many features as they take, trees not in old models."""
+    return N_EXPERTS - (state.second_order < 0) - (state.grows == 0)
+
+
+@compiled
+def tree_expert(state):
+    """The trees are the last expert, so that the others stand where files of earlier versions have them."""
+    return experts_of(state) - 1
 
 
 # Prediction
@@ -145,6 +152,8 @@ def predict_experts(model, x):
     scale_and_compare(model, x)
     predict_linear(model, state)
     predict_bins(model)
+    if state.grows != 0:
+        predict_trees(model, row_of(desk_of(model).scores, tree_expert(state)))
     predict_kernels(model, state)
     link_all(model, LINEAR_EXPERTS)
     predict_prior(model)
@@ -255,11 +264,12 @@ def write_errors(model, state, y, w):
     desk = desk_of(model)
     errors, shares, scores = desk.errors, desk.shares, desk.scores
     first = shares.shape[1] - errors.shape[1]  # the class of column 0
-    for k in range(SQUARES_EXPERT):
+    for k in range(experts_of(state)):
         for c in range(errors.shape[1]):
             errors[k, c] = w * ((first + c == y) - shares[k, first + c])
-    for c in range(errors.shape[1]):
-        errors[SQUARES_EXPERT, c] = (first + c == y) - scores[PLAIN_SQUARES, c]
+    if state.second_order >= 0:
+        for c in range(errors.shape[1]):
+            errors[SQUARES_EXPERT, c] = (first + c == y) - scores[PLAIN_SQUARES, c]
 
 
 @compiled
@@ -284,13 +294,15 @@ def mean_log(shares, logs):
 
 @compiled
 def learn_models(model, state, w):
-    """lin, bin, linrls"""
+    """lin, bin, trees, linrls"""
     errors = desk_of(model).errors
     for u in range(2):
         rate = QUICK_RATE if u == 0 else SLOW_RATE
         learn_linear(model, state, u, rate, row_of(errors, LINEAR_EXPERTS + u))
     for u in range(2):
         learn_bins(model, u, row_of(errors, BIN_EXPERTS + u))
+    if state.grows != 0:
+        learn_trees(model, state, row_of(errors, tree_expert(state)))
     if state.second_order < 0:
         return
     lacking, factor, total = row_of(errors, SQUARES_EXPERT), compute_gain(model, state, w), 0.0

@@ -26,7 +26,7 @@ from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
 from .binning import learn_bin_means, predict_bins
-from .classify import HEAVIEST_EXAMPLE, experts_of
+from .classify import HEAVIEST_EXAMPLE, experts_of, tree_expert
 from .linear_models import (
     QUICK_RATE,
     compute_gain,
@@ -66,6 +66,7 @@ from .tables import (
     room_of,
     state_at,
 )
+from .trees import learn_tree_means, predict_trees
 
 LATE_MEAN_EXPERT, LAST_TARGET_EXPERT = 0, 1
 LINEAR_EXPERT = np.int64(2)
@@ -162,6 +163,8 @@ def predict_experts(model, x):
     predict_targets(model, state)
     predict_linear(model, state)
     predict_bins(model)
+    if state.grows != 0:
+        predict_trees(model, row_of(desk_of(model).scores, tree_expert(state)))
     predict_votes(model, state)
     predict_kernels(model, state)
     mix(model, state)
@@ -267,7 +270,7 @@ def learn_mixture(model, state, y, bound, w):
 
 @compiled
 def learn_models(model, state, w):
-    """lin, bin, linrls"""
+    """lin, bin, trees, linrls"""
     errors, size = desk_of(model).errors, usual_size(state)
     if has_scale(state):
         lacking = row_of(errors, LINEAR_EXPERT)
@@ -275,6 +278,10 @@ def learn_models(model, state, w):
         learn_linear(model, state, ONLY, QUICK_RATE * size, lacking)
     for u in range(2):
         learn_bin_means(model, u, errors[BIN_EXPERTS + u, 0], w)
+    if state.grows != 0 and has_scale(state):
+        lacks = errors[tree_expert(state), 0]
+        units = min(w, 1.0) * within(lacks / size, LARGEST_RATIO)
+        learn_tree_means(model, state, lacks, units, w)
     if state.second_order >= 0:
         factor = compute_gain(model, state, w)
         learn_least_squares(model, state, ONLY, factor * errors[SQUARES_EXPERT, 0])

@@ -37,6 +37,7 @@ from ...examples.call import model_of, row_of
 from ...examples.present_features import ZERO
 from .binning import join_bins
 from .tables import TAIL_KNOTS, desk_of, room_of, state_at, whole_row
+from .trees import join_trees
 
 SLOWEST_MOMENTS = 1e-4  # rate
 CONSTANT = 1e-12  # a standard deviation below this share of the mean is none
@@ -106,6 +107,7 @@ def learn_moments(model, state):
     for f in range(state.features):
         if new.orientation[f] != 0.0 and old.orientation[f] == 0.0:
             join_bins(model, f)
+            join_trees(model, f)
     for f in range(state.features):
         old.mean[f] = new.mean[f]
     for f in range(state.features):
@@ -116,12 +118,13 @@ def learn_moments(model, state):
 
 
 @compiled(called_from_python=True)
-def rejoin_bins(call):
-    """All features that have varied join bins that are new: the same as when they began to vary."""
+def rejoin(call):
+    """All features that have varied join bins and trees that are new: the same as when they began to vary."""
     model = model_of(call)
     for f in range(state_at(model.state).features):
         if room_of(model).moments.orientation[f] != 0.0:
             join_bins(model, f)
+            join_trees(model, f)
     return np.int64(0)
 
 

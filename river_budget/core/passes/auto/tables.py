@@ -29,18 +29,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, lower_getattr, models, register_model
+from numba.extending import lower_getattr
 from numba.np import arrayobj
 
 from ...compiling.array_views import address_of, carve, carver, compiled_as, f64, f64_matrix, i64
 from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL
+from ...compiling.named_rows import Rows, Tables, rows_at, rows_type, struct, view
 from ...simd.registers import LANES
 
-_COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place")
+# grows: whether there are trees; models of files that older versions wrote go on without
+_COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
 _NUMBERS = (
     "log_distance residual average variance fast last squared_error absolute_error "
     "lowest highest stretch latest_error"
@@ -59,7 +59,9 @@ FOUND = np.dtype((np.record, [(name, "f8") for name in _FOUND.split()]))
 state_at, _found_at = carver(STATE, 0), carver(FOUND, 0)
 u64 = carver(np.uint64)
 
-N_EXPERTS = 11  # of them the last is the linear model of least squares, where there is one
+N_EXPERTS = (
+    12  # of them one is the linear model of least squares, where there is one; trees come last
+)
 # the first of the experts of a kind, in classification and in regression
 BIN_EXPERTS, VOTE_EXPERTS, KERNEL_EXPERTS, SQUARES_EXPERT = np.array((3, 5, 7, 10))
 EXPERT_COLUMNS = 16  # of tables with a column per expert
@@ -68,6 +70,10 @@ KERNEL_WIDTHS = 3
 BIN_TABLES, CELLS_PER_TABLE = 120, 128  # of random binning, per expert
 BIN_DEPTHS = (5, 2)  # its experts: the largest number of features that a table looks at
 BIN_SLOTS = BIN_TABLES * sum(BIN_DEPTHS)
+TREES, MOST_LEAVES, NODES = 8, 64, 128  # the last two of a tree
+TREE_SLOTS, TREE_CELLS = 16, 16  # features of a tree, and cells of the values of each
+NODE_COLUMNS, GROWTH_HEAD, COUNTED = 8, 8, 2  # the last: numbers per cell
+NO_THRESHOLD = 8.0  # above all scaled values
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
 CALIBRATION_KNOTS = 11
 TAIL_KNOTS = 15  # of features with heavy tails
@@ -107,6 +113,21 @@ ROOM_TABLES: dict[str, Any] = {
     ),
     # a weight per column, and a sum of squares or of visits
     "bins": (f64_matrix, lambda s: (len(BIN_DEPTHS) * BIN_TABLES * CELLS_PER_TABLE, s.columns + 1)),
+    "tree_slots": (
+        {"feature": u64, "draw": f64, "shift": f64, "known": f64},  # known: of each tree, how many
+        lambda s: (4, TREES * TREE_SLOTS),
+    ),
+    "tree_signs": (f64_matrix, lambda s: (TREES, s.columns)),
+    "trees": ({"leaves": f64, "depth": f64}, lambda s: (2, TREES)),
+    "nodes": (f64_matrix, lambda s: (TREES * NODES, NODE_COLUMNS)),
+    "leaves": (f64_matrix, lambda s: (TREES * NODES, s.columns + 1)),
+    "growth": (
+        f64_matrix,
+        lambda s: (
+            TREES * MOST_LEAVES,
+            GROWTH_HEAD + COUNTED * TREE_CELLS * min(s.width, TREE_SLOTS),
+        ),
+    ),
 }
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
@@ -121,6 +142,8 @@ DESK_TABLES: dict[str, Any] = {
     "levels": (f64, lambda s: (1, EXPERT_COLUMNS)),  # in regression: opinions in units of sy
     "mixture": ({"share": f64, "score": f64, "margin": f64}, lambda s: (3, s.classes)),
     "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, len(BIN_DEPTHS) * BIN_TABLES)),
+    "tree_hits": ({"leaf": f64, "step": f64}, lambda s: (2, TREES)),
+    "tree_cells": (f64, lambda s: (1, TREES * TREE_SLOTS)),
     "near": ({"place": u64, "distance": f64, "share": f64}, lambda s: (3, ROUNDED_NEIGHBOURS)),
     "solver": (
         {"slope": f64, "curve": f64, "answer": f64, "triangle": f64_matrix},
@@ -226,104 +249,13 @@ def found_of(model: Any) -> Any:
 # The same for compiled code
 
 
-class _Named(types.Type):
-    """numba's type of something whose parts have names."""
-
-    def __init__(self, name: str, parts: dict[str, Any]):
-        super().__init__(name=f"AutoKernel's {name}")
-        self.parts = parts
-
-
-class _Rows(_Named):
-    """A table whose rows have names: its address and shape."""
-
-
-class _Tables(_Named):
-    """The room or the desk: the address of its first table, and that of the directory."""
-
-
-@infer_getattr
-class _Parts(AttributeTemplate):  # type: ignore[misc]
-    key = _Named
-
-    def generic_resolve(self, named, name):
-        return named.parts.get(name)
-
-
-def _register(kind: Any, *words: str) -> None:
-    """Values of this type are so many machine words."""
-
-    @register_model(kind)
-    class Words(models.StructModel):  # type: ignore[misc]
-        def __init__(self, manager: Any, kind: Any) -> None:
-            super().__init__(manager, kind, [(word, types.intp) for word in words])
-
-
-_register(_Rows, "address", "rows", "columns")
-_register(_Tables, "address", "entries")
-
-
-def _struct(context: Any, builder: Any, kind: Any, fields: Any) -> Any:
-    """A value with these fields. (Quicker to generate than by numba's helpers, and there are hundreds.)"""
-    model = context.data_model_manager[kind]
-    value = ir.Constant(model.get_value_type(), ir.Undefined)
-    for name, field in fields.items():
-        value = builder.insert_value(value, field, model.get_field_position(name))
-    return value
-
-
-def _rows(context: Any, builder: Any, kind: Any, address: Any, rows: Any, columns: Any) -> Any:
-    """The table at an address."""
-    return _struct(context, builder, kind, {"address": address, "rows": rows, "columns": columns})
-
-
-def _view(context: Any, builder: Any, kind: Any, table: Any, row: int) -> Any:
-    """A row of the table at an address, or all rows from there on."""
-    address, rows, columns = table
-    size, matrix = columns.type(8), kind.ndim == 2
-    line = builder.mul(columns, size)
-    if row > 0:
-        address = builder.add(address, builder.mul(line, line.type(row)))
-        rows = builder.sub(rows, rows.type(row))
-    model = context.data_model_manager[kind]
-    data, *owners = (
-        context.get_value_type(model.get_member_fe_type(name))
-        for name in ("data", "meminfo", "parent")
-    )
-    fields = {
-        "meminfo": owners[0](None),
-        "parent": owners[1](None),
-        "nitems": builder.mul(rows, columns) if matrix else columns,
-        "itemsize": size,
-        "data": builder.inttoptr(address, data),
-        "shape": cgutils.pack_array(builder, [rows, columns] if matrix else [columns]),
-        "strides": cgutils.pack_array(builder, [line, size] if matrix else [size]),
-    }
-    return _struct(context, builder, kind, fields)
-
-
-def _rows_type(name: str, rows: dict[str, Any]) -> Any:
-    """The type of a table whose rows have names, for which compiled code is told how to find them."""
-    found = _Rows(name, {row: kind.kind for row, kind in rows.items()})
-
-    def give(row: str, k: int) -> None:
-        @lower_getattr(found, row)
-        def generate(context, builder, kind, value):
-            place = [builder.extract_value(value, i) for i in range(3)]
-            return _view(context, builder, kind.parts[row], place, k)
-
-    for k, row in enumerate(rows):
-        give(row, k)
-    return found
-
-
 def _tables_type(name: str, tables: dict[str, Any]) -> Any:
     """The type of the room or of the desk, for which compiled code is told how to find the tables."""
     parts = {
-        table: _rows_type(f"{name}.{table}", kind) if isinstance(kind, dict) else kind.kind
+        table: rows_type(f"{name}.{table}", kind) if isinstance(kind, dict) else kind.kind
         for table, (kind, _) in tables.items()
     }
-    found = _Tables(name, parts)
+    found = Tables(name, parts)
 
     def give(table: str) -> None:
         @lower_getattr(found, table)
@@ -337,9 +269,9 @@ def _tables_type(name: str, tables: dict[str, Any]) -> Any:
             )
             address = builder.add(first, builder.mul(start, word(8)))
             part = kind.parts[table]
-            if isinstance(part, _Rows):
-                return _rows(context, builder, part, address, rows, columns)
-            return _view(context, builder, part, (address, rows, columns), 0)
+            if isinstance(part, Rows):
+                return rows_at(context, builder, part, address, rows, columns)
+            return view(context, builder, part, (address, rows, columns), 0)
 
     for table in tables:
         give(table)
@@ -358,12 +290,12 @@ def _compiled_tables(function: Any, kind: Any, start: str) -> None:
     def generate(context, builder, signature, args):
         address = _attribute(context, builder, args[0], start)
         entries = _attribute(context, builder, args[0], "room") if start != "room" else address
-        return _struct(context, builder, kind, {"address": address, "entries": entries})
+        return struct(context, builder, kind, {"address": address, "entries": entries})
 
 
 _compiled_tables(room_of, _tables_type("room", ROOM_TABLES), "room")
 _compiled_tables(desk_of, _tables_type("desk", DESK_TABLES), "heap")
-_MEMORY = _rows_type("memory", MEMORY_ROWS)
+_MEMORY = rows_type("memory", MEMORY_ROWS)
 
 
 def _array_of(context: Any, builder: Any, kind: Any, model: Any, name: str) -> Any:
@@ -376,7 +308,7 @@ def _array_of(context: Any, builder: Any, kind: Any, model: Any, name: str) -> A
 @compiled_as(memory_of, _MEMORY, MODEL)
 def _memory_of(context, builder, signature, args):
     address, shape = _array_of(context, builder, f64_matrix.kind, args[0], "per_vector")
-    return _rows(context, builder, _MEMORY, address, *shape)
+    return rows_at(context, builder, _MEMORY, address, *shape)
 
 
 @compiled_as(found_of, _found_at.kind, MODEL)
