@@ -17,6 +17,7 @@ from ..core.passes.auto.binning import EXPERT_SLOTS, FIRST_TABLES, OUTERMOST_BIN
 from ..core.passes.auto.linear_models import N_RATES
 from ..core.passes.auto.memory import LEAST_VOTE_DISTANCE
 from ..core.passes.auto.metric import WIDEST
+from ..core.passes.auto.trees import CHILD, FEATURE, THRESHOLD
 from .graph import Columns, Graph
 
 
@@ -230,6 +231,27 @@ def bin_sums(row: Row, expert: int) -> str:
     weights = room.bins[n * expert : n * (expert + 1), :-1].copy()
     hit = graph.node("Gather", weights, graph.node("Add", cells, tables), axis=0)
     return graph.node("ReduceSum", hit, np.array([1]), keepdims=0)
+
+
+def tree_sums(row: Row) -> Iterator[str]:
+    """Of the trees, which go down side by side: the weights of the leaf of each that an example falls into."""
+    if row.learned.state.grows == 0:
+        return
+    graph, room = row.graph, row.learned.room
+    features, children = (room.nodes[:, c].astype(np.int64) for c in (FEATURE, CHILD))
+    thresholds = room.nodes[:, THRESHOLD].copy()
+    roots = core.NODES * np.arange(core.TREES)
+    nodes = graph.node("Add", graph.node("Cast", row.zeros, to=7), roots)
+    for _ in range(int(room.trees.depth.max())):
+        seen = graph.node(
+            "GatherElements", row.scaled, graph.node("Gather", features, nodes), axis=1
+        )
+        right = graph.node("Greater", seen, graph.node("Gather", thresholds, nodes))
+        nodes = graph.node(
+            "Add", graph.node("Gather", children, nodes), graph.node("Cast", right, to=7)
+        )
+    hit = graph.node("Gather", room.leaves[:, :-1].copy(), nodes, axis=0)
+    yield graph.node("ReduceSum", hit, np.array([1]), keepdims=0)
 
 
 _OF_SLOTS = ("feature", "scale", "shift", "turn")

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.passes.auto import classify, mixer, regress
 from ..core.passes.auto.memory import SHARPEST, SOFTEST
 from ..core.passes.auto.tables import BIN_DEPTHS, CALIBRATION_KNOTS
-from .auto import Learned, Row, bin_sums, kernel_sums, line, linear_sums, shares, voted
+from .auto import Learned, Row, bin_sums, kernel_sums, line, linear_sums, shares, tree_sums, voted
 from .graph import Columns, Graph
 
 Expert = Callable[[Row], Iterator[str]]
@@ -67,7 +67,15 @@ def _least_squares(row: Row) -> Iterator[str]:
         yield linked(row, line(row, weights / residual))
 
 
-CLASSIFYING: tuple[Expert, ...] = (_prior, _linear, _bins, _votes, _kernels, _least_squares)
+def _trees(row: Row) -> Iterator[str]:
+    for sums in tree_sums(row):
+        yield linked(row, sums)
+
+
+CLASSIFYING: tuple[Expert, ...] = (
+    *(_prior, _linear, _bins, _votes),
+    *(_kernels, _least_squares, _trees),
+)
 
 
 def linked(row: Row, scores: str) -> str:
@@ -179,6 +187,7 @@ PREDICTING: tuple[Expert, ...] = (
     _votes_of_numbers,
     kernel_sums,
     _squares_of_numbers,
+    tree_sums,
 )
 
 
