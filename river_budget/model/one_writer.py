@@ -23,8 +23,9 @@ WAIT_PAUSE = 2e-5  # seconds between two tests
 LONGEST_WAIT = 5.0  # seconds that a thread waits for another one
 Method = TypeVar("Method", bound=Callable[..., Any])
 TWO_WRITERS = (
-    "two threads at once would change this model: only one may, while others predict. (Or this process was "
-    "forked from one where a thread was learning: then load the model anew)"
+    "two threads at once would change this model: only one may, while others predict. (Or a name in the example "
+    "would, while it is looked up; or this process was forked from one where a thread was learning: then load "
+    "the model anew)"
 )
 LONG_CHANGE = (
     f"this model is being changed by another thread, and has been for {LONGEST_WAIT:g} seconds: ask again later. (Or this "
@@ -35,13 +36,14 @@ LONG_CHANGE = (
 class Turn:
     """Whether a thread is changing the model, or inspecting it. A copy of a model has a turn of its own."""
 
-    __slots__ = ("begun", "looks", "taken", "thread")
+    __slots__ = ("begun", "learning", "looks", "taken", "thread")
 
     def __init__(self) -> None:
         self.taken = False
         self.begun = (
             False  # whether the pass over an example has begun: until then it may be refused
         )
+        self.learning = False  # whether an example is learned the long way, where its names may act
         self.looks = False  # whether the thread that has the turn only inspects the model
         self.thread = 0  # this thread's ident, where the turn is for more than one example
 
@@ -86,7 +88,9 @@ def takes_a_turn(method: Method) -> Method:
     @functools.wraps(method)
     def alone(self: Any, *arguments: Any, **named: Any) -> Any:
         turn, thread = self.turn, threading.get_ident()
-        if turn.thread == thread:  # called by another such method
+        if turn.thread == thread:  # called by another such method,
+            if turn.learning:  # or by a name that acts while it is looked up
+                turn.refuse()
             return method(self, *arguments, **named)
         while turn.taken:
             turn.wait()

@@ -93,7 +93,8 @@ class OneByOne:
         are not plain never change a block in place (base.py), so restoring the attributes is enough.
         """
         turn, own = self.turn, self.__dict__
-        before, turn.begun = own.copy(), False
+        before, outer, turn.begun = own.copy(), turn.learning, False
+        turn.learning = True
         try:
             learn()
         except Exception:
@@ -101,6 +102,8 @@ class OneByOne:
             if not turn.begun and (not same_block or own["features"] is before["features"]):
                 self._replace_attributes(**before)
             raise
+        finally:
+            turn.learning = outer
 
     def _row(self) -> PreparedRow:
         """A prepared call for a whole row."""

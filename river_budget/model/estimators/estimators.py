@@ -58,10 +58,11 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
     @changes_the_model
     def add_label(self, label: Any) -> None:
-        """Add a label; the third one promotes the model from one output to one for every class.
+        """Add a label; the third one promotes the model from one output to one for every class."""
+        self._add_label(label)
 
-        The change takes effect in one step, as Ctrl-C may come and other threads may predict.
-        """
+    def _add_label(self, label: Any) -> None:
+        """Add a label in one step, as Ctrl-C may come and other threads may predict; the caller has the turn."""
         labels = self.labels.and_one_more(label)
         if self.block is None or labels.outputs == self.n_outputs:
             self.labels = labels
@@ -100,7 +101,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
         def learn() -> None:
             if label not in self.labels.codes:
-                self.add_label(label)
+                self._add_label(label)
             self._learn_the_long_way(x, self.labels.codes[label], w)
 
         self._learn_or_restore(learn)
