@@ -11,7 +11,9 @@ import threading
 
 import numpy as np
 import pytest
+from inside import check_nodes
 from models import MODELS, one_of_each, stream_for
+from odd_examples import Act, Name, content
 from saved_models import ALL, answers, file_of, is_supervised, stream_of, taught, teach
 
 import river_budget as rb
@@ -119,6 +121,33 @@ def test_a_model_that_is_asked_while_it_reads_an_example_does_not_wait_for_itsel
 
     model.learn_one({"a": Asking()}, False)
     assert model.n_examples == 2
+
+
+@pytest.mark.parametrize("learn", ["learn_one", "learn_many"])
+def test_a_name_that_is_looked_up_cannot_learn_in_the_middle_of_its_example(learn):
+    """Also not with a new label, which takes a turn of its own."""
+    original = rb.BSGDClassifier(None)
+    for t in range(3):
+        original.learn_one({f"name {i}": 1.0 + t for i in range(17)}, t % 2 == 0)
+
+    def refused_at(n):
+        """Whether the n-th comparison of the name lets the model refuse it."""
+        model = copy.deepcopy(original)
+        inner = {
+            "learn_one": lambda: model.learn_one({"a": 1.0, "inner": 2.0}, "a new label"),
+            "learn_many": lambda: model.learn_many([[1.0] * 17], ["a new label"]),
+        }
+        act, before = Act(inner[learn], n), content(model)
+        act.armed = True
+        try:
+            model.learn_one({Name("name 3", act): 2.0}, True)
+        except RuntimeError as error:
+            return BUSY in str(error) and content(model) == before
+        if views(model.block).head.slots:
+            check_nodes(views(model.block))
+        return False
+
+    assert sum(refused_at(n) for n in range(1, 40)) > 0
 
 
 @pytest.mark.parametrize("model", ONE_EACH)
