@@ -18,7 +18,7 @@ import sys
 import llvmlite.binding
 import numpy as np
 import pytest
-from folders import SUPPORT
+from folders import SUPPORT, syntax_of
 from models import (
     KERNELS,
     MODELS,
@@ -64,7 +64,7 @@ MODULES = {module_of(path): path for path in PACKAGE.rglob("*.py")}
 def imports_of(path):
     """The modules that a file imports, by their full names."""
     package = module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(syntax_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -197,7 +197,7 @@ def test_folders_files_and_functions_are_small():
     for path in CORE:
         large += [
             (path, node.name)
-            for node in ast.walk(ast.parse(path.read_text()))
+            for node in ast.walk(syntax_of(path))
             if isinstance(node, ast.FunctionDef)
             and node.end_lineno - node.lineno + 1 > MOST_LINES_OF_A_FUNCTION
         ]
@@ -253,7 +253,7 @@ def test_the_command_loads_no_room_before_a_verb_runs():
     files = [
         path for name, path in MODULES.items() if f"{name}.".startswith(f"{EXPERIMENTS}.command.")
     ]
-    nodes = [node for path in files for node in ast.parse(path.read_text()).body]
+    nodes = [node for path in files for node in syntax_of(path).body]
     found = {n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.level == 2}
     assert {name.partition(".")[0] for name in found} == {"common"}
 
@@ -294,7 +294,7 @@ def test_only_the_rooms_block_and_vectors_know_how_vectors_are_stored():
     found = {
         (name, node.attr)
         for name, path in [*files_above_vectors(), *((path.name, path) for path in models)]
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(syntax_of(path))
         if isinstance(node, ast.Attribute) and node.attr in STORAGE
         if getattr(node.value, "attr", getattr(node.value, "id", "")) in ("head", "model")
     }
@@ -319,7 +319,7 @@ def test_core_holds_functions_and_constants_only():
         f"{path.name}:{node.lineno}"
         for path in CORE
         if path.name not in PLUMBING and path.parent.name != "compiling"
-        for node in ast.parse(path.read_text()).body
+        for node in syntax_of(path).body
         if not isinstance(node, allowed)
     ]
     assert not offenders
@@ -328,7 +328,7 @@ def test_core_holds_functions_and_constants_only():
 def test_only_one_decorator_compiles():
     used = {}
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(syntax_of(path)):
             name = getattr(node, "attr", getattr(node, "id", getattr(node, "name", None)))
             if name in COMPILERS:
                 used.setdefault(path.name, []).append(name)

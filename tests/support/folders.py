@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import gc
 import os
 import pathlib
 
@@ -12,3 +14,15 @@ EXAMPLES = ROOT / "examples"
 GOLDEN = TESTS / "golden" / "format_1"
 PATHS = [str(SUPPORT), str(TESTS), str(ROOT)]  # as `pythonpath` in pyproject.toml, and the package
 PYTHONPATH = os.pathsep.join(PATHS)
+
+
+def syntax_of(path):
+    """The syntax tree of a file.
+
+    No garbage is collected meanwhile: Python 3.11 gives up a tree if a finalizer parses another one.
+    """
+    gc.disable()
+    try:
+        return ast.parse(path.read_text())
+    finally:
+        gc.enable()

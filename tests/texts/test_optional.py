@@ -10,7 +10,7 @@ import sys
 import tomllib
 
 import pytest
-from folders import PYTHONPATH, ROOT
+from folders import PYTHONPATH, ROOT, syntax_of
 from optional import Missing
 
 STORED = {"tests": ROOT / "tests", "river_budget": ROOT / "river_budget"}
@@ -22,7 +22,7 @@ GUARDED = {"matplotlib", "ray", "psutil", "xdist"}
 
 def imported(path):
     """(package, whether at the top) of every import."""
-    tree = ast.parse(path.read_text())
+    tree = syntax_of(path)
     top = set(tree.body)
     tried = {node for each in ast.walk(tree) if isinstance(each, ast.Try) for node in each.body}
     for node in set(ast.walk(tree)) - tried:

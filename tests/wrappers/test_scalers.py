@@ -12,9 +12,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from optional import needs_compiler, pandas, polars
+from optional import given, needs_compiler, pandas, polars, settings, st
 from river import checks, preprocessing
 
 import river_budget as rb

@@ -67,7 +67,7 @@ def scale(this, x):
     found = dict_copy(x)
     if found == 0:
         return ZERO
-    entry.position, i = 0, 0
+    entry.position, i = 0, ZERO
     while dict_next(found, at + POSITION, at + KEY, at + VALUE) != 0:
         place = expected_place(entry, min(i, entry.columns - 1), entry.key)
         number = number_of(entry, entry.value)
@@ -85,7 +85,7 @@ def scale(this, x):
 @compiled(always_inlined=True)
 def read_known(entry, at, x, n):
     """Read the values of an example with known names only; False if it has others, or no numbers."""
-    numbers, i = f64(entry.numbers_read, n), 0
+    numbers, i = f64(entry.numbers_read, n), ZERO
     entry.position = 0
     while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
         if expected_place(entry, i, entry.key) < 0:

@@ -117,15 +117,17 @@ class BudgetModel(StoredVectors):
 
     # the expansion itself, without what a model may add to it
 
+    @looks_at_the_model
     def vector_rows(self) -> Any:
         """The support vectors, one row each; or as sparse lists, if the model stores these."""
         block = blocks.views(self.block)
         if blocks.has_lists(block):
             return vectors_of(self.block)
-        n = int(block.head.count)
-        rows = np.ascontiguousarray(blocks.table_of(block)[: len(self.features), :n].T, float)
-        return rows * blocks.multipliers_of(block)[:, None]
+        factors = blocks.multipliers_of(block)
+        table = blocks.table_of(block)[: len(self.features), : len(factors)]
+        return np.ascontiguousarray(table.T, float) * factors[:, None]
 
+    @looks_at_the_model
     def coefficient_columns(self) -> Rows:
         """The coefficients, one column per support vector."""
         block = blocks.views(self.block)
@@ -138,10 +140,12 @@ class BudgetModel(StoredVectors):
         Call(self.block, rows, scores=scores).run(decide)
         return scores
 
+    @looks_at_the_model
     def scores_of_vectors(self) -> Rows:
         """The values of the expansion at its own support vectors, one row each."""
         return self.scores_at(self.vector_rows())
 
+    @looks_at_the_model
     def gram(self) -> Rows:
         """The Gram matrix: the kernel of every support vector with every other."""
         rows = self.vector_rows()
@@ -149,6 +153,7 @@ class BudgetModel(StoredVectors):
         Call(self.block, rows, scores=values).run(kernel_rows)
         return 0.5 * (values + values.T)
 
+    @looks_at_the_model
     def squared_length(self) -> float:
         """|w|^2, computed from scratch."""
         return max(float(np.sum(self.coefficient_columns().T * self.scores_of_vectors())), 0.0)
