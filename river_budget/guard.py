@@ -7,6 +7,7 @@ from typing import Any
 
 from river import base
 
+from .model.inputs.example_forms import check_example
 from .parameters import as_float, one_of
 
 __all__ = ["Guard"]
@@ -19,6 +20,7 @@ class BadRows(base.AnomalyDetector):
         """Do nothing: there is nothing to learn."""
 
     def score_one(self, x: dict[Any, Any]) -> float:
+        check_example(x)
         return float(any(as_float(value) is None for value in x.values()))
 
 
@@ -76,6 +78,7 @@ class Guard(base.Transformer):
         return ("SkipBadRows", skip) | behind
 
     def learn_one(self, x: dict[Any, Any]) -> None:
+        check_example(x)
         for name, value in x.items():
             if as_float(value) is not None:
                 if self.on_bad == "last":
@@ -88,6 +91,7 @@ class Guard(base.Transformer):
                 )
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
+        check_example(x)
         total = 0.0
         try:
             total = sum(x.values())

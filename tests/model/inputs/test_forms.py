@@ -40,6 +40,14 @@ def test_one_example_is_a_dict(model, x, columns):
     assert pickle.dumps(model) == before
 
 
+@pytest.mark.parametrize("on_bad", ["raise", "skip", "last"])
+def test_a_guard_says_so_too(on_bad):
+    pipeline = rb.Guard(on_bad) | rb.BSGDClassifier(5)
+    for ask in (pipeline.predict_one, lambda x: pipeline.learn_one(x, True)):
+        with pytest.raises(TypeError, match="an example must be a dict"):
+            ask([1, 2])
+
+
 def frames():
     yield DICTS, A_FRAME + "a list of dicts: pandas.DataFrame(X).fillna(0.0)"
     yield [[1.0, 2.0]], A_FRAME + "a list: numpy.array(X, float)"
