@@ -37,9 +37,8 @@ DRAFT_PREFIX = ".river_budget-"  # the prefix of names of temporary files
 READERS_BLOCK = os.name == "nt"  # whether a file that is being read cannot be replaced
 LONGEST_WAIT = 2.0  # seconds for readers of the old file
 FIXED_BYTES = 48  # bytes before the header
-JSON_EXPANSION = (
-    32  # parsed JSON may take so many times the memory of its text: "[]," becomes 64 bytes
-)
+# Parsed JSON may take so many times the memory of its text: "[]," becomes 64 bytes
+JSON_EXPANSION = 32
 
 
 # writing

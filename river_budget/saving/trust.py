@@ -83,9 +83,8 @@ def _check_vectors(model: Any, count: int) -> None:
     lists, norms = vectors_of(model.block), block.norms[:count]
     owners = np.repeat(np.arange(count), np.diff(lists.starts))
     unnoticed = np.finfo(float).tiny
-    if (
-        block.head.heavy
-    ):  # norms of merged vectors follow from distances, exact as kernel values are
+    # norms of merged long vectors follow from distances, and are as exact as kernel values
+    if block.head.heavy:
         unnoticed += KERNEL_ROUNDING / block.head.gamma
     with np.errstate(over="ignore", invalid="ignore"):
         lengths = np.abs(lists.values) if laplacian else lists.values**2

@@ -29,9 +29,8 @@ from river_budget.nested import last_step
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
-CLOSE = (
-    2e-7  # relative to the largest score; onnxruntime keeps a factor behind a product in float32
-)
+# Relative to the largest score; onnxruntime keeps a factor behind a product in float32
+CLOSE = 2e-7
 SCALED, MINMAX = preprocessing.StandardScaler, preprocessing.MinMaxScaler
 UNITS = preprocessing.TargetStandardScaler
 RATE = optim.SGD(0.1)

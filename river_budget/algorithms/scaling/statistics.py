@@ -7,7 +7,6 @@ before it begins, and Python computes the new statistics before it writes them.
 from __future__ import annotations
 
 import ctypes
-import threading
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,20 +25,13 @@ from ...parameters import as_float
 Example = dict[Any, Any]
 FEWEST_COLUMNS = 8
 UNKNOWN = -1  # the place of unknown names: the last column, which stays as it began
-_lock = threading.RLock()  # around the definitions, which are made once and never freed
 _c_functions: list[Any] = []  # of learn_scales and scale; an empty list where there are none
 
 
 def c_functions() -> Any:
     """The PyMethodDefs of the two functions; an empty list where compiled code cannot read dicts."""
-    if not _c_functions:
-        with _lock:  # a finalizer that scales takes it again: what it has made is kept, too
-            functions = scaled_dict.learn_scales, scaled_dict.scale
-            made = [None]
-            if fast_path.may_read_dicts():
-                made = [fast_path.definition(each, 2, fast_path.METH_O) for each in functions]
-            _c_functions.append([] if None in made else made)
-    return _c_functions[0]
+    functions = scaled_dict.learn_scales, scaled_dict.scale
+    return fast_path.definitions(_c_functions, *((each, 2, fast_path.METH_O) for each in functions))
 
 
 class ScalingPath:

@@ -49,12 +49,10 @@ from .several import inner_term
 
 # Other members are added to a vector that has LONG numbers and LONGER_BY times theirs, or SURELY_LONG numbers
 LONG, LONGER_BY, SURELY_LONG = 320, 20, 1024
-LARGEST_BUDGET = (
-    1000  # with larger budgets the table of distances, which has budget^2 numbers, does not pay
-)
-LARGEST_SHARE = (
-    2.0  # z is written anew if the share of the longest member is larger, as errors would grow
-)
+# With larger budgets the table of distances, which has budget^2 numbers, does not pay
+LARGEST_BUDGET = 1000
+# The sum of a merged vector is written anew if its longest member has a larger share, as errors would grow
+LARGEST_SHARE = 2.0
 LARGEST_STRAIN = 64.0  # distances are recomputed if errors may have been multiplied by more
 LARGEST_LENGTH = 100.0  # gamma times a norm: with larger ones the formulas would cancel
 # One vector's distances are recomputed after so many arrivals: it takes as long as learning hundreds of examples

@@ -12,9 +12,8 @@ from ..expansion.support import overwrite_vector
 from .newcomer import remove_with_newcomer
 from .several import distance_to
 
-NEGLIGIBLE = (
-    1e-34  # squared numbers below this share of |z|^2 change no distance: less than its rounding
-)
+# Squared numbers below this share of |z|^2 change no distance: less than its rounding
+NEGLIGIBLE = 1e-34
 
 
 @compiled(fastmath=FUSED)

@@ -40,9 +40,8 @@ from ..expansion.support import (
 )
 from ..simd.vector_ops import dot
 
-TINY = (
-    1e-10  # squared distance from the span of the others, relative to k(x, x): no vector is closer
-)
+# Squared distance from the span of the others, relative to k(x, x): no vector is closer
+TINY = 1e-10
 EVERY = 64  # arrivals between two checks; a check takes as long as an arrival
 BETTER_TIMES = 10.0  # a repair is counted if it divides the error by at least this
 DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11

@@ -12,9 +12,8 @@ from ..._version import __version__
 from . import cluster
 from .interface import Backend, Host, Returned, Ticket, WorkerLost, stopped
 
-GARBAGE_THRESHOLD = (
-    50_000  # objects before Python collects garbage: dicts then arrive twice as fast
-)
+# Objects before Python collects garbage: dicts then arrive twice as fast
+GARBAGE_THRESHOLD = 50_000
 
 
 class RayHost(Host):

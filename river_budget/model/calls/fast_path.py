@@ -50,10 +50,8 @@ class _Definition(ctypes.Structure):
     )
 
 
-METH_O, METH_FASTCALL = (
-    0x8,
-    0x80,
-)  # CPython's METH_O and METH_FASTCALL: how a function takes its arguments
+# CPython's flags: how a function takes its arguments
+METH_O, METH_FASTCALL = 0x8, 0x80
 
 
 def _addresses(kinds: Any) -> Any:
@@ -96,11 +94,23 @@ _c_functions: list[Any] = []  # of the two functions, made once; an empty list w
 
 def c_functions() -> list[Any]:
     """The PyMethodDefs of the two functions; an empty list where compiled code cannot read dicts."""
-    if not _c_functions:
+    return definitions(
+        _c_functions,
+        (one_example.score, WORDS_TAKEN["score"], METH_O),
+        (one_example.learn, WORDS_TAKEN["learn"], METH_FASTCALL),
+    )
+
+
+def definitions(kept: list[Any], *functions: tuple[Any, int, int]) -> list[Any]:
+    """The PyMethodDefs of compiled functions, each given with the words it takes and its flags.
+
+    They are made once, kept in `kept`, and never freed. An empty list where compiled code cannot read dicts.
+    """
+    if not kept:
         with _lock:  # a finalizer or a signal handler that predicts takes it again: what it has made is kept, too
-            made = [_definition(name) for name in WORDS_TAKEN] if may_read_dicts() else [None]
-            _c_functions.append([] if None in made else made)
-    found: list[Any] = _c_functions[0]
+            made = [_definition(*each) for each in functions] if may_read_dicts() else [None]
+            kept.append([] if None in made else made)
+    found: list[Any] = kept[0]
     return found
 
 
@@ -110,14 +120,7 @@ def may_read_dicts() -> bool:
     return compiles and getattr(sys, "_is_gil_enabled", lambda: True)() and not PLAIN
 
 
-def _definition(name: str) -> Any:
-    """The PyMethodDef of one of the two functions; None if it could not be compiled."""
-    return definition(
-        getattr(one_example, name), WORDS_TAKEN[name], METH_O if name == "score" else METH_FASTCALL
-    )
-
-
-def definition(function: Any, words: int, flags: int) -> Any:
+def _definition(function: Any, words: int, flags: int) -> Any:
     """The PyMethodDef of a function that takes so many words; None if it could not be compiled."""
     kinds = (numba.intp,) * words
     function.compile(kinds)

@@ -65,9 +65,8 @@ STATE = np.dtype(
 state_at = carver(STATE, 0)
 DRIFT = 1e-6  # a larger relative error of norm2 is counted as a repair; rounding stays near 1e-13
 CHECK = 16  # norm2 is computed from scratch after CHECK * capacity removed vectors, at little cost for each
-INSIDE = (
-    0.5  # if lambda |w|^2 is below this share of its value on the ball, a bound of |w|^2 is enough
-)
+# If lambda |w|^2 is below this share of its value on the ball, a bound of |w|^2 is enough
+INSIDE = 0.5
 
 
 @compiled(called_from_python=True)

@@ -20,9 +20,8 @@ from ...expansion.support import add_to, insert, remove
 from ...rounds.losses import clamp_step, loss_and_direction
 from ...rounds.observe import observe
 
-TIE = (
-    1e-9  # margins that differ by less, relative to the margin and the vector's own part, are equal
-)
+# Margins that differ by less, relative to the margin and the vector's own part, are equal
+TIE = 1e-9
 STATE = np.dtype((np.record, [("margin", "f8")]))
 state_at = carver(STATE, 0)
 
