@@ -6,6 +6,8 @@ that are present in x, however many the model knows (core/examples/present_featu
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..block.limits import CUSTOM, FARTHEST, LAPLACIAN, RBF, cancels, log_of_distance, padded_count
 from ..compiling.by_address import shared
 from ..compiling.jit import REORDERED, compiled
@@ -24,6 +26,9 @@ from ..vectors.stored import (
 )
 from .distances import distances_by_differences
 from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
+
+# `keeps_logs` of from_products. (numba would compile it for each of the literals True and False.)
+WITH_LOGS, WITHOUT_LOGS = np.bool_(True), np.bool_(False)
 
 
 @compiled(fastmath=REORDERED, always_inlined=True)
@@ -45,7 +50,7 @@ def kernel_row(model, x, norm):
         _exponentials(row, model.logs, head.gamma, n)
     elif has_products(model):
         products_for_kernel(model, x, row, n)
-        from_products(model, row, norm, True)
+        from_products(model, row, norm, WITH_LOGS)
     else:
         row_without_products(model, x, norm)
 

@@ -20,7 +20,7 @@ from ..examples.finite import usable
 from ..examples.present_features import NO_VECTOR, ZERO, gathered_example
 from ..simd.registers import LANES
 from ..vectors.stored import has_products_together, products_of_eight, products_together
-from .kernel_rows import from_products, has_products, kernel_row, norm_of
+from .kernel_rows import WITH_LOGS, from_products, has_products, kernel_row, norm_of
 
 FEW_NUMBERS = 2**11  # with fewer numbers in all vectors together nothing is gained
 PAUSE = 32  # if products ahead were of no use, so many examples are learned without
@@ -31,7 +31,7 @@ def kernel_row_of_example(model, stream, t, x, norm):
     """row[j] = k(vector j, x), where x is example t."""
     k = row_of_products(model, x, stream[GATHERED], t) if may_have_products(model, t) else NO_VECTOR
     if k != NO_VECTOR:
-        from_products(model, model.ahead[k], norm, True)
+        from_products(model, model.ahead[k], norm, WITH_LOGS)
     else:
         kernel_row(model, x, norm)
 

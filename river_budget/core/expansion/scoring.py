@@ -16,7 +16,7 @@ from ..examples.call import GATHERED, scores_of, unpack_rows
 from ..examples.finite import usable
 from ..examples.present_features import ZERO, example_and_scores, unpack
 from ..vectors.stored import products_together
-from .kernel_rows import from_products, kernel_row, norm_of, score, score_row
+from .kernel_rows import WITHOUT_LOGS, from_products, kernel_row, norm_of, score, score_row
 from .products_ahead import are_in_a_table, may_share_features, share_features
 
 
@@ -46,7 +46,7 @@ def score_together(call, t, n):
         first, _ = example_and_scores(model, stream, t)
         products_together(model, first, model.ahead, padded_count(model))
         for k in range(TOGETHER):
-            from_products(model, model.ahead[k], model.norms_ahead[k], False)
+            from_products(model, model.ahead[k], model.norms_ahead[k], WITHOUT_LOGS)
             score_row(model, model.row, scores_of(stream, t + k))
         t += TOGETHER
     return t
