@@ -28,7 +28,7 @@ from .other_kernels import other_norm, other_self_kernel, powers, row_without_pr
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def _exponentials(row, logs, gamma, n):
-    """From distances to exp(-gamma distance) and its logarithm."""
+    """row[j] = exp(-gamma distance), from distances in `row`; logs[j] = its logarithm."""
     for j in range(n):
         logs[j] = log_of_distance(row[j], gamma)
     exponentials(logs, row, n)
@@ -114,7 +114,7 @@ def rbf_into(row, norms, norm, gamma, share, logs, n):
 
 @compiled(fastmath=REORDERED)
 def rbf_from_distances_into(row, gamma, share, logs, n):
-    """The same from squared distances in `row`."""
+    """`rbf_into` from squared distances in `row`."""
     for j in range(n):
         log = log_of_distance(row[j], gamma)
         log = log if log > -FARTHEST else -FARTHEST
