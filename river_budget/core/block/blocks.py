@@ -123,7 +123,7 @@ def _header(fields: Mapping[str, Any]) -> Any:
 
 
 def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
-    """The header fields that follow from others. A block with `slots` has sparse lists instead of a table of vectors."""
+    """The header fields that follow from others. A block with `slots` has sparse lists and no table."""
     width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
     listed = int(fields.get("slots", 0)) > 0
     return {

@@ -138,7 +138,7 @@ ADDRESSES = ("state", "room", "heap")
 
 
 def heap_numbers(h: Any) -> Any:
-    """The size of the heap in numbers: for the rows of a partner search, the members of a merge, or AutoKernel's desk."""
+    """The size of the heap in numbers: rows of a partner search, members of a merge, desk of AutoKernel."""
     search = SEARCH_ROWS * (h.capacity + LANES)  # + LANES: rows of float32 are padded to sixteen
     merging = h.arity * (h.arity + h.outputs + h.width + 10) + 2 * h.outputs + h.width + 1
     return search + merging + h.desk

@@ -152,7 +152,7 @@ def _call_pass(context, builder, signature, args):
 
 @compiled(always_inlined=True)
 def run_pass(entry, function, call):
-    """Run a pass over the example; returns whether the pass has processed it. Releases the GIL if the model is large."""
+    """Run a pass over the example. Returns whether it was processed. Releases the GIL if the model is large."""
     if entry.large == 0:
         return call_pass(function, call) != 0
     thread = leave_lock()
@@ -193,7 +193,7 @@ def learn_prepared(entry, at, call_at, target, weight, wants_scores):
 
 @compiled(always_inlined=True)
 def needs_python(entry, call):
-    """Whether Python has to learn this example, because the storage is due for a check or places for names are missing."""
+    """Whether Python has to learn this example: to reconsider the storage, or as places for new names are missing."""
     looks = model_at(call[BLOCK], call[SCRATCH]).head.arrived >= entry.look
     if entry.fixed == 0:
         return looks or entry.new > i64(entry.left, 1)[0]

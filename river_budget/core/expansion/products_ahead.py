@@ -69,7 +69,7 @@ def row_of_products(model, x, gathered, t):
 
 @compiled
 def update_products(model, x, k):
-    """In row k of `ahead`, the products of x, compute those with vectors written since again. Returns False if too many."""
+    """Update row k of `ahead`, the products of x, for vectors written since. Returns False if these are too many."""
     n, changes, changed = padded_count(model), model.changes, model.coming[N_CHANGES]
     if changed > CHANGES or 2 * LANES * changed > n:
         return False
@@ -81,7 +81,7 @@ def update_products(model, x, k):
 
 @compiled
 def compute_products_ahead(model, gathered, t):
-    """Compute the products with the TOGETHER examples from t on. Returns False if there are fewer examples, or if it gains nothing."""
+    """Compute the products with the TOGETHER examples from t on. Returns False if they are fewer or it gains nothing."""
     head, coming, n = model.head, model.coming, padded_count(model)
     if (
         not are_in_a_table(model)
@@ -104,7 +104,7 @@ def are_in_a_table(model):
 
 @compiled(always_inlined=True)
 def may_share_features(gathered, t, n):
-    """Whether to call `share_features`: a short test, as an example without some feature has its own array of places."""
+    """Whether to call `share_features`: a short test. An example without some feature has its own array of places."""
     return (
         t + TOGETHER <= n
         and gathered_example(gathered, t)[0] == gathered_example(gathered, t + 1)[0]

@@ -1,7 +1,7 @@
 """Passes that score examples, without learning.
 
-For dense rows, the loop loads each vector once for TOGETHER examples. The arithmetic and its order are those for a single
-example, so the scores are the same to the last bit.
+For dense rows, the loop loads each vector once for TOGETHER examples. The arithmetic and its order are those for a
+single example, so the scores are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def decide(call):
 
 @shared(Need.TOGETHER, WHOLE, CALL, WHOLE, WHOLE)
 def score_together(call, t, n):
-    """Score the examples from t on, TOGETHER at a time, as long as they share all features. Returns the index of the first one not scored."""
+    """Score the examples from t on, TOGETHER at a time, while they share all features. Returns the first one not scored."""
     model, stream, _ = unpack_rows(call)
     while t + TOGETHER <= n and share_features(model, stream[GATHERED], t):
         first, _ = example_and_scores(model, stream, t)

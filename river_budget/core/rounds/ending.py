@@ -14,7 +14,7 @@ from .calibration import calibrate
 def report(model, average, f, y, w):
     """Replace f by the scores of the mean of the iterates, if one is kept, and calibrate on f.
 
-    To be called after loss and direction are computed, as these belong to the last iterate. Overwrites f; modifies the header.
+    Call it after computing loss and direction, which are the last iterate's. Overwrites f; modifies the header.
     """
     score_mean(model, average, f)
     calibrate(model, f, y, w)

@@ -47,7 +47,7 @@ def _oldest_of(context, builder, signature, args):
 
 
 def oldest_of_least(values: Any, n: int, tie: float, arrivals: Any) -> int:
-    """The index of the oldest among the first n vectors whose value is at most `tie` times the least; NaN is ignored."""
+    """The index of the oldest of the first n vectors whose value is at most `tie` times the least; ignores NaN."""
     limit = tie * np.fmin.reduce(values[:n], initial=math.inf)
     return int(np.argmin(np.where(values[:n] <= limit, arrivals[:n], LAST_ARRIVAL)))
 
@@ -87,7 +87,7 @@ def _least(builder: Any, values: Any, n: Any) -> Any:
 
 
 def _index_of_oldest(builder: Any, arrivals: Any, n: Any, flags: Callable[[Any], Any]) -> Any:
-    """The index of the least arrival number among the first n entries for which flags(start), a mask of eight, is set."""
+    """The index of the least arrival number among the first n entries that flags(start), a mask of eight, allows."""
     firsts = [
         cgutils.alloca_once_value(builder, integer_in_all(builder, LAST_ARRIVAL))
         for _ in range(ACCUMULATORS)

@@ -22,7 +22,7 @@ from .table import size_of
 
 @shared(Need.LISTS, FLAG, MODEL, EXAMPLE)
 def has_nodes_for(model, x):
-    """Whether there is memory to store x as one more vector. If not, sets head.wanted to the number of nodes it needs."""
+    """Whether there is memory for x as one more vector. If not, sets head.wanted to the number of nodes for it."""
     missing, whole = missing_nodes(model, places_of(x))
     if missing > 0:
         model.head.wanted = whole

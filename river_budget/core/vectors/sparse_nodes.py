@@ -1,9 +1,9 @@
 """The memory of sparse vectors: nodes, the list of nodes of a vector, the column of nodes of a feature.
 
-A node is a number that is not 0, with its vector and its feature. Links lead to the next and the previous node of the same
-vector: its list. The nodes of a feature, its column, lie side by side in a piece of memory whose size is a power of two. A
-full column moves to a piece twice as large, and an empty column frees its piece. If a node is freed, the last node of its
-column moves to its place; then the links of that node's neighbours in the list are updated. A larger piece is split only
+A node is a number that is not 0, with its vector and its feature. Links lead to the next and the previous node of the
+same vector: its list. The nodes of a feature, its column, lie side by side in a piece of memory whose size is a power
+of two. A full column moves to a piece twice as large, and an empty column frees its piece. If a node is freed, the
+last one of its column moves to its place, with new links of its neighbours in the list. A larger piece is split only
 when no memory is left: pieces are never joined again, and large ones would become rare.
 
 head.fresh     the first node that has not been part of any piece yet
@@ -267,7 +267,7 @@ def add_to_list(model, j, places, values, share):
 
 @compiled
 def move_into_list(model, source, target, share, multiplier):
-    """Add the stored numbers of vector `source`, times share and multiplier, to those of vector `target`; empties `source`.
+    """Add the stored numbers of `source`, times share and multiplier, to those of `target`. Empties `source`.
 
     Nodes of features that `target` lacks move to the head of its list, the others are freed.
     """

@@ -17,13 +17,13 @@
 |   add_absolute_differences(model, ...)     | same name         | -                               | same name               |
 | side_by_side(model, members, ..., points)  | write_points      | write_points                    | side_by_side            |
 
-A model has a sparse storage if head.slots > 0, a table in float32 if head.narrow, and a table otherwise. No folder of core
-above this one reads these fields: code there calls the functions at the end of this file. A further storage is a file with
-these verbs, and a branch in each function here.
+A model has a sparse storage if head.slots > 0, a table in float32 if head.narrow, and a table otherwise. No folder of
+core above this one reads these fields: code there calls the functions at the end of this file. A further storage is a
+file with these verbs, and a branch in each function here.
 
-All storages add one product after the other in the order of the keys, so those in float64 give the same sums to the last
-bit. A table is faster for dense vectors; lists take memory only for numbers other than 0. In models with long vectors, a
-vector is a multiplier times its stored numbers (core/vectors/multiples.py); callers see no difference.
+All storages add one product after the other in the order of the keys, so those in float64 give the same sums to the
+last bit. A table is faster for dense vectors; lists take memory only for numbers other than 0. In models with long
+vectors, a vector is a multiplier times its stored numbers (core/vectors/multiples.py); callers see no difference.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def read_vector(model, j):
 
 @compiled(always_inlined=True)
 def read_with_zeros(model, j, values):
-    """Write the first numbers of vector j, zeros included, to `values`. For users' kernels, whose models have a table of float64."""
+    """Write the first numbers of vector j, zeros included, to `values`. For users' kernels: in a table of float64."""
     table.read_with_zeros(model, j, values)
 
 
@@ -129,8 +129,8 @@ def products_of_eight(model, x, row, column):
 
 @compiled
 def products_together(model, x, rows, n):
-    """`dot_products` for TOGETHER examples with the same features, of which x is the first: rows[k, j] belongs to example k.
-    The same bits as one by one. For models that `has_products_together`."""
+    """`dot_products` for TOGETHER examples with the same features, of which x is the first, with the same bits:
+    rows[k, j] belongs to example k. For models that `has_products_together`."""
     if model.head.narrow:
         table32_products.products_together(model, x, rows, n)
     else:
