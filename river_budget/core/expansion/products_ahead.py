@@ -81,7 +81,7 @@ def update_products(model, x, k):
 
 @compiled
 def compute_products_ahead(model, gathered, t):
-    """Compute the products with the TOGETHER examples from t on. Returns False if they are fewer or it gains nothing."""
+    """Compute the products with the TOGETHER examples from t on. Returns False if fewer are left or it gains nothing."""
     head, coming, n = model.head, model.coming, padded_count(model)
     if (
         not are_in_a_table(model)

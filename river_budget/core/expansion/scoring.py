@@ -40,7 +40,7 @@ def decide(call):
 
 @shared(Need.TOGETHER, WHOLE, CALL, WHOLE, WHOLE)
 def score_together(call, t, n):
-    """Score the examples from t on, TOGETHER at a time, while they share all features. Returns the first one not scored."""
+    """Score the examples from t on, TOGETHER at a time, while they have all features. Returns the first one not scored."""
     model, stream, _ = unpack_rows(call)
     while t + TOGETHER <= n and share_features(model, stream[GATHERED], t):
         first, _ = example_and_scores(model, stream, t)

@@ -171,7 +171,7 @@ def add_example(model, j, share, x):
 
 @compiled
 def add_vector(model, j, share, source):
-    """Vector j += share times vector `source`, whose nodes move to the list of j in sparse storage and leave it empty."""
+    """Vector j += share times vector `source`, whose nodes, in sparse storage, move to the list of j."""
     if model.head.slots:
         own = share / model.multipliers[j]
         move_into_list(model, source, j, own, model.multipliers[source])

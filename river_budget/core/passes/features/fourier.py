@@ -59,8 +59,8 @@ def score_waves(model, scores):
 
 @compiled(always_inlined=True)
 def rows_of_output(model):
-    """The number of rows of per_vector for each output: 1, the weights of the sines, or 3 with a mean of the iterates,
-    whose weights of cosines and of sines come next."""
+    """The number of rows of per_vector for each output: 1, the weights of the sines; or 3 with a mean of the
+    iterates, where the mean's weights of cosines and of sines follow."""
     return model.per_vector.shape[0] // model.coefficients.shape[0]
 
 
@@ -97,7 +97,7 @@ def add_waves(model, r, amount):
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -126,7 +126,7 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def decide(call):
-    """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
+    """Score all rows. Returns how many it has scored: it stops at a row that is not finite."""
     return decide_by(call, True)
 
 
