@@ -257,7 +257,7 @@ _AT = {name: place[1] for name, place in (HEADER.fields or {}).items()}
 
 
 def _integer(block: Any, field: str) -> int:
-    """An integer field of the header; does not unpack the others, as every call reads a few fields."""
+    """An integer field of the header. Every call reads some, so this does not unpack the others."""
     found: int = _integer_at(block, _AT[field])[0]
     return found
 

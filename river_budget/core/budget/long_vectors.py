@@ -248,7 +248,7 @@ def add_to_longest(model, members, longest, shares, s, unwritten, x):
 
 @compiled
 def remove_others(model, members, place, unwritten, x):
-    """Remove all members but the one in the slot `place`. Returns the slot that this one has then. Sorts `members`."""
+    """Remove all members but the one in the slot `place`. Returns the slot of this member afterwards. Sorts `members`."""
     sort_places(members)
     for i in range(members.shape[0] - 1, -1, -1):  # from the back, so that slots stay valid
         p = members[i]

@@ -54,7 +54,7 @@ def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
 class View(types.Array):
     """The type of a non-owning array view: numba counts no references to it.
 
-    Counting the references of every array that a function receives costs merging a twentieth of its time
+    To count the references of every array that a function receives takes a twentieth of the time of merging
     (`python tests/support/tricks.py views`). Rows and slices of a view are views too.
     """
 

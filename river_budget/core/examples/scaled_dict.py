@@ -99,7 +99,7 @@ def read_known(entry, at, x, n):
 
 @compiled(always_inlined=True)
 def expected_place(entry, i, name):
-    """The place of an example's name number i; first tries the place of name number i of the last example.
+    """The place of `name`, number i in its example; tries the place of number i in the last example first.
 
     NO_PLACE if the name is not known, NOT_READABLE if Python has to look it up.
     """

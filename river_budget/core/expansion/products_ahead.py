@@ -69,7 +69,7 @@ def row_of_products(model, x, gathered, t):
 
 @compiled
 def update_products(model, x, k):
-    """Update row k of `ahead`, the products of x, for vectors written since. Returns False if these are too many."""
+    """Update row k of `ahead`, the products of x, for vectors written since. Returns False if they are too many."""
     n, changes, changed = padded_count(model), model.changes, model.coming[N_CHANGES]
     if changed > CHANGES or 2 * LANES * changed > n:
         return False

@@ -37,7 +37,7 @@ LARGEST_LOGIT = 50.0
 STEEPEST = 1e300  # the largest slope; the smallest is 1 / STEEPEST
 LONGEST_LEAD = 5.0
 HEAVIEST = 1e6  # the largest weight of an example
-SINGULAR_DETERMINANT = 1e-9  # of a c: below it, cross_curvature counts as 0
+SINGULAR_DETERMINANT = 1e-9  # relative to a c; below it b, cross_curvature, counts as 0
 
 
 @compiled

@@ -132,13 +132,13 @@ def decide(call):
 
 @compiled(called_from_python=True)
 def decide_last(call):
-    """Scores of the last iterate, for models whose `decide` uses the mean."""
+    """Score all rows by the last iterate, for models whose `decide` uses the mean."""
     return decide_by(call, False)
 
 
 @compiled(inlined=True)
 def decide_by(call, by_mean):
-    """Scores of all rows, by the mean of the iterates if `by_mean` and one is kept."""
+    """Score all rows, by the mean of the iterates if `by_mean` and one is kept."""
     model, stream, n = unpack(call)
     for t in range(n):
         x, f = example_and_scores(model, stream, t)
@@ -153,7 +153,7 @@ def decide_by(call, by_mean):
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = scale z(x_t), first the cosines and then the sines. Returns how many were done."""
+    """scores[t] = scale z(x_t), first the cosines and then the sines. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     d = model.head.count
     size = state_at(model.state).scale / math.sqrt(d)

@@ -104,7 +104,7 @@ def learn_merging_many(call):
 
 @compiled(called_from_python=True)
 def learn_projecting(call):
-    """The pass for models that keep a factor."""
+    """The pass for models that keep a factor of the Gram matrix."""
     return learn_rows(call, FACTOR)
 
 

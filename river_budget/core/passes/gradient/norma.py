@@ -78,7 +78,7 @@ def learn_novelty_merging_many(call):
 
 @compiled(called_from_python=True)
 def learn_novelty_projecting(call):
-    """The pass for models that keep a factor."""
+    """The pass for models that keep a factor of the Gram matrix."""
     return learn_without_targets(call, FACTOR)
 
 
