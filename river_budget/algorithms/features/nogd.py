@@ -67,16 +67,16 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         Size of a step.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     eta_linear
         Size of a step once the support is frozen; the linear model then starts at 0, as in the program of the
         authors. None: the learning rate, and the linear model starts with what was learned before.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
 class NOGDRegressor(_NOGD, BudgetRegressor):
     """Gradient descent on the squared error over Nyström features.
 
-    Errors up to `epsilon` count nothing. Targets should be of order one: put a `TargetStandardScaler` around
+    Errors up to `epsilon` have no loss. Targets should be of order one: put a `TargetStandardScaler` around
     the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `epsilon`,
@@ -143,18 +143,18 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
     learning_rate
         Share of the error that a step removes.
     epsilon
-        Errors up to this size cost nothing.
+        Errors up to this size have no loss.
     eta_linear
         The same once the support is frozen; the linear model then starts at 0, as in the program of the
         authors. None: the learning rate, and the linear model starts with what was learned before.
     max_error
-        Larger errors count as this one (the loss of Huber), so that an outlier does not throw the model off its
-        course. None: all errors count in full, as in the paper.
+        Larger errors count as this one (Huber's loss), so that one outlier changes the model little. None: all
+        errors count in full, as in the paper.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------

@@ -72,7 +72,7 @@ class SBPClassifier(BudgetClassifier):
         forgets what came first.
     classes
         The labels, if they are known in advance: the negative one first. Others are then an error.
-        None: of booleans True is the positive one, of other labels the second that comes.
+        None: the positive label is True, or else the second one that occurs.
     seed
         Seed of the random numbers; None draws anew in every run.
 
