@@ -28,7 +28,7 @@ class _FOGD(Averaging, Fourier):
     learning_rate = Mutable(positive)
 
     def check_restored_rows(self, count: int) -> None:
-        """The weights of the sines may be any numbers."""
+        """Accept the weights of sines from a file without a check: any numbers are valid."""
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         rows = self.n_outputs * self._rows_of_output
@@ -36,7 +36,7 @@ class _FOGD(Averaging, Fourier):
 
     @property
     def _rows_of_output(self) -> int:
-        """Each has weights of cosines, and of sines: and a mean has both."""
+        """Rows of `per_vector` per output: the weights of sines; with a mean, also its weights of cosines and sines."""
         return 3 if self.average else 1
 
     def resize_block(self, **sizes: int) -> None:
@@ -50,7 +50,7 @@ class _FOGD(Averaging, Fourier):
             split(table[kind::rows])
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
-        """What `decision_function_one` would be without the mean: the score by the last iterate."""
+        """The score of the last iterate; `decision_function_one` has that of the mean."""
         x = self.features.present(x)
         names = by_key(x)
         rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
@@ -62,13 +62,13 @@ class FOGDClassifier(_FOGD, Classifier):
     """Gradient descent on the hinge loss over random Fourier features.
 
     A kernel learner without support vectors: a linear model over `n_components` random waves. Time and
-    memory are the same from the first example to the last, and nothing is ever thrown away. It needs more
-    components than a budgeted model needs vectors; with many features, and where a few examples tell most of
-    the story, `NOGDClassifier` or merging (`BSGDClassifier`) are more accurate for the same cost.
+    memory are the same from the first example to the last, and nothing is removed. It needs more components
+    than a budgeted model needs vectors; with many features, or where few examples represent the data,
+    `NOGDClassifier` or merging (`BSGDClassifier`) are more accurate in the same time.
 
     While a model lives, `mutate` or assignment may change `learning_rate`.
 
-    Not for many features with few waves: the error of the kernel falls with the root of their number only.
+    Not for many features with few waves: the error of the kernel falls with the root of the number of waves.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class FOGDClassifier(_FOGD, Classifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
 
-    What it holds does not depend on what it has seen:
+    Its memory does not depend on the number of examples:
 
     >>> fresh = rb.FOGDClassifier(kernel=rb.kernels.RBF(4.0), seed=1)
     >>> fresh.learn_one({"1": 0.0, "2": 0.0}, True)
