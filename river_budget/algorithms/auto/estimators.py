@@ -42,8 +42,8 @@ class AutoKernelClassifier(Inspected, Classifier):
         The largest number of stored examples, one half for recent ones and one for hard ones.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     seed
         For the random binning, whose bins of a feature depend on its name and the seed only.
 

@@ -33,7 +33,7 @@ WITH_LOGS, WITHOUT_LOGS = np.bool_(True), np.bool_(False)
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def _exponentials(row, logs, gamma, n):
-    """From distances to exp(-gamma distance) and its logarithm."""
+    """row[j] = exp(-gamma distance), from distances in `row`; logs[j] = its logarithm."""
     for j in range(n):
         logs[j] = log_of_distance(row[j], gamma)
     exponentials(logs, row, n)
@@ -119,7 +119,7 @@ def rbf_into(row, norms, norm, gamma, share, logs, n):
 
 @compiled(fastmath=REORDERED)
 def rbf_from_distances_into(row, gamma, share, logs, n):
-    """The same from squared distances in `row`."""
+    """`rbf_into` from squared distances in `row`."""
     for j in range(n):
         log = log_of_distance(row[j], gamma)
         log = log if log > -FARTHEST else -FARTHEST
