@@ -93,7 +93,7 @@ __all__ = [
     "support_vectors",
 ]
 
-LOADED_LATER = ("datasets", "distributed", "export", "plots", "sklearn")  # as few need them
+LOADED_LATER = ("datasets", "distributed", "export", "plots", "sklearn")  # loaded on first use
 
 first_use.announce_compilation()
 

@@ -2,7 +2,7 @@
 
 scalers        {"class": "StandardScaler", "parameters": ..., "table": [[feature, count, mean, var], ...]}
                {"class": "MinMaxScaler", "parameters": ..., "table": [[feature, min, max], ...]}
-               ours the same, with "rb." in front of the class
+               our scalers are the same, with "rb." before the class
 targets        {"class": "TargetStandardScaler", "regressor": node, "targets": [count, mean, sum of squares]}
 classes        {"class": "OneVsRestClassifier", "classifier": node, "classifiers": [[label, node], ...]}
 linear models  {"class": ..., "parameters": ..., "weights": [[feature, weight], ...], "steps": n, ...}
@@ -12,7 +12,7 @@ names          {"class": "FeatureBudget", "parameters": ..., "table": [[feature,
                 "weight": n}
 
 Linear models are saved with plain gradient descent at a constant rate, their usual loss and no l1 penalty:
-what other optimizers keep is not known here.
+the state of other optimizers is not known here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from . import plain
 from .errors import SavedModelError
 
 Node = dict[str, Any]
-MOST_EXAMPLES = 2**53  # examples that a scaler in a file may claim to have seen
+MOST_EXAMPLES = 2**53  # largest number of examples that a scaler in a file may have counted
 LINEAR = ("l2", "intercept_init", "clip_gradient")
 Inner = Callable[[Any], Any]  # encodes or decodes a model within another
 
@@ -199,7 +199,7 @@ def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
 def _too_large(value: Any) -> bool:
     """Whether an integer is too large for arithmetic with floats.
 
-    (Scalers of integer features have integers.)
+    (Scalers of integer features have integer statistics.)
     """
     return isinstance(value, int) and abs(value) > 2**1000
 
