@@ -438,7 +438,7 @@ def test_a_forged_number_is_refused_or_does_no_harm(model, seed, tmp_path):
         forged = rb.load(tmp_path / "file")
     except rb.SavedModelError:
         return
-    for x, y in stream_for(model, 60, seed=1):
+    for x, y in stream_for(model, 25, seed=1):
         forged.predict_one(x)
         forged.explain_one(x)
         forged.learn_one(x, y)

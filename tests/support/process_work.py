@@ -152,7 +152,7 @@ def may_refuse(work, *arguments):
 
 def check_scores(model):
     """Check that the model still learns words, and that its scores are finite."""
-    for i in range(1000, 1300):
+    for i in range(1000, 1100):
         model.learn_one(fresh(i) | {"buckeroo": 1.0}, i % 3 == 0)
         assert math.isfinite(model.decision_function_one({"buckeroo": 1.0, f"w{5 * i}": 1.0}))
 
