@@ -74,6 +74,7 @@ NOTES |= {(row, "kddcup99"): KDD for row in ALL_ROWS}
 REMARKS: dict[str | tuple[str, str], str] = {
     "poker": "the 25,010 hands of the training file; the paper has a million",
     "kddcup99-10pct": "the file with a tenth of the data, 494,021 rows; the paper has 1,131,571",
+    "w8a-train": "the training file w8a, 49,749 rows; the paper has 64,700, with w8a.t",
     ("FOGD", "dna"): "step .02",
     ("FOGD", "satimage"): "step .02",
     ("FOGD", "usps"): "step .02",
