@@ -33,8 +33,8 @@ class TargetStandardScaler(compose.TargetTransformRegressor):
     >>> import river_budget as rb
 
     >>> model = rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor())
-    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.R2())
-    R2: 0.9...
+    >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
+    MAE: 0.30...
 
     References
     ----------
