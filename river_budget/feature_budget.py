@@ -8,6 +8,7 @@ from typing import Any
 
 from river import base
 
+from .model.inputs.example_forms import check_example
 from .model.inputs.features import in_order
 from .parameters import optional, positive, whole
 
@@ -75,6 +76,7 @@ class FeatureBudget(base.Transformer):
 
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Count the features of an example."""
+        check_example(x)
         counts, weight, new = self._counts, self._weight, []
         for name, value in x.items():
             if value:
@@ -90,6 +92,7 @@ class FeatureBudget(base.Transformer):
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
         """The example without the features that are not kept."""
+        check_example(x)
         counts = self._counts
         return {name: value for name, value in x.items() if name in counts}
 

@@ -30,6 +30,7 @@ from .binary import (
     Spambase,
     W7a,
     W8a,
+    W8aTrain,
 )
 from .fetching import DatasetUnavailable
 from .generated import Checkerboard, Waveform
@@ -101,6 +102,7 @@ __all__ = [
     "Usps",
     "W7a",
     "W8a",
+    "W8aTrain",
     "Waveform",
     "Year",
     "load",

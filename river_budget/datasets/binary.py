@@ -71,6 +71,15 @@ class W8a(StoredDataset):
     definition = listed("w8a", sparse=True)
 
 
+class W8aTrain(StoredDataset):
+    """Web pages as the words in them, training file w8a alone: the pages of w7a and w7a.t together.
+
+    Of the LIBSVM collection (Platt), as published. The rows are grouped by class.
+    """
+
+    definition = listed("w8a-train", sparse=True)
+
+
 class A9a(StoredDataset):
     """Adult: does someone earn more than 50,000 dollars? Training and test file joined.
 

@@ -102,6 +102,7 @@ german           24   2  binary/german.numer 1000
 german-scaled    24   2  binary/german.numer_scale 1000
 w7a             300   2  binary/w7a 24692 | binary/w7a.t 25057
 w8a             300   2  binary/w8a 49749, binary/w8a.t 14951
+w8a-train       300   2  binary/w8a 49749
 a9a             123   2  binary/a9a 32561, binary/a9a.t 16281
 ijcnn1           22   2  binary/ijcnn1.bz2 49990, binary/ijcnn1.t.bz2 91701
 codrna            8   2  binary/cod-rna.t 271617 | binary/cod-rna 59535

@@ -11,6 +11,7 @@ from river import compose
 from ..algorithms.auto.tables import AutoTables
 from ..algorithms.features.fogd import _FOGD
 from ..algorithms.gradient.one_class import KernelOneClassSVM
+from ..algorithms.scaling.targets import TargetStandardScaler
 from ..algorithms.window.sbp import SBPClassifier
 from ..core.block import blocks
 from ..model.expansions.averaging import AveragingExpansion
@@ -150,7 +151,7 @@ def _in_units(graph: Graph, model: Any, columns: Columns) -> Found:
     """The regressor inside a TargetStandardScaler, in the units of the targets."""
     from river import preprocessing
 
-    if type(model) is not preprocessing.TargetStandardScaler:
+    if type(model) not in (preprocessing.TargetStandardScaler, TargetStandardScaler):
         raise not_exported(type(model).__name__)
     inside = predicted(graph, model.regressor, columns)
     spread, mean = float(model.var.get()) ** 0.5, float(model.var.mean.get())

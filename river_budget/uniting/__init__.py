@@ -9,6 +9,7 @@ from typing import Any
 from river import base, compose
 
 from ..algorithms.features.nystroem import Nystroem
+from ..algorithms.scaling.targets import TargetStandardScaler
 from ..model.base.base import StreamModel
 from ..model.estimators.estimators import Transformer
 from ..model.expansions.expansion import BudgetModel
@@ -160,11 +161,10 @@ def _merged_pipeline(models: list[Any], weights: list[float], budget: int | None
 def _merged_target_scaler(models: list[Any], weights: list[float], budget: int | None) -> Any:
     from river import preprocessing  # imported here, as it takes longer to load than this package
 
-    if type(models[0]) is not preprocessing.TargetStandardScaler:
-        raise ValueError(f"{type(models[0]).__name__} cannot be merged")
-    result = preprocessing.TargetStandardScaler(
-        _merged([model.regressor for model in models], weights, budget)
-    )
+    kind = type(models[0])
+    if kind not in (preprocessing.TargetStandardScaler, TargetStandardScaler):
+        raise ValueError(f"{kind.__name__} cannot be merged")
+    result = kind(_merged([model.regressor for model in models], weights, budget))
     result.var = rivers.pooled_targets(models)
     return result
 

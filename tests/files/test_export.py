@@ -131,6 +131,7 @@ TWO = {
 }
 REGRESSING = {
     "units": UNITS(SCALED() | rb.BSGDRegressor(20)),
+    "our units": rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(20)),
     "units inside": SCALED() | UNITS(rb.FOGDRegressor(20, seed=1)),
     "linear": SCALED() | rb.RandomFourier(20, seed=1) | linear_model.LinearRegression(RATE),
     "nothing in front": rb.NOGDRegressor(20),

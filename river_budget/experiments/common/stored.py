@@ -29,3 +29,8 @@ def at_hand(name: str, *parts: str) -> bool:
     if not getattr(data, "at_hand", True):
         return False
     return all(datasets.fetching.find(data.definition.file(part).names) for part in parts)
+
+
+def first_at_hand(*names: str) -> str:
+    """The first of these datasets that can be read without a download; where none can, the first."""
+    return next(filter(at_hand, names), names[0])

@@ -132,6 +132,11 @@ def published(task: Task, test: str, train: str = "", standardise: bool = False)
     return standardised(split) if standardise else split
 
 
+def parts_of(task: Task, held_out: int = 0, **published_parts: Any) -> Split:
+    """Rows to learn from and to test on: the last ones of an order held out, or as they are published."""
+    return split_off(task, held_out) if held_out else published(task, **published_parts)
+
+
 def standardised(split: Split) -> Split:
     """Every feature scaled to mean 0 and standard deviation 1 of the examples to learn from."""
     X, y, X_test, y_test = split
@@ -187,14 +192,14 @@ def _seconds_to_predict(model: Any, X: Any) -> float:
 
 def libsvm(task: Task, C: float, **split: Any) -> Measurement:
     """The exact solution, by scikit-learn; the model is the kernel."""
-    data = published(task, **split)
+    data = parts_of(task, **split)
     point = batch_methods.svc(data, gamma=task.model.gamma, C=C)
     return _accuracy_of(point, len(data[1]))
 
 
 def llsvm(task: Task, C: float, landmarks: int, **split: Any) -> Measurement:
     """A linear SVM on Nyström features of landmarks; the model is the kernel."""
-    data = published(task, **split)
+    data = parts_of(task, **split)
     options: dict[str, Any] = {"gamma": task.model.gamma, "C": C, "landmarks": landmarks}
     point = linear_on_features.llsvm(data, **options, seed=task.repeat)
     return _accuracy_of(point, len(data[1]))
