@@ -89,8 +89,19 @@ def linked(row: Row, scores: str) -> str:
 
 
 def class_scores(graph: Graph, model: Any, columns: Columns) -> str:
-    """The log-odds of two classes, or the logarithms of all probabilities, after calibration."""
+    """The log-odds of two classes, or the logarithms of all probabilities, which are 0 of classes never seen."""
     row = Row(graph, Learned(model), columns)
+    scores, unseen = _calibrated(row), row.learned.room.unseen != 0.0
+    if unseen.all() or not unseen.any():
+        return scores
+    if len(unseen) > 2:
+        return graph.node("Where", unseen[None], classify.NEVER, scores)
+    return graph.node("Where", unseen[:1, None], -classify.NEVER, classify.NEVER)
+
+
+def _calibrated(row: Row) -> str:
+    """The same of all classes, after calibration."""
+    graph = row.graph
     mixed, n = _mixture(row), len(row.learned.room.prior)
     shares = graph.node("Softmax", mixed, axis=1)
     # of two classes that are equal the second one counts as predicted
