@@ -258,7 +258,7 @@ class AutoKernelRegressor(Inspected, Regressor):
             return super().predict_many(X)
         levels, batch = list(quantiles), Batch(X, predicted=True, checked=False)
         units = at_levels(self._quantiles(), levels)
-        mean, spread = self._score_batch(batch, 2).T
+        mean, spread = self._score_columns(batch, 2).T
         return batch.table(
             {level: mean + spread * unit for level, unit in zip(levels, units, strict=True)}
         )

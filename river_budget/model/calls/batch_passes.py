@@ -69,11 +69,12 @@ class ManyAtOnce:
         """Hook: change the model so that the pass that stopped can continue."""
         raise NotImplementedError
 
-    def _score_batch(self, batch: Batch, n_scores: int | None = None) -> Rows:
-        """The scores of a batch, with one state of the model even if another thread changes it.
+    def _score_batch(self, batch: Batch) -> Rows:
+        """The scores of a batch, with one state of the model even if another thread changes it."""
+        return self._score_columns(batch, None)
 
-        n_scores: how many of an example, where they are not one for each output.
-        """
+    def _score_columns(self, batch: Batch, n_scores: int | None) -> Rows:
+        """The same with so many scores of an example; None: one for each output."""
         while True:
             features, block = self.features, self.block
             if batch.lists is None and features.in_place(batch.names):
