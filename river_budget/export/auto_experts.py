@@ -96,7 +96,8 @@ def class_scores(graph: Graph, model: Any, columns: Columns) -> str:
         return scores
     if len(unseen) > 2:
         return graph.node("Where", unseen[None], classify.NEVER, scores)
-    return graph.node("Where", unseen[:1, None], -classify.NEVER, classify.NEVER)
+    odds = -classify.NEVER if unseen[0] else classify.NEVER
+    return graph.node("Add", graph.node("Mul", scores, 0.0), odds)
 
 
 def _calibrated(row: Row) -> str:

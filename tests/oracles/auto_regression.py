@@ -105,10 +105,11 @@ class AutoRegressor(Auto):
         self.remember(
             {"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w, "error": err}
         )
-        if self.t >= 30 and s["spread"] > 0.0:
-            rate = min(w, 1.0) * max(0.02, min(0.3, 30 / (self.t + 1)))
+        if self.t >= 10 and s["spread"] > 0.0:
+            rate = min(w, 1.0) * max(0.02, min(0.2, 40 / (self.t + 1)))
             below = np.heaviside(self.quantiles - err / s["spread"], 0.5)
             self.quantiles = np.sort(np.clip(self.quantiles + rate * (LEVELS - below), -1e3, 1e3))
+        if self.t >= 30 and s["spread"] > 0.0:
             missed = float(abs(err) > 1.6448536269514722 * s["spread"])
             step = min(w, 1.0) * max(0.05, 10 / (self.t + 1)) * (missed - 0.1)
             self.stretch = min(max(self.stretch + step, -5.0), 5.0)

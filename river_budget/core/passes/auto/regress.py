@@ -90,9 +90,10 @@ NINETY = 1.6448536269514722  # standard normal quantile of .95
 STRETCH_RATE = 0.05  # of the logarithm of the factor that makes intervals of 90 % hold so many
 FIRST_STRETCH_RATE = 10.0  # over the rounds
 LONGEST_STRETCH = 5.0  # where all hold, or none, it goes no further
-QUANTILE_RATE = 0.02  # of quantiles of errors
+QUANTILE_ROUND = 10  # from which on quantiles of errors are learned
+QUANTILE_RATE = 0.02
 # over the rounds, and the largest: so much that a few hundred intervals hold their share
-FIRST_QUANTILE_RATE, LARGEST_QUANTILE_RATE = 30.0, 0.3
+FIRST_QUANTILE_RATE, LARGEST_QUANTILE_RATE = 40.0, 0.2
 OUTERMOST_QUANTILE = 1e3
 
 
@@ -319,8 +320,9 @@ def remember(model, state, y, error, w):
 def learn_spread(model, state, error, w):
     """The factor of the spread grows where intervals of 90 % miss, and shrinks a ninth as fast where they hold."""
     spread = found_of(model).spread
-    if state.rounds >= MIXING_ROUND and spread > 0.0:
+    if state.rounds >= QUANTILE_ROUND and spread > 0.0:
         learn_quantiles(model, state, error / spread, min(w, 1.0))
+    if state.rounds >= MIXING_ROUND and spread > 0.0:
         missed = 1.0 if abs(error) > NINETY * spread else 0.0
         rate = max(STRETCH_RATE, FIRST_STRETCH_RATE / (state.rounds + 1.0))
         state.stretch = within(state.stretch + min(w, 1.0) * rate * (missed - 0.1), LONGEST_STRETCH)
