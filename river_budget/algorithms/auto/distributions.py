@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from river import proba
+from river import proba, stats
 from river.conf.interval import Interval
 
 from ...core.passes.auto.tables import NORMAL_QUANTILES
@@ -37,7 +37,7 @@ class TargetDistribution(proba.Gaussian):
         seed: int | None = None,
     ):
         super().__init__(seed)  # type: ignore[no-untyped-call]
-        self._var = proba.Gaussian._from_state(1, mu, sigma * sigma, 0)._var  # type: ignore[no-untyped-call]
+        self._var = stats.Var._from_state(1, mu, sigma * sigma, ddof=0)
         self.quantiles = quantiles
 
     def quantile(self, level: float) -> float:

@@ -265,4 +265,4 @@ class AutoKernelRegressor(Inspected, Regressor):
 
     def _quantiles(self) -> Any:
         """Of errors in units of their spread, at the levels that are learned."""
-        return core.NORMAL_QUANTILES if self.block is None else self._room.quantiles.copy()
+        return core.NORMAL_QUANTILES if self.block is None else self._table("quantiles")[0].copy()
