@@ -89,8 +89,20 @@ def linked(row: Row, scores: str) -> str:
 
 
 def class_scores(graph: Graph, model: Any, columns: Columns) -> str:
-    """The log-odds of two classes, or the logarithms of all probabilities, after calibration."""
+    """The log-odds of two classes, or the logarithms of all probabilities, which are 0 of classes never seen."""
     row = Row(graph, Learned(model), columns)
+    scores, unseen = _calibrated(row), row.learned.room.unseen != 0.0
+    if unseen.all() or not unseen.any():
+        return scores
+    if len(unseen) > 2:
+        return graph.node("Where", unseen[None], classify.NEVER, scores)
+    odds = -classify.NEVER if unseen[0] else classify.NEVER
+    return graph.node("Add", graph.node("Mul", scores, 0.0), odds)
+
+
+def _calibrated(row: Row) -> str:
+    """The same of all classes, after calibration."""
+    graph = row.graph
     mixed, n = _mixture(row), len(row.learned.room.prior)
     shares = graph.node("Softmax", mixed, axis=1)
     # if two classes are equal, the second one is predicted

@@ -184,6 +184,14 @@ AUTO = {
     "seven": (rb.AutoKernelClassifier(60, seed=1), datasets.ImageSegments()),
     "numbers": (rb.AutoKernelRegressor(60, seed=1), datasets.TrumpApproval()),
     "little": (rb.AutoKernelRegressor(60, seed=1), list(datasets.TrumpApproval())[:70]),
+    "never": (
+        rb.AutoKernelClassifier(60, (0, 1, 2), seed=1),
+        [(x, int(y)) for x, y in datasets.Phishing()],
+    ),
+    "always": (
+        rb.AutoKernelClassifier(9, (0, 1), seed=1),
+        [(x, 1) for x, _ in datasets.Phishing()],
+    ),
     "heavy": (rb.AutoKernelClassifier(seed=1), [({"a": x["price"]}, y) for x, y in sold()]),
     "words": (MIXED | rb.AutoKernelClassifier(100, seed=1), list(sold())),
     "amounts": (MIXED | rb.AutoKernelRegressor(100, seed=1), [(x, x["price"]) for x, _ in sold()]),

@@ -71,13 +71,17 @@ class ManyAtOnce:
 
     def _score_batch(self, batch: Batch) -> Rows:
         """The scores of a batch, with one state of the model even if another thread changes it."""
+        return self._score_columns(batch, None)
+
+    def _score_columns(self, batch: Batch, n_scores: int | None) -> Rows:
+        """The same with so many scores of an example; None: one for each output."""
         while True:
             features, block = self.features, self.block
             if batch.lists is None and features.in_place(batch.names):
                 rows = batch.scaled_values(features)
             else:
                 rows = batch.examples(features) if self.takes_lists else batch.rows(features)
-            n_outputs = self.n_outputs
+            n_outputs = self.n_outputs if n_scores is None else n_scores
             if block is self.block:  # else another thread has replaced features, block and outputs
                 scores, done = self._scores_by(block, rows, n_outputs)
                 if done == len(rows) or batch.checked:
