@@ -95,8 +95,8 @@ def collection(path: str, rows: int, name: str = "") -> File:
     return File(name or plain, rows, address=f"{COLLECTION}/{path}")
 
 
-# The sets of the LIBSVM collection: name, features, classes, the files with their rows; behind the bar, files that are
-# published with them, such as test files.
+# The sets of the LIBSVM collection: name, features, classes, files with their rows; after the bar, further files such
+# as test sets.
 LISTED = """
 german           24   2  binary/german.numer 1000
 german-scaled    24   2  binary/german.numer_scale 1000

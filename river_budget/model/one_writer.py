@@ -86,7 +86,7 @@ def takes_a_turn(method: Method) -> Method:
     @functools.wraps(method)
     def alone(self: Any, *arguments: Any, **named: Any) -> Any:
         turn, thread = self.turn, threading.get_ident()
-        if turn.thread == thread:  # this thread's other method has called this one,
+        if turn.thread == thread:  # a method with the turn has called this one,
             if turn.learning:  # or the `__eq__` of a feature name, while an example is learned
                 turn.refuse()
             return method(self, *arguments, **named)

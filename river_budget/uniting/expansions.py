@@ -180,7 +180,7 @@ def _explained(f: Any, g: Any) -> float:
 
 
 def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, ...]:
-    """Rows, coefficients, marks and owners of all vectors, oldest first.
+    """Rows, coefficients, marks (labels of a window) and owners of all vectors, oldest first.
 
     The age of a vector is the number of later vectors in the same model, as arrival numbers of models that have
     stored different numbers of vectors cannot be compared.

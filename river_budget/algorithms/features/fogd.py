@@ -87,8 +87,8 @@ class FOGDClassifier(_FOGD, Classifier):
     average
         Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
         a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
-        iterate learns as without it: see `last_iterate_one`.
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
+        is the same with it: see `last_iterate_one`.
 
     Examples
     --------
@@ -156,8 +156,8 @@ class FOGDRegressor(_FOGD, Regressor):
     average
         Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
         a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
-        iterate learns as without it: see `last_iterate_one`.
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
+        is the same with it: see `last_iterate_one`.
 
     Examples
     --------

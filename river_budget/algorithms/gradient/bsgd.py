@@ -135,8 +135,8 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     average
         Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
         a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
-        iterate learns as without it: see `last_iterate_one`.
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
+        is the same with it: see `last_iterate_one`.
     dtype
         The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
         with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
@@ -231,8 +231,8 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     average
         Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
         a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
-        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
-        iterate learns as without it: see `last_iterate_one`.
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. Learning
+        is the same with it: see `last_iterate_one`.
     dtype
         The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
         with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.

@@ -18,7 +18,7 @@ SHARED_MEMORY = 512 * 2**20
 DIRECT = 2**20
 TOKEN = secrets.token_hex(32)  # a new cluster refuses processes that do not know it
 # A script that waits until the program at the other end of its input has ended, and then removes a folder. It repeats
-# that for some seconds, as processes of Ray still write into the folder. It ends none of them.
+# that for some seconds, as processes of Ray still write into the folder. It does not end these processes.
 REMOVER = """
 import os, shutil, sys, time
 sys.stdin.buffer.read()

@@ -48,7 +48,7 @@ class Target:
         return value
 
     def value(self, cell: Any) -> Any:
-        """The target that a cell holds, None if it holds none of this kind."""
+        """The target in a cell; None if the cell is no valid target."""
         if self.kind == "text":
             return word(cell)
         if self.kind == "bool":

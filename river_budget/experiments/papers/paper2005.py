@@ -25,7 +25,7 @@ BUDGETS = {
     "a9a": (500, 1000, 2000, 3000, 4000, 6000),
     "mnist-test": (200, 400, 700, 1000, 1400, 1800),
 }
-REPEATS = 10  # orders, as in the paper for adult; it has all 126 splits of the digits
+REPEATS = 10  # orders, as in the paper for adult; for the digits the paper uses all 126 splits
 
 
 def halves(n: int) -> list[tuple[int, ...]]:
@@ -36,7 +36,7 @@ def halves(n: int) -> list[tuple[int, ...]]:
 
 
 def cells() -> Iterator[Cell]:
-    """Every budget of both algorithms, and the Perceptron."""
+    """The cells: every budget of both algorithms, and the Perceptron."""
     for data, budgets in BUDGETS.items():
         models = {
             "Forgetron": rb.ForgetronClassifier(kernel=KERNEL),
@@ -73,7 +73,7 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
 
 
 def forgetron_wins(data: str) -> Callable[[Record, Store], Finding | None]:
-    """Whether Forgetron makes fewer mistakes than CKS, by a tenth of a point at least, at every budget."""
+    """Whether Forgetron makes at least .1 points fewer mistakes than CKS at every budget."""
 
     def check(record: Record, store: Store) -> Finding | None:
         found = by_setting(by_column(record).get(data, []), store)

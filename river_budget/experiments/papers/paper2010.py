@@ -1,8 +1,8 @@
 """Z. Wang, K. Crammer, S. Vucetic. Multi-class Pegasos on a budget. ICML 2010.
 
-Every feature to mean 0 and standard deviation 1, l2 = 1e-4, one pass, then the accuracy on examples that were held
-out. The width is the best of {1, 4, 16, 64} / number of features for every cell, as in the paper; it was found in
-two orders of the examples that the tables do not use.
+Features have mean 0 and standard deviation 1, and l2 = 1e-4. A model learns for one pass, then its accuracy is measured
+on held-out examples. For every cell the width is the best of {1, 4, 16, 64} / number of features, as in the paper,
+chosen on two orders of the examples that the tables do not use.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..records.store import Store
 from ..records.tasks import Task
 from ..records.verdicts import Printed
 
-REPEATS = {"letter": 30}  # orders of the examples, as its last iterates scatter by 2 points; else 5
+REPEATS = {"letter": 30}  # orders; its last iterates scatter by 2 points. Others: 5
 STRATEGIES = {
     "merge": rb.maintenance.Merge(),
     "merge, eq. (21)": rb.maintenance.Merge(objective="eq21"),
@@ -27,7 +27,7 @@ STRATEGIES = {
     "random": rb.maintenance.RemoveRandom(),
     "smallest": rb.maintenance.RemoveSmallest(),
 }
-# (data, budget): the paper's figures for merging (by its eq. 21), projection, removal of a random one, of the
+# (data, budget): the paper's figures for merging (by its eq. 21), projection, removal of a random vector and of the
 # smallest; then the widths for all of STRATEGIES, in units of 1 / number of features, from the paper's grid of 1, 4,
 # 16, 64. 2 is its 4 if its kernel was that of the authors' toolbox, exp(-gamma |x - z|^2 / 2)
 PRINTED_TABLE_1 = {
@@ -40,7 +40,7 @@ PRINTED_TABLE_1 = {
     ("checkerboard", 100): ("99.5 0.1", "98.2 0.3", "83.6 1.0", "83.9 1.1", (16,) * 5),
     ("checkerboard", 500): ("99.8 0.0", "99.0 0.2", "90.3 0.4", "90.9 0.5", (64,) * 5),
 }
-# (data, budget): Projectron++ as printed; then width and threshold with which it ends with about so many vectors
+# (data, budget): Projectron++ as printed; then the width, and the threshold that gives about `budget` vectors
 PRINTED_PROJECTRON = {
     ("usps", 100): ("81.1 3.2", 1, 0.918),
     ("usps", 500): ("92.0 0.5", 4, 0.3),
@@ -51,7 +51,7 @@ PRINTED_PROJECTRON = {
     ("checkerboard", 100): ("96.9 0.4", 16, 0.214),
     ("checkerboard", 500): ("98.2 0.3", 64, 0.00295),
 }
-# Without a budget: as printed, the width, and how many examples (0: all)
+# Without a budget: the printed figure, the width, and the number of examples (0: all)
 WITHOUT_BUDGET = {
     "usps": ("94.2 0.3", 4, 0),
     "letter": ("95.7 0.1", 16, 0),
@@ -61,15 +61,15 @@ WITHOUT_BUDGET = {
 STOPPED_AFTER = {
     "waveform": "140,000",
     "checkerboard": "540,000",
-}  # examples of the paper in 3000 s
+}  # examples that the paper learned in 3000 s
 COVERTYPE = {  # budget: merge, project, random, smallest, Projectron++
     100: ("72.0 0.2", "70.1 0.6", "58.1 0.7", "57.5 2.4", "62.5 3.1"),
     500: ("76.8 0.2", "74.9 0.2", "61.6 0.7", "62.3 1.1", "67.3 2.9"),
 }
 N_FEATURES = {"usps": 256, "letter": 16, "waveform": 21, "checkerboard": 2}
-PAPER_EXAMPLES = {"waveform": 2_000_000, "checkerboard": 10_000_000}  # of the paper
-MOST_EXAMPLES, SLOW_EXAMPLES = 2_000_000, 200_000  # where more, or many, would take too long
-CURVE_ORDERS, CURVE_EXAMPLES = 5, 500_000  # of the figures
+PAPER_EXAMPLES = {"waveform": 2_000_000, "checkerboard": 10_000_000}  # examples in the paper
+MOST_EXAMPLES, SLOW_EXAMPLES = 2_000_000, 200_000  # limits of time; for slow strategies
+CURVE_ORDERS, CURVE_EXAMPLES = 5, 500_000  # of the curves in the figures
 UNLIMITED_EXAMPLES = 20_000  # of a curve without a budget, as its time grows with the square
 HELD_OUT = {"usps": 2000, "letter": 1000, "waveform": 20_000, "checkerboard": 20_000}
 SPLIT_REMARKS = {
@@ -96,7 +96,7 @@ def model(data: str, budget: int | None, strategy: str | None, width: float) -> 
 
 
 def size(data: str, budget: int, strategy: str) -> int:
-    """How many examples: two million, but for the rules that are slow with a large budget."""
+    """The number of examples: two million, except for strategies that are slow with a large budget."""
     if data not in PAPER_EXAMPLES:
         return 0
     return (
@@ -144,7 +144,7 @@ def remark_of(data: str, n: int) -> str:
 
 
 def projectron(data: str, budget: int) -> Cell:
-    """Projectron++ without a budget, with a threshold at which it ends with about so many vectors."""
+    """Projectron++ without a budget, with a threshold that gives about `budget` vectors."""
     figure, width, threshold = PRINTED_PROJECTRON[data, budget]
     kernel = rb.kernels.RBF(width / N_FEATURES[data])
     made = rb.ProjectronPPClassifier(None, kernel, threshold)
@@ -164,7 +164,7 @@ def unlimited() -> Iterator[Cell]:
 
 
 def covertype() -> Iterator[Cell]:
-    """The printed figures on covertype, which is not at hand."""
+    """The printed figures on covertype, whose data is not available."""
     missing = "covtype is not at hand, and so no widths were chosen for it"
     rows = ("merge, eq. (21)", "project", "random", "smallest", "Projectron++")
     figures = [
@@ -176,7 +176,7 @@ def covertype() -> Iterator[Cell]:
         yield Cell(row, column, (), Printed(*figure.split()), 100.0, missing=missing)
 
 
-# What is known of differences: of a row on a dataset, of a dataset.
+# Known causes of differences: by row and dataset, or by dataset.
 SAME_CLASS_NOTE = "ours projects on all vectors, that of the paper on those of the same class only"
 NOTES: dict[object, str] = {
     "usps": "the paper's test file is another one, which most find harder",
@@ -212,7 +212,7 @@ def evolution(
     yield Cell(CURVE_NAMES["none"], data, tasks, scale=100.0)
 
 
-# What the figures show.
+# Claims of the figures
 
 
 def keeps_up(record: Record, store: Store) -> Finding | None:
@@ -231,7 +231,7 @@ def keeps_up(record: Record, store: Store) -> Finding | None:
 
 
 def slope(record: Record, store: Store, row: str) -> float | None:
-    """The power of the number of examples with which seconds grow, over the second half of the points."""
+    """The exponent p where seconds grow as examples^p, over the second half of the points."""
     for cells in by_column(record).values():
         for one in cells:
             line = spread(one, store, "seconds") if one.row == row else None
@@ -243,7 +243,7 @@ def slope(record: Record, store: Store, row: str) -> float | None:
 
 
 def linear_time(record: Record, store: Store) -> Finding | None:
-    """Whether seconds grow no faster than linearly with a budget, and faster without."""
+    """Whether seconds grow at most linearly with a budget, and faster without one."""
     rows = [cell.row for cell in record.cells]
     slopes = {row: found for row in rows if (found := slope(record, store, row)) is not None}
     if len(slopes) < 2 or CURVE_NAMES["none"] not in slopes:

@@ -46,7 +46,7 @@ def comparison(bias: bool) -> Cell:
 
 
 def optimiser() -> Cell:
-    """SMO. Nothing in it is random but the order of the rows, which decides ties."""
+    """SMO, in which only the order of the rows is random, as it decides ties."""
     setting = SETTINGS[False]
     task = Task("smo", "a9a", 0, rb.kernels.RBF(setting.gamma), (("C", setting.cost), TEST_FILE))
     return Cell(SMO, "a9a", (task,), scale=100.0)
@@ -66,7 +66,7 @@ def features() -> Cell:
 
 
 def run_times() -> Iterator[Cell]:
-    """With a bias: LIBSVM to its end, and SBP for about a quarter of that time."""
+    """With a bias: LIBSVM until convergence, and SBP for about a quarter of that time."""
     setting = SETTINGS[True]
     kernel = rb.kernels.RBF(setting.gamma)
     task = Task("libsvm", "a9a", 0, kernel, (("C", setting.cost), TEST_FILE))
@@ -93,7 +93,7 @@ def lines_of(cell: Cell, store: Store) -> dict[str, Line]:
 
 
 def all_lines(record: Record, store: Store, *, without: str = "") -> dict[str, Line]:
-    """The lines of all methods, but for those of one cell."""
+    """The lines of all methods, except those of the cell `without`."""
     found: dict[str, Line] = {}
     for cell in record.cells:
         if cell.row != without:
@@ -119,11 +119,11 @@ def feature_panels(record: Record, store: Store) -> Iterable[Panel]:
         yield Panel("adult", "inner products", "test error", lines, True, percent=True)
 
 
-# What the figures show.
+# Claims of the figures
 
 
 def at(line: Line, evaluations: float) -> float:
-    """The error of a line after so many evaluations."""
+    """The error of a line after this number of kernel evaluations."""
     return float(np.interp(np.log(evaluations), np.log(line.x), line.y))
 
 
@@ -150,7 +150,7 @@ def sbp_leads(record: Record, store: Store) -> Finding | None:
 
 
 def smo_waits(record: Record, store: Store) -> Finding | None:
-    """Whether SMO stays above 20 % for most of its way and then converges."""
+    """Whether the error of SMO stays above 20 % for most of the run and then converges."""
     lines = without_bias(record, store)
     if not {SMO, "SBP"} <= lines.keys():
         return None

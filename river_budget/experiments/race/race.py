@@ -192,7 +192,7 @@ def _helpers(n: int) -> Iterator[ProcessPoolExecutor | None]:
 
 @contextlib.contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Processes started in here ignore Ctrl-C. The parent receives it when it leaves this context."""
+    """Processes started in here ignore Ctrl-C. The parent process gets a Ctrl-C when it leaves this context."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return

@@ -22,7 +22,7 @@ def measure(
 ) -> None:
     """Run the tasks that the store does not hold.
 
-    Threads are enough, as compiled code lets other threads run. They share the data.
+    Threads are enough, as compiled code lets other threads run. The threads share the data.
     """
     todo = [task for task in tasks if task.key not in store]
     for model in {compiled_kind(task): task.model for task in todo}.values():

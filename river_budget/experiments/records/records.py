@@ -47,7 +47,7 @@ class Cell:
 
     @property
     def data(self) -> str:
-        """The dataset; none where a cell has no tasks."""
+        """The dataset of the cell's tasks; none if it has no tasks."""
         return self.tasks[0].data if self.tasks else ""
 
     def absent(self, reason: str) -> Cell:

@@ -27,7 +27,7 @@ from ..inputs.features import FeatureIndex
 from .calls import PreparedList, PreparedRow, address_of, lasting_address_of
 
 Score = Callable[[dict[Any, Any]], Any]
-Learn = Callable[..., Any]  # of (x, target, weight[, anything: return scores])
+Learn = Callable[..., Any]  # of (x, target, weight); a fourth argument asks for scores
 
 SLOW_BLOCK_BYTES = 2**19  # passes over larger blocks release the GIL, as they take long
 CALL = (numba.int64[::1],)  # the argument types of a pass

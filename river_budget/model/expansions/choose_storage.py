@@ -157,7 +157,7 @@ class StoredVectors(StreamModel):
             self._reviewed_at = int(blocks.views(self.block).head.arrived)
         self.fast_path.set_review(
             self._review_schedule()[1]
-        )  # also before that time, as more names mean a later one
+        )  # even if it is not due, as new names move the schedule
         return due
 
     def _review_table(self) -> None:
@@ -172,7 +172,7 @@ class StoredVectors(StreamModel):
                 except Exception:
                     if self.features.plain:
                         raise
-                    # else comparing a user-defined name raised: the example is learned, and the table stays
+                    # else comparing a user-defined name raised an error: keep the table, as the example is learned
 
     def _review_lists(self) -> bool:
         """Replace lists by a table if they became long and no new names came. Returns whether a review was due.

@@ -1,15 +1,15 @@
-"""Random binning: many tables, each over few features, that learn together.
+"""Random binning: experts that are sums over many tables, each with cells over a few features.
 
 A. Rahimi, B. Recht. Random features for large-scale kernel machines. NIPS 2007 (random binning features).
 
     spec         here
-    table j      looks at 1 + depth j / BIN_TABLES features: slot b of all tables lies in one part of slots, where those
-                 that have none come first
+    table j      uses 1 + depth j / BIN_TABLES features. The slots b of all tables lie side by side in `slots`, first
+                 the unused ones of tables that have no slot b
     wid, off     slots.scale = 1 / wid, slots.shift = off / wid
-    cell_j       hits.cell; a sum of the bins, each times a number of its slot (slots.turn), modulo 1: a hash that is
+    cell_j       hits.cell: the sum of the bins, each times a number of its slot (slots.turn), modulo 1: a hash in
                  plain arithmetic
-    TW[j, cell]  a row of room.bins: a weight per column, and last a fading sum of the squares of errors, of all classes
-                 on average (in regression the number of visits)
+    TW[j, cell]  a row of room.bins: a weight per column, and last a decaying sum of squared errors, the mean over
+                 classes (in regression the number of visits)
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from .tables import (
     room_of,
 )
 
-COARSENESS = (4.0, 8.0)  # of the experts: bins over 4 standard deviations
-OUTERMOST_BIN = 3.0  # standard deviations
+COARSENESS = (4.0, 8.0)  # of each expert: bins per 4 standard deviations
+OUTERMOST_BIN = 3.0  # values are clipped to so many standard deviations
 BIN_RATE = 0.3 / math.sqrt(BIN_TABLES)
-BIN_FORGETTING = 0.9995  # of sums of squares
-SOFTENING = 1e-2  # of their roots
-SUM = -1  # its place in a row of cells
-LEAST_BIN_SHARE = 0.05  # of an error that a cell takes over, in regression
+BIN_FORGETTING = 0.9995  # of the sums of squared errors
+SOFTENING = 1e-2  # added to them under the root
+SUM = -1  # the column of this sum in a row of cells
+LEAST_BIN_SHARE = 0.05  # in regression, a cell's step is at least this share of the error
 
 
 def first_table(depth, b):
-    """The first table that has a slot b: of `depth` shares of the tables, the first has one slot."""
+    """The first table that has a slot b: tables of an expert have 1 to `depth` slots, equally many of each number."""
     return -(-BIN_TABLES * b // depth)
 
 
@@ -54,8 +54,8 @@ EXPERT_SLOTS = tuple(np.cumsum((0, *BIN_DEPTHS)).tolist())  # where the slots of
 
 @compiled
 def join_bins(model, feature):
-    """A feature draws a number for every slot and takes those where no other has drawn a smaller one. So all have
-    the same chance, in whatever order they come. Tables that look at it begin anew."""
+    """Draw a number of the feature for every slot; it gets a slot if its number is the smallest so far. So all features
+    have the same chance, in whatever order they appear. Tables that use the feature are emptied."""
     room = room_of(model)
     features, draws, key = room.slots.feature, room.slots.draw, room.keys[feature]
     for e in range(len(BIN_DEPTHS)):
@@ -81,19 +81,19 @@ def empty_table(model, j):
 
 @compiled
 def of_expert(hits, expert):
-    """The part of a row of desk.hits that belongs to the tables of an expert."""
+    """The part of a row of desk.hits for the tables of an expert."""
     return hits[expert * BIN_TABLES : (expert + 1) * BIN_TABLES]
 
 
 @compiled
 def of_slot(slots, b):
-    """The part of a row of room.slots that belongs to the tables that have a slot b."""
+    """The part of a row of room.slots for the tables that have a slot b."""
     return slots[b * BIN_TABLES + FIRST_TABLES[b] : (b + 1) * BIN_TABLES]
 
 
 @compiled
 def predict_bins(model):
-    """Write the scores of both experts, and on the desk which cells they come from."""
+    """Write the scores of both experts, and the cells that they come from to the desk."""
     scores = desk_of(model).scores
     for u in range(len(BIN_DEPTHS)):
         find_cells(model, u)
@@ -117,7 +117,7 @@ def find_cells(model, expert):
         )
         for j in range(
             BIN_TABLES - FIRST_TABLES[b]
-        ):  # fetched first, so that the rest is vector code
+        ):  # gathered first, so that the next loop is vector code
             seen[j] = row[features[first + j]]
         for j in range(BIN_TABLES - FIRST_TABLES[b]):
             value = min(max(seen[j], -OUTERMOST_BIN), OUTERMOST_BIN)
@@ -134,7 +134,7 @@ def bin_scores(model, expert, scores):
     cells, hits = room_of(model).bins, as_u64(of_expert(desk_of(model).hits.cell, expert))
     if scores.shape[0] == 1:
         first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-        for j in range(0, BIN_TABLES, 4):  # an addition waits for the one before it: four do not
+        for j in range(0, BIN_TABLES, 4):  # four sums, as each addition waits for the one before
             first += cells[hits[j], 0]
             second += cells[hits[j + 1], 0]
             third += cells[hits[j + 2], 0]
@@ -146,8 +146,8 @@ def bin_scores(model, expert, scores):
 
 @compiled
 def learn_bins(model, expert, errors):
-    """AdaGrad along errors[c], which are lacking, in all cells that are hit; all classes of a cell share the length of
-    its steps. (Numbers are fetched first, so that roots and divisions are vector code.)"""
+    """An AdaGrad step along errors[c], the negative gradient, in the cells of this example. All classes of a cell have
+    the same step length. (Gathers numbers first, so that roots and divisions are vector code.)"""
     cells, desk_hits = room_of(model).bins, desk_of(model).hits
     hits = as_u64(of_expert(desk_hits.cell, expert))
     fetched, steps = of_expert(desk_hits.seen, expert), of_expert(desk_hits.step, expert)
@@ -170,7 +170,7 @@ def learn_bins(model, expert, errors):
 
 @compiled
 def learn_bin_means(model, expert, error, w):
-    """Cells take over a share of an error: the first time all of it, then less."""
+    """Add a share of the error to the cells of this example: all of it at the first visit of a cell, then less."""
     cells, hits = room_of(model).bins, as_u64(of_expert(desk_of(model).hits.cell, expert))
     last = cells.shape[1] + SUM
     for j in range(BIN_TABLES):

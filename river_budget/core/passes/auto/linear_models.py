@@ -1,14 +1,14 @@
 """Linear models of the features: AdaGrad with two rates, and recursive least squares.
 
 J. Duchi, E. Hazan, Y. Singer. Adaptive subgradient methods for online learning and stochastic optimization. JMLR 12,
-2011. (The sums of squares fade here.)
+2011. (Here the sums of squares decay.)
 
     spec     here
     x+       desk.scaled: 1, and then the scaled features
-    L_u, G   room.linear_weights, room.linear_sums: per rate, weights of every column, and sums of squared gradients, of
-             all columns on average
+    L_u, G   room.linear_weights, room.linear_sums: per rate, the weights of every column, and sums of squared
+             gradients, the mean over columns
     w        room.least_squares, which begins at 1/C for x+ = 1; its covariance  room.covariance
-    trace    of the covariance: forgetting only goes on while it is small
+    trace    of the covariance: the model forgets only while the trace is small
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from .tables import columns_of, desk_of, room_of, whole_row
 
 QUICK_RATE, SLOW_RATE = 0.3, 0.05
 N_RATES = np.int64(2)
-FIRST_ROW, ROW_BY_ROW = np.int64(0), np.int64(1)  # of tables with one per column
+FIRST_ROW, ROW_BY_ROW = np.int64(0), np.int64(1)  # of tables with one row per column
 LINEAR_FORGETTING = 0.9995  # of sums of squared gradients
-SQUARES_FORGETTING = 0.9995  # of least squares
-GRADIENT_FLOOR = 1e-10  # under the root, where a feature was 0 so far
+SQUARES_FORGETTING = 0.9995  # of past rows in least squares
+GRADIENT_FLOOR = 1e-10  # added under the root, for features that were 0 so far
 
 
 @compiled
@@ -40,7 +40,7 @@ def linear_scores(model, state, rate, scores):
 
 @compiled
 def learn_linear(model, state, rate, step, errors):
-    """AdaGrad along errors[c] x+, where errors are what is lacking; all columns share the lengths of steps."""
+    """An AdaGrad step along errors[c] x+, the negative gradient. All columns have the same step lengths."""
     desk, room, n = desk_of(model), room_of(model), whole_row(state)
     row, steps, weights = desk.scaled, desk.steps, room.linear_weights
     squares, columns = room.linear_sums[rate], columns_of(model)
@@ -74,13 +74,13 @@ def least_squares_scores(model, state, scores):
 
 @compiled
 def squared_row(state):
-    """As many numbers of x+ as least squares look at, and zeros behind them; or numbers whose weights are 0."""
+    """The length of the row for least squares: its part of x+, rounded up; the weights of numbers beyond it are 0."""
     return (state.second_order + LANES) // LANES * LANES
 
 
 @compiled
 def compute_gain(model, state, w):
-    """Write desk.gain: how weights answer to an error of 1. Returns its factor, for a row that counts w times."""
+    """Write desk.gain = P x, the direction of the weights' step. Returns the step's factor, for a row with weight w."""
     n, desk = squared_row(state), desk_of(model)
     row, gain = desk.scaled[:n], desk.gain[:n]
     dots(row, room_of(model).covariance, FIRST_ROW, ROW_BY_ROW, gain)
@@ -89,17 +89,17 @@ def compute_gain(model, state, w):
 
 @compiled
 def learn_least_squares(model, state, column, error):
-    """Weights go along the gain, times the error and what `compute_gain` has returned."""
+    """Add error times gain to the weights of a column; `error` includes the factor from `compute_gain`."""
     weights = room_of(model).least_squares[column]
     combine(weights, 1.0, error, desk_of(model).gain, squared_row(state))
 
 
 @compiled
 def shrink_covariance(model, state, factor):
-    """P <- P - factor (P x)(P x)', and P / SQUARES_FORGETTING while the trace stays below that of the start. The gain
-    is overwritten.
+    """P <- P - factor (P x)(P x)', divided by SQUARES_FORGETTING while the trace stays below its initial value.
+    Overwrites the gain.
 
-    Features that have never varied stay as they begin. Both halves of P get the same bits, so it stays symmetric.
+    Entries of features that have never varied stay initial. Both halves of P get the same bits, so it stays symmetric.
     """
     desk, covariance = desk_of(model), room_of(model).covariance
     n, gain, orientations = state.second_order + 1, desk.gain, desk.new_moments.orientation

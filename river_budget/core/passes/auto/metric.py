@@ -1,7 +1,7 @@
-"""Distances under learned weights of features, and kernel gradient descent of three widths over these distances.
+"""Distances with learned weights of features, and kernel gradient descent with three widths on these distances.
 
-The weights go against the gradient of the loss of the neighbours' vote, feature by feature. Each example that comes
-gets a coefficient for every width and column, and keeps it while it is stored.
+The weights take steps against the gradient of the loss of the neighbours' vote, feature by feature. Each example gets
+a coefficient for every width and column when it is stored, and keeps it.
 
     spec        here
     d           the number of features that vary; the others keep a_f = 1
@@ -10,7 +10,7 @@ gets a coefficient for every width and column, and keeps it while it is stored.
     g_f         desk.slope
     D_i         model.row
     width_q     2, 8, 32: each is the fourth power of the one before
-    m           exp(state.log_distance), the usual distance to a stored row
+    m           exp(state.log_distance), the typical distance to a stored row
     k_qi        model.logs for the width at hand
     alpha_qi,c  model.coefficients[KERNEL_WIDTHS c + q]
 """
@@ -47,17 +47,17 @@ from .tables import (
 )
 
 METRIC_RATE = 0.02
-PULL = 0.001  # towards equal weights, per step, in logarithms
-SQUARE_RATE = 0.01  # of the mean of squared gradients
+PULL = 0.001  # share of their logarithm that weights lose per step, towards equal ones
+SQUARE_RATE = 0.01  # rate of the mean of squared gradients
 LONGEST_METRIC_STEP = 0.2
-STEEPEST = 3e4  # slope: more comes of targets that are orders of magnitude apart
+STEEPEST = 3e4  # slopes are clipped to it; targets orders of magnitude apart exceed it
 LEAST_METRIC_WEIGHT = 1e-3
-SQUARE_FLOOR = 1e-12  # keeps a root of 0 from dividing
-WIDEST = 2.0  # gamma of the widest kernel is this over m
-DISTANCE_RATE = 0.01  # of the mean of log D
-NO_DISTANCE = 1e-9  # a distance that is none
-NEXT_COLUMN = np.int64(KERNEL_WIDTHS)  # rows of coefficients to that of the next column
-FIRST_ROWS = 2  # the distances to so many say nothing yet
+SQUARE_FLOOR = 1e-12  # added under the root, which divides
+WIDEST = 2.0  # gamma of the widest kernel is WIDEST / m
+DISTANCE_RATE = 0.01  # rate of the mean of log D
+NO_DISTANCE = 1e-9  # smaller distances count as 0
+NEXT_COLUMN = np.int64(KERNEL_WIDTHS)  # the next column is so many rows of coefficients further
+FIRST_ROWS = 2  # distances are not learned from the first rows
 
 
 def _square(builder: Any, numbers: Sequence[Any], vectors: Any, total: Any) -> Any:
@@ -78,8 +78,8 @@ compiled_sweep(_squares, _square)
 
 @compiled
 def _varying(model, state):
-    """The scaled row as an example of the features that have ever varied, and their weights in scratch space. The
-    others are 0 in all rows."""
+    """The scaled row as an example of the features that have ever varied, and their weights in scratch space. Other
+    features are 0 in all rows."""
     places, values, chosen, n = model.nonzero, model.x, model.whole, ZERO
     desk, weights = desk_of(model), room_of(model).metric.weight
     scaled, orientations = desk.scaled, desk.new_moments.orientation
@@ -121,7 +121,7 @@ def learn_weights(model, state, factors, scale, w):
 
 @compiled
 def step_metric(model, state, w):
-    """Step against desk.slope, each feature in units of its usual slope; then all weights are scaled anew."""
+    """A step against desk.slope, divided by its root mean square per feature; then scale all weights to sum d."""
     metric, desk, d = room_of(model).metric, desk_of(model), 0
     weights, logs, squares, slope = metric.weight, metric.log, metric.square, desk.slope
     varying, least = desk.new_moments.orientation, math.log(LEAST_METRIC_WEIGHT)
@@ -174,7 +174,7 @@ def compute_widest_kernels(model, state):
 
 @compiled
 def narrow_kernels(model):
-    """The kernels of the next width: fourth powers, so one exponential serves all."""
+    """The kernels of the next width: fourth powers, so that only the first width takes exponentials."""
     kernels = model.logs
     for j in range(padded_count(model)):
         square = kernels[j] * kernels[j]
@@ -183,8 +183,8 @@ def narrow_kernels(model):
 
 @compiled
 def kernel_scores(model, width, scores):
-    """scores[c] = sum_i alpha_qi,c k_qi. Of more than one class all of them add up to 0, as do the coefficients of
-    every row, so that of the last class follows."""
+    """scores[c] = sum_i alpha_qi,c k_qi. With more than two classes, the coefficients of every row, and so the scores,
+    add up to 0; so the last score is minus the sum of the others."""
     kernels, columns = model.logs[: padded_count(model)], scores.shape[0]
     if columns == 1:
         all_dots(kernels, model.coefficients, width, NEXT_COLUMN, scores)
@@ -197,7 +197,7 @@ def kernel_scores(model, width, scores):
 
 @compiled
 def write_coefficients(model, place, rate):
-    """alpha_qc of the row that was stored there: a share of what the kernels lack."""
+    """Write alpha_qc of the row stored at `place`: a share of the errors of the kernels."""
     errors = desk_of(model).errors
     for c in range(errors.shape[1]):
         for q in range(KERNEL_WIDTHS):
@@ -206,7 +206,7 @@ def write_coefficients(model, place, rate):
 
 @compiled
 def learn_usual_distance(model, state):
-    """The usual distance follows that of one stored row, drawn at random."""
+    """Update the typical distance with that of one stored row, drawn at random."""
     if model.head.count > FIRST_ROWS:
         distance = model.row[below(model, model.head.count)]
         if distance > NO_DISTANCE:

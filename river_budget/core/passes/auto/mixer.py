@@ -1,19 +1,19 @@
-"""The mixture of all experts: scores become probabilities, a Newton step weighs them, and confidence is calibrated.
+"""The mixture of all experts: probabilities from scores, their weights by Newton steps, and a calibration.
 
 E. Hazan, A. Agarwal, S. Kale. Logarithmic regret algorithms for online convex optimization. Machine Learning 69, 2007.
-(With forgetting; weights are free and not a point of a simplex.)
+(Here with forgetting, and with weights that need not be positive or sum to 1.)
 
     spec   here
-    w_k    mixer.weight, which begins at `start` and leaks towards it
+    w_k    mixer.weight, which begins at `start` and decays towards it
     A      mixer.curvature; it never falls below MIXER_RIDGE on its diagonal
-    g_k    solver.slope; h = A^-1 (...)  is computed anew in every round: an inverse that is kept up to date loses its
-           definiteness
+    g_k    solver.slope; h = A^-1 (...)  is computed from scratch in every round, as an updated inverse would lose
+           its definiteness
     P      mixture.share, and p the largest of them, of the most probable class
 
-Calibration: between 1/C and 1 there are knots; at each one a running mean says by how much classes of about the
-probability p were right more often than p says (histogram binning, with lines between the knots). This catches what no
-mixture of logarithms can say: that labels are noise one time in ten, so nobody should be surer than that. The
-predicted class stays what it is. calibration.mass: weights of the knots; calibration.excess: sums of [right] - p.
+Calibration: between 1/C and 1 there are knots; for each, a running mean of the excess by which predictions with about
+probability p were right more often than p (histogram binning, linear between the knots). It corrects what no mixture
+of logarithms can express, such as labels of which one in ten is noise, so that no probability should exceed .9. The
+predicted class does not change. calibration.mass: weights of the knots; calibration.excess: sums of [right] - p.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from .tables import (
 
 MIXER_FORGETTING = 0.999  # lam
 MIXER_RIDGE = 10.0
-LOSS_RATE = 0.01  # of the running losses
-RIGHT_SIDE = EXPERT_COLUMNS - 1  # there are fewer experts than columns
+LOSS_RATE = 0.01  # rate of the running losses
+RIGHT_SIDE = EXPERT_COLUMNS - 1  # the last column, as there are fewer experts than columns
 CALIBRATION_FORGETTING = 0.999
-DOUBT = 30.0  # examples without excess that every knot begins with
-AHEAD_OF_SECOND = 1.0 + 1e-9  # so that there is no tie
-CERTAIN = 1.0 - 1e-4  # probabilities from here on stay as they are
+DOUBT = 30.0  # number of examples without excess with which every knot begins
+AHEAD_OF_SECOND = 1.0 + 1e-9  # so that corrected probabilities do not tie
+CERTAIN = 1.0 - 1e-4  # larger probabilities are not corrected
 
 
 # From scores to probabilities
@@ -55,7 +55,7 @@ CERTAIN = 1.0 - 1e-4  # probabilities from here on stay as they are
 
 @compiled
 def link(scores, shares):
-    """Scores become probabilities. One score stands for two classes: its negative is that of the other."""
+    """Write probabilities from scores. With two classes there is one score; that of the other class is its negative."""
     if shares.shape[0] == 2:
         small = exp_of(-2.0 * abs(scores[0]))
         large = 1.0 / (1.0 + small)
@@ -67,8 +67,8 @@ def link(scores, shares):
 
 @compiled
 def link_all(model, first):
-    """The scores of experts become probabilities: of all from the first that has scores on, but of the votes. (Those of
-    two classes all at once, as one vector; what it writes for others is overwritten.)"""
+    """Write the probabilities of all experts from `first` on, except the votes. (With two classes those of all experts
+    at once, as one vector; numbers written for other experts are overwritten later.)"""
     desk = desk_of(model)
     shares, scores = desk.shares, desk.scores
     if columns_of(model) > 1:
@@ -88,7 +88,7 @@ def link_all(model, first):
 
 @compiled
 def in_one(table):
-    """All numbers of a table, one behind the other."""
+    """All numbers of a table, as one array."""
     return f64(address_of(table), table.shape[0] * table.shape[1])
 
 
@@ -118,8 +118,8 @@ def newton_step(model, n, start, step, w):
 
 @compiled
 def solve(matrix, triangle, answer, n):
-    """answer = matrix^-1 answer, by elimination; of a positive definite matrix no pivot is ever small. What belongs
-    to the answer stands in the last column meanwhile, so that a step is the same for all of a row."""
+    """answer = matrix^-1 answer, by elimination; a positive definite matrix has no small pivots. The right
+    side is the last column meanwhile, so that each step treats a whole row alike."""
     for i in range(n):
         for j in range(EXPERT_COLUMNS):
             triangle[i, j] = matrix[i, j]
@@ -139,7 +139,7 @@ def solve(matrix, triangle, answer, n):
 
 @compiled
 def learn_loss(model, expert, rounds, loss):
-    """The running loss of an expert, for `experts()`: nothing is computed from it."""
+    """Update the running loss of an expert, which only `experts()` reads."""
     losses = room_of(model).mixer.loss
     losses[expert] += max(1.0 / (rounds + 1.0), LOSS_RATE) * (loss - losses[expert])
 
@@ -149,12 +149,12 @@ def learn_loss(model, expert, rounds, loss):
 
 @compiled
 def calibrate(model):
-    """Compute what the probability of the most probable class should be."""
+    """Compute the corrected probability of the most probable class."""
     shares, found, table = desk_of(model).mixture.share, found_of(model), room_of(model).calibration
     n, top, second = shares.shape[0], 0, 0.0
     for c in range(1, n):
         if shares[c] > shares[top] or (n == 2 and shares[1] == shares[0]):
-            top = c  # of two classes that are equal the second, which is positive
+            top = c  # if both classes are equal, the second, positive one
     for c in range(n):
         second = max(second, shares[c] if c != top else 0.0)
     p = shares[top]
@@ -171,8 +171,8 @@ def calibrate(model):
 
 @compiled
 def corrections(model):
-    """(the most probable class, what is added to the logarithm of its probability, what to those of the others, which
-    share what it leaves)"""
+    """(the most probable class, what to add to the logarithm of its probability, and to those of the other classes,
+    whose probabilities sum to the rest)"""
     found = found_of(model)
     top, corrected = int(found.top), found.corrected
     p = desk_of(model).mixture.share[top]
@@ -183,7 +183,7 @@ def corrections(model):
 
 @compiled
 def learn_calibration(model, y, w):
-    """The two knots around p learn whether the most probable class was right; all of them forget."""
+    """Update the two knots around p by whether the most probable class was right; all knots decay."""
     table, found = room_of(model).calibration, found_of(model)
     mass, excesses, top = table.mass, table.excess, int(found.top)
     left = min(int(found.place), CALIBRATION_KNOTS - 2)

@@ -1,25 +1,26 @@
-"""Trees that grow on the stream: eight of them, whose leaves are cells with weights that learn together.
+"""Trees that grow on the stream: eight of them, whose leaves have weights that learn together.
 
-Random binning draws its cells; these are cut where the errors of all trees together are told apart, as in gradient
-boosting. So a rule about one or two features costs a cut or two, and not hundreds of cells.
+Random binning draws its cells at random; a leaf is cut where this reduces the error of all trees together most, as in
+gradient boosting. So a rule about one or two features takes one or two cuts, and not hundreds of cells.
 
 T. Chen, C. Guestrin. XGBoost: a scalable tree boosting system. KDD 2016 (cuts by sums of gradients).
 P. Domingos, G. Hulten. Mining high-speed data streams. KDD 2000 (leaves that count until they are cut).
 
     here
-    slots    of a tree: the features it looks at, those that draw the smallest numbers for it; every other tree takes
-             only those with a number below HALF
-    node     a row of room.nodes. Its CHILD is that of values up to THRESHOLD, the other one follows it; a leaf is its
-             own child and has NO_THRESHOLD, so all trees go down equally far, side by side
-    leaf     its weights are the row of room.leaves of the same place, with the sum of squares (or visits) last, as in
-             bins
-    v        the errors of a row in one number: of several classes a sum with random signs and sizes
-    growth   of a leaf, in the row SPACE of its tree: n, sum v^2, sum v, when to look for a cut, and from HEAD on for
-             every slot and cell of its values (sum v, n)
-    gain     of a cut: S^2 / (n + PRIOR) on both sides, less that of the whole; it must exceed GAIN mean v^2
+    slots    of a tree: the features it uses, those with the smallest random numbers for this tree; every other tree
+             only takes features with a number below HALF
+    node     a row of room.nodes. CHILD is the node for values up to THRESHOLD, and the next row the other child; a
+             leaf is its own child and has NO_THRESHOLD, so that all trees take equally many steps, in parallel
+    leaf     its weights are the row of room.leaves with the same index; the last column is the sum of squares (or
+             visits), as in bins
+    v        the errors of a row in one number: for several classes a sum with random weights
+    growth   of a leaf, in the row SPACE of its tree: n, sum v^2, sum v, the n at which to look for a cut, and from
+             HEAD on (sum v, n) for every slot and cell of its values
+    gain     of a cut: the sum of S^2 / (n + PRIOR) over both sides, minus that of the leaf; it must exceed
+             GAIN mean v^2
 
-A full tree takes back the cut of two leaves that makes the least difference, weighed by visits that fade. So trees
-follow a drift, and never end to grow.
+A full tree reverses the cut between two leaves with the least difference, weighted by decaying visits. So trees
+follow drift and keep growing.
 """
 
 from __future__ import annotations
@@ -56,12 +57,12 @@ HALF = 0.5
 OUTERMOST_CUT = 3.0  # standard deviations
 SCALE = (TREE_CELLS - 1) / (2.0 * OUTERMOST_CUT)  # cells per standard deviation
 DEEPEST = 10.0
-FIRST_LOOK, NEXT_LOOK, LOOK_GROWTH = 20.0, 8.0, 1.125  # rows of a leaf until a cut is looked for
+FIRST_LOOK, NEXT_LOOK, LOOK_GROWTH = 20.0, 8.0, 1.125  # when to look for a cut, in rows of a leaf
 GAIN, PRIOR, LEAST_SIDE = 10.0, 5.0, 5.0
-AHEAD = 1.0 + 1e-9  # so that no rounding error decides between cuts that are equal
+AHEAD = 1.0 + 1e-9  # so that rounding errors do not decide between equal cuts
 LEAF_RATE = 1.0 / math.sqrt(TREES)
 LEAF_FORGETTING, LEAF_SOFTENING = 0.9995, 1e-2
-LEAST_LEAF_SHARE = 0.05  # of an error that a leaf takes over, in regression
+LEAST_LEAF_SHARE = 0.05  # in regression, a leaf's step is at least this share of the error
 VISITS_FADE = 1024  # rounds after which visits count half
 SUM = -1
 
@@ -71,7 +72,7 @@ SUM = -1
 
 @compiled
 def join_trees(model, feature):
-    """A feature joins the trees for which its number is small enough; they begin anew."""
+    """Add a feature to the trees for which its random number is small enough; these trees are emptied."""
     key = room_of(model).keys[feature]
     for j in range(TREES):
         draw = numbered(key, BIN_SLOTS + j)
@@ -81,7 +82,7 @@ def join_trees(model, feature):
 
 @compiled
 def take_slot(model, j, feature, draw, shift):
-    """The feature takes its place among those of tree j, by their numbers; the last one may have to leave."""
+    """Insert a feature into the slots of tree j, sorted by their numbers; drops the last one if they are full."""
     slots, first = room_of(model).tree_slots, j * TREE_SLOTS
     n = int(slots.known[j])
     if n == TREE_SLOTS and draw >= slots.draw[first + n - 1]:
@@ -111,7 +112,7 @@ def empty_tree(model, j):
 
 @compiled
 def make_leaf(model, j, node, depth, space):
-    """The node becomes a leaf that has counted nothing."""
+    """Make a node a leaf without counts."""
     room = room_of(model)
     nodes, counts = room.nodes, room.growth[j * MOST_LEAVES + int(space)]
     nodes[node, FEATURE], nodes[node, THRESHOLD] = 0.0, NO_THRESHOLD
@@ -126,7 +127,7 @@ def make_leaf(model, j, node, depth, space):
 
 @compiled
 def predict_trees(model, scores):
-    """scores[c] = sum_j of the weights of the leaf of tree j; which leaf that is stays on the desk."""
+    """scores[c] = sum_j of the weights of the leaf of tree j; writes these leaves to the desk."""
     room, desk = room_of(model), desk_of(model)
     nodes, row, leaves = room.nodes, desk.scaled[1:], room.leaves
     at, hits, depth = as_i64(desk.tree_hits.leaf), as_u64(desk.tree_hits.leaf), 0.0
@@ -151,7 +152,7 @@ def predict_trees(model, scores):
 
 @compiled
 def learn_trees(model, state, errors):
-    """AdaGrad along errors[c], which are lacking, in the leaves that are hit; then these count, and may be cut."""
+    """An AdaGrad step along errors[c], the negative gradient, in the leaves of this row; then count it and cut."""
     leaves, desk, columns = room_of(model).leaves, desk_of(model), columns_of(model)
     hits, steps = as_u64(desk.tree_hits.leaf), desk.tree_hits.step
     square, last = mean_square(errors, columns), leaves.shape[1] + SUM
@@ -188,7 +189,7 @@ def learn_tree_means(model, state, error, units, w):
 
 @compiled
 def grow_trees(model, state, values):
-    """The leaves that are hit count the row with values[j]."""
+    """Count the row with values[j] in the leaf of each tree, and cut leaves that are due."""
     nodes, hits = room_of(model).nodes, as_i64(desk_of(model).tree_hits.leaf)
     write_cells(model)
     for j in range(TREES):
@@ -203,7 +204,7 @@ def grow_trees(model, state, values):
 
 @compiled
 def write_cells(model):
-    """Where in a row of growth the cells of this row are, for all slots of all trees."""
+    """Write the indexes, in a row of growth, of this row's cells, for all slots of all trees."""
     desk, slots = desk_of(model), room_of(model).tree_slots
     cells, places, row = desk.tree_cells, as_i64(desk.tree_cells), desk.scaled[1:]
     features, shifts = slots.feature, slots.shift
@@ -256,7 +257,7 @@ def best_cut(counts, slots):
 
 @compiled
 def cut_leaf(model, j, node):
-    """Cut a leaf in two where that gains most, if it gains enough."""
+    """Cut a leaf in two at the best cut, if its gain is large enough."""
     room = room_of(model)
     nodes, leaves, slots = room.nodes, room.leaves, room.tree_slots
     space, depth = nodes[node, SPACE], nodes[node, DEPTH] + 1.0
@@ -279,7 +280,7 @@ def cut_leaf(model, j, node):
 
 @compiled
 def room_for_two(model, j, node):
-    """(the place of two new nodes, the space of the second): unused ones, or those of the two leaves that differ least.
+    """(index of two new nodes, row of growth of the second): unused ones, or those of the two leaves that differ least.
     (-1, 0) if there are none."""
     room = room_of(model)
     used = room.trees.leaves[j]
@@ -299,7 +300,7 @@ def room_for_two(model, j, node):
 
 @compiled
 def least_useful(model, j, node):
-    """The parent of the two leaves whose weights differ least, for their visits; not that of `node`. Or -1."""
+    """The parent of the two leaves that differ least, weighted by visits, except the parent of `node`; -1 if none."""
     room, found, least = room_of(model), np.int64(-1), np.inf
     nodes, leaves = room.nodes, room.leaves
     for parent in range(j * NODES, (j + 1) * NODES - 1):
@@ -320,7 +321,7 @@ def least_useful(model, j, node):
 
 @compiled
 def unite_leaves(model, parent, first):
-    """The parent of two leaves gets their mean weights and all their visits."""
+    """Give the parent of two leaves their weighted mean weights and the sum of their visits."""
     room = room_of(model)
     nodes, leaves = room.nodes, room.leaves
     one, other = nodes[first, VISITS] + 1.0, nodes[first + 1, VISITS] + 1.0

@@ -1,4 +1,4 @@
-"""What the figures of the paper of 2016 show, and how to see it in ours."""
+"""The claims of the figures of the paper of 2016, and how to check them on our measurements."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def spanning_wins_small(record: Record, store: Store) -> Finding | None:
 
 
 def _curves(record: Record, store: Store) -> dict[str, dict[str, dict[int, float]]]:
-    """{data: {row: {budget: the figure}}}, of the datasets of which something is measured."""
+    """{data: {row: {budget: the figure}}}, for the datasets with measurements."""
     found = {data: by_setting(cells, store) for data, cells in by_column(record).items()}
     return {data: rows for data, rows in found.items() if rows}
 

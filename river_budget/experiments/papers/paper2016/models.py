@@ -10,26 +10,26 @@ from ...common.stored import dataset
 
 KERNEL = rb.kernels.RBF.from_width(8.0)
 
-# Steps that the paper does not state: of its list 2, .2, .02, .002, .0002 the one that gives its figures. On mnist
-# none does. Other sets have the .005 of the authors' program.
+# Steps that the paper does not state: the one in its list 2, .2, .02, .002, .0002 that gives the printed figures (on
+# mnist none does). Other sets use the .005 of the authors' program.
 FOGD_STEP = {"dna": 0.02, "satimage": 0.02, "mnist-test": 0.001, "usps": 0.02, "shuttle": 0.2}
-LARGER_BUDGET = ("dna", "mnist-test", "satimage", "usps")  # 200, the others 100
+LARGER_BUDGET = ("dna", "mnist-test", "satimage", "usps")  # budget 200; the others have 100
 STEP = {"housing": 0.3, "mg": 0.4, "cpusmall": 0.4, "cadata": 0.4, "parkinsons": 0.1, "casp": 0.1}
 
 
 BOGD_STEP = STEP | {"cadata": 0.3}
-OF_THE_AUTHORS = ("housing", "mg")  # their files hold the steps
+OF_THE_AUTHORS = ("housing", "mg")  # the authors' files contain the steps
 
 
 def fitted_multiclass(row: str, data: str) -> bool:
-    """Whether a parameter of table 7 was chosen by the printed figure."""
+    """Whether a parameter of table 7 was chosen to give the printed figure."""
     return (row == "FOGD" and data in FOGD_STEP) or (
         data == "mnist-test" and row not in ("Perceptron", "OGD")
     )
 
 
 def fitted_regression(row: str, data: str) -> bool:
-    """Whether a parameter of table 9 was chosen by the printed figure."""
+    """Whether a parameter of table 9 was chosen to give the printed figure."""
     smaller = ("RBP", "Forgetron", "Projectron", "BOGD")
     return row in smaller or (row in ("OGD", "NOGD") and data not in OF_THE_AUTHORS)
 
@@ -75,7 +75,7 @@ def multiclass(data: str, budget: int | None = None) -> dict[str, Any]:
 
 
 def regression(data: str) -> dict[str, Any]:
-    """Table 9. The paper says B = 30 for all; the printed rows of these four come from 20."""
+    """Table 9. The paper says B = 30 for all; the printed rows of these four learners come from B = 20."""
     step = STEP.get(data, 0.2)
     return {
         "OGD": rb.KernelOGDRegressor(KERNEL, step),

@@ -1,8 +1,8 @@
-"""What is known of the differences from the paper of 2016, cell by cell."""
+"""Known causes of differences from the paper of 2016, cell by cell."""
 
 from __future__ import annotations
 
-# Verdicts that are possible on the authors' own data. EXACT: cells without randomness.
+# The verdicts expected on the authors' own data. EXACT: cells without randomness.
 EXACT_5 = {
     (row, "german")
     for row in ["Perceptron", "OGD", "Forgetron", "Projectron", "Projectron++", "BPA", "NOGD"]
@@ -16,7 +16,7 @@ MATCH_5 = {(row, "german") for row in ["RBP", "BOGD", "FOGD"]}
 MATCH_7 = {(row, "dna") for row in ["RBP", "Forgetron", "Projectron", "Projectron++", "FOGD"]}
 MATCH_9 = {(row, "housing") for row in ["RBP", "FOGD"]}
 
-# What is known of differences.
+# Known causes of differences.
 WRONG_ROOT = (
     "the authors' released code takes the wrong root in the shrinking step and gives the printed figure; "
     "this is the paper's rule"
@@ -86,7 +86,7 @@ NOTES |= {(row, "usps"): SCALING for row in ALL_ROWS}
 NOTES |= {(row, "poker"): POKER for row in ALL_ROWS}
 NOTES |= {(row, "kddcup99"): KDD for row in ALL_ROWS}
 
-# What is always said: of a dataset, or of a cell.
+# Notes that are always printed: on a dataset, or on a cell.
 REMARKS: dict[str | tuple[str, str], str] = {
     "poker": "the 25,010 hands of the training file; the paper has a million",
     "kddcup99-10pct": "the file with a tenth of the data, 494,021 rows; the paper has 1,131,571",
@@ -99,13 +99,13 @@ REMARKS: dict[str | tuple[str, str], str] = {
     ("BOGD", "cadata"): "step .3",
 }
 
-# Why there is no figure in table 3.
+# Reasons for missing figures in table 3.
 UNSEEN_BATCH = {
     "kddcup08": "kddcup08 is published to registered users only",
     "kddcup99": "the file of 1,131,571 rows is not at hand, and accuracies of 99.99 % mean nothing on another",
 }
 
-# What stands under each table.
+# The note under each table.
 TABLE_NOTES = {
     3: (
         "The paper chose its parameters by a cross-validation that it does not report. Ours were chosen by "

@@ -21,7 +21,7 @@ def printed_table(number: int) -> dict[tuple[str, str], Printed]:
 
 
 def _fields(name: str, width: int) -> Iterator[tuple[tuple[str, str], list[str]]]:
-    """((row, column), so many fields) of a table of printed.txt, whose first line is its name."""
+    """((row, column), `width` fields) of a table in printed.txt, which begins with its name."""
     text = importlib.resources.files(__package__).joinpath("printed.txt").read_text("utf-8")
     (lines,) = (part.splitlines() for part in text.split("\n\n") if part.startswith(name))
     columns = lines[1].split()

@@ -1,4 +1,4 @@
-"""Figures 3 and 4 of the paper of 2016: what the number of features, and the budget, are worth."""
+"""Figures 3 and 4 of the paper of 2016: the effect of the number of features, and of the budget."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def sweep_of_features() -> Iterator[Cell]:
             yield Cell(f"{row} {factor:g}", data, tasks, scale=100.0)
 
 
-QUANTITIES = {"values": "mistakes", "seconds": "seconds"}  # what is drawn, and its label
+QUANTITIES = {"values": "mistakes", "seconds": "seconds"}  # what to draw, and its label
 
 
 def panel(title: str, x_label: str, what: str, lines: list[Line]) -> Panel:

@@ -1,7 +1,7 @@
 """Table 3 of the paper of 2016: one pass over a training set, accuracy on a test set.
 
-The paper found its parameters by a cross-validation that it does not report. Ours were chosen on the training
-files alone: four fifths to learn from, the last fifth to judge, over a grid of widths and of penalties or steps.
+The paper found its parameters by a cross-validation that it does not report. We chose ours on the training
+files alone: trained on four fifths, validated on the last fifth, over a grid of widths and of penalties or steps.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Setting:
 
     @property
     def options(self) -> tuple[tuple[str, Any], ...]:
-        """Options of the protocol; what is the default stays out, so that keys of older measurements hold."""
+        """Options of the protocol, without those that are defaults, so that keys of older measurements stay valid."""
         if self.held_out:
             return (("held_out", self.held_out),)
         found: list[tuple[str, Any]] = [("test", self.test)]

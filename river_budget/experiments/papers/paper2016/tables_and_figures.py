@@ -1,8 +1,8 @@
 """J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016.
 
-Sigma = 8 for all. Mistakes, and squared errors, are counted before each example is learned, in 20 orders of the
-examples: the authors' own for german, dna and housing. Their step for FOGD is ours / D, as they do not
-divide the features by sqrt(D).
+Sigma = 8 for all. Every example is predicted before it is learned, and mistakes or squared errors are counted, in 20
+orders of the examples: the authors' own for german, dna and housing. The authors' step for FOGD is ours / D, as they
+do not divide the features by sqrt(D).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .printed import printed_table
 from .sweeps import budget_panels, sweep_of_budgets, sweep_of_features, sweep_panels
 from .table_3 import table_3
 
-# Where the mirror's name of a set is another one, or a part of it may be all that is at hand.
+# Where the set's name in the mirror differs, or only a part of it may be available
 STORED_NAMES: dict[str, tuple[str, ...]] = {
     "mnist": ("mnist-test",),
     "kddcup99": ("kddcup99-10pct",),
@@ -30,18 +30,18 @@ STORED_NAMES: dict[str, tuple[str, ...]] = {
 }
 
 REPEATS = 20
-LARGE_DATASET = 100_000  # examples, from which models without a budget run in fewer repeats
+LARGE_DATASET = 100_000  # from so many examples on, models without a budget run fewer repeats
 FEWER_REPEATS = 5
-REPEATS_OF_HUGE = {"kddcup99-10pct": {"OGD": 1}}  # minutes for each order
+REPEATS_OF_HUGE = {"kddcup99-10pct": {"OGD": 1}}  # one order takes minutes
 
 
 def stored(column: str) -> str:
-    """The dataset for a column of a table; of poker and w8a what the paper has, if it is there."""
+    """The dataset for a column of a table; for poker and w8a the paper's examples if available."""
     return first_at_hand(*STORED_NAMES.get(column, (column,)))
 
 
 def repeats_of(row: str, data: str) -> int:
-    """How many orders a row is measured on: fewer where an order takes minutes."""
+    """The number of orders for a row: fewer if an order takes minutes."""
     if data in REPEATS_OF_HUGE:
         return REPEATS_OF_HUGE[data].get(row, FEWER_REPEATS)
     return (
@@ -102,7 +102,7 @@ def figure(
     note: str = "",
     columns: int | None = None,
 ) -> Record:
-    """One of the figures. The printed figures belong to the tables."""
+    """One of the figures. (Printed numbers are in the tables only.)"""
     plain = tuple(Cell(c.row, c.column, c.tasks, scale=c.scale) for c in cells)
     name = f"2016-figure-{number}"
     return Record(name, title, *unit, plain, note, panels, columns=columns, claims=claims)

@@ -1,4 +1,4 @@
-"""What the figures of the paper of 2018 are drawn from, what they show, and how to see it in ours."""
+"""The panels of the figures of the paper of 2018, their claims, and how to check these on our measurements."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def place(cell: Cell) -> tuple[int, int]:
 def shares_of_merging(cell: Cell, store: Store, what: str = "seconds") -> list[float]:
     """The share of a pass that is spent on keeping the budget, for every run.
 
-    That is by how much learning takes longer than scoring the same examples; of the scoring the fastest counts,
-    as other work on the machine can only add to it.
+    That is the time by which learning exceeds scoring the same examples. Of several scoring times the least counts,
+    as other work on the machine can only add to them.
     """
     done = measurements(cell, store)
     if not done:
@@ -33,7 +33,7 @@ def shares_of_merging(cell: Cell, store: Store, what: str = "seconds") -> list[f
 
 
 def arity_of(cell: Cell) -> float:
-    """How many are merged at once."""
+    """M: the number of vectors merged at once."""
     return place(cell)[0]
 
 
@@ -82,7 +82,7 @@ def budget_panels(record: Record, store: Store) -> Iterable[Panel]:
                 yield Panel(data, "budget", label, lines, False, seconds, not seconds)
 
 
-BUDGET_SYMBOLS = "o^DvP*X"  # of budgets
+BUDGET_SYMBOLS = "o^DvP*X"  # one symbol for each budget
 
 Trade = dict[tuple[int, int], tuple[float, float]]  # (M, B): seconds, accuracy
 
@@ -136,7 +136,7 @@ def trade_off_panels(record: Record, store: Store) -> Iterable[Panel]:
         yield Panel(data, "seconds", "test accuracy", lines, log_x=True, percent=True)
 
 
-# What the figures show.
+# Claims of the figures
 
 
 def share_falls(record: Record, store: Store) -> Finding | None:
@@ -204,7 +204,7 @@ def _variance(runs: list[float]) -> float:
 
 
 def two_is_worst(record: Record, store: Store) -> Finding | None:
-    """Whether no setting with M = 2 but the largest budget is on the front."""
+    """Whether no setting with M = 2 is on the Pareto front, except that with the largest budget."""
     for cells in by_column(record).values():
         found = trades(cells, store)
         pairs = {setting for setting in found if setting[0] == 2}

@@ -38,7 +38,7 @@ class Setting:
     n: int
     C: float
     gamma: float
-    accuracy: str  # of LIBSVM
+    accuracy: str  # printed accuracy of LIBSVM
     budgets: tuple[int, ...]
 
 
@@ -67,7 +67,7 @@ TABLE_1 = {  # budget: cascade, gradient; accuracy and seconds of merging
 def merging(
     setting: Setting, gamma: float, budget: int, arity: int, method: str = "cascade"
 ) -> rb.BSGDClassifier:
-    """Pegasos that merges so many vectors at once."""
+    """Pegasos that merges `arity` vectors at once."""
     return rb.BSGDClassifier(
         budget,
         rb.kernels.RBF(gamma),
@@ -155,7 +155,7 @@ PHISHING = Setting("phishing", "", 11_055, 8, 8.0, "97.55", (50, 100, 200, 400))
 
 
 def settings_of_phishing() -> Iterator[Cell]:
-    """Hyper-parameters varied around the best ones, on one set."""
+    """Settings of hyper-parameters around the best ones, on one dataset."""
     for gamma in (2.0, 8.0, 32.0):
         for arity in (2, 3, 4, 5):
             for budget in PHISHING.budgets:
