@@ -120,14 +120,20 @@ def own_imports(module):
     return {name for name in imports_of(MODULES[module]) if name.startswith("river_budget")}
 
 
-def test_imports_go_one_way_only():
-    offenders = [
+def arrows(part=""):
+    """(module, module that it imports) inside the package, or a part of it."""
+    inside = f"{PACKAGE.name}.{part}" if part else PACKAGE.name
+    return [
         (module, name)
         for module in MODULES
+        if module.startswith(inside)
         for name in own_imports(module)
-        if floor(name) > floor(module)
+        if name.startswith(inside)
     ]
-    assert not offenders
+
+
+def test_imports_go_one_way_only():
+    assert [arrow for arrow in arrows() if floor(arrow[1]) > floor(arrow[0])] == []
 
 
 # rooms: folders of a part of the package, from the ground up
@@ -154,9 +160,7 @@ def room_of(module, part="core"):
 def test_a_room_of_core_imports_rooms_below_it():
     offenders = [
         (module, name)
-        for module in MODULES
-        for name in own_imports(module)
-        if module.startswith("river_budget.core.") and name.startswith("river_budget.core.")
+        for module, name in arrows("core.")
         if CORE_ROOMS.index(room_of(name)[0]) > CORE_ROOMS.index(room_of(module)[0])
     ]
     assert not offenders
@@ -164,12 +168,9 @@ def test_a_room_of_core_imports_rooms_below_it():
 
 def test_a_pass_imports_no_other_pass():
     """Those of a window and of AutoKernel are several files, which may know each other."""
-    passes = [module for module in MODULES if module.startswith("river_budget.core.passes.")]
     offenders = [
         (module, name)
-        for module in passes
-        for name in own_imports(module)
-        if name.startswith("river_budget.core.passes.")
+        for module, name in arrows("core.passes.")
         if room_of(module)[1] not in ("window", "auto") or room_of(name)[1] != room_of(module)[1]
     ]
     assert not offenders
@@ -177,14 +178,10 @@ def test_a_pass_imports_no_other_pass():
 
 def test_rooms_import_each_other_in_no_circle():
     for part in ("core", "model", "algorithms", "experiments", "distributed"):
-        arrows = {}
-        for module in MODULES:
-            if module.startswith(f"river_budget.{part}."):
-                for name in own_imports(module):
-                    if name.startswith(f"river_budget.{part}."):
-                        own, other = room_of(module, part)[0], room_of(name, part)[0]
-                        arrows.setdefault(own, set()).update({other} - {own})
-        left = dict(arrows)
+        left = {}
+        for module, name in arrows(f"{part}."):
+            own, other = room_of(module, part)[0], room_of(name, part)[0]
+            left.setdefault(own, set()).update({other} - {own})
         while left:
             done = [room for room, below in left.items() if not below & set(left)]
             assert done, f"a circle among rooms of {part}: {left}"
@@ -226,29 +223,25 @@ ROOMS = {  # of the experiments, from the ground up: which of the rooms below ea
 
 
 def test_nothing_else_imports_the_experiments():
-    others = {name: path for name, path in MODULES.items() if not name.startswith(EXPERIMENTS)}
-    assert not [
+    offenders = [
         (module, name)
-        for module, path in others.items()
-        for name in imports_of(path)
-        if name.startswith(EXPERIMENTS)
+        for module, name in arrows()
+        if name.startswith(EXPERIMENTS) and not module.startswith(EXPERIMENTS)
     ]
+    assert not offenders
 
 
 def test_a_room_of_the_experiments_imports_what_it_may_from_the_rooms_below():
     rooms = list(ROOMS)
     assert all(rooms.index(below) < rooms.index(room) for room in rooms for below in ROOMS[room])
-    offenders, met = [], set()
-    for module, path in MODULES.items():
-        if not module.startswith(f"{EXPERIMENTS}."):
-            continue
-        room = module.split(".")[2]
-        met.add(room)
-        own = [name for name in imports_of(path) if name.startswith(f"{EXPERIMENTS}.")]
-        allowed = {room} | ROOMS.get(room, set())
-        offenders += [(module, name) for name in own if name.split(".")[2] not in allowed]
-    assert met == set(ROOMS)
+    offenders = [
+        (module, name)
+        for module, name in arrows("experiments.")
+        if name.split(".")[2] not in {module.split(".")[2], *ROOMS[module.split(".")[2]]}
+    ]
     assert not offenders
+    met = {module.split(".")[2] for module in MODULES if module.startswith(f"{EXPERIMENTS}.")}
+    assert met == set(ROOMS)
 
 
 def test_the_command_loads_no_room_before_a_verb_runs():

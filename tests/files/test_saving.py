@@ -127,7 +127,7 @@ for path in sorted(folder.iterdir()):
     results[path.name] = repr([before, answers(model, stream[:100])])
 json.dump(results, sys.stdout)
 """
-RESUMED = 1000  # examples before, and again so many after
+RESUMED = 300  # examples before, and again so many after
 
 
 def test_another_process_goes_on_where_this_one_stopped(tmp_path):
@@ -264,16 +264,15 @@ def test_a_window_that_has_changed_keeps_the_table_it_has_or_has_not(windows, ag
     assert alike(twin, model, stream)
 
 
-@pytest.mark.parametrize("value", [1e-300, 1e-160, 1e30, 1e154, 1e155, 1e300])
 @pytest.mark.parametrize("model", one_of_each(ALL))
-def test_extreme_models_come_back(model, value, again):
-    model = model.clone()
+def test_extreme_models_come_back(model, again):
     targets = [y for _, y in stream_of(model, 9)]
-    stream = [
-        ({"a": s * value, "b": 1.0}, y) for s, y in zip([1, -1, 0.5] * 3, targets, strict=True)
-    ]
-    teach(model, stream)
-    assert alike(again(model), model, stream)
+    for value in (1e-300, 1e-160, 1e30, 1e154, 1e155, 1e300):
+        extreme = model.clone()
+        numbers = [{"a": sign * value, "b": 1.0} for sign in [1, -1, 0.5] * 3]
+        stream = list(zip(numbers, targets, strict=True))
+        teach(extreme, stream)
+        assert alike(again(extreme), extreme, stream), value
 
 
 def test_the_name_of_the_target_comes_back(again):

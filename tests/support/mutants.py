@@ -118,9 +118,8 @@ class Worker:
                 killed, by = self.pytest(3 * PATIENCE, "tests", *left_out)
         finally:
             file.write_text(before)
-            shutil.rmtree(self.folder / "cache", ignore_errors=True) if mutant.file.startswith(
-                "core/"
-            ) else None
+            if mutant.change.file.startswith("core/"):
+                shutil.rmtree(self.folder / "cache", ignore_errors=True)
         return killed, by
 
 

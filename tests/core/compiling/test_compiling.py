@@ -38,7 +38,7 @@ gc.set_threshold(701, 12, 13)  # of this program, and not Python's own
 before, seen, done = state(), [], threading.Event()
 watcher = threading.Thread(target=watch)
 watcher.start()
-rb.RBPClassifier(5).learn_one({"a": 1.0}, True)
+rb.RandomFourier(5).transform_one({"a": 1.0})
 done.set()
 watcher.join()
 print(json.dumps([len(seen), sum(found != before for found in seen), len(before) - 3]))
