@@ -90,6 +90,10 @@ def line_styles_of(names: Iterable[str]) -> dict[str, LineStyle]:
     # A figure without algorithms, such as one of datasets, may use their styles for other names.
     taken = {style[:2] for style in KNOWN.values()} if any(known.values()) else set()
     free = [(c, d) for d, c in product(DASHES, COLOURS) if (c, d) not in taken]
+    first = {colour: (colour, dashes) for colour, dashes in reversed(free)}
+    free = sorted(
+        free, key=lambda pair: pair != first[pair[0]]
+    )  # another colour before other dashes
     spare = (
         LineStyle(*pair, marker) for pair, marker in zip(cycle(free), cycle(MARKERS), strict=False)
     )
