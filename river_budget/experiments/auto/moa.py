@@ -1,0 +1,138 @@
+"""Learners of MOA, which is written in Java, through CapyMOA: as a user gets them who sets nothing but the ensemble.
+
+MOA is the library that most streaming learners of the literature were written for, by their authors. Its learners
+get the rows, the order and the seed that ours get. All features are numeric, as River's dicts hold numbers; labels
+are nominal, and MOA is told all of them beforehand, which ours is not.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from river import preprocessing
+
+from .auto_streams import Examples
+
+NEEDS = "pip install 'capymoa>=0.15.1', and Java 11 or newer (of Debian: default-jre-headless)"
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A class of CapyMOA and what is set. `scaled`: a StandardScaler stands in front of it."""
+
+    kind: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    regression: bool = False
+    scaled: bool = False
+
+    def __str__(self) -> str:
+        text = ", ".join(f"{name}={value}" for name, value in self.settings.items())
+        return f"{'StandardScaler | ' if self.scaled else ''}{self.kind}({text})"
+
+
+FOREST = "AdaptiveRandomForestClassifier"
+LEARNERS = {
+    # its distances are those of the features as they are: without a scaler the largest unit decides
+    "SAMkNN": Learner("SAMkNN", scaled=True),
+    "ARF(10)": Learner(FOREST, {"ensemble_size": 10}),
+    "ARF(100)": Learner(FOREST, {"ensemble_size": 100}),
+    "SRP(10)": Learner("StreamingRandomPatches", {"ensemble_size": 10}),
+    "SGBT": Learner("StreamingGradientBoostedTrees"),
+    "SOKNL": Learner("SOKNL", regression=True),
+    "ARF-Reg": Learner("AdaptiveRandomForestRegressor", regression=True),
+    "SGBR": Learner("StreamingGradientBoostedRegression", regression=True),
+}
+
+
+class Player(Protocol):
+    """What predicts an example and then learns it. `prepared` examples are in the form that it reads."""
+
+    def prepared(self, examples: Examples) -> Sequence[Any]: ...
+    def predict(self, example: Any) -> Any: ...
+    def learn(self, example: Any) -> None: ...
+
+
+class RiverPlayer:
+    """A model of River or of ours."""
+
+    def __init__(self, model: Any):
+        self._predict, self._learn = model.predict_one, model.learn_one
+
+    def prepared(self, examples: Examples) -> Examples:
+        """The examples as they are."""
+        return examples
+
+    def predict(self, example: Any) -> Any:
+        """The model's guess."""
+        return self._predict(example[0])
+
+    def learn(self, example: Any) -> None:
+        """Learn one example."""
+        self._learn(*example)
+
+
+class MoaPlayer:
+    """A learner of MOA for one stream."""
+
+    def __init__(self, learner: Learner, stream: Examples, seed: int):
+        module = importlib.import_module(
+            "capymoa.regressor" if learner.regression else "capymoa.classifier"
+        )
+        self._names = list(dict.fromkeys(name for x, _ in stream for name in x))
+        self._labels = [] if learner.regression else sorted({y for _, y in stream}, key=str)
+        self._places = {label: i for i, label in enumerate(self._labels)}
+        self._scaler = preprocessing.StandardScaler() if learner.scaled else None
+        self._instance, self._schema = self._form()
+        self._model = getattr(module, learner.kind)(
+            schema=self._schema, random_seed=seed, **learner.settings
+        )
+
+    def _form(self) -> tuple[Any, Any]:
+        """(what makes an instance, the schema)"""
+        core = importlib.import_module("capymoa.core")
+        columns = [f"x{i}" for i in range(len(self._names))]
+        classes = [str(i) for i in range(len(self._labels))]
+        schema = importlib.import_module("capymoa.stream").Schema.from_custom(
+            features=[*columns, "y"], target="y", categories={"y": classes} if classes else None
+        )
+        return (core.LabeledInstance if classes else core.RegressionInstance), schema
+
+    def prepared(self, examples: Examples) -> list[Any]:
+        """Instances of MOA. A feature that an example lacks is missing there."""
+        return [self._prepared(x, y) for x, y in examples]
+
+    def _prepared(self, x: dict[Any, Any], y: Any) -> Any:
+        if self._scaler is not None:
+            self._scaler.learn_one(x)
+            x = self._scaler.transform_one(x)
+        row = np.array([x.get(name, math.nan) for name in self._names], float)
+        instance = self._instance.from_array(self._schema, row, self._places.get(y, y))
+        _ = instance.java_instance  # made here, so that it costs the learner no time
+        return instance
+
+    def predict(self, instance: Any) -> Any:
+        """MOA's guess; None for none."""
+        found = self._model.predict(instance)
+        return self._labels[found] if self._labels and found is not None else found
+
+    def learn(self, instance: Any) -> None:
+        """Learn one instance."""
+        self._model.train(instance)
+
+
+def start() -> dict[str, str]:
+    """Start Java, and say which versions run. Raise with what to install where something is missing."""
+    try:
+        importlib.import_module("capymoa")
+        java = importlib.import_module("jpype").java.lang.System.getProperty("java.version")
+    except ImportError as error:
+        raise RuntimeError(f"`auto --moa` needs CapyMOA, which is not installed: {NEEDS}") from error
+    except Exception as error:  # CapyMOA and JPype have one each for Java that is not there
+        raise RuntimeError(f"`auto --moa` needs Java, which does not start: {NEEDS}") from error
+    return {"capymoa": importlib.metadata.version("capymoa"), "java": str(java)}

@@ -1,0 +1,232 @@
+"""AutoKernel against MOA's learners, row by row on the same streams, with a limit of time.
+
+Every example is predicted before it is learned. A learner that takes longer than the limit is cut off, and compared
+with ours on the rows that it has seen. What MOA's learners did is kept in a file, one line of JSON for each run, with
+the error after so many rows: ours can then be measured again, on another machine, without Java.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...progress import Progress
+from . import auto, moa
+from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
+from .moa import LEARNERS, Learner, Player
+
+BLOCK = 20  # rows between two looks at the clock
+FIRST_STOP, GROWTH = 100, 1.1  # rows after which an error is kept: the first time, and from one to the next
+LEAST_ROWS = 0.5  # half a mistake, where none was made: errors are divided by each other
+
+Outcome = dict[str, Any]  # "rows", "seconds", "microseconds", "at", "errors", and what it ran on
+Maker = Callable[[Learner, Examples, int], Player]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One learner of MOA beside AutoKernel on one stream.
+
+    `theirs` and `ours` are errors over the first `rows` of `of` rows: the share of wrong predictions, or 1 - R2.
+    `whole` is our error over all of them. Times are processor times of the thread that learns, a row.
+    """
+
+    data: str
+    rival: str
+    regression: bool
+    rows: int
+    of: int
+    theirs: float
+    ours: float
+    whole: float
+    their_microseconds: float
+    our_microseconds: float
+
+    @property
+    def cut(self) -> bool:
+        """Whether time was up before the end of the stream."""
+        return self.rows < self.of
+
+    @property
+    def ratio(self) -> float:
+        """Their error as a multiple of ours. What is worse than the mean of the targets counts as the mean."""
+        least = LEAST_ROWS / self.rows
+        return max(min(self.theirs, 1.0), least) / max(min(self.ours, 1.0), least)
+
+
+class Record:
+    """What MOA's learners did, by stream, learner and seed, in a file that grows by a line a run."""
+
+    def __init__(self, path: str | pathlib.Path):
+        self.path = pathlib.Path(path)
+        self._outcomes: dict[str, Outcome] = {}
+        for line in self.path.read_text().splitlines() if self.path.is_file() else ():
+            try:
+                entry = json.loads(line)
+            except json.JSONDecodeError:  # cut off when a run was killed
+                continue
+            self._outcomes[entry["key"]] = entry["outcome"]
+
+    def get(self, key: str, rows: int, limit: float) -> Outcome | None:
+        """The outcome of a run over so many rows, or one that was cut off no earlier than this limit would."""
+        found = self._outcomes.get(key)
+        enough = found is not None and (found["rows"] >= rows or found["seconds"] >= limit)
+        return found if enough else None
+
+    def add(self, key: str, outcome: Outcome) -> None:
+        """Keep an outcome, here and on disk."""
+        self._outcomes[key] = outcome
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a") as file:
+            file.write(json.dumps({"key": key, "outcome": outcome}) + "\n")
+
+
+def key_of(data: str, rival: str, seed: int, rows: int) -> str:
+    """All that decides what a learner predicts."""
+    length = f", {rows} generated" if STREAMS[data].generated else ""
+    return f"{data}{length}, seed {seed}: {LEARNERS[rival]}"
+
+
+def play(
+    player: Player, stream: Examples, limit: float, show: Callable[[int], None] = lambda rows: None
+) -> tuple[list[Any], float, float]:
+    """(guesses, processor seconds of the process, processor seconds of this thread) within the limit.
+
+    The process has Java's compiler and its collector of garbage in threads of their own.
+    """
+    guesses: list[Any] = []
+    spent = own = 0.0
+    for start in range(0, len(stream), BLOCK):
+        block = player.prepared(stream[start : start + BLOCK])
+        process, thread = time.process_time(), time.thread_time()
+        for example in block:
+            guesses.append(player.predict(example))
+            player.learn(example)
+        own += time.thread_time() - thread
+        spent += time.process_time() - process
+        show(len(guesses))
+        if spent >= limit:
+            break
+    return guesses, spent, own
+
+
+def stops(rows: int) -> list[int]:
+    """The numbers of rows after which an error is kept: they become further apart."""
+    found, stop = [], float(FIRST_STOP)
+    while stop < rows:
+        found.append(round(stop))
+        stop *= GROWTH
+    return [*found, rows]
+
+
+def errors_at(
+    stream: Examples, guesses: Sequence[Any], regression: bool, at: Sequence[int]
+) -> list[float]:
+    """The error over the first rows, for each of these numbers of rows."""
+    pairs = list(zip(guesses, (y for _, y in stream), strict=False))
+    if not regression:
+        wrong = np.cumsum([guess != y for guess, y in pairs])
+        return [float(wrong[n - 1] / n) for n in at]
+    scored = np.array(pairs[auto.UNSCORED_EXAMPLES :], float)
+    parts = [scored[: n - auto.UNSCORED_EXAMPLES].T for n in at]
+    return [float(np.mean((guess - y) ** 2) / np.var(y)) for guess, y in parts]
+
+
+def outcome_of(
+    player: Player, stream: Examples, regression: bool, limit: float, show: Callable[[int], None]
+) -> Outcome:
+    """Let a learner of MOA play, and say what it did."""
+    guesses, spent, own = play(player, stream, limit, show)
+    at = stops(len(guesses))
+    return {
+        "rows": len(guesses),
+        "seconds": round(spent, 2),
+        "microseconds": round(1e6 * own / len(guesses), 1),
+        "at": at,
+        "errors": [round(error, 6) for error in errors_at(stream, guesses, regression, at)],
+    }
+
+
+def our_guesses(data: str, stream: Examples, seed: int) -> tuple[list[Any], float]:
+    """(what AutoKernel guesses for every row, its microseconds a row)"""
+    makers = auto.REGRESSORS if STREAMS[data].regression else auto.CLASSIFIERS
+    model = makers["AutoKernel"](seed, len({y for _, y in stream[:500]}) <= 2)
+    play(moa.RiverPlayer(model.clone()), stream[:BLOCK], np.inf)  # compile it, or load it
+    guesses, _, own = play(moa.RiverPlayer(model), stream, np.inf)
+    return guesses, 1e6 * own / len(guesses)
+
+
+class Match:
+    """All that is run: streams, learners of MOA, and how."""
+
+    def __init__(
+        self, record: Record, *, examples: int | None, rows: int = GENERATED_ROWS, seed: int = 1,
+        limit: float = 60.0, machine: str = "", make: Maker = moa.MoaPlayer,
+        start: Callable[[], dict[str, str]] = moa.start,
+    ):  # fmt: skip
+        self.record, self.examples, self.rows = record, examples, rows
+        self.seed, self.limit, self.machine = seed, limit, machine
+        self._make, self._start = make, start
+
+    def stream(self, data: str) -> Examples:
+        """The rows that both see."""
+        return examples_of(data, self.examples, self.seed, self.rows)
+
+    def key(self, data: str, rival: str) -> str:
+        """The name of a run in the record."""
+        return key_of(data, rival, self.seed, self.rows)
+
+    def kept(self, data: str, rival: str) -> Outcome | None:
+        """What the record knows of a run."""
+        return self.record.get(self.key(data, rival), len(self.stream(data)), self.limit)
+
+    def run(self, data: str, rival: str, show: Callable[[int], None]) -> None:
+        """Let a learner of MOA play, unless the record knows how that ends."""
+        if self.kept(data, rival) is None:
+            on = self._start() | {"machine": self.machine}
+            stream, regression = self.stream(data), STREAMS[data].regression
+            player = self._make(LEARNERS[rival], stream, self.seed)
+            outcome = outcome_of(player, stream, regression, self.limit, show)
+            self.record.add(self.key(data, rival), outcome | on)
+
+    def comparisons(self, data: str, rivals: Sequence[str]) -> Iterator[Comparison]:
+        """AutoKernel beside what the record knows of these learners."""
+        stream, regression = self.stream(data), STREAMS[data].regression
+        guesses, our_microseconds = our_guesses(data, stream, self.seed)
+        for rival in rivals:
+            outcome = self.kept(data, rival)
+            assert outcome is not None
+            seen = [i for i, n in enumerate(outcome["at"]) if n <= len(stream)]
+            rows = outcome["at"][seen[-1]]
+            prefix, whole = errors_at(stream, guesses, regression, [rows, len(stream)])
+            yield Comparison(
+                data, rival, regression, rows, len(stream), outcome["errors"][seen[-1]], prefix,
+                whole, outcome["microseconds"], our_microseconds,
+            )  # fmt: skip
+
+
+def compare(
+    match: Match, data: Sequence[str], rivals: Sequence[str], progress: bool = True
+) -> list[Comparison]:
+    """Run what the record does not hold, then ours on all streams."""
+    tasks = [
+        (name, rival)
+        for name in data
+        for rival in rivals
+        if LEARNERS[rival].regression == STREAMS[name].regression
+    ]
+    found: list[Comparison] = []
+    with Progress(len(tasks), "auto", enabled=progress) as bar:
+        for name in dict.fromkeys(name for name, _ in tasks):
+            own = [rival for one, rival in tasks if one == name]
+            for rival in own:
+                match.run(name, rival, lambda n, r=rival, s=name: bar.show(f"{r} on {s}, row {n}"))
+                bar.advance(f"{rival} on {name}")
+            found += match.comparisons(name, own)
+    return found
