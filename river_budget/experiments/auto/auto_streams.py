@@ -167,8 +167,6 @@ STREAMS: dict[str, Stream] = {
 
 
 @functools.lru_cache(2)
-def examples_of(
-    name: str, examples: int | None, seed: int, rows: int = GENERATED_ROWS
-) -> Examples:
+def examples_of(name: str, examples: int | None, seed: int, rows: int = GENERATED_ROWS) -> Examples:
     """The first examples of a stream; one that is generated has so many rows, drifts included."""
     return list(islice(STREAMS[name].load(seed, rows), examples))

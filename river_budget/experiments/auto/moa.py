@@ -109,8 +109,8 @@ class MoaPlayer:
 
     def _prepared(self, x: dict[Any, Any], y: Any) -> Any:
         if self._scaler is not None:
-            self._scaler.learn_one(x)
-            x = self._scaler.transform_one(x)
+            self._scaler.learn_one(x)  # type: ignore[no-untyped-call]
+            x = self._scaler.transform_one(x)  # type: ignore[no-untyped-call]
         row = np.array([x.get(name, math.nan) for name in self._names], float)
         instance = self._instance.from_array(self._schema, row, self._places.get(y, y))
         _ = instance.java_instance  # made here, so that it costs the learner no time
@@ -132,7 +132,9 @@ def start() -> dict[str, str]:
         importlib.import_module("capymoa")
         java = importlib.import_module("jpype").java.lang.System.getProperty("java.version")
     except ImportError as error:
-        raise RuntimeError(f"`auto --moa` needs CapyMOA, which is not installed: {NEEDS}") from error
+        raise RuntimeError(
+            f"`auto --moa` needs CapyMOA, which is not installed: {NEEDS}"
+        ) from error
     except Exception as error:  # CapyMOA and JPype have one each for Java that is not there
         raise RuntimeError(f"`auto --moa` needs Java, which does not start: {NEEDS}") from error
     return {"capymoa": importlib.metadata.version("capymoa"), "java": str(java)}

@@ -7,7 +7,9 @@ the error after so many rows: ours can then be measured again, on another machin
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import pathlib
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,17 +18,18 @@ from typing import Any
 
 import numpy as np
 
+from ..._version import __version__
 from ...progress import Progress
 from . import auto, moa
 from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
-from .moa import LEARNERS, Learner, Player
+from .moa import LEARNERS, Player
 
 BLOCK = 20  # rows between two looks at the clock
-FIRST_STOP, GROWTH = 100, 1.1  # rows after which an error is kept: the first time, and from one to the next
+FIRST_STOP, GROWTH = 100, 1.1  # rows after which an error is kept: first, and times how much
+ROUND = 1000  # rows: an error is kept after each multiple too, as users ask for round numbers
 LEAST_ROWS = 0.5  # half a mistake, where none was made: errors are divided by each other
 
 Outcome = dict[str, Any]  # "rows", "seconds", "microseconds", "at", "errors", and what it ran on
-Maker = Callable[[Learner, Examples, int], Player]
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,10 @@ class Record:
         enough = found is not None and (found["rows"] >= rows or found["seconds"] >= limit)
         return found if enough else None
 
+    def found(self, key: str) -> Outcome:
+        """The outcome of a run that is known to be there."""
+        return self._outcomes[key]
+
     def add(self, key: str, outcome: Outcome) -> None:
         """Keep an outcome, here and on disk."""
         self._outcomes[key] = outcome
@@ -96,7 +103,7 @@ def key_of(data: str, rival: str, seed: int, rows: int) -> str:
 def play(
     player: Player, stream: Examples, limit: float, show: Callable[[int], None] = lambda rows: None
 ) -> tuple[list[Any], float, float]:
-    """(guesses, processor seconds of the process, processor seconds of this thread) within the limit.
+    """(guesses, processor seconds of the process, processor seconds of this thread) within the limit, or for the first rows.
 
     The process has Java's compiler and its collector of garbage in threads of their own.
     """
@@ -111,18 +118,18 @@ def play(
         own += time.thread_time() - thread
         spent += time.process_time() - process
         show(len(guesses))
-        if spent >= limit:
+        if spent >= limit and len(guesses) >= FIRST_STOP:
             break
     return guesses, spent, own
 
 
 def stops(rows: int) -> list[int]:
-    """The numbers of rows after which an error is kept: they become further apart."""
-    found, stop = [], float(FIRST_STOP)
+    """The numbers of rows after which an error is kept."""
+    found, stop = {rows, *range(ROUND, rows, ROUND)}, float(FIRST_STOP)
     while stop < rows:
-        found.append(round(stop))
+        found.add(round(stop))
         stop *= GROWTH
-    return [*found, rows]
+    return sorted(found)
 
 
 def errors_at(
@@ -146,7 +153,7 @@ def outcome_of(
     at = stops(len(guesses))
     return {
         "rows": len(guesses),
-        "seconds": round(spent, 2),
+        "seconds": math.ceil(1000 * spent) / 1000,  # no less than the limit, if that ended it
         "microseconds": round(1e6 * own / len(guesses), 1),
         "at": at,
         "errors": [round(error, 6) for error in errors_at(stream, guesses, regression, at)],
@@ -166,13 +173,19 @@ class Match:
     """All that is run: streams, learners of MOA, and how."""
 
     def __init__(
-        self, record: Record, *, examples: int | None, rows: int = GENERATED_ROWS, seed: int = 1,
-        limit: float = 60.0, machine: str = "", make: Maker = moa.MoaPlayer,
-        start: Callable[[], dict[str, str]] = moa.start,
-    ):  # fmt: skip
+        self,
+        record: Record,
+        *,
+        examples: int | None,
+        rows: int = GENERATED_ROWS,
+        seed: int = 1,
+        limit: float = 60.0,
+        machine: str = "",
+    ):
+        if examples is not None and examples < FIRST_STOP:
+            raise LookupError(f"beside MOA take at least {FIRST_STOP} examples, not {examples}")
         self.record, self.examples, self.rows = record, examples, rows
         self.seed, self.limit, self.machine = seed, limit, machine
-        self._make, self._start = make, start
 
     def stream(self, data: str) -> Examples:
         """The rows that both see."""
@@ -189,9 +202,9 @@ class Match:
     def run(self, data: str, rival: str, show: Callable[[int], None]) -> None:
         """Let a learner of MOA play, unless the record knows how that ends."""
         if self.kept(data, rival) is None:
-            on = self._start() | {"machine": self.machine}
+            on = moa.start() | {"machine": self.machine}
             stream, regression = self.stream(data), STREAMS[data].regression
-            player = self._make(LEARNERS[rival], stream, self.seed)
+            player = moa.MoaPlayer(LEARNERS[rival], stream, self.seed)
             outcome = outcome_of(player, stream, regression, self.limit, show)
             self.record.add(self.key(data, rival), outcome | on)
 
@@ -200,8 +213,7 @@ class Match:
         stream, regression = self.stream(data), STREAMS[data].regression
         guesses, our_microseconds = our_guesses(data, stream, self.seed)
         for rival in rivals:
-            outcome = self.kept(data, rival)
-            assert outcome is not None
+            outcome = self.record.found(self.key(data, rival))
             seen = [i for i, n in enumerate(outcome["at"]) if n <= len(stream)]
             rows = outcome["at"][seen[-1]]
             prefix, whole = errors_at(stream, guesses, regression, [rows, len(stream)])
@@ -209,6 +221,27 @@ class Match:
                 data, rival, regression, rows, len(stream), outcome["errors"][seen[-1]], prefix,
                 whole, outcome["microseconds"], our_microseconds,
             )  # fmt: skip
+
+    def on(self, comparisons: Sequence[Comparison]) -> list[str]:
+        """Sentences: how these were measured, in which versions, and on which machines."""
+        outcomes = [self.record.found(self.key(one.data, one.rival)) for one in comparisons]
+        versions, machines = (
+            " and ".join(dict.fromkeys(text.format(**outcome) for outcome in outcomes))
+            for text in ("CapyMOA {capymoa} on Java {java}", "{machine}")
+        )
+        hours = sum(outcome["seconds"] for outcome in outcomes) / 3600
+        return [
+            f"At most {max(one.of for one in comparisons):,} rows of each stream, generated ones of {self.rows:,};",
+            f"seed {self.seed}; at most {self.limit:g} processor seconds for each learner and stream.",
+            f"{versions}, on {machines}; MOA's runs took {hours:.2f} hours of processor time.",
+            f"AutoKernel of river_budget {__version__}, one thread{self._elsewhere(outcomes)}.",
+        ]
+
+    def _elsewhere(self, outcomes: Sequence[Outcome]) -> str:
+        """Where ours ran, if MOA's learners ran elsewhere."""
+        return (
+            "" if {one["machine"] for one in outcomes} == {self.machine} else f", on {self.machine}"
+        )
 
 
 def compare(
@@ -226,7 +259,12 @@ def compare(
         for name in dict.fromkeys(name for name, _ in tasks):
             own = [rival for one, rival in tasks if one == name]
             for rival in own:
-                match.run(name, rival, lambda n, r=rival, s=name: bar.show(f"{r} on {s}, row {n}"))
+                match.run(name, rival, functools.partial(_show, bar, f"{rival} on {name}"))
                 bar.advance(f"{rival} on {name}")
             found += match.comparisons(name, own)
     return found
+
+
+def _show(bar: Progress, what: str, row: int) -> None:
+    """Say which row a run has come to."""
+    bar.show(f"{what}, row {row}")
