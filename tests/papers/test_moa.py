@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
+import subprocess
 import sys
 import types
 
@@ -163,3 +165,31 @@ def test_without_java_or_capymoa_one_sentence_says_what_to_install(
     assert len(said) == 1
     assert f"needs {says}" in said[0]
     assert "pip install" in said[0]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not importlib.util.find_spec("capymoa"), reason="capymoa is not installed")
+def test_all_of_moas_learners_play(tmp_path):
+    """In a process of its own: Java takes signals."""
+    arguments = [
+        "auto",
+        "--moa",
+        "--data",
+        "image-segments",
+        "trump",
+        "--examples",
+        "300",
+        "--json",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "river_budget.experiments", *arguments, "--results", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == command.NO_DATA:
+        pytest.skip(done.stderr)
+    rows = [row for row in json.loads(done.stdout) if "rows" in row]
+    assert [row["learner"] for row in rows] == list(LEARNERS)
+    assert all(row["rows"] >= 100 for row in rows)
+    assert all(row["error %, MOA's"] < 80 for row in rows if row["data"] == "image-segments")

@@ -16,7 +16,7 @@ from .moa_runs import Comparison
 
 OURS = "AutoKernel"
 TITLE = "AutoKernel beside MOA's learners, nothing set"
-KINDS = {False: "wrong predictions", True: "unexplained variance"}  # of Comparison.regression
+KINDS = {False: "wrong", True: "unexplained variance"}  # what an error is, by Comparison.regression
 MEASURED = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", re.S)
 TIME_PICTURE, WINS_PICTURE = "moa_time.png", "moa_wins.png"
 CAPTION = {
@@ -61,9 +61,10 @@ def summary(comparisons: Sequence[Comparison]) -> Table:
         multiple, microseconds = overall(own)
         seen = sum(one.rows for one in own) / sum(one.of for one in own)
         figures = [f"{ahead} of {len(own)}", f"{multiple:.2f}", f"{microseconds:.0f}"]
-        lines.append([rival, f"`{LEARNERS[rival]}`", *figures, f"{100 * seen:.0f} %"])
+        made = " behind ".join(f"`{step}`" for step in reversed(str(LEARNERS[rival]).split(" | ")))
+        lines.append([rival, made, *figures, f"{100 * seen:.0f} %"])
     columns = [f"{OURS} ahead on", f"error, as a multiple of {OURS}'s", "µs/row", "rows seen"]
-    return ["learner", "as it was made", *columns], lines
+    return ["learner", "made as", *columns], lines
 
 
 def overall(own: Sequence[Comparison]) -> tuple[float, float]:
@@ -128,12 +129,12 @@ def wins_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
             continue
         pairs = {one: (100 * min(one.ours, 1.0), 100 * min(one.theirs, 1.0)) for one in chosen}
         ends = [min(map(min, pairs.values())), max(map(max, pairs.values()))]
-        lines = [Line("both alike", ends, ends)]
+        lines = [Line(OURS, ends, ends)]
         for rival in dict.fromkeys(one.rival for one in chosen):
             x, y = zip(*(pair for one, pair in pairs.items() if one.rival == rival), strict=True)
             lines.append(Line(rival, x, y, shape="points"))
-        title = f"above the line {OURS} is ahead"
-        labels = f"{OURS}'s {kind}, %", f"MOA's {kind}, %"
+        title = f"{len({one.data for one in chosen})} streams: above the line {OURS} is ahead"
+        labels = f"{OURS}, {kind}, %", f"MOA, {kind}, %"
         found.append(Panel(title, *labels, lines, log_x=True, log_y=True))
     return found
 

@@ -232,7 +232,7 @@ class Match:
         hours = sum(outcome["seconds"] for outcome in outcomes) / 3600
         return [
             f"At most {max(one.of for one in comparisons):,} rows of each stream, generated ones of {self.rows:,};",
-            f"seed {self.seed}; at most {self.limit:g} processor seconds for each learner and stream.",
+            f"seed {self.seed}.{_cut_off(comparisons, outcomes)}",
             f"{versions}, on {machines}; MOA's runs took {hours:.2f} hours of processor time.",
             f"AutoKernel of river_budget {__version__}, one thread{self._elsewhere(outcomes)}.",
         ]
@@ -242,6 +242,18 @@ class Match:
         return (
             "" if {one["machine"] for one in outcomes} == {self.machine} else f", on {self.machine}"
         )
+
+
+def _cut_off(comparisons: Sequence[Comparison], outcomes: Sequence[Outcome]) -> str:
+    """How many runs ended before the rows did, and when."""
+    spent = [
+        outcome["seconds"]
+        for one, outcome in zip(comparisons, outcomes, strict=True)
+        if outcome["rows"] < one.of
+    ]
+    if not spent:
+        return " All runs saw all rows."
+    return f" {len(spent)} of {len(outcomes)} runs were cut off, after {min(spent):.0f} to {max(spent):.0f} processor seconds."
 
 
 def compare(
