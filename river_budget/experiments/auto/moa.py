@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -20,6 +21,8 @@ from river import preprocessing
 from .auto_streams import Examples
 
 NEEDS = "pip install 'capymoa>=0.15.1', and Java 11 or newer (of Debian: default-jre-headless)"
+
+JAVA_OPTIONS = "-Xmx8g -Xss10M -Xrs"  # CapyMOA's own, and the last: Ctrl-C is for Python
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ class MoaPlayer:
 
 def start() -> dict[str, str]:
     """Start Java, and say which versions run. Raise with what to install where something is missing."""
+    os.environ.setdefault("CAPYMOA_JVM_ARGS", JAVA_OPTIONS)
     try:
         importlib.import_module("capymoa")
         java = importlib.import_module("jpype").java.lang.System.getProperty("java.version")
