@@ -19,16 +19,16 @@ from river.datasets import synth
 from ... import datasets
 from ..common.stored import at_hand
 
-GENERATED_ROWS = 10_000  # of a generated stream, drifts included, if no other number is asked for
+GENERATED_ROWS = 10_000  # of a generated stream by default, drifts included
 Examples = list[tuple[dict[Any, Any], Any]]
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Examples for a seed and a number of generated rows, and the dataset that must be at hand for them.
+    """A function of a seed and a number of generated rows, and the dataset that it needs.
 
-    A stream that is not `usual` is run when it is named, or beside MOA. Files have the rows that they have, whatever
-    number is asked for.
+    `auto` runs a stream that is not `usual` only by name, or with `--moa`. Streams that are not `generated` ignore the
+    number of rows.
     """
 
     load: Callable[..., Iterable[tuple[dict[Any, Any], Any]]]
@@ -108,7 +108,7 @@ def _friedman_drift(seed: int, rows: int = GENERATED_ROWS) -> Any:
 
 
 def _random_tree(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """Labels by a random tree over five numbers and five categories, another tree for every seed."""
+    """Labels of a random tree over five numbers and five categories; each seed gives another tree."""
     return synth.RandomTree(seed_tree=seed, seed_sample=seed).take(rows)
 
 
@@ -168,5 +168,5 @@ STREAMS: dict[str, Stream] = {
 
 @functools.lru_cache(2)
 def examples_of(name: str, examples: int | None, seed: int, rows: int = GENERATED_ROWS) -> Examples:
-    """The first examples of a stream; one that is generated has so many rows, drifts included."""
+    """The first examples of a stream. `rows` is the length of generated streams."""
     return list(islice(STREAMS[name].load(seed, rows), examples))

@@ -1,8 +1,8 @@
-"""Learners of MOA, which is written in Java, through CapyMOA: as a user gets them who sets nothing but the ensemble.
+"""The learners of MOA, called through CapyMOA, with CapyMOA's defaults except for ensemble sizes.
 
-MOA is the library that most streaming learners of the literature were written for, by their authors. Its learners
-get the rows, the order and the seed that ours get. All features are numeric, as River's dicts hold numbers; labels
-are nominal, and MOA is told all of them beforehand, which ours is not.
+MOA is the Java library in which many authors published their streaming learners. Its learners get the same rows in
+the same order and the same seed as ours. All features are numeric, as they are in River's dicts. Labels are nominal,
+and MOA's schema lists all of them in advance; our models do not get this list.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .auto_streams import Examples
 
 NEEDS = "pip install 'capymoa>=0.15.1', and Java 11 or newer (of Debian: default-jre-headless)"
 
-JAVA_OPTIONS = "-Xmx8g -Xss10M -Xrs"  # CapyMOA's own, and the last: Ctrl-C is for Python
+JAVA_OPTIONS = "-Xmx8g -Xss10M -Xrs"  # CapyMOA's defaults, and -Xrs, which leaves Ctrl-C to Python
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A class of CapyMOA and what is set. `scaled`: a StandardScaler stands in front of it."""
+    """A class of CapyMOA and its settings. `scaled` puts a StandardScaler in front."""
 
     kind: str
     settings: dict[str, Any] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class Learner:
 
 FOREST = "AdaptiveRandomForestClassifier"
 LEARNERS = {
-    # its distances are those of the features as they are: without a scaler the largest unit decides
+    # it computes distances of unscaled features, so the feature with the largest unit would dominate
     "SAMkNN": Learner("SAMkNN", scaled=True),
     "ARF(10)": Learner(FOREST, {"ensemble_size": 10}),
     "ARF(100)": Learner(FOREST, {"ensemble_size": 100}),
@@ -54,7 +54,7 @@ LEARNERS = {
 
 
 class Player(Protocol):
-    """What predicts an example and then learns it. `prepared` examples are in the form that it reads."""
+    """A learner that predicts and then learns each example. `prepared` converts examples to its own type."""
 
     def prepared(self, examples: Examples) -> Sequence[Any]: ...
     def predict(self, example: Any) -> Any: ...
@@ -62,17 +62,17 @@ class Player(Protocol):
 
 
 class RiverPlayer:
-    """A model of River or of ours."""
+    """A model with River's interface, ours included."""
 
     def __init__(self, model: Any):
         self._predict, self._learn = model.predict_one, model.learn_one
 
     def prepared(self, examples: Examples) -> Examples:
-        """The examples as they are."""
+        """Return the examples unchanged."""
         return examples
 
     def predict(self, example: Any) -> Any:
-        """The model's guess."""
+        """Predict one example."""
         return self._predict(example[0])
 
     def learn(self, example: Any) -> None:
@@ -81,7 +81,7 @@ class RiverPlayer:
 
 
 class MoaPlayer:
-    """A learner of MOA for one stream."""
+    """A learner of MOA on one stream."""
 
     def __init__(self, learner: Learner, stream: Examples, seed: int):
         module = importlib.import_module(
@@ -97,7 +97,7 @@ class MoaPlayer:
         )
 
     def _form(self) -> tuple[Any, Any]:
-        """(what makes an instance, the schema)"""
+        """(class of the instances, schema)"""
         core = importlib.import_module("capymoa.core")
         columns = [f"x{i}" for i in range(len(self._names))]
         classes = [str(i) for i in range(len(self._labels))]
@@ -107,7 +107,7 @@ class MoaPlayer:
         return (core.LabeledInstance if classes else core.RegressionInstance), schema
 
     def prepared(self, examples: Examples) -> list[Any]:
-        """Instances of MOA. A feature that an example lacks is missing there."""
+        """Convert examples to MOA's instances. An absent feature becomes a missing value."""
         return [self._prepared(x, y) for x, y in examples]
 
     def _prepared(self, x: dict[Any, Any], y: Any) -> Any:
@@ -116,11 +116,13 @@ class MoaPlayer:
             x = self._scaler.transform_one(x)  # type: ignore[no-untyped-call]
         row = np.array([x.get(name, math.nan) for name in self._names], float)
         instance = self._instance.from_array(self._schema, row, self._places.get(y, y))
-        _ = instance.java_instance  # made here, so that it costs the learner no time
+        _ = (
+            instance.java_instance
+        )  # converted here, so that the time does not count for the learner
         return instance
 
     def predict(self, instance: Any) -> Any:
-        """MOA's guess; None for none."""
+        """Predict one instance; None if MOA has no prediction."""
         found = self._model.predict(instance)
         return self._labels[found] if self._labels and found is not None else found
 
@@ -130,7 +132,7 @@ class MoaPlayer:
 
 
 def start() -> dict[str, str]:
-    """Start Java, and say which versions run. Raise with what to install where something is missing."""
+    """Start Java and return the versions. If something is missing, raise an error that says what to install."""
     os.environ.setdefault("CAPYMOA_JVM_ARGS", JAVA_OPTIONS)
     try:
         importlib.import_module("capymoa")
@@ -139,6 +141,6 @@ def start() -> dict[str, str]:
         raise RuntimeError(
             f"`auto --moa` needs CapyMOA, which is not installed: {NEEDS}"
         ) from error
-    except Exception as error:  # CapyMOA and JPype have one each for Java that is not there
+    except Exception as error:  # CapyMOA and JPype raise different types when Java is missing
         raise RuntimeError(f"`auto --moa` needs Java, which does not start: {NEEDS}") from error
     return {"capymoa": importlib.metadata.version("capymoa"), "java": str(java)}

@@ -1,4 +1,4 @@
-"""AutoKernel beside MOA's learners as tables, as two pictures, and as the measured part of a page of the guide."""
+"""Tables and pictures of the comparison with MOA, and the measured part of a page of the guide."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from .moa_runs import Comparison
 
 OURS = "AutoKernel"
 TITLE = "AutoKernel beside MOA's learners, nothing set"
-KINDS = {False: "wrong", True: "unexplained variance"}  # what an error is, by Comparison.regression
+KINDS = {False: "wrong", True: "unexplained variance"}  # of errors, by Comparison.regression
 MEASURED = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", re.S)
 TIME_PICTURE, WINS_PICTURE = "moa_time.png", "moa_wins.png"
 CAPTION = {
     False: (
         "Wrong predictions in % over the rows that both have seen, each made before the row is learned; a star marks the "
-        "better of the two. Times are processor times of the thread that learns: Java's compiler and its collector of "
-        "garbage are not in them, nor is what brings a row into MOA's form."
+        "better of the two. Times are processor times of the learning thread. They exclude Java's compiler and garbage "
+        "collector, and the conversion of rows for MOA."
     ),
     True: "The same for numbers: R2, after the first 50 rows.",
 }
 
 
 def of_kind(comparisons: Sequence[Comparison], regression: bool) -> list[Comparison]:
-    """Those of classification or of regression."""
+    """The comparisons in classification, or in regression."""
     return [one for one in comparisons if one.regression == regression]
 
 
 def figure(error: float, regression: bool) -> str:
-    """An error as the tables show it."""
+    """Format an error: percent of wrong predictions, or R2."""
     return f"{1.0 - error:.3f}" if regression else f"{100 * error:.2f}"
 
 
@@ -68,13 +68,13 @@ def summary(comparisons: Sequence[Comparison]) -> Table:
 
 
 def overall(own: Sequence[Comparison]) -> tuple[float, float]:
-    """(the geometric mean of the multiples of our error, the median of the microseconds a row)"""
+    """(geometric mean of the ratios of errors, median of the microseconds per row)"""
     multiple = float(np.exp(np.mean(np.log([one.ratio for one in own]))))
     return multiple, float(np.median([one.their_microseconds for one in own]))
 
 
 def wide(comparisons: Sequence[Comparison], regression: bool) -> Table:
-    """(header, lines), a line for every stream, a column for every learner; bold where it is ahead of ours."""
+    """(header, lines), a line for every stream and a column for every learner; bold is better than ours."""
     chosen = of_kind(comparisons, regression)
     rivals = list(dict.fromkeys(one.rival for one in chosen))
     lines = []
@@ -87,14 +87,14 @@ def wide(comparisons: Sequence[Comparison], regression: bool) -> Table:
 
 
 def _cell(one: Comparison) -> str:
-    """Their figure, and where they were cut off ours at that row."""
+    """The result of a learner of MOA, and for a stopped run also ours on the same rows."""
     theirs = figure(one.theirs, one.regression)
     text = f"**{theirs}**" if one.theirs < one.ours else theirs
     return text + (f" ({figure(one.ours, one.regression)} at {one.rows:,})" if one.cut else "")
 
 
 def losses(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """A line for every stream on which a learner of MOA is ahead, the largest difference first."""
+    """A line for every comparison that AutoKernel loses, the largest ratio first."""
     for one in sorted(comparisons, key=lambda one: one.ratio):
         if one.theirs < one.ours:
             theirs, ours = figure(one.theirs, one.regression), figure(one.ours, one.regression)
@@ -103,7 +103,7 @@ def losses(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 def time_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
-    """Error, as a multiple of ours on the same rows, against time: a point for every learner."""
+    """Plot the error, divided by ours on the same rows, against time: a point for every learner."""
     found = []
     for regression, kind in KINDS.items():
         chosen = of_kind(comparisons, regression)
@@ -121,7 +121,7 @@ def time_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
 
 
 def wins_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
-    """Their error against ours on the same rows: a point for every stream, above the line where ours is ahead."""
+    """Plot MOA's error against ours on the same rows: a point for every stream and learner."""
     found = []
     for regression, kind in KINDS.items():
         chosen = of_kind(comparisons, regression)
@@ -140,7 +140,7 @@ def wins_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
 
 
 def measured(comparisons: Sequence[Comparison], how: Sequence[str]) -> str:
-    """The measured part of a page: how, who is ahead how often, where ours is behind, and every stream."""
+    """The measured part of a page: settings, summary, pictures, lost comparisons, and all streams."""
     behind = list(losses(comparisons)) or [f"Nowhere: {OURS} is ahead on every stream."]
     parts = [" ".join(how), as_markdown(*summary(comparisons))]
     parts += [f"![error of {OURS} and MOA's learners against time]({TIME_PICTURE})"]
@@ -154,7 +154,7 @@ def measured(comparisons: Sequence[Comparison], how: Sequence[str]) -> str:
 
 
 def fill(page: str | pathlib.Path, text: str) -> None:
-    """Put a text where a page says that measured figures belong."""
+    """Replace the measured part of a page."""
     page = pathlib.Path(page)
     found = page.read_text()
     if not MEASURED.search(found):

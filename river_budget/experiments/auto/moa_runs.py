@@ -1,8 +1,8 @@
-"""AutoKernel against MOA's learners, row by row on the same streams, with a limit of time.
+"""Runs of MOA's learners and of AutoKernel on the same streams, with a time limit.
 
-Every example is predicted before it is learned. A learner that takes longer than the limit is cut off, and compared
-with ours on the rows that it has seen. What MOA's learners did is kept in a file, one line of JSON for each run, with
-the error after so many rows: ours can then be measured again, on another machine, without Java.
+Every example is predicted before it is learned. A run of MOA that exceeds the limit stops, and is compared with
+AutoKernel on the rows that it has seen. A file keeps the error curve of each run of MOA as one line of JSON, so that
+AutoKernel can be measured again later, also on a machine without Java.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
 from .moa import LEARNERS, Player
 
 BLOCK = 20  # rows between two looks at the clock
-FIRST_STOP, GROWTH = 100, 1.1  # rows after which an error is kept: first, and times how much
-ROUND = 1000  # rows: an error is kept after each multiple too, as users ask for round numbers
-LEAST_ROWS = 0.5  # half a mistake, where none was made: errors are divided by each other
+FIRST_STOP, GROWTH = 100, 1.1  # the rows of a curve: the first, and the factor between two
+ROUND = 1000  # rows; a curve has each multiple too, as users ask for round numbers
+LEAST_ROWS = 0.5  # half a mistake, instead of none: ratios of errors must be finite
 
-Outcome = dict[str, Any]  # "rows", "seconds", "microseconds", "at", "errors", and what it ran on
+Outcome = dict[str, Any]  # rows, seconds, microseconds, at, errors, versions and machine
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One learner of MOA beside AutoKernel on one stream.
+    """One learner of MOA and AutoKernel on one stream.
 
-    `theirs` and `ours` are errors over the first `rows` of `of` rows: the share of wrong predictions, or 1 - R2.
-    `whole` is our error over all of them. Times are processor times of the thread that learns, a row.
+    `theirs` and `ours` are the errors over the first `rows` of `of` rows: the share of wrong predictions, or 1 - R2.
+    `whole` is AutoKernel's error over all rows. Times are microseconds per row of the processor time of the learning
+    thread.
     """
 
     data: str
@@ -53,18 +54,18 @@ class Comparison:
 
     @property
     def cut(self) -> bool:
-        """Whether time was up before the end of the stream."""
+        """Whether the comparison uses only the first rows of the stream."""
         return self.rows < self.of
 
     @property
     def ratio(self) -> float:
-        """Their error as a multiple of ours. What is worse than the mean of the targets counts as the mean."""
+        """MOA's error divided by ours. An error above 1, worse than predicting the mean, counts as 1."""
         least = LEAST_ROWS / self.rows
         return max(min(self.theirs, 1.0), least) / max(min(self.ours, 1.0), least)
 
 
 class Record:
-    """What MOA's learners did, by stream, learner and seed, in a file that grows by a line a run."""
+    """Outcomes of MOA's runs by stream, learner and seed, in a file with one line per run."""
 
     def __init__(self, path: str | pathlib.Path):
         self.path = pathlib.Path(path)
@@ -72,22 +73,22 @@ class Record:
         for line in self.path.read_text().splitlines() if self.path.is_file() else ():
             try:
                 entry = json.loads(line)
-            except json.JSONDecodeError:  # cut off when a run was killed
+            except json.JSONDecodeError:  # incomplete, because the process was killed
                 continue
             self._outcomes[entry["key"]] = entry["outcome"]
 
     def get(self, key: str, rows: int, limit: float) -> Outcome | None:
-        """The outcome of a run over so many rows, or one that was cut off no earlier than this limit would."""
+        """The outcome of a run with at least this many rows, or at least this much time; None without one."""
         found = self._outcomes.get(key)
         enough = found is not None and (found["rows"] >= rows or found["seconds"] >= limit)
         return found if enough else None
 
     def found(self, key: str) -> Outcome:
-        """The outcome of a run that is known to be there."""
+        """The outcome of a run that the record has."""
         return self._outcomes[key]
 
     def add(self, key: str, outcome: Outcome) -> None:
-        """Keep an outcome, here and on disk."""
+        """Store an outcome, in memory and on disk."""
         self._outcomes[key] = outcome
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a") as file:
@@ -95,7 +96,7 @@ class Record:
 
 
 def key_of(data: str, rival: str, seed: int, rows: int) -> str:
-    """All that decides what a learner predicts."""
+    """The name of a run: everything that its predictions depend on."""
     length = f", {rows} generated" if STREAMS[data].generated else ""
     return f"{data}{length}, seed {seed}: {LEARNERS[rival]}"
 
@@ -103,9 +104,10 @@ def key_of(data: str, rival: str, seed: int, rows: int) -> str:
 def play(
     player: Player, stream: Examples, limit: float, show: Callable[[int], None] = lambda rows: None
 ) -> tuple[list[Any], float, float]:
-    """(guesses, processor seconds of the process, processor seconds of this thread) within the limit, or for the first rows.
+    """(guesses, processor seconds of the process, processor seconds of this thread), until the limit.
 
-    The process has Java's compiler and its collector of garbage in threads of their own.
+    The limit applies to the time of the process, which includes the threads of Java's compiler and garbage collector,
+    and only after the first rows of a curve.
     """
     guesses: list[Any] = []
     spent = own = 0.0
@@ -124,7 +126,7 @@ def play(
 
 
 def stops(rows: int) -> list[int]:
-    """The numbers of rows after which an error is kept."""
+    """The numbers of rows at which a curve has its points."""
     found, stop = {rows, *range(ROUND, rows, ROUND)}, float(FIRST_STOP)
     while stop < rows:
         found.add(round(stop))
@@ -135,7 +137,7 @@ def stops(rows: int) -> list[int]:
 def errors_at(
     stream: Examples, guesses: Sequence[Any], regression: bool, at: Sequence[int]
 ) -> list[float]:
-    """The error over the first rows, for each of these numbers of rows."""
+    """The error over the first n rows, for each n in `at`."""
     pairs = list(zip(guesses, (y for _, y in stream), strict=False))
     if not regression:
         wrong = np.cumsum([guess != y for guess, y in pairs])
@@ -148,7 +150,7 @@ def errors_at(
 def outcome_of(
     player: Player, stream: Examples, regression: bool, limit: float, show: Callable[[int], None]
 ) -> Outcome:
-    """Let a learner of MOA play, and say what it did."""
+    """Run a learner of MOA and return its outcome."""
     guesses, spent, own = play(player, stream, limit, show)
     at = stops(len(guesses))
     return {
@@ -161,16 +163,16 @@ def outcome_of(
 
 
 def our_guesses(data: str, stream: Examples, seed: int) -> tuple[list[Any], float]:
-    """(what AutoKernel guesses for every row, its microseconds a row)"""
+    """(AutoKernel's guess for every row, its microseconds per row)"""
     makers = auto.REGRESSORS if STREAMS[data].regression else auto.CLASSIFIERS
     model = makers["AutoKernel"](seed, len({y for _, y in stream[:500]}) <= 2)
-    play(moa.RiverPlayer(model.clone()), stream[:BLOCK], np.inf)  # compile it, or load it
+    play(moa.RiverPlayer(model.clone()), stream[:BLOCK], np.inf)  # compile the code, or load it
     guesses, _, own = play(moa.RiverPlayer(model), stream, np.inf)
     return guesses, 1e6 * own / len(guesses)
 
 
 class Match:
-    """All that is run: streams, learners of MOA, and how."""
+    """The settings of all runs, and the record."""
 
     def __init__(
         self,
@@ -188,19 +190,19 @@ class Match:
         self.seed, self.limit, self.machine = seed, limit, machine
 
     def stream(self, data: str) -> Examples:
-        """The rows that both see."""
+        """The rows that MOA's learners and AutoKernel get."""
         return examples_of(data, self.examples, self.seed, self.rows)
 
     def key(self, data: str, rival: str) -> str:
-        """The name of a run in the record."""
+        """The key of a run in the record."""
         return key_of(data, rival, self.seed, self.rows)
 
     def kept(self, data: str, rival: str) -> Outcome | None:
-        """What the record knows of a run."""
+        """The stored outcome of a run, if it is long enough."""
         return self.record.get(self.key(data, rival), len(self.stream(data)), self.limit)
 
     def run(self, data: str, rival: str, show: Callable[[int], None]) -> None:
-        """Let a learner of MOA play, unless the record knows how that ends."""
+        """Run a learner of MOA, unless the record has an outcome that is long enough."""
         if self.kept(data, rival) is None:
             on = moa.start() | {"machine": self.machine}
             stream, regression = self.stream(data), STREAMS[data].regression
@@ -209,7 +211,7 @@ class Match:
             self.record.add(self.key(data, rival), outcome | on)
 
     def comparisons(self, data: str, rivals: Sequence[str]) -> Iterator[Comparison]:
-        """AutoKernel beside what the record knows of these learners."""
+        """Run AutoKernel and compare it with the stored outcomes of these learners."""
         stream, regression = self.stream(data), STREAMS[data].regression
         guesses, our_microseconds = our_guesses(data, stream, self.seed)
         for rival in rivals:
@@ -223,7 +225,7 @@ class Match:
             )  # fmt: skip
 
     def on(self, comparisons: Sequence[Comparison]) -> list[str]:
-        """Sentences: how these were measured, in which versions, and on which machines."""
+        """Sentences about the settings, the versions and the machines of these runs."""
         outcomes = [self.record.found(self.key(one.data, one.rival)) for one in comparisons]
         versions, machines = (
             " and ".join(dict.fromkeys(text.format(**outcome) for outcome in outcomes))
@@ -238,14 +240,14 @@ class Match:
         ]
 
     def _elsewhere(self, outcomes: Sequence[Outcome]) -> str:
-        """Where ours ran, if MOA's learners ran elsewhere."""
+        """The machine of AutoKernel's runs, if MOA's had another one."""
         return (
             "" if {one["machine"] for one in outcomes} == {self.machine} else f", on {self.machine}"
         )
 
 
 def _cut_off(comparisons: Sequence[Comparison], outcomes: Sequence[Outcome]) -> str:
-    """How many runs ended before the rows did, and when."""
+    """A sentence about the runs that the limit stopped."""
     spent = [
         outcome["seconds"]
         for one, outcome in zip(comparisons, outcomes, strict=True)
@@ -253,13 +255,13 @@ def _cut_off(comparisons: Sequence[Comparison], outcomes: Sequence[Outcome]) -> 
     ]
     if not spent:
         return " All runs saw all rows."
-    return f" {len(spent)} of {len(outcomes)} runs were cut off, after {min(spent):.0f} to {max(spent):.0f} processor seconds."
+    return f" {len(spent)} of {len(outcomes)} runs were stopped, after {min(spent):.0f} to {max(spent):.0f} processor seconds."
 
 
 def compare(
     match: Match, data: Sequence[str], rivals: Sequence[str], progress: bool = True
 ) -> list[Comparison]:
-    """Run what the record does not hold, then ours on all streams."""
+    """Run MOA's learners where the record has no outcome, and AutoKernel on all streams."""
     tasks = [
         (name, rival)
         for name in data
@@ -278,5 +280,5 @@ def compare(
 
 
 def _show(bar: Progress, what: str, row: int) -> None:
-    """Say which row a run has come to."""
+    """Show the number of rows that a run has seen."""
     bar.show(f"{what}, row {row}")

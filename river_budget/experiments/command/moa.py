@@ -1,4 +1,4 @@
-"""`auto --moa`: AutoKernel beside the learners of MOA, which run in Java."""
+"""The options and the run of `auto --moa`: AutoKernel and the learners of MOA."""
 
 from __future__ import annotations
 
@@ -22,30 +22,32 @@ RECORD = "moa.jsonl"  # in the folder of results
 def add_moa(verb: Any) -> None:
     """Options of `auto --moa`."""
     beside = verb.add_argument_group(
-        "beside MOA",
-        f"MOA's learners run once: what they did is kept in {RECORD} in the folder of results, by stream, learner, seed "
-        "and number of generated rows. The same command then measures ours alone, and needs no Java. Runs that were cut "
-        "off are repeated when the limit is larger.",
+        "comparison with MOA",
+        f"The file {RECORD} in the results folder keeps each run of MOA by stream, learner, seed and number of "
+        "generated rows. With these runs the same command measures only AutoKernel, and needs no Java. It repeats a "
+        "stopped run if the limit is larger.",
     )
     beside.add_argument(
-        "--moa", action="store_true", help="SAMkNN, ARF, SRP, SGBT, SOKNL and more, not River's"
+        "--moa",
+        action="store_true",
+        help="compare with MOA's learners instead of River's (needs capymoa and Java)",
     )
     beside.add_argument(
         "--limit",
         type=seconds,
         default=60.0,
-        help="processor seconds for each learner of MOA and stream; what is cut off is compared on the rows seen",
+        help="processor seconds for each learner of MOA and stream; a stopped run is compared on the rows that it saw",
     )
-    beside.add_argument("--results", help=f"where runs are kept (default: {RESULTS})")
+    beside.add_argument("--results", help=f"the folder of stored runs (default: {RESULTS})")
     beside.add_argument(
         "--page",
         metavar="MD",
-        help="write the tables into the measured part of this page, and two pictures beside it (default: no page)",
+        help="write tables into the measured part of this page, and two pictures beside it (default: no page)",
     )
 
 
 def run_moa(options: argparse.Namespace) -> int:
-    """AutoKernel beside MOA's learners."""
+    """Measure AutoKernel and MOA's learners."""
     from ..auto import moa_report as report
     from ..auto.auto_streams import STREAMS
     from ..auto.moa import LEARNERS

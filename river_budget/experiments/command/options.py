@@ -102,7 +102,7 @@ def seed(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """A time that is longer than nothing."""
+    """A number above 0."""
     value = float(text)
     if not value > 0.0:
         raise argparse.ArgumentTypeError(f"{text} is not more than 0")

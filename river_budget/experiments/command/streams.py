@@ -92,7 +92,7 @@ def add_auto(verbs: Any) -> None:
         "--rows",
         type=whole,
         default=10_000,
-        help="how long generated streams are, over which their drifts are spread",
+        help="the length of generated streams, which also sets the places of their drifts",
     )
     verb.add_argument(
         "--seed", type=seed, default=1, help="decides random numbers of models and streams"
