@@ -134,9 +134,12 @@ def comparison(theirs, ours, rows=100, rival="SGBT"):
 
 def test_what_is_lost_is_said_and_no_error_divides_by_nothing():
     lost, won = comparison(0.1, 0.2, rows=50), comparison(0.3, 0.0)
-    assert list(moa_report.losses([won, lost])) == [
-        "- letter: SGBT 10.00, AutoKernel 20.00 % after 50 rows"
+    assert moa_report.losses([won, lost]) == [
+        "AutoKernel loses 1 of 2 comparisons:",
+        "",
+        "- letter: SGBT 10.00, AutoKernel 20.00 %, after 50 rows",
     ]
+    assert moa_report.losses([won])[0] == "AutoKernel loses none of 1 comparisons. The closest:"
     assert [lost.ratio, won.ratio] == [0.5, 60.0]
     assert comparison(7.0, 0.5).ratio == 2.0, "worse than the mean counts as the mean"
     header, ((*_, cell),) = moa_report.wide([lost], False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from .moa import LEARNERS
 from .moa_runs import Comparison
 
 OURS = "AutoKernel"
+CLOSEST = 6  # comparisons that a page lists if none is lost
 TITLE = "AutoKernel beside MOA's learners, nothing set"
 KINDS = {False: "wrong", True: "unexplained variance"}  # of errors, by Comparison.regression
 MEASURED = re.compile(r"(<!-- measured -->\n).*?(<!-- end of measured -->)", re.S)
@@ -93,13 +94,22 @@ def _cell(one: Comparison) -> str:
     return text + (f" ({figure(one.ours, one.regression)} at {one.rows:,})" if one.cut else "")
 
 
-def losses(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """A line for every comparison that AutoKernel loses, the largest ratio first."""
-    for one in sorted(comparisons, key=lambda one: one.ratio):
-        if one.theirs < one.ours:
-            theirs, ours = figure(one.theirs, one.regression), figure(one.ours, one.regression)
-            kind = "R2" if one.regression else "%"
-            yield f"- {one.data}: {one.rival} {theirs}, {OURS} {ours} {kind} after {one.rows:,} rows"
+def losses(comparisons: Sequence[Comparison]) -> list[str]:
+    """A sentence and a line for every comparison that AutoKernel loses, or for the closest ones if it loses none."""
+    ordered = sorted(comparisons, key=lambda one: one.ratio)
+    lost = [one for one in ordered if one.theirs < one.ours]
+    if lost:
+        first = f"{OURS} loses {len(lost)} of {len(ordered)} comparisons:"
+    else:
+        first = f"{OURS} loses none of {len(ordered)} comparisons. The closest:"
+    return [first, "", *map(_line, lost or ordered[:CLOSEST])]
+
+
+def _line(one: Comparison) -> str:
+    """One comparison as an entry of a list."""
+    theirs, ours = figure(one.theirs, one.regression), figure(one.ours, one.regression)
+    kind = "R2" if one.regression else "%"
+    return f"- {one.data}: {one.rival} {theirs}, {OURS} {ours} {kind}, after {one.rows:,} rows"
 
 
 def time_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
@@ -141,11 +151,10 @@ def wins_panels(comparisons: Sequence[Comparison]) -> list[Panel]:
 
 def measured(comparisons: Sequence[Comparison], how: Sequence[str]) -> str:
     """The measured part of a page: settings, summary, pictures, lost comparisons, and all streams."""
-    behind = list(losses(comparisons)) or [f"Nowhere: {OURS} is ahead on every stream."]
     parts = [" ".join(how), as_markdown(*summary(comparisons))]
     parts += [f"![error of {OURS} and MOA's learners against time]({TIME_PICTURE})"]
     parts += [f"![errors of MOA's learners against those of {OURS}]({WINS_PICTURE})"]
-    parts += [f"## Where {OURS} is behind", "\n".join(behind), "## Stream by stream"]
+    parts += [f"## Where {OURS} loses", "\n".join(losses(comparisons)), "## Stream by stream"]
     for regression, word in ((False, "Wrong predictions in %"), (True, "R2")):
         table = wide(comparisons, regression)
         if table[1]:
