@@ -49,8 +49,7 @@ def main(n: int = 4000) -> None:
     stream = list(datasets.TrumpApproval())
     held = 0
     for x, target in stream:
-        normal = regressor.predict_one(x, with_dist=True)
-        held += abs(target - normal.mu) <= 1.645 * normal.sigma
+        held += target in regressor.predict_one(x, with_dist=True).interval(0.9)
         regressor.learn_one(x, target)
     print(f"\nintervals of 90 % held {100 * held / len(stream):.0f} % of the targets")
 

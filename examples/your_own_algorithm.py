@@ -40,7 +40,7 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows were processed."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):

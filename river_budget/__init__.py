@@ -29,6 +29,7 @@ from .algorithms.perceptrons.projectron import (
 )
 from .algorithms.perceptrons.rbp import RBPClassifier, RBPRegressor
 from .algorithms.scaling.scalers import MinMaxScaler, StandardScaler
+from .algorithms.scaling.targets import TargetStandardScaler
 from .algorithms.window.sbp import SBPClassifier
 from .feature_budget import FeatureBudget
 from .guard import Guard
@@ -81,6 +82,7 @@ __all__ = [
     "SavedModelError",
     "StandardScaler",
     "StreamWarning",
+    "TargetStandardScaler",
     "decision_function_one",
     "kernels",
     "load",
@@ -93,7 +95,7 @@ __all__ = [
     "support_vectors",
 ]
 
-LOADED_LATER = ("datasets", "distributed", "export", "plots", "sklearn")  # as few need them
+LOADED_LATER = ("datasets", "distributed", "export", "plots", "sklearn")  # loaded on first use
 
 first_use.announce_compilation()
 

@@ -1,4 +1,4 @@
-"""A bound on the number of names: a transformer that keeps those that matter."""
+"""FeatureBudget: a transformer that passes on only the most frequent feature names."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ from typing import Any
 
 from river import base
 
+from .model.inputs.example_forms import check_example
 from .model.inputs.features import in_order
 from .parameters import optional, positive, whole
 
 __all__ = ["FeatureBudget"]
 
-LARGEST_COUNT = 1e100  # counts beyond are brought back to ones
+LARGEST_COUNT = 1e100  # larger counts are scaled down
 
 
 class FeatureBudget(base.Transformer):
-    """Lets through the features that have occurred most, and as many of them as are allowed.
+    """Passes on the most frequent features, at most `max_features` of them.
 
     For streams in which new names keep coming (words, identifiers, one-hot columns), in front of models that remember
-    every name, such as River's linear models. The names are counted as they come (Space-Saving): when there are too many, the rarest
-    gives its place and its count to the newcomer. So a name that makes up more than one in `max_features` of all is never
-    missed, and memory is bounded. Counts fade, so that names which have gone out of use leave.
+    every name, such as River's linear models. It counts names by the algorithm Space-Saving: if there are too many, a
+    new name replaces the rarest one and takes over its count. So a name that makes up more than one in `max_features`
+    of all occurrences is always among them, and memory is bounded. Counts decay, so names that no longer occur are
+    dropped.
 
     A feature occurs in an example if its value is not 0.
 
-    Not for keeping the memory of this package's models small: these give up names that no support vector uses. Nor for
-    rare names that tell much: it knows how often a name comes and not what it says.
+    Not for limiting the memory of this package's models: these forget names that no support vector uses. Nor for rare
+    but informative names: it only counts how often a name occurs.
 
     Parameters
     ----------
     max_features
         The largest number of names.
     half_life
-        After so many examples an occurrence counts half. None: all count the same for ever.
+        The number of examples after which an occurrence counts half. None: no decay.
 
     Examples
     --------
@@ -66,14 +68,15 @@ class FeatureBudget(base.Transformer):
         self.max_features = max_features
         self.half_life = half_life
         self._counts: dict[Any, float] = {}
-        self._weight = 1.0  # of an occurrence now: it grows, instead of all counts shrinking
+        self._weight = 1.0  # weight of a new occurrence: it grows, instead of all counts shrinking
         self._growth = 1.0 if half_life is None else math.exp2(1.0 / half_life)
-        # (count, number of arrival, name) for every name; the counts may be old ones, which are lower
+        # (count, arrival number, name) for every name; a count may be outdated, that is, too low
         self._rarest: list[tuple[float, int, Any]] = []
         self._arrivals = 0
 
     def learn_one(self, x: dict[Any, Any]) -> None:
         """Count the features of an example."""
+        check_example(x)
         counts, weight, new = self._counts, self._weight, []
         for name, value in x.items():
             if value:
@@ -88,20 +91,21 @@ class FeatureBudget(base.Transformer):
             self._renormalise()
 
     def transform_one(self, x: dict[Any, Any]) -> dict[Any, Any]:
-        """What is left of an example."""
+        """The example without the features that are not kept."""
+        check_example(x)
         counts = self._counts
         return {name: value for name, value in x.items() if name in counts}
 
     def count_of(self, name: Any) -> float:
-        """How often a feature has occurred, in occurrences of now; never too low, and 0 if it is not kept."""
+        """How often a feature has occurred, weighted by decay: never too low, and 0 if it is not kept."""
         return self._counts.get(name, 0.0) / self._weight
 
     def kept(self) -> list[list[Any]]:
-        """Every name with its count, in units of its own, and the number of its arrival."""
+        """(name, count, arrival number) of every name kept; counts are not divided by the present weight."""
         return [[name, self._counts[name], at] for _, at, name in self._rarest]
 
     def restore(self, kept: list[tuple[Any, float, float]], weight: float) -> None:
-        """The inverse; an occurrence now weighs so much."""
+        """The inverse of `kept`. `weight`: that of a new occurrence."""
         self._counts = {name: count for name, count, _ in kept}
         self._rarest = [(count, int(arrival), name) for name, count, arrival in kept]
         heapq.heapify(self._rarest)
@@ -117,7 +121,7 @@ class FeatureBudget(base.Transformer):
         self._arrivals += 1
 
     def _give_up_rarest(self) -> float:
-        """Its count. Of those that are equally rare the one goes that came first."""
+        """Drop the rarest name, of equal ones the oldest. Returns its count."""
         while True:
             count, arrival, name = heapq.heappop(self._rarest)
             now = self._counts[name]

@@ -1,4 +1,4 @@
-"""Guard: a first step of a pipeline that keeps values which are no finite numbers out of it."""
+"""Guard: a first step of a pipeline that keeps out values which are no finite numbers."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class BadRows(base.AnomalyDetector):
 class Guard(base.Transformer):
     """Keeps values that are no finite numbers (NaN, infinity, None, text) out of a pipeline.
 
-    Scalers and other statistics of River learn such values before a model behind them can refuse, and are
-    then spoilt for good. Put a guard in front: `rb.Guard("skip") | StandardScaler() | model`.
+    Scalers and other statistics of River learn such values before a model behind them can refuse the example,
+    and then stay NaN. Put a guard in front: `rb.Guard("skip") | StandardScaler() | model`.
 
-    In prediction a bad value counts as absent, or as the last good one; only "raise" refuses there too.
+    In prediction a bad value counts as absent, or as the last valid one; only "raise" raises an error there too.
 
-    Not for gaps that mean something: a value that is missing on purpose deserves a feature of its own.
+    Not for missing values with a meaning: add a feature that says that a value is missing.
 
     Parameters
     ----------
     on_bad
         What to do with an example to be learned that holds a bad value: "raise" an error that names the
-        feature, "skip" the example as if it had never come, or put the "last" good value of the feature in
-        its place (where there is none, the feature counts as absent).
+        feature, "skip" the example, or use the "last" valid value of the feature (without one, the feature
+        counts as absent).
 
     Examples
     --------
@@ -70,9 +70,9 @@ class Guard(base.Transformer):
     def __or__(self, other: Any) -> Any:
         if self.on_bad != "skip":
             return super().__or__(other)  # type: ignore[no-untyped-call]
-        from river import anomaly  # here, as it takes longer to load than this package
+        from river import anomaly  # imported here, as it takes longer to load than this package
 
-        # only at an anomaly filter do River's pipelines leave out an example
+        # River's pipelines skip an example only at an anomaly filter
         skip = anomaly.ThresholdFilter(BadRows(), 0.5)  # type: ignore[no-untyped-call]
         behind = super().__or__(other)  # type: ignore[no-untyped-call]
         return ("SkipBadRows", skip) | behind

@@ -1,8 +1,8 @@
 """Budget maintenance: what a full model does with one support vector too many.
 
-From cheap to good: `RemoveOldest`, `RemoveRandom` and `RemoveSmallest` forget one vector, `Merge` replaces
-two or more by one in between, `Project` spreads the contribution of one over all others. Merging keeps
-most of the accuracy at a cost linear in the budget; projection costs its square.
+From fast to accurate: `RemoveOldest`, `RemoveRandom` and `RemoveSmallest` remove one vector, `Merge` replaces
+two or more by one between them, `Project` spreads the contribution of one over all others. Merging keeps
+most of the accuracy in time linear in the budget; projection takes the square of the budget.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ def __dir__() -> list[str]:
 
 
 class Maintenance(Value):
-    """What all strategies have in common."""
+    """Base class of all strategies."""
 
-    _code: int  # of core/block/codes.py, or of core/budget/removal.py
+    _code: int  # a code in core/block/codes.py, or in core/budget/removal.py
     needs_rbf: ClassVar[bool] = False
 
     @property
     def kind(self) -> codes.Strategy:
-        """Which pass it needs."""
+        """The kind of strategy, which determines the pass of a model."""
         return codes.Strategy.REMOVE
 
     def header_fields(self, n_features: int = 0) -> dict[str, Any]:
@@ -35,9 +35,9 @@ class Maintenance(Value):
 
 
 class RemoveOldest(Maintenance):
-    """Forget the vector that came first.
+    """Remove the oldest vector.
 
-    Not for streams that stand still: what is old may still be right.
+    Not for stationary streams: old vectors may still be right.
 
     Examples
     --------
@@ -62,9 +62,9 @@ class RemoveOldest(Maintenance):
 
 
 class RemoveRandom(Maintenance):
-    """Forget any of the old vectors, all equally likely.
+    """Remove any of the old vectors, all equally likely.
 
-    Not for streams that stand still: chance throws away what is still needed.
+    Not for stationary streams: it removes vectors that are still needed.
 
     Examples
     --------
@@ -89,9 +89,9 @@ class RemoveRandom(Maintenance):
 
 
 class RemoveSmallest(Maintenance):
-    """Forget the vector with the smallest contribution; among equals, the oldest.
+    """Remove the vector with the smallest contribution; among equal ones, the oldest.
 
-    Not for streams that stand still: what goes takes all that it knew with it. With decay, as in
+    Not for stationary streams: the contribution of a removed vector is lost. With decay, as in
     `BSGDClassifier`, the smallest is mostly the oldest.
 
     Examples
@@ -119,14 +119,15 @@ class RemoveSmallest(Maintenance):
 class Project(Maintenance):
     """Replace one vector by its projection on all others.
 
-    The exact optimum for a fixed set of vectors. Time and memory grow with the square of the budget.
+    No other coefficients of the remaining vectors change the model less. Time and memory grow with the square of the
+    budget.
 
-    Not for large budgets: with 1000 vectors a table of 8 MB, and a million steps for each update.
+    Not for large budgets: 1000 vectors need a table of 8 MB, and each update takes a million multiplications.
 
     Parameters
     ----------
     choice
-        Which vector goes: `"smallest"` is the one with the smallest contribution, `"best"` the one whose
+        Which vector to remove: `"smallest"` is the one with the smallest contribution, `"best"` the one whose
         projection changes the model least (equation 17 of the paper), which is seldom much better.
 
     Examples
@@ -171,14 +172,14 @@ class Merge(Maintenance):
     Parameters
     ----------
     arity
-        How many vectors become one. With 3 or more, a maintenance makes room for several examples at
-        once and its search for partners is needed less often. That pays with large budgets on data with
-        room to spare (adult: no less accurate and a fifth faster, a third with thousands of vectors), and
-        costs accuracy where every vector counts (two to three points on ijcnn1, five to eight on a
-        checkerboard): try 2 first.
+        How many vectors become one. With 3 or more, a merge makes room for several examples at once, so the
+        search for partners runs less often. That saves time with large budgets on data that need fewer vectors
+        (adult: no less accurate and a fifth faster, a third with thousands of vectors), and loses accuracy
+        where every vector is needed (two to three points on ijcnn1, five to eight on a checkerboard): try 2
+        first.
     method
         How three or more are merged: `"cascade"` merges two, the result with the third and so on,
-        `"gradient"` looks for one point for all of them by gradient ascent.
+        `"gradient"` finds one point for all of them by gradient ascent.
     objective
         What the new vector optimises: `"degradation"` is the change of the model, `"eq21"` the criterion
         printed in the paper of 2010, which differs with more than one class and is kept to repeat its

@@ -27,7 +27,7 @@ def parameters_of(model: Any) -> Iterator[tuple[str, Any]]:
 
 
 def changed(model: Any, name: str, value: Any) -> Any:
-    """A fresh clone with another value of one parameter."""
+    """An untrained clone with another value of one parameter."""
     first, _, rest = name.partition("__")
     parts = _parts(model)
     if first not in parts:

@@ -15,7 +15,7 @@ from river import base
 
 
 class Value(base.Base):
-    """An immutable object that consists of its parameters and is compared by them."""
+    """An immutable object: two are equal if their parameters are."""
 
     _names: ClassVar[tuple[str, ...]]
 
@@ -61,7 +61,7 @@ def as_float(value: Any) -> float | None:
 Check = Callable[[str, Any], None]
 LARGEST_INTEGER = (
     2**53
-)  # the largest integer of a parameter: beyond any memory, and exact as a float
+)  # the largest integer of a parameter: more than any memory, and exact as a float
 
 
 def _is_number(value: Any) -> bool:
@@ -127,7 +127,7 @@ def optional(check: Check) -> Check:
 
 
 def _example(kind: type, value: Any) -> str:
-    """An example of a valid value, for error messages: the class probably meant, or the first one."""
+    """An example of a valid value, for error messages: the class that the user probably meant, or the first one."""
     meant = value.__name__ if isinstance(value, type) else str(value)
     package, public = kind.__module__.split(".")[:2]  # a public module, or a folder
     names: list[str] = sys.modules[f"{package}.{public}"].__all__

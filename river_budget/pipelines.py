@@ -1,4 +1,4 @@
-"""What our models can and River's pipelines do not know: the same for a pipeline that ends in one of ours."""
+"""Methods of our models that River's pipelines lack, as functions for a pipeline that ends in one of our models."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = [
 
 
 def _is_ours(model: Any) -> bool:
-    return issubclass(type(model), StreamModel)  # isinstance looks into River's pipelines
+    return issubclass(type(model), StreamModel)  # isinstance sees a pipeline's last step
 
 
 def _last(model: Any) -> Any:
-    """The model of ours at the end of a pipeline, or the model itself."""
+    """The model of this package at the end of a pipeline, or the model itself."""
     while type(model) is compose.Pipeline:
         model = list(model.steps.values())[-1]
     if not _is_ours(model):
@@ -45,14 +45,14 @@ def _before_last(model: Any, x: dict[Any, Any]) -> dict[Any, Any]:
 def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
     """The raw score of an example behind the transformers of a pipeline.
 
-    Not for comparing models: scores of different models have different units. Probabilities have not.
+    Not for comparing models, whose scores have different units: compare probabilities.
 
     Parameters
     ----------
     model
         A pipeline that ends in a model of river_budget, or such a model.
     x
-        The example as the pipeline takes it.
+        An example for the pipeline.
 
     Examples
     --------
@@ -75,9 +75,9 @@ def decision_function_one(model: Any, x: dict[Any, Any]) -> Any:
 
 
 def support_vectors(model: Any) -> list[dict[str, Any]]:
-    """The support vectors of the model at the end of a pipeline, in units of what reaches it.
+    """The support vectors of the model at the end of a pipeline, with features as the transformers return them.
 
-    Not for models without any, as `FOGDClassifier`.
+    Not for models without support vectors, such as `FOGDClassifier`.
 
     Parameters
     ----------
@@ -106,9 +106,9 @@ def support_vectors(model: Any) -> list[dict[str, Any]]:
 
 
 def summary(model: Any) -> str:
-    """The state of a pipeline as text: River's steps with their parameters, our models with what they hold.
+    """The state of a pipeline as text: River's steps with their parameters, our models with their summary.
 
-    Not for programs: the text is for readers and may change. Each of its figures is an attribute too.
+    Not for programs: the text is for people and may change. Each of its numbers is an attribute too.
 
     Parameters
     ----------
@@ -148,9 +148,9 @@ def summary(model: Any) -> str:
 
 
 def memory_usage(model: Any) -> int:
-    """Bytes of a pipeline: of our models as they count themselves, of River's steps as River does.
+    """Bytes of a pipeline: our models by their `memory_usage`, River's steps as River counts them.
 
-    Not for the memory of a process: Python and compiled code come to far more than most models.
+    Not for the memory of a process: Python and compiled code take far more than most models.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def memory_usage(model: Any) -> int:
 def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
     """The predictions of each example before it is learned: progressive validation in one call.
 
-    The model ends exactly as after a loop of `predict_one` and `learn_one`, also behind scalers, whose
+    The model is afterwards exactly as after a loop of `predict_one` and `learn_one`, also behind scalers, whose
     statistics change from row to row (mini-batches of River's pipelines use those of the whole batch).
 
     Not for streams where labels come late: here every label is known before the next prediction.
@@ -233,7 +233,7 @@ def predict_then_learn_many(model: Any, X: Any, y: Any, w: Any = None) -> Any:
 
 
 def _as_array(predictions: list[Any]) -> Any:
-    """An array that gives the predictions back as they are."""
+    """An array of the predictions, which keeps them unchanged."""
     found = np.empty(len(predictions), object)
     found[:] = predictions
     kinds = {type(value) for value in predictions}

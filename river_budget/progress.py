@@ -18,7 +18,7 @@ ESTIMATE_SHARE = 0.1  # with a smaller share of the steps done, the remaining ti
 class Progress:
     """A progress bar: the steps done, the time they took, and an estimate for the rest.
 
-    On a terminal it is one line that is written again and again. Elsewhere it is a plain line now and then.
+    On a terminal it is one line that is updated. Elsewhere, as in a log file, it is a new line every ten seconds.
     Threads may share it.
 
     Parameters
@@ -60,7 +60,7 @@ class Progress:
         Progress.drawing += self._terminal
         self._text = ""
         self._began = time.monotonic()
-        self._drawn = -LINE_SECONDS  # seconds from the beginning to the last drawing
+        self._drawn = -LINE_SECONDS  # when the bar was last drawn, in seconds from the start
         self._length = 0
         self._lock = threading.RLock()
         self._draw()
@@ -80,7 +80,7 @@ class Progress:
                 self._draw()
 
     def close(self) -> None:
-        """Draw a last time and end the line."""
+        """Draw the bar for the last time and end the line."""
         with self._lock:
             self._text = ""
             self._draw()

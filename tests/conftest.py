@@ -18,7 +18,7 @@ from river_budget.distributed.workers import backends
 from river_budget.model.inputs import sparse_examples
 
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
-if DATA.is_dir():  # the package and other processes look where the tests do
+if DATA.is_dir():  # so that the package and other processes use the same folder
     os.environ["RIVER_BUDGET_DATA"] = str(DATA)
 
 
@@ -52,20 +52,20 @@ def data():
 
 pytest.register_assert_rewrite(
     *(path.stem for path in SUPPORT.glob("*.py") if path.stem != "folders")
-)  # their asserts say more
+)  # their asserts then show values
 
-NO_RAY = []  # why Ray does not start here, once that is known
+NO_RAY = []  # the reason why Ray does not start here, once known
 
 
 def raised_inside_ray(error):
-    """Whether it is Ray that gave up, as on a busy machine after 30 seconds. (A wrong call would be our fault.)"""
+    """Whether Ray itself failed, as it does on a busy machine after 30 seconds, and not our call of it."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     inside = frame.f_globals.get("__name__", "").partition(".")[0] == "ray"
     return inside and not isinstance(error, (TypeError, ValueError, AttributeError))
 
 
 def opened_ray(workers=2):
-    """A Ray on the loopback interface; where it cannot start, the test is skipped."""
+    """A Ray on the loopback interface. Skips the test if Ray cannot start."""
     if importlib.util.find_spec("ray") is None:
         pytest.skip("Ray is not installed")
     if not NO_RAY:
@@ -88,7 +88,7 @@ def ray():
 
 @pytest.fixture
 def no_hang():
-    """A loop without end in compiled code answers no signal: end the process and say where it was."""
+    """End the process, and print where it was, in an endless loop of compiled code, which no signal stops."""
     faulthandler.dump_traceback_later(1200, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
@@ -101,7 +101,7 @@ def file(tmp_path):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """With `-n`, all tests of a file run in one process: what they share (a Ray, data, compiled passes) is made once."""
+    """With `-n`, all tests of a file run in one process: shared objects (a Ray, data, compiled passes) are made once."""
     from xdist.scheduler import LoadFileScheduling
 
     return LoadFileScheduling(config, log)
@@ -111,7 +111,7 @@ NEEDED_BY = {"matplotlib": "rb.plots.", "pandas": "import pandas"}
 
 
 def pytest_collection_modifyitems(items):
-    """Examples of docstrings that need an extra are skipped where it is not installed."""
+    """Skip docstring examples that need an extra which is not installed."""
     missing = [name for name in NEEDED_BY if importlib.util.find_spec(name) is None]
     for item in items:
         if isinstance(item, pytest.DoctestItem):

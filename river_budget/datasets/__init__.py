@@ -1,14 +1,13 @@
 """The papers' data as River datasets.
 
-Every dataset iterates over (x, y) as River's do: x is a dict from column numbers to values. `arrays()` gives
+Every dataset iterates over (x, y), like River's datasets: x is a dict from column numbers to values. `arrays()` gives
 the same numbers as a matrix and a vector, which is the fast path. The papers' preparation is part of the
 definition, and `orders()` gives the order of each repetition of an experiment.
 
-Files are looked for in the folder that the environment variable RIVER_BUDGET_DATA names, then in the folder
-river_budget of River's data folder. What is in neither is fetched into the second from the address of its
-publisher. No test contacts these addresses, and published files that are not LIBSVM text were tested on made-up
-rows. The datasets marked "Never fetched in a test" were never seen at all: shapes and formats are what their
-publishers and the papers print.
+A file is read from the folder in the environment variable RIVER_BUDGET_DATA, else from the folder river_budget in
+River's data folder. A file that is in neither is downloaded from its publisher into the second. Tests download
+nothing, and readers of files that are not LIBSVM text are tested on artificial rows. Datasets marked "Never fetched
+in a test" were never read from their file: their shapes and formats are what publishers and papers state.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from .binary import (
     Spambase,
     W7a,
     W8a,
+    W8aTrain,
 )
 from .fetching import DatasetUnavailable
 from .generated import Checkerboard, Waveform
@@ -102,6 +102,7 @@ __all__ = [
     "Usps",
     "W7a",
     "W8a",
+    "W8aTrain",
     "Waveform",
     "Year",
     "load",

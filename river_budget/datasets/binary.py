@@ -20,8 +20,8 @@ def _kdd(name: str, n_features: int, file: str, rows: int, member: str) -> Defin
 class German(StoredDataset):
     """German credit: people who asked for a loan. True is a bad risk.
 
-    german.numer of the LIBSVM collection, raw whole numbers, exactly the authors' matrix. With the authors'
-    permutations.
+    german.numer of the LIBSVM collection, raw integers, equal to the matrix of the 2016 paper's authors. With the
+    authors' permutations.
     """
 
     definition = listed("german", authors=True)
@@ -37,9 +37,9 @@ class GermanScaled(StoredDataset):
 
 
 class Spambase(StoredDataset):
-    """Spambase: frequencies of words and signs in mails. True is spam.
+    """Spambase: frequencies of words and characters in e-mails. True is spam.
 
-    Of the UCI repository, raw. With the authors' permutations, if their rows are in UCI's order.
+    From the UCI repository, raw. With the authors' permutations, if their rows are in UCI's order.
     """
 
     definition = Definition(
@@ -55,7 +55,7 @@ class Spambase(StoredDataset):
 class W7a(StoredDataset):
     """Web pages as the words in them, training file w7a alone. Many pages have none of the words.
 
-    Of the LIBSVM collection (Platt), as published. The rows are grouped by class. The test file is the
+    From the LIBSVM collection (Platt), as published. The rows are grouped by class. The test file is the
     part w7a.t.
     """
 
@@ -69,6 +69,15 @@ class W8a(StoredDataset):
     """
 
     definition = listed("w8a", sparse=True)
+
+
+class W8aTrain(StoredDataset):
+    """Web pages as the words in them, training file w8a alone: the pages of w7a and w7a.t together.
+
+    Of the LIBSVM collection (Platt), as published. The rows are grouped by class.
+    """
+
+    definition = listed("w8a-train", sparse=True)
 
 
 class A9a(StoredDataset):
@@ -115,8 +124,8 @@ class KDDCup99(StoredDataset):
     """Connections of a network, KDD Cup 1999, the full training file. True is an attack.
 
     Numeric columns raw; protocol, service and flag become one column per value. The 2016 paper prints
-    1,131,571 rows and 127 features, and does not say how it chose and encoded them: this is all there is.
-    As an array it takes 4.8 GB. Never fetched in a test.
+    1,131,571 rows and 127 features, and does not say how it chose and encoded them: here are all rows.
+    As an array they take 4.8 GB. Never fetched in a test.
     """
 
     definition = _kdd("kddcup99", 122, "kddcup99", 4_898_431, "kddcup.data")
@@ -132,16 +141,16 @@ class KDDCup99TenPercent(StoredDataset):
 
 
 class Mushrooms(StoredDataset):
-    """Mushrooms by their looks. True is poisonous (label 1).
+    """Mushrooms described by their looks. True is poisonous (label 1).
 
-    Of the LIBSVM collection, as published: one column per value of each property.
+    From the LIBSVM collection, as published: one column per value of each property.
     """
 
     definition = listed("mushrooms", sparse=True)
 
 
 class PhishingWebsites(StoredDataset):
-    """Web sites that may be after passwords. True is the label 1.
+    """Web sites: phishing or not. True is the label 1.
 
     phishing of the LIBSVM collection, as published. Not River's `Phishing`, which has 9 features. Never
     fetched in a test.

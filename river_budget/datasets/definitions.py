@@ -23,8 +23,8 @@ AUTHORS = (
 class File:
     """One file of a dataset.
 
-    A file `<name>.xz` is always LIBSVM text, as in the project's mirror. The published one is what
-    `reader` says, and `member` names it inside a zip archive.
+    A file `<name>.xz` is always LIBSVM text, as in the project's mirror. `reader` reads the published file;
+    `member` is its name inside a zip archive.
     """
 
     name: str
@@ -35,7 +35,7 @@ class File:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names under which it is looked for."""
+        """The names under which the file may be stored."""
         published = saved_as(self.address) if self.address else self.name
         plain = [self.name + end for end in ("", ".bz2", ".gz", ".zip")]
         others = plain if self.reader is libsvm else [self.member]
@@ -53,16 +53,16 @@ class File:
 
 @dataclass(frozen=True)
 class Definition:
-    """All that distinguishes one dataset from another."""
+    """The definition of a dataset: its shape, files, preparation and orders."""
 
     name: str
     task: str
     n_features: int
     n_classes: int | None  # None for regression
     files: tuple[File, ...]  # joined in this order
-    beside: tuple[File, ...] = ()  # published with them, and not a part
+    beside: tuple[File, ...] = ()  # published with them, but no part of the set
     prepare: Preparation = as_published
-    positive: float = 1.0  # the label that is True, of a binary set
+    positive: float = 1.0  # in a binary set, the label that becomes True
     authors: str | None = None  # the address of the authors' matrix and permutations
     time_order: bool = False
     sparse: bool = False
@@ -95,13 +95,14 @@ def collection(path: str, rows: int, name: str = "") -> File:
     return File(name or plain, rows, address=f"{COLLECTION}/{path}")
 
 
-# The sets of the LIBSVM collection: name, features, classes, the files with their rows; behind the bar those that are
-# published beside them.
+# The sets of the LIBSVM collection: name, features, classes, the files with their rows; behind the bar, files that are
+# published with them, such as test files.
 LISTED = """
 german           24   2  binary/german.numer 1000
 german-scaled    24   2  binary/german.numer_scale 1000
 w7a             300   2  binary/w7a 24692 | binary/w7a.t 25057
 w8a             300   2  binary/w8a 49749, binary/w8a.t 14951
+w8a-train       300   2  binary/w8a 49749
 a9a             123   2  binary/a9a 32561, binary/a9a.t 16281
 ijcnn1           22   2  binary/ijcnn1.bz2 49990, binary/ijcnn1.t.bz2 91701
 codrna            8   2  binary/cod-rna.t 271617 | binary/cod-rna 59535
@@ -155,6 +156,6 @@ def listed(
 
 
 def _files(text: str) -> tuple[File, ...]:
-    """The files of a part of a line."""
+    """The files in one part of a line of the list."""
     pairs = [each.split() for each in text.split(", ") if "/" in each]
     return tuple(collection(path, int(rows)) for path, rows in pairs)

@@ -1,8 +1,8 @@
 """SHA-256 of files whose content is known byte by byte.
 
 Those that end with .xz are the files of the project's own mirror, packed by us. The .mat files are those of
-the authors of the 2016 paper. For other downloads no digest is published: there, the length, the checks that
-.bz2, .gz and .zip files bring with them, and the number of rows and features must do. The list is one that
+the authors of the 2016 paper. For other downloads no digest is published: they are checked by length, by the
+checksums inside .bz2, .gz and .zip files, and by the number of rows and features. The list is one that
 `sha256sum -c sha256.txt` reads.
 """
 

@@ -1,8 +1,8 @@
 """Where files come from: a folder of the user, the cache, or their published address.
 
-A file is looked for in the folder that the environment variable RIVER_BUDGET_DATA names, which is only
-read, then in the folder river_budget of River's data folder. If it is in neither, it is fetched into the
-second. A fetched file enters that folder under its name only after it was read from end to end.
+A file is read from the folder in the environment variable RIVER_BUDGET_DATA, to which nothing is written, else
+from the folder river_budget in River's data folder. If it is in neither, it is downloaded into the second, where it
+gets its name only after it has been read completely.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 VARIABLE = "RIVER_BUDGET_DATA"
 TIMEOUT = 30  # seconds without a byte
 PIECE = 1 << 18
-FAILURES = (  # of reading, unpacking and fetching
+FAILURES = (  # errors of reading, unpacking and downloading
     OSError,
     EOFError,
     ValueError,
@@ -40,7 +40,7 @@ FAILURES = (  # of reading, unpacking and fetching
 
 
 class DatasetUnavailable(RuntimeError):
-    """A file of a dataset is not here, and cannot be had, or is not what it should be."""
+    """A file of a dataset is missing and cannot be downloaded, or has wrong content."""
 
 
 def mirror_folder() -> pathlib.Path | None:
@@ -49,13 +49,13 @@ def mirror_folder() -> pathlib.Path | None:
 
 
 def cache_folder() -> pathlib.Path:
-    """A folder in River's data folder (its own function makes that folder, which reading need not)."""
+    """The cache in River's data folder. (River's own function would create that folder, which reading need not.)"""
     home = os.environ.get("RIVER_DATA", "~/river_data")
     return pathlib.Path(home).expanduser() / "river_budget"
 
 
 def find(names: Iterable[str]) -> pathlib.Path | None:
-    """The first file there is under one of these names, in the mirror and then in the cache."""
+    """The first existing file with one of these names, in the mirror or else in the cache."""
     folders = [folder for folder in (mirror_folder(), cache_folder()) if folder]
     places = (folder / name for folder in folders for name in names)
     return next((place for place in places if place.is_file()), None)
@@ -100,7 +100,7 @@ def _examined(path: pathlib.Path, examine: Callable[[pathlib.Path], Result]) -> 
 
 
 def _fetched(address: str, examine: Callable[[pathlib.Path], Result]) -> Result:
-    """Fetch into a folder of its own inside the cache, and move it out when it proved good."""
+    """Download a file into a temporary folder, and move it to the cache after `examine` has accepted it."""
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=cache) as unfinished:
@@ -127,7 +127,7 @@ def _copy(source: IO[bytes], target: IO[bytes], address: str, size: int | None) 
 
 
 def _show(address: str, done: int, size: int | None, end: str = "") -> None:
-    """One line on standard error that is written over as bytes arrive."""
+    """Show one line on standard error, updated as bytes arrive."""
     whole = "?" if size is None else f"{size / 1e6:.1f}"
     print(f"\r{address}: {done / 1e6:.1f} of {whole} MB", end=end, file=sys.stderr, flush=True)
 

@@ -16,7 +16,7 @@ from .ordered import Arrays
 from .orders import FIRST_SEED
 from .reading import Floats
 
-BLOCK = 4096  # examples drawn at once: the same numbers whether one or a million are asked for
+BLOCK = 4096  # examples drawn at once, so that examples do not depend on how many are requested
 
 
 class _Generated(base.SyntheticDataset):
@@ -33,13 +33,13 @@ class _Generated(base.SyntheticDataset):
         return True
 
     def in_order(self, k: int) -> Self:
-        """The stream of repetition k, counted from 0: as many examples, drawn anew."""
+        """The stream of repetition k, counted from 0: as many examples, with other random numbers."""
         whole(0)("k", k)
         return type(self)(self.n_samples, FIRST_SEED + k)
 
     @abc.abstractmethod
     def _draw(self, rng: np.random.Generator) -> Arrays:
-        """A block of examples."""
+        """Draw a block of examples."""
 
     def _blocks(self) -> Iterator[Arrays]:
         rng = np.random.default_rng(self.seed)
@@ -47,7 +47,7 @@ class _Generated(base.SyntheticDataset):
             yield self._draw(rng)
 
     def arrays(self) -> Arrays:
-        """All rows and targets, the same that iteration gives if there is a seed."""
+        """All rows and targets; with a seed, the same as by iteration."""
         if self.n_samples is None:
             raise ValueError("n_samples must be given for arrays: the stream has no end")
         n = self.n_samples
@@ -73,9 +73,9 @@ class Checkerboard(_Generated):
     Parameters
     ----------
     n_samples
-        The number of examples, 10 million in the paper. `None` is a stream without end.
+        The number of examples, 10 million in the paper. `None`: an unlimited stream.
     seed
-        For the same examples every time.
+        A number, to get the same examples every time.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Checkerboard(_Generated):
 
 
 class Waveform(_Generated):
-    """Breiman's waves: 21 noisy points on a mixture of two of three triangles, which two is the class.
+    """Breiman's waves: 21 noisy points on a mixture of two of three triangles. The class is which two.
 
     Every feature has mean 0 and standard deviation 1, as in the 2010 paper; here they are the exact ones of
     the distribution, not those of a sample. River's own `synth.Waveform` is the same without that.
@@ -111,9 +111,9 @@ class Waveform(_Generated):
     Parameters
     ----------
     n_samples
-        The number of examples, 2 million in the paper. `None` is a stream without end.
+        The number of examples, 2 million in the paper. `None`: an unlimited stream.
     seed
-        For the same examples every time.
+        A number, to get the same examples every time.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from .stored import StoredDataset
 
 
 class Dna(StoredDataset):
-    """DNA: where introns meet exons, in zeros and ones.
+    """DNA: boundaries of introns and exons, with features 0 or 1.
 
     dna.scale of the LIBSVM collection (Statlog), as published, exactly the authors' matrix. With the
     authors' permutations. The test file is the part dna.scale.t, never fetched.
@@ -60,7 +60,7 @@ class MnistTest(StoredDataset):
 
 
 class Letter(StoredDataset):
-    """Letters printed in many fonts, as 16 measures of their shape.
+    """Letters printed in many fonts, described by 16 measures of their shape.
 
     letter.scale of the LIBSVM collection (Statlog), as published, between -1 and 1. The test file is the
     part letter.scale.t, never fetched.
@@ -79,9 +79,9 @@ class LetterRaw(StoredDataset):
 
 
 class Shuttle(StoredDataset):
-    """What the space shuttle's radiators and valves do. Four of five examples are of one class.
+    """States of the space shuttle's radiators and valves. Four of five examples are of one class.
 
-    The training file of Statlog, every column brought to [-1, 1]. The tested copy is the raw file; the
+    The training file of Statlog, every column scaled to [-1, 1]. The tested copy is the raw file; the
     published one, shuttle.scale of the LIBSVM collection, is scaled already and rounded.
     """
 

@@ -29,7 +29,7 @@ def examples(
 
 
 class InOrder(base.Dataset):
-    """What `in_order` returns: the same examples, one repetition of an experiment."""
+    """The result of `in_order`: the same examples in the order of one repetition of an experiment."""
 
     def __init__(self, dataset: Any, k: int, order: Order):
         super().__init__(  # type: ignore[no-untyped-call]

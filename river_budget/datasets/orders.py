@@ -26,7 +26,7 @@ def ours(n: int, repeat: int) -> Order:
 
 
 def authors(address: str, X: Floats, y: npt.NDArray[Any]) -> list[Order]:
-    """The published permutations, once it is certain that they are of these rows in this order."""
+    """The published permutations, after a check that they belong to these rows in this order."""
 
     def examine(path: pathlib.Path) -> list[Order]:
         content = _matlab(path)
@@ -42,11 +42,11 @@ def authors(address: str, X: Floats, y: npt.NDArray[Any]) -> list[Order]:
 
 
 def _matlab(path: pathlib.Path) -> dict[str, Any]:
-    from scipy import io  # it takes a while, and most sets have no such file
+    from scipy import io  # imported here: it takes long to load, and most sets have no such file
 
     try:
         content: dict[str, Any] = io.loadmat(path)
-    except Exception as error:  # of many kinds
+    except Exception as error:  # a damaged file may raise errors of many kinds
         raise ValueError(f"it is not a file of Matlab: {error}") from error
     return content
 

@@ -1,4 +1,4 @@
-"""Steps by which the papers prepare a dataset. They change the whole set in place."""
+"""The preparation of datasets in the papers. All functions change the whole set in place."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ Preparation = Callable[[Floats, Floats], None]
 
 
 def as_published(X: Floats, y: Floats) -> None:
-    """Nothing: many sets of the papers are raw, on purpose."""
+    """Change nothing: many sets of the papers are used raw."""
 
 
 def pixels(X: Floats, y: Floats) -> None:
-    """Grey values from 0..255 to 0..1."""
+    """Scale grey values from 0..255 to 0..1."""
     X /= 255
 
 
 def letters(X: Floats, y: Floats) -> None:
-    """The whole numbers 0..15 that letter.scale was made of."""
+    """Scale letter.scale back to the integers 0..15 that it was made of."""
     X += 1
     X *= 7.5
     np.rint(X, out=X)
 
 
 def columns_around_zero(X: Floats, y: Floats) -> None:
-    """Every feature to [-1, 1]."""
+    """Scale every feature to [-1, 1]."""
     _to_unit(X)
     X *= 2
     X -= 1
 
 
 def everything_to_unit(X: Floats, y: Floats) -> None:
-    """Every feature and the target to [0, 1]."""
+    """Scale every feature and the target to [0, 1]."""
     _to_unit(X)
     _to_unit(y)
 

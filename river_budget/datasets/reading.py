@@ -1,4 +1,4 @@
-"""From the bytes of a file to a matrix and its targets.
+"""Read a matrix and its targets from the bytes of a file.
 
 A reader takes blocks of whole lines, so that the text of a large file is never in memory at once.
 """
@@ -29,7 +29,7 @@ UNPACK: dict[str, Callable[..., Any]] = {
     ".bz2": bz2.open,
     ".gz": gzip.open,
 }
-BLOCK = 1 << 22  # bytes: large enough that numpy does the work, small beside any matrix
+BLOCK = 1 << 22  # bytes: numpy takes most of the time; little beside a matrix
 
 
 def read(
@@ -45,7 +45,7 @@ def read(
 
 @contextlib.contextmanager
 def unpacked(path: pathlib.Path, member: str) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked as the end of its name asks for; a zip archive holds `member`."""
+    """The bytes of a file, unpacked according to its suffix; of a zip archive, the bytes of `member`."""
     with contextlib.ExitStack() as opened:
         if path.suffix == ".zip":
             stream = _in_archive(opened.enter_context(zipfile.ZipFile(path)), member)
@@ -58,7 +58,7 @@ def unpacked(path: pathlib.Path, member: str) -> Iterator[IO[bytes]]:
 
 
 def _in_archive(archive: zipfile.ZipFile, member: str) -> IO[bytes] | None:
-    """A file of an archive, in any of its folders. UCI also puts archives into archives."""
+    """A file in any folder of an archive, or of an archive inside it, as UCI has them."""
     for name in archive.namelist():
         if pathlib.PurePosixPath(name).name == member:
             return archive.open(name)
@@ -84,7 +84,7 @@ def blocks(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _numbers(text: bytes, expected: int) -> Floats:
-    """The numbers of a text that holds numbers and white space only."""
+    """The numbers in a text that contains only numbers and white space."""
     values: Floats = np.fromstring(text, sep=" ")  # type: ignore[call-overload]
     if len(values) != expected or not np.isfinite(values).all():
         raise ValueError("something in it is not a number")
@@ -92,14 +92,14 @@ def _numbers(text: bytes, expected: int) -> Floats:
 
 
 class _Rows:
-    """A matrix that fills with rows."""
+    """A matrix to which rows are added block by block."""
 
     def __init__(self, rows: int, n_features: int):
         self.X, self.y = np.zeros((rows, n_features)), np.zeros(rows)
         self.filled = 0
 
     def take(self, n: int) -> tuple[Floats, Floats]:
-        """The next n rows, to be written."""
+        """A view of the next n rows, for the caller to fill."""
         start, self.filled = self.filled, self.filled + n
         if self.filled > len(self.y):
             raise ValueError(f"it has more than {len(self.y):,} rows")
@@ -117,7 +117,7 @@ def libsvm(lines: Iterator[bytes], rows: int, n_features: int) -> tuple[Floats, 
     for block in lines:
         signs = np.frombuffer(block, np.uint8)
         ends, colons = np.flatnonzero(signs == ord("\n")), np.flatnonzero(signs == ord(":"))
-        pairs = np.diff(np.searchsorted(colons, ends), prepend=0)  # of each row
+        pairs = np.diff(np.searchsorted(colons, ends), prepend=0)  # number of pairs in each row
         values = _numbers(block.replace(b":", b" "), len(ends) + 2 * len(colons))
         labels = np.arange(len(ends)) + 2 * (np.cumsum(pairs) - pairs)
         X, y = matrix.take(len(ends))
@@ -136,12 +136,12 @@ def _between(values: npt.NDArray[np.intp], least: int, end: int) -> bool:
 
 @dataclass(frozen=True)
 class Csv:
-    """Numbers between commas, one of them the target; what is dropped is neither."""
+    """Numbers between commas: features, the target, and dropped columns."""
 
     target: int
     drop: tuple[int, ...] = ()
     header: bool = False
-    words: tuple[tuple[bytes, bytes], ...] = ()  # that stand for a number
+    words: tuple[tuple[bytes, bytes], ...] = ()  # (word, the number it stands for)
 
     def __call__(self, lines: Iterator[bytes], rows: int, n_features: int) -> tuple[Floats, Floats]:
         matrix = _Rows(rows, n_features)
@@ -197,7 +197,7 @@ def kdd(lines: Iterator[bytes], rows: int, n_features: int) -> tuple[Floats, Flo
 
 
 def _one_hot(X: Floats, codes: npt.NDArray[np.intp], known: Sequence[dict[bytes, int]]) -> None:
-    """Write ones behind the numeric columns, for words that were numbered as they came."""
+    """Write the one-hot columns behind the numeric ones: words have codes by appearance, columns are alphabetical."""
     start = len(KDD_NUMBERS)
     if start + sum(map(len, known)) != X.shape[1]:
         raise ValueError(f"its columns become {start + sum(map(len, known))} features")

@@ -1,4 +1,4 @@
-"""Regression. As in the 2016 paper, features and target are brought to [0, 1] over the whole set."""
+"""Regression. As in the 2016 paper, features and target are scaled to [0, 1] over the whole set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _uci(
 class Housing(StoredDataset):
     """Prices of houses in Boston.
 
-    housing of the LIBSVM collection, scaled to [0, 1] with its target; then exactly the authors' matrix. With
+    housing of the LIBSVM collection, scaled to [0, 1] with its target: equal to the authors' matrix. With
     the authors' permutations.
     """
 
@@ -29,7 +29,7 @@ class Housing(StoredDataset):
 
 
 class Mg(StoredDataset):
-    """The chaotic series of Mackey and Glass, from six earlier values.
+    """The chaotic time series of Mackey and Glass, predicted from six earlier values.
 
     mg of the LIBSVM collection, scaled to [0, 1] with its target. With the authors' permutations, if their
     rows are in the same order. Never fetched in a test.
@@ -59,9 +59,9 @@ class AbaloneScaled(StoredDataset):
 class Parkinsons(StoredDataset):
     """The total UPDRS score of people with Parkinson's disease from their voices, at home.
 
-    Of the UCI repository, scaled to [0, 1] with its target. The paper says only that there are 20 features.
-    Here they are all columns but the two scores: with motor_UPDRS among them, the target would be easy and the
-    paper's losses too high. Never fetched in a test.
+    From the UCI repository, scaled to [0, 1] with its target. The paper only says that there are 20 features.
+    Here they are all columns except the two scores: with motor_UPDRS as a feature the target would be so easy that
+    the paper's losses could not be explained. Never fetched in a test.
     """
 
     definition = _uci(
@@ -93,7 +93,7 @@ class Cadata(StoredDataset):
 
 
 class Casp(StoredDataset):
-    """How far models of proteins are from the truth.
+    """The error of predicted protein structures.
 
     CASP.csv of the UCI repository, scaled to [0, 1] with its target.
     """
@@ -109,9 +109,9 @@ class Casp(StoredDataset):
 
 
 class Slice(StoredDataset):
-    """Where in the body an image of a CT scan was taken.
+    """The position of a CT image along the body.
 
-    Of the UCI repository, scaled to [0, 1] with its target. The paper's 385 features include the patient's
+    From the UCI repository, scaled to [0, 1] with its target. The paper's 385 features include the patient's
     number, and so do these. Never fetched in a test.
     """
 

@@ -22,7 +22,7 @@ from .reading import Floats
 class StoredDataset(base.FileDataset):
     """The common part of all datasets in files: arrays, dicts, orders.
 
-    Nothing is read, and nothing fetched, before it is needed.
+    Reads and downloads files only when they are needed.
     """
 
     definition: ClassVar[Definition]
@@ -42,21 +42,21 @@ class StoredDataset(base.FileDataset):
         self._beside: dict[str, Arrays] = {}
         self._authors: list[Order] | None = None
 
-    # where it is
+    # where the files are
 
     @property
     def path(self) -> pathlib.Path:
-        """Where the first file is, or where it will be."""
+        """The path of the first file, or where it would be stored."""
         return find(self.definition.files[0].names) or cache_folder() / self.filename
 
     @property
     def at_hand(self) -> bool:
-        """Whether all files are in the mirror or in the cache, so that nothing need be fetched."""
+        """Whether all files are in the mirror or in the cache, so that no download is needed."""
         return all(find(file.names) for file in self.definition.files)
 
     @property
     def time_order(self) -> bool:
-        """Whether the rows are a stream in the order of time, which is never shuffled."""
+        """Whether the rows are in the order of time. Then they are never shuffled."""
         return self.definition.time_order
 
     @property
@@ -86,7 +86,7 @@ class StoredDataset(base.FileDataset):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of the files that belong to the set, or are published beside it as test set."""
+        """The names of the set's files, and of test files published with it."""
         return tuple(file.name for file in (*self.definition.files, *self.definition.beside))
 
     def part(self, name: str) -> Arrays:
@@ -127,9 +127,9 @@ class StoredDataset(base.FileDataset):
     def orders(self, repeats: int = 20) -> list[Order]:
         """Row numbers in the order of each repetition of an experiment.
 
-        The authors' permutations where they are published and can be had. Repetition i is
-        `numpy.random.default_rng(100 + i).permutation(n)` otherwise, and also beyond the authors' 20.
-        A stream in the order of time has that order only.
+        The authors' permutations, if they are published and available. Otherwise, and beyond the authors' 20,
+        repetition i is `numpy.random.default_rng(100 + i).permutation(n)`. A stream in the order of time only
+        has this order.
         """
         whole(1)("repeats", repeats)
         return [self._order(k) for k in range(1 if self.time_order else repeats)]
@@ -137,7 +137,7 @@ class StoredDataset(base.FileDataset):
     def in_order(self, k: int) -> InOrder:
         """The examples in the order of repetition k, counted from 0: a River dataset, with `arrays` too.
 
-        For River's own evaluation, which then gives the same figures as the tables. See `orders`.
+        For River's own evaluation, which then gives the numbers of the tables. See `orders`.
         """
         whole(0)("k", k)
         if self.time_order and k > 0:

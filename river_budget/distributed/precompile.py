@@ -1,6 +1,6 @@
 """Compile the code that a model needs, or load it from the cache.
 
-This is done in one thread, before clocks run and before several processes would write the same cache.
+Call it in one thread, before times are measured and before several processes write the same cache.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ EXAMPLE = {"a": 0.5, "b": -0.5}
 def precompile(model: Any, examples: Iterable[Any] = ()) -> None:
     """Have the passes of a model compiled, by clones that predict and learn.
 
-    What only some streams call for, as lists of names, is compiled too, or loaded.
-    Some passes run only when a model is full: `examples` that fill it have these compiled too. They are (x, y), or
-    (x, y, arguments) as in River's streams. Without examples, each model of this package inside is given one.
+    Also compiles or loads code that only some streams need, such as that for new names.
+    Some passes run only when a model is full: to compile these, give `examples` that fill it, as (x, y) or, as in
+    River's streams, (x, y, arguments). Without examples, each model of this package inside `model` learns one.
 
-    An error is not raised: it comes again when the model itself learns the examples.
+    Raises no error of a model: the same error occurs when the model itself learns the examples.
     """
-    Batch(np.zeros((1, 1)))  # the check of arrays is compiled too
+    Batch(np.zeros((1, 1)))  # compiles the check of arrays
     with contextlib.suppress(Exception):
         for ours in all_ours(model):
             make_ready(with_streams(ours.needs))
@@ -48,7 +48,7 @@ def _target(model: Any) -> Any:
 
 
 def _predictor(model: base.Estimator) -> Any:
-    """The method that predicts. A pipeline has the methods of all kinds of models, and can do what its last step can."""
+    """The method that predicts. A pipeline has the methods of all kinds of models, so its last step decides."""
     last = list(model.steps.values())[-1] if isinstance(model, compose.Pipeline) else model
     for name in ("score_one", "predict_one", "transform_one"):
         if hasattr(last, name):

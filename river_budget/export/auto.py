@@ -1,4 +1,4 @@
-"""What classification and regression of AutoKernel have in common, as operators: scaling, distances, memory, bins.
+"""The common part of AutoKernel's classifier and regressor as ONNX operators: scaling, distances, memory, bins, trees.
 
 The tables and their symbols are those of core/passes/auto/tables.py.
 """
@@ -22,7 +22,7 @@ from .graph import Columns, Graph
 
 
 class Learned:
-    """What a model has learned: copies of its tables, cut to the features and rows in use."""
+    """Copies of the tables of a model, cut to the features and rows in use."""
 
     def __init__(self, model: Any):
         block = blocks.views(model.block)
@@ -40,7 +40,7 @@ class Learned:
 
 
 class Row:
-    """What experts look at: tensors with a row for each example."""
+    """The input of experts: tensors with a row for each example."""
 
     def __init__(self, graph: Graph, learned: Learned, columns: Columns):
         self.graph, self.learned = graph, learned
@@ -49,11 +49,11 @@ class Row:
         k = np.array([min(core.NEIGHBOURS, learned.n)])
         self.nearest, self.places = graph.nodes_of(2, "TopK", self.distances, k, largest=0)
         first = graph.node("Gather", self.nearest, np.array([0]), axis=1)
-        self.zeros = graph.node("Mul", first, 0.0)  # a column of them
+        self.zeros = graph.node("Mul", first, 0.0)  # a column of zeros
 
 
 def _in_order(graph: Graph, learned: Learned, columns: Columns) -> str:
-    """The features as the model counts them."""
+    """The features in the order of the model's places."""
     names = list(learned.model.features)
     places = {name: place for place, name in enumerate(columns.names)}
     if missing := [name for name in names if name not in places]:
@@ -68,7 +68,7 @@ def _in_order(graph: Graph, learned: Learned, columns: Columns) -> str:
 
 
 def scaled(graph: Graph, learned: Learned, raw: str) -> str:
-    """The features in units of their spread, the example counted in; those with heavy tails are bent."""
+    """The features divided by their spread, in which the example counts; heavy-tailed ones as normal scores."""
     d, moments = learned.d, learned.room.moments
     mean, variance = moments.mean[:d].copy(), moments.variance[:d].copy()
     rate = max(1.0 / (float(learned.state.rounds) + 1.0), scaling.SLOWEST_MOMENTS)
@@ -92,7 +92,7 @@ def _within(graph: Graph, values: str, bound: float) -> str:
 
 
 def _orientation(graph: Graph, known: Any, rest: str) -> Any:
-    """Of a feature that has not varied yet: the sign of this deviation."""
+    """For a feature without variation so far: the sign of the example's deviation."""
     if known.all():
         return known
     sign = graph.node("Where", graph.node("GreaterOrEqual", rest, 0.0), 1.0, -1.0)
@@ -100,7 +100,7 @@ def _orientation(graph: Graph, known: Any, rest: str) -> Any:
 
 
 def _bent(graph: Graph, learned: Learned, values: str, numbers: str) -> str:
-    """In the columns of bent features the normal scores of their values."""
+    """Replace the values of heavy-tailed features by their normal scores."""
     tails = learned.room.tails
     bent = np.flatnonzero(tails.bent[: learned.d])
     if not len(bent):
@@ -112,23 +112,23 @@ def _bent(graph: Graph, learned: Learned, values: str, numbers: str) -> str:
         ),
         scaling.CLIP,
     )
-    order = np.arange(learned.d)  # first all numbers, and behind them the scores
+    order = np.arange(learned.d)  # columns of numbers first, then those of scores
     order[bent] = learned.d + np.arange(len(bent))
     return graph.node("Gather", graph.node("Concat", numbers, scores, axis=1), order, axis=1)
 
 
 def _normal_scores(graph: Graph, values: str, knots: Any) -> str:
-    """Between two knots a straight line, beyond the outer ones a logarithm."""
+    """Normal scores: linear between two knots, logarithmic beyond the outer ones."""
     scores, size = np.array(scaling.NORMAL_SCORES), core.TAIL_KNOTS
     lines = np.arange(knots.shape[1])
     counted = graph.node("GreaterOrEqual", graph.node("Unsqueeze", values, [2]), knots.T[None])
     below = graph.node("ReduceSum", graph.node("Cast", counted, to=7), np.array([2]), keepdims=0)
-    place = graph.node("Add", below, (size + 1) * lines[None])  # in tables with a row for each
+    place = graph.node("Add", below, (size + 1) * lines[None])  # in tables with a row per feature
 
     def part(table: Any) -> str:
         return graph.node("Gather", np.ascontiguousarray(table).ravel(), place)
 
-    origin = part(np.vstack([knots[0], knots]).T)  # of each part of the line: where it starts
+    origin = part(np.vstack([knots[0], knots]).T)  # where each linear part starts
     widths = np.maximum(np.diff(knots, axis=0), scaling.LEAST_WIDTH)
     width = part(np.vstack([widths[0], widths, widths[-1]]).T)
     first = part(np.tile(np.append(scores[0], scores), (len(lines), 1)))
@@ -146,7 +146,7 @@ def _normal_scores(graph: Graph, values: str, knots: Any) -> str:
 
 
 def distances(graph: Graph, learned: Learned, rows: str) -> str:
-    """Squared distances from all stored rows. (Not as products, which lose what is small: neighbours are near.)"""
+    """Squared distances from all stored rows. (Not from inner products, which would cancel for near neighbours.)"""
     roots = np.sqrt(learned.room.metric.weight[: learned.d])
     stored = learned.vectors * roots[:, None]
 
@@ -158,7 +158,7 @@ def distances(graph: Graph, learned: Learned, rows: str) -> str:
 
 
 def shares(row: Row, softness: float) -> tuple[str, str]:
-    """(the shares of the nearest rows in a vote, as how many of equal shares they count)"""
+    """(the shares of the nearest rows in a vote, the number of equal shares that would weigh as much)"""
     graph, axis = row.graph, np.array([1])
     least = graph.node("Gather", row.nearest, np.array([0]), axis=1)
     most = graph.node("Gather", row.nearest, np.array([-1]), axis=1)
@@ -173,7 +173,7 @@ def shares(row: Row, softness: float) -> tuple[str, str]:
 
 
 def voted(row: Row, parts: str, opinions: Any) -> str:
-    """What the nearest rows say, by their shares. `opinions` has a line for each stored row."""
+    """The vote of the nearest rows by their shares. `opinions` has a row for each stored row."""
     graph = row.graph
     near = graph.node("Gather", opinions, row.places, axis=0)
     weighed = graph.node("Mul", near, graph.node("Unsqueeze", parts, np.array([2])))
@@ -181,7 +181,7 @@ def voted(row: Row, parts: str, opinions: Any) -> str:
 
 
 def kernel_sums(row: Row) -> Iterator[str]:
-    """The sums of kernels of each width, in which every kernel is the fourth power of the one before."""
+    """The sums of kernels for each width; each kernel is the fourth power of the one before."""
     graph, learned = row.graph, row.learned
     rate = WIDEST * float(np.exp(-learned.state.log_distance))
     kernels = graph.node("Exp", graph.node("Mul", row.distances, -rate))
@@ -197,12 +197,12 @@ def kernel_sums(row: Row) -> Iterator[str]:
 
 
 def linear_sums(row: Row, rate: int) -> str:
-    """Of the linear model with this rate."""
+    """The scores of the linear model with this learning rate."""
     return line(row, row.learned.room.linear_weights[rate::N_RATES])
 
 
 def line(row: Row, weights: Any) -> str:
-    """Of linear models with these weights, the first of which is for 1."""
+    """The scores of linear models with these weights, the first of which is the intercept."""
     known = np.zeros((len(weights), row.learned.d + 1))
     used = min(weights.shape[1], known.shape[1])
     known[:, :used] = weights[:, :used]
@@ -211,7 +211,7 @@ def line(row: Row, weights: Any) -> str:
 
 
 def bin_sums(row: Row, expert: int) -> str:
-    """Of one expert of random binning: of each of its tables the weights of the cell that an example falls into."""
+    """The scores of one random binning expert: the weights of the example's cell, summed over its tables."""
     graph, room = row.graph, row.learned.room
     first, end = (core.BIN_TABLES * b for b in EXPERT_SLOTS[expert : expert + 2])
     slots = {name: getattr(room.slots, name)[first:end].copy() for name in _OF_SLOTS}
@@ -234,7 +234,7 @@ def bin_sums(row: Row, expert: int) -> str:
 
 
 def tree_sums(row: Row) -> Iterator[str]:
-    """Of the trees, which go down side by side: the weights of the leaf of each that an example falls into."""
+    """The scores of the trees: the weights of the leaf that an example reaches in each, all trees in parallel."""
     if row.learned.state.grows == 0:
         return
     graph, room = row.graph, row.learned.room

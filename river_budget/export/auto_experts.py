@@ -1,7 +1,7 @@
 """AutoKernel as operators: each expert is a function of the row, and a mixture of all of them.
 
-An expert yields its opinions in the order of the mixer: of a classifier the probabilities of all labels, of a
-regressor what it adds to the running mean. Another expert is another function in the list of its kind.
+The outputs of experts are in the order of the mixer: probabilities of all labels for a classifier, differences from
+the running mean for a regressor. A further expert is a further function in the list of its task.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Expert = Callable[[Row], Iterator[str]]
 
 
 def opinions(row: Row, experts: tuple[Expert, ...]) -> list[str]:
-    """Of all experts, in the order of the mixer."""
+    """The outputs of all experts, in the order of the mixer."""
     return [opinion for expert in experts for opinion in expert(row)]
 
 
@@ -62,7 +62,7 @@ def _least_squares(row: Row) -> Iterator[str]:
     room, state = row.learned.room, row.learned.state
     if state.second_order >= 0:
         weights = room.least_squares[:, : int(state.second_order) + 1].copy()
-        weights[:, 0] -= 0.5 if len(weights) == 1 else 0.0  # one column stands for s and 1 - s
+        weights[:, 0] -= 0.5 if len(weights) == 1 else 0.0  # one column stands for both classes
         residual = max(float(state.residual), classify.LEAST_RESIDUAL)
         yield linked(row, line(row, weights / residual))
 
@@ -79,7 +79,7 @@ CLASSIFYING: tuple[Expert, ...] = (
 
 
 def linked(row: Row, scores: str) -> str:
-    """Scores become probabilities. One score stands for two classes: its negative is that of the other."""
+    """Probabilities from scores. With two classes there is one score: that of the other class is its negative."""
     if len(row.learned.room.least_squares) == 1:
         scores = row.graph.node("Concat", row.graph.node("Neg", scores), scores, axis=1)
     return row.graph.node("Softmax", scores, axis=1)
@@ -89,11 +89,23 @@ def linked(row: Row, scores: str) -> str:
 
 
 def class_scores(graph: Graph, model: Any, columns: Columns) -> str:
-    """The log-odds of two classes, or the logarithms of all probabilities, after calibration."""
+    """The log-odds of two classes, or the logarithms of all probabilities, which are 0 of classes never seen."""
     row = Row(graph, Learned(model), columns)
+    scores, unseen = _calibrated(row), row.learned.room.unseen != 0.0
+    if unseen.all() or not unseen.any():
+        return scores
+    if len(unseen) > 2:
+        return graph.node("Where", unseen[None], classify.NEVER, scores)
+    odds = -classify.NEVER if unseen[0] else classify.NEVER
+    return graph.node("Add", graph.node("Mul", scores, 0.0), odds)
+
+
+def _calibrated(row: Row) -> str:
+    """The same of all classes, after calibration."""
+    graph = row.graph
     mixed, n = _mixture(row), len(row.learned.room.prior)
     shares = graph.node("Softmax", mixed, axis=1)
-    # of two classes that are equal the second one counts as predicted
+    # if two classes are equal, the second one is predicted
     best = graph.node("ArgMax", shares, axis=1, keepdims=1, select_last_index=int(n == 2))
     is_best = graph.node("Equal", best, np.arange(n)[None])
     highest = graph.node("ReduceMax", shares, axes=[1], keepdims=1)
@@ -121,7 +133,7 @@ def _mixture(row: Row) -> str:
 
 
 def _corrected(row: Row, highest: str, second: str) -> str:
-    """What the probability of the most probable class should be, on lines between the knots."""
+    """The corrected probability of the most probable class, linear between the knots."""
     graph, calibration = row.graph, row.learned.room.calibration
     n, last = len(row.learned.room.prior), CALIBRATION_KNOTS - 1
     knots = (calibration.excess / (calibration.mass + mixer.DOUBT))[: last + 1]
@@ -140,7 +152,7 @@ def _corrected(row: Row, highest: str, second: str) -> str:
 
 
 def _corrections(graph: Graph, highest: str, corrected: str) -> tuple[str, str]:
-    """What is added to the logarithm of the highest probability, and what to those of the others."""
+    """What to add to the logarithm of the highest probability, and to those of the others."""
     certain = graph.node("GreaterOrEqual", highest, mixer.CERTAIN)
     for_best = graph.node("Log", graph.node("Div", corrected, highest))
     left, right = graph.node("Sub", 1.0, corrected), graph.node("Sub", 1.0, highest)

@@ -32,7 +32,7 @@ def rows_for(model: Any, names: list[Any], n: int) -> Any:
 
 
 def expansion(graph: Graph, model: Any, columns: Columns, coefficients: Any) -> str:
-    """The sums of kernels with these coefficients, a row of them for each column of the result."""
+    """The sums of kernels with these coefficients, which have a row for each column of the result."""
     head = blocks.views(model.block).head
     used = coefficients.any(axis=0)
     vectors = rows_for(model, columns.names, coefficients.shape[1])[:, used]
@@ -65,7 +65,7 @@ def _scaled(graph: Graph, model: Any, columns: Columns) -> str:
 
 def _sum(graph: Graph, head: Any, x: str, vectors: Any, weights: Any) -> str:
     if head.kernel == Code.LINEAR:
-        return graph.node("MatMul", x, vectors @ weights)  # one vector says as much as all
+        return graph.node("MatMul", x, vectors @ weights)  # linear: one vector is enough
     return graph.node("MatMul", kernel_values(graph, head, x, vectors), weights)
 
 
@@ -89,7 +89,7 @@ def kernel_values(graph: Graph, head: Any, x: str, vectors: Any) -> str:
 
 
 def _normalised(graph: Graph, head: Any, x: str, sums: str) -> str:
-    """Divided by sqrt(k(x, x)), or 0 where that is not above 0."""
+    """The sums divided by sqrt(k(x, x)), or 0 where k(x, x) is not positive."""
     length = graph.node("ReduceSumSquare", x, axes=[1])
     if head.kernel == Code.POLYNOMIAL:
         base = graph.node("Add", graph.node("Mul", length, float(head.gamma)), float(head.coef0))
@@ -109,7 +109,7 @@ def waves(graph: Graph, model: Any, columns: Columns) -> str:
 
 
 def sketch(graph: Graph, model: Any, columns: Columns) -> str:
-    """The sketch of products: a product of Fourier transforms, which are linear in an example, and the way back."""
+    """The sketch of products: multiply Fourier transforms, which are linear in an example, and transform back."""
     block = model._block_for(columns.names)  # alive for as long as its views
     head, n = blocks.views(block).head, model.n_components
     drawn = blocks.views(block).vectors[:, : model.n_columns]

@@ -1,4 +1,4 @@
-"""A graph of ONNX operators while it is built."""
+"""A graph of ONNX operators under construction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnx import TensorProto, checker, helper, numpy_helper
 
 from .._version import __version__
 
-OPSET, IR_VERSION = 17, 8  # what runtimes since 2022 understand
+OPSET, IR_VERSION = 17, 8  # runtimes since 2022 support these versions
 TEXTS, TEXTS_OPSET = "ai.onnx.ml", 2  # the part of the standard that looks up texts
 
 
@@ -27,9 +27,9 @@ class Columns:
 
 
 class Graph:
-    """Nodes and constants, with names that are short and no names of features.
+    """Nodes and constants, with short names that no feature has.
 
-    Whatever stands for a tensor is its name; numbers and arrays become constants.
+    A tensor is represented by its name; numbers and arrays become constants.
     """
 
     def __init__(self, taken: set[str]):
@@ -48,7 +48,7 @@ class Graph:
         return name
 
     def constant(self, value: Any) -> str:
-        """The name of a constant; equal ones are one."""
+        """The name of a constant. Equal constants have the same name."""
         array = np.asarray(value)
         if array.dtype.kind == "U":
             array = array.astype(object)
@@ -60,19 +60,19 @@ class Graph:
         return name
 
     def node(self, operator: str, *inputs: Any, **attributes: Any) -> str:
-        """Add an operator; the name of what comes out."""
+        """Add an operator. Returns the name of its result."""
         return self.nodes_of(1, operator, *inputs, **attributes)[0]
 
     def nodes_of(self, n: int, operator: str, *inputs: Any, **attributes: Any) -> list[str]:
-        """Add an operator with n results; their names."""
+        """Add an operator with n results. Returns their names."""
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
         results = [self.new_name() for _ in range(n)]
         self.nodes.append(helper.make_node(operator, names, results, **attributes))
         return results
 
     def for_each_row(self, matrix: str, n: int, function: Callable[[str], str], m: int) -> str:
-        """What a function makes of each row of n numbers, which are m: one row after the other, as a table of what lies
-        between would grow with their number."""
+        """Apply a function from n to m numbers to each row, one row after the other: intermediate results of all rows
+        at once would grow with the number of rows."""
         row, outside = self.new_name(), self.nodes
         self.nodes = []
         result = function(row)
@@ -85,7 +85,7 @@ class Graph:
         return self._described(name, "DOUBLE", shape)
 
     def output(self, name: str, tensor: str, kind: str, *columns: Any) -> None:
-        """Give a tensor out: under this name, or with a `_` behind it where a feature is called so."""
+        """Make a tensor an output with this name, or with `_` appended if a feature has this name."""
         while name in self.taken:
             name += "_"
         self.taken.add(name)

@@ -1,4 +1,4 @@
-"""Models for machines without Python: files of ONNX."""
+"""Write models to ONNX files, for machines without Python."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from .transformers import features_of
 
 __all__ = ["onnx"]
 
-MATRIX = "features"  # the name of the input where there is one for all features
+MATRIX = "features"  # the name of the input if it holds all features
 
 
 def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None:
-    """Write a model as a file of ONNX, which runs without Python and River.
+    """Write a model to an ONNX file, which runs without Python and River.
 
-    All of the model is written, the scalers in front of it included, in standard operators (opset 17) and with
-    float64, so that predictions agree with those of `predict_one` up to rounding. What learning needs is left out.
+    The file contains everything that predictions need, including scalers, in standard operators (opset 17) and in
+    float64, so that predictions agree with those of `predict_one` up to rounding.
 
-    Not for going on learning: `rb.save` keeps all of a model.
+    Not for continued learning: `rb.save` saves the whole model.
 
-    There is an input for each feature, under its name and with one column; NaN stands for a feature that is not
-    there (behind `Guard("last")`, for its last good value). A feature that River's `OneHotEncoder` knows as text
-    has an input of texts, where "" stands for none. A classifier has the outputs `label`, `probabilities` (one
+    There is an input for each feature, under its name and with one column; NaN stands for a missing
+    feature (behind `Guard("last")`, for its last valid value). A feature that River's `OneHotEncoder` knows as text
+    has an input of texts, where "" stands for a missing one. A classifier has the outputs `label`, `probabilities` (one
     column per label, in the order of the property `classes`) and `scores`; a regressor has `prediction`; a
-    `KernelOneClassSVM` has `score`. An output whose name is the name of a feature gets a `_` behind it.
+    `KernelOneClassSVM` has `score`. If a feature has the name of an output, `_` is appended to the output's name.
 
     What can be exported: the kernel expansions of this package with all kernels but `Custom`, `AutoKernel*`, FOGD and
     NOGD; behind `RandomFourier`, `RBFSampler`, `Nystroem`, `PolynomialCountSketch`, `Guard`, and River's `StandardScaler`,
     `MinMaxScaler`, `OneHotEncoder`, `Select`, `Discard` and unions of these; inside `TargetStandardScaler` and
     `OneVsRestClassifier`; and River's linear models behind our maps. It needs the package onnx (`pip install onnx`).
 
-    Of a category that `OneHotEncoder` has not learned the file knows nothing: it counts as none.
+    A category that `OneHotEncoder` has not learned counts as missing.
 
-    onnxruntime scores single examples about twice as fast where its session option `intra_op_num_threads` is 1.
+    onnxruntime scores single examples about twice as fast if its session option `intra_op_num_threads` is 1.
 
     Parameters
     ----------
     model
         A classifier, a regressor or a `KernelOneClassSVM`, alone or at the end of a pipeline.
     path
-        Where to. The file appears at once and whole.
+        The file to write. It appears in one step, as in `rb.save`.
     matrix
         Whether there is one input for all features, called `features`, with a column for each: better for
-        hundreds of them. Their order is that of the property `features`. Not where a feature is a text.
+        hundreds of features. Their order is that of the property `features`. Not if a feature is a text.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     [^1]: [Open Neural Network Exchange.](https://onnx.ai)
 
     """
-    model = copy.deepcopy(model)  # between two examples, whatever another thread learns meanwhile
+    model = copy.deepcopy(model)  # a state between two examples, as another thread may learn
     names = features_of(model)
     if not names:
         raise ValueError("a model that has learned nothing cannot be exported")
@@ -107,7 +107,7 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
 
 
 def columns_in(graph: Graph, model: Any, names: list[Any], matrix: bool) -> Columns:
-    """What comes in: numbers side by side, and texts."""
+    """The inputs: a matrix of numbers, and columns of texts."""
     words = texts_of(model)
     if not matrix:
         numbers = [name for name in names if name not in words]

@@ -14,7 +14,7 @@ from .graph import TEXTS, Columns, Graph
 
 
 def is_encoder(step: Any) -> bool:
-    from river import preprocessing  # here, as it takes longer to load than this package
+    from river import preprocessing  # imported here, as it takes longer to load than this package
 
     return type(step) is preprocessing.OneHotEncoder
 
@@ -33,7 +33,7 @@ def _encoders(model: Any) -> Iterator[Any]:
 
 
 def texts_of(model: Any) -> set[Any]:
-    """The features whose values are texts: those that an encoder has seen so."""
+    """The features for which an encoder has learned texts as values."""
     return {
         name
         for encoder in _encoders(model)
@@ -43,7 +43,7 @@ def texts_of(model: Any) -> set[Any]:
 
 
 def names_of_values(step: Any) -> list[str]:
-    """The features that an encoder makes."""
+    """The names of the features that an encoder returns."""
     return [f"{name}_{value}" for name, found in step.values.items() for value in _in_order(found)]
 
 
@@ -52,7 +52,7 @@ def _in_order(values: set[Any]) -> list[Any]:
 
 
 def one_hot(graph: Graph, step: Any, columns: Columns) -> Columns:
-    """A column for each value that the encoder has learned, and no other."""
+    """A column for each value that the encoder has learned."""
     if step.drop_zeros and (step.drop_first or step.categories is None):
         raise not_exported("OneHotEncoder(drop_zeros=True), which keeps no list of its values,")
     tensors, names = [], []
@@ -65,7 +65,7 @@ def one_hot(graph: Graph, step: Any, columns: Columns) -> Columns:
     if not names:
         return Columns("", [])
     tensor = graph.node("Concat", *tensors, axis=1)
-    if step.drop_first:  # a model behind it may have seen this column when the first was another
+    if step.drop_first:  # later values may have made another one the first
         first = np.array([name == min(names) for name in names])
         tensor = graph.node("Where", first, math.nan, tensor)
     return Columns(tensor, names)

@@ -1,4 +1,4 @@
-"""What a file of ONNX gives out, under which names."""
+"""The outputs of an ONNX file and their names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def give_out(graph: Graph, found: Found) -> dict[str, str]:
 
 
 def give_out_strangeness(graph: Graph, found: Found, level: float) -> None:
-    """Of a detector, as `score_one` has it: from 0 to 1, and .5 at the threshold."""
+    """The anomaly score, as `score_one` returns it: from 0 to 1, and .5 at the threshold."""
     outside = _column(graph, found.scores)
     if level <= 0.0:
         inside = graph.node("Max", graph.node("Neg", outside), 0.0)

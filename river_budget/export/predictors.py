@@ -11,6 +11,7 @@ from river import compose
 from ..algorithms.auto.tables import AutoTables
 from ..algorithms.features.fogd import _FOGD
 from ..algorithms.gradient.one_class import KernelOneClassSVM
+from ..algorithms.scaling.targets import TargetStandardScaler
 from ..algorithms.window.sbp import SBPClassifier
 from ..core.block import blocks
 from ..model.expansions.averaging import AveragingExpansion
@@ -25,17 +26,17 @@ from .transformers import present, transformed
 
 @dataclass
 class Found:
-    """What a model gives out: matrices with one row per example."""
+    """The outputs of a model: matrices with one row per example."""
 
-    scores: str | None  # raw, one column, or one for each label from three on
-    labels: list[Any] | None = None  # of a classifier
+    scores: str | None  # raw scores: one column, or from three labels on one for each
+    labels: list[Any] | None = None  # the labels of a classifier
     probabilities: str = ""  # a column for each label
-    chosen: str = ""  # the place of the label, one number per example
+    chosen: str = ""  # the index of the predicted label, one number per example
 
 
 def predicted(graph: Graph, model: Any, columns: Columns) -> Found:
-    """What the model makes of the columns."""
-    from river import (  # here, as they take longer to load than this package
+    """The outputs of the model for these columns."""
+    from river import (  # imported here: they take longer to load than this package
         linear_model,
         multiclass,
     )
@@ -117,7 +118,7 @@ def _best(graph: Graph, labels: list[Any], scores: str, shares: str) -> Found:
 
 
 def _with_lead(graph: Graph, scores: str, n: int, slope: float, lead: float) -> str:
-    """Logits: the highest score is ahead of the others, unless all are equal."""
+    """Logits: slope times scores, plus the lead for the highest one, unless all are equal."""
     highest = graph.node("ReduceMax", scores, axes=[1], keepdims=1)
     behind = graph.node("Sub", scores, highest)
     logits = graph.node("Mul", behind, float(slope))
@@ -147,10 +148,10 @@ def _linear(graph: Graph, model: Any, columns: Columns, classifier: bool) -> Fou
 
 
 def _in_units(graph: Graph, model: Any, columns: Columns) -> Found:
-    """A regressor whose targets are scaled."""
+    """The regressor inside a TargetStandardScaler, in the units of the targets."""
     from river import preprocessing
 
-    if type(model) is not preprocessing.TargetStandardScaler:
+    if type(model) not in (preprocessing.TargetStandardScaler, TargetStandardScaler):
         raise not_exported(type(model).__name__)
     inside = predicted(graph, model.regressor, columns)
     spread, mean = float(model.var.get()) ** 0.5, float(model.var.mean.get())

@@ -1,4 +1,4 @@
-"""What may stand in front of a model, as operators."""
+"""Transformers in front of a model, as ONNX operators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .one_hot import is_encoder, names_of_values, one_hot
 
 
 def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
-    """The features that come in, as far as a step knows them; of others those that are known behind it."""
+    """The input features that a step knows; if it does not know them, those that later steps know."""
     kind = type(model)
     if kind is compose.Pipeline:
         for step in reversed(model.steps.values()):
@@ -38,11 +38,11 @@ def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
         return list(model.values) or list(behind)
     if kind in SELECTING:
         return [name for name in behind if SELECTING[kind](name, model.keys)]
-    for inner in ("regressor", "classifier"):  # of a wrapper
+    for inner in ("regressor", "classifier"):  # the model inside a wrapper
         if hasattr(model, inner):
             several = getattr(model, "classifiers", None) or {None: getattr(model, inner)}
             return features_of(next(iter(several.values())))
-    for name in ("counts", "min", "weights"):  # of a scaler, of a linear model
+    for name in ("counts", "min", "weights"):  # attributes of scalers and linear models
         if hasattr(model, name):
             return list(getattr(model, name)) or list(behind)
     own = list(model.features) if issubclass(kind, StreamModel) else []
@@ -50,7 +50,7 @@ def features_of(model: Any, behind: Collection[Any] = ()) -> list[Any]:
 
 
 def _made_by(step: Any) -> Collection[Any]:
-    """Features that do not come in, but are made by a step of a union."""
+    """Features that are no inputs: a step of a union makes them."""
     if type(step) is compose.Pipeline:
         step = list(step.steps.values())[-1]
     if is_encoder(step):
@@ -58,14 +58,14 @@ def _made_by(step: Any) -> Collection[Any]:
     return step._feature_names() if hasattr(step, "_feature_names") else ()
 
 
-SELECTING: dict[Any, Callable[[Any, set[Any]], bool]] = {  # which features go through
+SELECTING: dict[Any, Callable[[Any, set[Any]], bool]] = {  # {class: whether a feature passes}
     compose.Select: lambda name, keys: name in keys,
     compose.Discard: lambda name, keys: name not in keys,
 }
 
 
 def transformed(graph: Graph, step: Any, columns: Columns) -> Columns:
-    """What comes out of a step of a pipeline."""
+    """The columns that a step of a pipeline returns."""
     if type(step) is compose.Pipeline:
         for part in step.steps.values():
             columns = transformed(graph, part, columns)
@@ -86,7 +86,7 @@ Translation = Callable[[Graph, Any, Columns], Columns]
 
 
 def _translations() -> dict[Any, Translation]:
-    from river import anomaly, preprocessing  # here, as they take longer to load than this package
+    from river import anomaly, preprocessing  # here: they load slowly
 
     return {
         preprocessing.StandardScaler: _standard_scaler,
@@ -104,7 +104,7 @@ def _translations() -> dict[Any, Translation]:
 
 
 def _as_rivers(translation: Translation) -> Translation:
-    """The translation of one of our scalers: that of River's with the same numbers."""
+    """The translation of one of our scalers, by that of River's scaler with the same statistics."""
     return lambda graph, scaler, columns: translation(graph, scaler.as_river(), columns)
 
 
@@ -125,7 +125,7 @@ def _of_names(graph: Graph, columns: Columns, names: list[Any]) -> str:
 
 
 def _union(graph: Graph, step: Any, columns: Columns) -> Columns:
-    """Beside each other; of features with the same name the first goes on."""
+    """The columns of all steps; of columns with the same name, the first."""
     tensors: list[str] = []
     names: list[Any] = []
     texts: dict[Any, str] = {}
@@ -139,13 +139,13 @@ def _union(graph: Graph, step: Any, columns: Columns) -> Columns:
 
 
 def present(graph: Graph, columns: Columns) -> Columns:
-    """What is missing, as NaN, counts as absent."""
+    """The columns, with 0 instead of NaN: missing values count as absent."""
     missing = graph.node("IsNaN", columns.tensor)
     return Columns(graph.node("Where", missing, 0.0, columns.tensor), columns.names)
 
 
 def _value(statistic: Any) -> float:
-    """Of a number, or of a statistic over a window."""
+    """The value of a number, or of a statistic over a window."""
     return float(statistic.get() if hasattr(statistic, "get") else statistic)
 
 
@@ -171,19 +171,19 @@ def _min_max_scaler(graph: Graph, step: Any, columns: Columns) -> Columns:
 
 
 def _divided(graph: Graph, tensor: str, spread: Any) -> str:
-    """Divided by the spread; 0 where there is none."""
+    """A tensor divided by the spread; 0 where the spread is 0."""
     return graph.node("Div", tensor, np.where(spread > 0.0, spread, math.inf))
 
 
 def _filter(graph: Graph, step: Any, columns: Columns) -> Columns:
-    """The part of a guard that leaves out examples when it learns."""
+    """The part of a guard that skips examples in learning: it returns all columns."""
     if type(step.anomaly_detector) is not BadRows:
         raise not_exported(type(step).__name__)
     return columns
 
 
 def _guard(graph: Graph, step: Guard, columns: Columns) -> Columns:
-    """A missing value becomes the last good one, where that is what the guard does, and else stays missing."""
+    """Replace missing values by the last valid ones if the guard does so; otherwise leave them."""
     last = np.array([float(step._last.get(name, math.nan)) for name in columns.names])
     if step.on_bad != "last" or np.isnan(last).all():
         return columns

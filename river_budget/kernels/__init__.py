@@ -1,4 +1,4 @@
-"""Kernels: k(x, z) of two examples. Parameters only, chosen when a model is built."""
+"""Kernels: k(x, z) of two examples. Kernel objects hold parameters; the model that gets them computes values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all kernels have in common, and their widths."""
+"""The base class of kernels, and how a width becomes gamma."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..parameters import Value, positive
 
 
 class Kernel(Value):
-    """What all kernels have in common."""
+    """Base class of all kernels."""
 
     file_limits: ClassVar[Mapping[str, int]] = {}
     scales: Mapping[Any, float] | None = None  # factors of features
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
-        """The header fields of a model whose first example has so many features.
+        """The header fields of a model whose first example has `n_features` features.
 
         `bounded` says that k(x, x) = 1 for every x.
         """

@@ -16,25 +16,25 @@ from .base import Kernel
 class Custom(Kernel):
     """A kernel function of your own, compiled by numba.
 
-    It takes two rows and returns a number, in what numba's `njit` understands. Rows hold the features in the order
-    in which the model got to know them (within an example in sorted order), 0 for those that an example lacks, and
-    zeros behind them: these may not change the value. It must be symmetric, and a sum of squares must come out of any
-    matrix of its values (positive semidefinite), or algorithms that rely on lengths go astray. It must not raise,
-    and not change the rows. What it returns beyond 1e100 is cut, NaN counts as 0.
+    It takes two rows and returns a number, in code that numba's `njit` can compile. Rows hold the features in the order
+    in which the model first saw them (within an example in sorted order), 0 for those that an example lacks, and
+    further zeros at the end, which must not change the value. It must be symmetric and positive semidefinite, or
+    algorithms that use lengths fail. It must not raise, and not change the rows. Values beyond 1e100 are clamped, and
+    NaN counts as 0.
 
-    Not for speed, as every support vector is a call (three to four times the time of a kernel that is built in), and
-    not for merging, `FOGD` and the maps of random numbers, which need kernels that they know. All else works. Features
-    that were never learned do not count.
+    Not for speed, as each support vector takes a call (three to four times the time of a built-in kernel), and not for
+    merging, `FOGD` and random feature maps, which need special kernels. All other models accept it. Features that
+    were never learned do not count.
 
-    Files hold the name of the function and not the function: whoever loads one makes the kernel before, and is told
-    so otherwise.
+    Files hold the name of the function, not the function: create the kernel before you load such a file, or `load`
+    raises an error that says so.
 
     Parameters
     ----------
     function
         A function of two rows, plain or compiled by `numba.njit`.
     name
-        What files call it. None: its module and its name. Two functions may not share one.
+        Its name in files. None: its module and its name. Two functions must have different names.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Custom(Kernel):
         return hash((Custom, self.known_as))
 
     def __reduce__(self) -> Any:
-        return Custom, (self.function, self.name)  # so that it is known in the other process
+        return Custom, (self.function, self.name)  # registers it when unpickled
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         return {
@@ -108,6 +108,6 @@ def _text(name: str, value: Any) -> None:
 
 
 def _same_code(a: Any, b: Any) -> bool:
-    """Whether two functions are one, perhaps defined again."""
+    """Whether two functions have the same code, as after a second definition."""
     one, other = (getattr(getattr(f, "py_func", f), "__code__", f) for f in (a, b))
     return bool(a is b or one == other)

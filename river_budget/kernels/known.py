@@ -14,8 +14,8 @@ from .base import Kernel, check_width, checked_scales, width
 class RBF(Kernel):
     """The Gaussian kernel, exp(-gamma |x - z|^2).
 
-    Not for features of different size without a scaler, nor for thousands of sparse ones, which are all
-    equally far apart.
+    Not for features of different size without a scaler, nor for thousands of sparse features: such examples
+    are all equally far apart.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class RBF(Kernel):
         of features of the first example learned. `"auto"` is `"1/d"`.
     scales
         Factors of single features, by name: differences in a feature with the factor 2 count twice, so its width
-        is half of that of the others. Features without one have 1. None: all have.
+        is half of that of the others. Features without a factor have 1. None: no factors.
 
     Examples
     --------
@@ -34,14 +34,14 @@ class RBF(Kernel):
     >>> rb.kernels.RBF(0.5)
     RBF(gamma=0.5)
 
-    Scaled features that lie apart at random have a squared distance of 2 d, so widths are best thought of in
-    units of 1 / d. Left to themselves, most classifiers take `RBF("2/d")` and most regressors, whose targets
-    are smoother as a rule, `RBF("0.5/d")`; each says so itself.
+    Two random examples with d scaled features have a squared distance of about 2 d, so gamma is best given in
+    units of 1 / d. The default of most classifiers is `RBF("2/d")` and of most regressors, whose targets are mostly
+    smoother, `RBF("0.5/d")`.
 
-    Features with a large common part, as timestamps or coordinates, keep all digits of their distances. Scalers
-    in front need not: `preprocessing.StandardScaler` knows a mean of 1e9 to about 1e-7, which is what is left of
-    scaled features then. Subtract a constant first where that matters. Random waves (`FOGD`, `RandomFourier`) lose
-    as many digits as the features have before the point.
+    Distances of features with a large common part, such as timestamps or coordinates, keep all digits. A scaler may
+    lose some: `preprocessing.StandardScaler` knows a mean of 1e9 up to about 1e-7, and scaled features are no more
+    precise. Subtract a constant first where that matters. Random waves (`FOGD`, `RandomFourier`) lose as many digits
+    as the features have before the decimal point.
 
     Papers often give a width sigma instead:
 
@@ -66,7 +66,7 @@ class RBF(Kernel):
 
     @classmethod
     def from_width(cls, sigma: float) -> RBF:
-        """The same kernel written as exp(-|x - z|^2 / (2 sigma^2))."""
+        """The RBF kernel exp(-|x - z|^2 / (2 sigma^2))."""
         positive("sigma", sigma)
         gamma = 0.5 / sigma / sigma
         if not 0.0 < gamma < math.inf:
@@ -78,9 +78,9 @@ class RBF(Kernel):
 
 
 class Laplacian(Kernel):
-    """exp(-gamma |x - z|_1), with the sum of absolute differences. Rougher than RBF.
+    """exp(-gamma |x - z|_1), with the sum of absolute differences. Less smooth than RBF.
 
-    Not for smooth targets: its peak makes every border ragged. And vectors cannot merge with it.
+    Not for smooth targets: its peak at 0 makes boundaries rough. Nor for merging.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Laplacian(Kernel):
 class Polynomial(Kernel):
     """(gamma x.z + coef0)^degree.
 
-    Not for features that are not scaled: a value of 10 becomes 1000. And vectors cannot merge with it.
+    Not for features without a scaler: the cube of 10 is 1000. Nor for merging.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Polynomial(Kernel):
     gamma
         Factor of the inner product: a number, or a text such as `"1/d"` as for `RBF`.
     coef0
-        What is added to it; with 0, only products of exactly `degree` features count.
+        A constant added to the product; with 0, only products of exactly `degree` features count.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class Polynomial(Kernel):
 
     """
 
-    file_limits = {"degree": 10_000}  # of what a file may ask for: rounds of one kernel value
+    file_limits = {"degree": 10_000}  # in a file: multiplications per kernel value
 
     def __init__(self, degree: int = 3, gamma: float | str = 1.0, coef0: float = 1.0):
         whole(1)("degree", degree)
@@ -172,7 +172,7 @@ class Polynomial(Kernel):
 class Linear(Kernel):
     """x.z, for comparison: River's own linear models are faster and need no budget.
 
-    Not for bent borders, nor for streams of few features: River's linear models do the same for less.
+    Not for curved boundaries, nor for streams with few features: River's linear models do the same in less time.
 
     Examples
     --------

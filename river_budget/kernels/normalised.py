@@ -13,9 +13,9 @@ class Normalised(Kernel):
     """k(x, z) / sqrt(k(x, x) k(z, z)): the angle between two examples and not their lengths.
 
     For kernels that grow with the length of an example, whose values may differ by orders of magnitude. The value is
-    0 where k(x, x) is. (`ForgetronClassifier` normalises all kernels by itself.)
+    0 if k(x, x) or k(z, z) is 0. (`ForgetronClassifier` normalises all kernels by itself.)
 
-    Not for examples whose length says something.
+    Not for examples whose length matters.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Normalised(Kernel):
 class Cosine(Kernel):
     """x.z / (|x| |z|): the cosine of the angle between two examples, or 0 where one of them is 0.
 
-    For counts of words and other rows whose direction says more than their length. The same as
+    For counts of words and other rows whose direction matters more than their length. The same as
     `Normalised(Linear())`.
 
     Not for curved boundaries: it is linear in the direction of an example.

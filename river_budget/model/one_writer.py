@@ -1,12 +1,12 @@
-"""Exclusive access: one thread at a time changes a model, and no other thread inspects it meanwhile.
+"""Exclusive access, here called the turn: one thread at a time changes a model, and no other inspects it meanwhile.
 
 Compiled passes release the GIL, so two threads that write to one block would corrupt it. A method that
-changes a model takes its turn, and a second thread that calls such a method gets an error. A thread that
-inspects the model (number of vectors, summary, file) takes a turn too: it waits until the other one has
-learned its example or batch, and that one waits until the inspection ends. Predictions need no turn.
+changes a model takes the turn, and a second thread that calls such a method gets an error. A thread that
+inspects the model (number of vectors, summary, file) takes the turn too: it waits until a thread that learns
+has learned its example or batch, and learning waits until an inspection ends. Predictions need no turn.
 
-A lock would cost a tenth of the time of an example. A plain attribute costs next to nothing and is safe:
-CPython switches threads, and answers Ctrl-C, at calls and at the ends of loops only, and there is neither
+A lock would take a tenth of the time of an example. A plain attribute takes almost no time and is safe:
+CPython switches threads, and answers Ctrl-C, only at calls and at the ends of loops, and there is neither
 between the test (`while turn.taken: turn.wait()`) and the assignment.
 """
 
@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar, cast
 
-SELF_LOCKING = "learn_one", "predict_then_learn_one"  # methods that take their turn themselves
+SELF_LOCKING = "learn_one", "predict_then_learn_one"  # methods that take the turn in their own code
 WAIT_PAUSE = 2e-5  # seconds between two tests
 LONGEST_WAIT = 5.0  # seconds that a thread waits for another one
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -34,18 +34,16 @@ LONG_CHANGE = (
 
 
 class Turn:
-    """Whether a thread is changing the model, or inspecting it. A copy of a model has a turn of its own."""
+    """Which thread, if any, changes or inspects the model. A copy of a model has its own Turn object."""
 
     __slots__ = ("begun", "learning", "looks", "taken", "thread")
 
     def __init__(self) -> None:
         self.taken = False
-        self.begun = (
-            False  # whether the pass over an example has begun: until then it may be refused
-        )
-        self.learning = False  # whether an example is learned the long way, where its names may act
+        self.begun = False  # whether the pass over an example has begun; before, it may be refused
+        self.learning = False  # whether Python converts an example, whose names may run code
         self.looks = False  # whether the thread that has the turn only inspects the model
-        self.thread = 0  # this thread's ident, where the turn is for more than one example
+        self.thread = 0  # ident of the thread that has the turn for more than one example
 
     def __reduce__(self) -> Any:
         return Turn, ()
@@ -74,7 +72,7 @@ class Turn:
 def changes_the_model(method: Method) -> Method:
     """Decorator of a method that changes a model: one thread at a time may call such methods.
 
-    Models loaded with predict_only=True refuse them. (Those of SELF_LOCKING take their turn themselves, in
+    Models loaded with predict_only=True refuse these methods. (Those of SELF_LOCKING take the turn in
     _learn_row.)
     """
     marked = method if method.__name__ in SELF_LOCKING else takes_a_turn(method)
@@ -88,8 +86,8 @@ def takes_a_turn(method: Method) -> Method:
     @functools.wraps(method)
     def alone(self: Any, *arguments: Any, **named: Any) -> Any:
         turn, thread = self.turn, threading.get_ident()
-        if turn.thread == thread:  # called by another such method,
-            if turn.learning:  # or by a name that acts while it is looked up
+        if turn.thread == thread:  # this thread's other method has called this one,
+            if turn.learning:  # or the `__eq__` of a feature name, while an example is learned
                 turn.refuse()
             return method(self, *arguments, **named)
         while turn.taken:
@@ -108,7 +106,7 @@ def takes_a_turn(method: Method) -> Method:
 def looks_at_the_model(function: Method) -> Method:
     """Decorator of a function that inspects a model: it sees the state between two examples of other threads.
 
-    Threads that learn wait for it, so it should be quick.
+    Threads that learn wait for the function, so it should be quick.
     """
 
     @functools.wraps(function)

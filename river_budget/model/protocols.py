@@ -24,8 +24,8 @@ class InBlock(Protocol):
 
     block: Block | None  # None until the first example
     features: FeatureIndex
-    entropy: int  # the start of the random numbers, from the seed
-    target_name: str | None  # name of the last series of targets; predictions get it
+    entropy: int  # where the random numbers start, from the seed
+    target_name: str | None  # name of the last series of targets, which predictions get too
     kernel: Kernel | None
 
     @property

@@ -24,11 +24,11 @@ PACKAGE = str(pathlib.Path(__file__).resolve().parent.parent)
 class StreamWarning(UserWarning):
     """A model has noticed that its stream is not what it is made for.
 
-    All kernel values vanish, a thousand examples were of one class, targets are far from one, learning has
-    diverged, or names keep coming to a model in float32. Each model says each thing once, and goes on as it
-    would have.
+    All kernel values are 0, the first thousand examples were of one class, targets are not of the order of 1,
+    learning has diverged, or a model in float32 keeps meeting new names. Each model gives each warning once,
+    and goes on learning as without it.
 
-    Not for bad values, which raise an error.
+    Not for invalid values, which raise an error.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Pictures of River models: `pip install '.[plots]'`.
+"""Figures of River models: `pip install '.[plots]'`.
 
 Every function takes River models, of this package or not, lets them predict and then learn a stream, and returns
-the axes of matplotlib. Models are cloned: those that are handed in stay as they are, except that
-`decision_surface` shows what a model has learned already.
+the axes of matplotlib. Functions clone the models and leave yours unchanged. Only
+`decision_surface` takes a model that has learned, and shows it.
 """
 
 from .costs import error_against_memory, error_against_time

@@ -10,23 +10,23 @@ import numpy as np
 
 from .panels import TOO_FAR, Curve, Floats, Panel
 
-LONG_CURVE = 25  # points of a curve over examples; in a shorter one, a sweep, each point counts
-BEGINNING = 0.1  # share of the x axis in which a long curve settles ...
-EXTRA_HEIGHT = 0.5  # ... and how much it may add to the height of the rest, above and below
+LONG_CURVE = 25  # curves over examples have at least so many points; shorter ones are sweeps
+BEGINNING = 0.1  # share of the x axis, at its start, that does not determine the y limits ...
+EXTRA_HEIGHT = 0.5  # ... but may extend them by this share of their range, above and below
 MARGIN = 0.04  # of the range of the values
 MOST_TICKS = 8
-STEPS = [1, 2, 2.5, 5, 10]  # between ticks of a linear axis, times a power of ten
+STEPS = [1, 2, 2.5, 5, 10]  # steps between ticks of a linear axis, times a power of ten
 MULTIPLES = (
     (1, 2, 5),
     (1, 1.5, 2, 3, 5, 7),
     (1, 3),
     (1,),
-)  # of a power of ten, that have ticks on a log axis
+)  # multiples of a power of ten with ticks on a log axis
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def load_matplotlib() -> Any:
-    """The module matplotlib, with the parts used here. (pyplot would keep figures and choose a backend.)"""
+    """The module matplotlib, with the parts used here. (pyplot would keep every figure and choose a backend.)"""
     try:
         import matplotlib
         import matplotlib.figure
@@ -54,9 +54,9 @@ def set_scales(axes: Any, panel: Panel) -> None:
 
 
 def set_limits(axes: Any, panel: Panel, curves: Sequence[Curve]) -> None:
-    """Cut off what the y axis need not show, and choose the ticks, after the lines are drawn.
+    """Set the limits of the y axis, and choose the ticks, after the lines are drawn.
 
-    The first examples of a stream give wild means, which would squeeze all that follows.
+    Means over the first examples of a stream vary so much that they would make the rest of the curve flat.
     """
     low, high = axes.get_ylim()
     late = np.concatenate([np.empty(0), *(_late_values(curve, panel.log_x) for curve in curves)])
@@ -77,7 +77,7 @@ def set_limits(axes: Any, panel: Panel, curves: Sequence[Curve]) -> None:
 
 
 def _late_values(curve: Curve, log_x: bool) -> Floats:
-    """All finite values of y and of the spread, without those in the first part of a long curve."""
+    """All finite values of y and of the spread, except at the start of a long curve."""
     chosen = np.isfinite(curve.x)
     if np.count_nonzero(chosen) >= LONG_CURVE:
         place = np.log10(curve.x) if log_x else curve.x
@@ -88,7 +88,7 @@ def _late_values(curve: Curve, log_x: bool) -> Floats:
 
 
 def _set_ticks(axis: Any, log: bool, text_of: Any, values: Floats) -> None:
-    """Choose ticks that reach the largest value, and how their numbers are written."""
+    """Choose ticks that reach the largest value, and the format of their numbers."""
     ticker, (low, high) = load_matplotlib().ticker, axis.get_view_interval()
     if log and high > 3.0 * low:
         locators = [
@@ -111,7 +111,7 @@ def _end(locator: Any, low: float, high: float, values: Floats) -> float:
     largest = min(high, float(np.max(values, initial=low))) - near
     ticks = locator.tick_values(low, high)
     end = max(high, float(np.min(ticks[ticks >= largest], initial=TOO_FAR)))
-    ticks = locator.tick_values(low, end)  # there may be fewer on a longer axis
+    ticks = locator.tick_values(low, end)  # a longer axis may have fewer ticks
     seen = ticks[(ticks >= low) & (ticks <= end + near)]
     return end if 3 <= len(seen) <= MOST_TICKS and seen[-1] >= largest else math.inf
 

@@ -23,7 +23,7 @@ from .running import (
     steps_of,
 )
 
-FIRST = 300  # examples that are learned before the clock runs, so that all code is compiled
+FIRST = 300  # examples to learn before times are measured, so that all code is compiled
 TIME, MEMORY = "µs per example", "kB"
 
 
@@ -35,13 +35,13 @@ def error_against_time(
     examples: int | None = None,
     ax: Any = None,
 ) -> Any:
-    """What a lower error costs in time: a point for each model, its microseconds per example against its error.
+    """Error against time: a point for each model, at its microseconds per example and its error.
 
-    Time is that of `predict_one` and `learn_one` together, measured after code has been compiled. A model with
-    another one to the lower left of it is not worth its time on this stream.
+    Time is that of `predict_one` and `learn_one` together, measured after code has been compiled. A model to the
+    lower left of another one is both faster and more accurate on this stream.
 
-    Not for small differences: other work on the machine changes times by a tenth and more. And whole frames
-    (`learn_many`) take a fraction of this time.
+    Not for small differences: other work on the machine changes times by a tenth and more. Nor for whole frames
+    (`learn_many`), which take a fraction of this time.
 
     Parameters
     ----------
@@ -50,9 +50,10 @@ def error_against_time(
     stream
         A River dataset or another iterable of (x, y). It must end.
     orders
-        How often the examples are shuffled; 1: once, as they come. More give bands of errors.
+        The number of orders in which examples are learned; 1: the order of the stream. More orders give bands of
+        errors.
     examples
-        At most so many of each order; None: all.
+        The largest number of examples of each order; None: all.
     ax
         Axes to draw on; None: those of a new figure.
 
@@ -90,11 +91,11 @@ def error_against_memory(
     examples: int | None = None,
     ax: Any = None,
 ) -> Any:
-    """What a lower error costs in memory: a point for each model, its kilobytes against its error.
+    """Error against memory: a point for each model, at its kilobytes and its error.
 
-    Memory is all that the model holds after the stream, with everything that it refers to.
+    Memory is that of the model after the stream, with all objects that it refers to.
 
-    Not for what a process needs: Python, River and compiled code come to far more than most models.
+    Not for the memory of a process: Python, River and compiled code take far more than most models.
 
     Parameters
     ----------
@@ -103,9 +104,10 @@ def error_against_memory(
     stream
         A River dataset or another iterable of (x, y). It must end.
     orders
-        How often the examples are shuffled; 1: once, as they come. More give bands of errors.
+        The number of orders in which examples are learned; 1: the order of the stream. More orders give bands of
+        errors.
     examples
-        At most so many of each order; None: all.
+        The largest number of examples of each order; None: all.
     ax
         Axes to draw on; None: those of a new figure.
 
@@ -159,7 +161,7 @@ def _draw(
 
 
 def path_of(models: Mapping[str, Any], rows: Sequence[Example]) -> str:
-    """What costs are of: without it they cannot be compared."""
+    """What the times include, for the title: the calls, the features, the common steps of pipelines."""
     most = max(len(x) for x, _ in rows)
     steps = {name: steps_of(model)[:-1] for name, model in models.items()}
     front = ", ".join(dict.fromkeys(type(step).__name__ for own in steps.values() for step in own))

@@ -25,12 +25,12 @@ from .running import (
     predict_and_learn,
 )
 
-POINTS = 40  # of a curve
+POINTS = 40  # points of a curve
 SIZES = {
     "budget": "budget",
     "window": "window",
     "n_components": "components",
-}  # words for parameters
+}  # names of these parameters in labels
 
 
 def mistake_curve(
@@ -43,14 +43,14 @@ def mistake_curve(
     log_y: bool = False,
     ax: Any = None,
 ) -> Any:
-    """How often models have been wrong so far, or lately, along a stream.
+    """The share of mistakes along a stream: of all examples so far, or of the latest ones.
 
     Every example is predicted before it is learned. The line is the mean over several orders of the examples,
-    and the band around it one standard deviation on both sides: models whose bands lie on each other have not
-    been told apart. In regression the mean absolute error takes the place of mistakes.
+    and the band around it one standard deviation on both sides: if bands overlap, the models do not differ
+    significantly. In regression it shows the mean absolute error.
 
-    Not for streams that come in an order of time, as it is: shuffling takes their drift away, so set `orders=1`
-    there, and a `window`, as a mean over all of the past hides what a model has learned lately.
+    Not for streams in an order of time, by default: shuffling removes their drift, so set `orders=1` for them, and
+    a `window`, as a mean over all of the past hides recent changes.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ def mistake_curve(
     stream
         A River dataset or another iterable of (x, y). It must end.
     orders
-        How often the examples are shuffled. 1: they are learned once, as they come, and there is no band. A
+        The number of shuffled orders. 1: only the order of the stream, without a band. A
         dataset of `river_budget.datasets` has orders of its own, those of the papers.
     examples
-        At most so many of each order; None: all.
+        The largest number of examples of each order; None: all.
     window
-        Count the last so many examples only; None: all so far.
+        The number of latest examples to take the mean of; None: all so far.
     log_y
-        Whether errors are shown on a logarithmic axis, where the best are easier to tell apart.
+        Whether the axis of errors is logarithmic, which separates the best models.
     ax
         Axes to draw on; None: those of a new figure.
 
@@ -106,7 +106,7 @@ def curve_panel(
     title: str = "",
     window: int | None = None,
 ) -> Panel:
-    """What `mistake_curve` draws."""
+    """The panel that `mistake_curve` draws."""
     optional(whole(1))("window", window)
     entries = named(models)
     regression = is_regressor(entries)
@@ -150,12 +150,12 @@ def budget_sweep(
     examples: int | None = None,
     ax: Any = None,
 ) -> Any:
-    """What more memory would bring: the error over the whole stream for several budgets.
+    """The error over the whole stream against the budget.
 
-    Where the line is flat, a smaller budget is as good and cheaper. Bands are one standard deviation over the
+    Where the line is flat, a smaller budget is as accurate and faster. Bands are one standard deviation over the
     orders of the examples.
 
-    Not for choosing the budget of a model that is then measured on the same stream: it would look better than it is.
+    Not for choosing the budget of a model that you then measure on the same stream: its error would be too low.
 
     Parameters
     ----------
@@ -165,11 +165,11 @@ def budget_sweep(
     stream
         A River dataset or another iterable of (x, y). It must end.
     budgets
-        The sizes to be tried.
+        The sizes to try.
     orders
-        How often the examples are shuffled. 1: they are learned once, as they come, and there is no band.
+        The number of shuffled orders. 1: only the order of the stream, without a band.
     examples
-        At most so many of each order; None: all.
+        The largest number of examples of each order; None: all.
     ax
         Axes to draw on; None: those of a new figure.
 
@@ -214,7 +214,7 @@ def budget_sweep(
 
 
 def sizes_of(models: Mapping[str, Any]) -> str:
-    """What the sizes of these models are called: `budget (FOGD: components)`."""
+    """The label for the sizes of these models: `budget (FOGD: components)`."""
     words = {name: SIZES[size_parameter(last_step(m), name)] for name, m in models.items()}
     first = next(iter(words.values()))
     others = ", ".join(f"{name}: {word}" for name, word in words.items() if word != first)
@@ -222,7 +222,7 @@ def sizes_of(models: Mapping[str, Any]) -> str:
 
 
 def size_parameter(model: Any, name: str) -> str:
-    """The parameter that says how large a model may become."""
+    """The parameter that limits the size of a model."""
     for parameter in SIZES:
         if parameter in model._get_params():
             return parameter

@@ -1,6 +1,6 @@
-"""Curves in panels, one legend for all of them; as a PNG file, or on the axes of a reader.
+"""Curves in panels with one legend for all panels, as a PNG file or on given axes.
 
-matplotlib is an extra, so it is imported when a figure is made.
+matplotlib is an optional dependency, so it is imported when a figure is made.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ ONLY_PANEL = (6.0, 4.2)
 TITLE, TEXT, SMALL = 12.0, 9.5, 8.5  # points
 LETTER = 0.5 / 72  # inches per point of size: the width of a letter, on average
 LEGEND_LINE = 0.2  # inches
-LEGEND_LETTERS = 40  # of a line that explains what coincides
+LEGEND_LETTERS = 40  # of a legend line that says which lines coincide
 LOG = ", log scale"
 GAP = 0.15  # inches beside the legend
 THICK, THIN = 1.5, 1.2  # points
 MARKER = 6.0  # points
 BAND = 0.15  # opacity
-BORDER, PALE = 2.5, 0.45  # points that a line is wider than what covers it, and its opacity
+BORDER, PALE = 2.5, 0.45  # a covered line is so many points wider, with this opacity
 MARKS = 5  # markers on a line of more than MARKED points
 MARKED = 12  # a line of up to so many points has a marker on each
 
@@ -41,12 +41,12 @@ Styles = dict[str, LineStyle]
 def draw(
     path: str | Path, panels: Sequence[Panel], *, title: str = "", columns: int | None = None
 ) -> None:
-    """Write a PNG file that looks the same whatever the reader's matplotlib settings.
+    """Write a PNG file that does not depend on the user's matplotlib settings.
 
-    Panels stand row by row under the title, by default at most three side by side; without any, the figure says
-    that there is no data. The folder of the file is made when it is missing.
+    Panels stand row by row under the title, by default at most three side by side; without panels, the figure
+    says that there is no data. Creates the folder of the file if it does not exist.
     """
-    with load_matplotlib().style.context("default"):  # and the reader's settings again afterwards
+    with load_matplotlib().style.context("default"):  # the user's settings return afterwards
         figure = figure_of(panels, title=title, columns=columns)
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, format="png")
@@ -60,7 +60,7 @@ def figure_of(panels: Sequence[Panel], *, title: str = "", columns: int | None =
 
 
 def on_axes(panel: Panel, axes: Any) -> Any:
-    """Draw one panel on the axes of a reader, or without any on those of a new figure of pyplot."""
+    """Draw one panel on these axes; if None, on those of a new pyplot figure."""
     if axes is None:
         figure = pyplot().figure(dpi=DPI)
         _fill(figure, [panel])
@@ -75,7 +75,7 @@ def on_axes(panel: Panel, axes: Any) -> Any:
 def _fill(
     figure: Any, panels: Sequence[Panel], title: str = "", columns: int | None = None
 ) -> None:
-    """Draw panels into an empty figure, which gets the size that they need."""
+    """Draw panels into an empty figure, and set its size."""
     panels = list(panels) or [Panel("", "", "", [])]
     columns = min(columns or (2 if len(panels) == 4 else 3), len(panels))
     rows = math.ceil(len(panels) / columns)
@@ -105,7 +105,7 @@ def _fill(
 
 
 def _styles_of(panels: Sequence[Panel]) -> Styles:
-    """The style of each name that has something to show."""
+    """The style of each name that has a line with points."""
     return line_styles_of(
         line.name
         for panel in panels
@@ -115,7 +115,7 @@ def _styles_of(panels: Sequence[Panel]) -> Styles:
 
 
 def _handles(panels: Sequence[Panel], styles: Styles) -> list[Any]:
-    """What a legend shows: each name as it is drawn where no other line covers it, and what coincides."""
+    """The entries of a legend: each name in its own style, and notes on lines that coincide."""
     shapes = {line.name: line.shape for panel in panels for line in panel.lines}
     line = load_matplotlib().lines.Line2D
     return [
@@ -173,7 +173,7 @@ def _wrapped(text: str, inches: float, size: float) -> str:
 
 
 def _depth(i: int, below: dict[int, int]) -> int:
-    """How many lines cover this one, one above the other."""
+    """The number of lines drawn over this one."""
     return 1 + _depth(below[i], below) if i in below else 0
 
 

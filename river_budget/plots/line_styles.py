@@ -1,7 +1,7 @@
 """The style of a line: its colour, its dashes and its marker.
 
-An algorithm has the same style in every figure, so that readers find it again. Dashes and markers repeat the colour,
-for grey paper and for readers who do not tell all colours apart.
+An algorithm has the same style in every figure, so that readers recognise it. Dashes and markers say the same as
+the colour, for print without colours and for colour-blind readers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BLUE, SKY, INDIGO, GREEN = "#0072b2", "#56b4e9", "#5b3fb5", "#009e73"
 VERMILLION, ORANGE, PINK, OLIVE = "#d55e00", "#e69f00", "#dd77b0", "#8c8c1a"
 COLOURS = (BLUE, VERMILLION, GREEN, PINK, BLACK, ORANGE, SKY, WINE, OLIVE, INDIGO, GREY, BROWN)
 
-# Ink and gap in turn, in line widths: solid, dashed, dash-dot, dotted, long dashes, dash-dot-dot.
+# Lengths of dash and gap, alternately, in line widths: solid, dashed, dash-dot, dotted, long dashes, dash-dot-dot.
 DASHES: tuple[Dashes, ...] = (
     (),
     (5, 2),
@@ -52,7 +52,7 @@ ALGORITHMS = {
     BROWN: "SBP, NORMA",
     INDIGO: "BSGD-merge, BSGD-project, BSGD-remove-oldest, BSGD-remove, BSGD, BSGD-remove-smallest",
 }
-# Names in the figures of one paper only, beside few others.
+# Names that occur in the figures of one paper only, with few others.
 IN_ONE_PAPER = {
     BLACK: "M = 2, best trade-offs, LIBSVM",
     BLUE: "M = 3",
@@ -82,12 +82,12 @@ KNOWN, OF_ONE_PAPER = _styles(ALGORITHMS), _styles(IN_ONE_PAPER)
 
 
 def line_styles_of(names: Iterable[str]) -> dict[str, LineStyle]:
-    """The style of each name, in the order of first appearance. Behind a comma a name may say more."""
+    """The style of each name, in the order of first appearance. What follows a comma in a name does not matter."""
     known: dict[str, LineStyle | None] = {}
     for name in names:
         style = (OF_ONE_PAPER | KNOWN).get(name) or KNOWN.get(name.partition(",")[0])
         known.setdefault(name, None if style in known.values() else style)
-    # A figure of other things, such as datasets, may use the styles of algorithms elsewhere.
+    # A figure without algorithms, such as one of datasets, may use their styles for other names.
     taken = {style[:2] for style in KNOWN.values()} if any(known.values()) else set()
     free = [(c, d) for d, c in product(DASHES, COLOURS) if (c, d) not in taken]
     spare = (

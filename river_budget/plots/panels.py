@@ -1,4 +1,4 @@
-"""Panels and their lines, as a figure shows them, and the lines as arrays.
+"""Panels and their lines, as input of a figure, and curves: the lines as arrays.
 
 Values that an axis cannot show are NaN in the arrays.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
-COINCIDE = 0.012  # share of a panel's height by which curves may differ that look like one
+COINCIDE = 0.012  # curves closer than this share of a panel's height look like one
 TOO_FAR = 1e100  # larger values, and their inverses on log axes, are left out like infinite ones
 
 
@@ -24,15 +24,15 @@ class Line:
     Parameters
     ----------
     name
-        What the legend says; also decides the colour.
+        The text of the legend, which also determines the colour.
     x, y
         The points. NaN interrupts the line.
     low, high
-        The borders of the spread, both or neither.
+        The limits of the band, both or neither.
     shape
         `"line"`, `"points"` for markers only, `"level"` for a horizontal line at `y[0]`.
     marker
-        Instead of the one that comes with the name.
+        Instead of the marker of the name's style.
 
     """
 
@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes. With `percent`, the values of y are shares and shown as percent."""
+    """One pair of axes. With `percent`, the values of y are shares, to be shown in percent."""
 
     title: str
     x_label: str
@@ -84,7 +84,7 @@ def _curve_of(line: Line, panel: Panel) -> Curve:
     x, y = _numbers(line.x, panel.log_x), _numbers(line.y, panel.log_y)
     low = np.full_like(y, np.nan) if line.low is None else _numbers(line.low, panel.log_y)
     high = np.full_like(y, np.nan) if line.high is None else _numbers(line.high, panel.log_y)
-    if line.shape == "level":  # it has no place of its own on the x axis
+    if line.shape == "level":  # it has no x values of its own
         y, low, high = y[:1], low[:1], high[:1]
         x = np.ones_like(y)
     if not x.size == y.size == low.size == high.size:
@@ -105,7 +105,7 @@ def _numbers(values: Sequence[float], log: bool) -> Floats:
 
 
 def covered(panel: Panel) -> dict[int, int]:
-    """Which lines a later one covers, and the first that does."""
+    """{covered line: the first later line that covers it}, by index."""
     curves = curves_of(panel)
     values = [np.log10(curve.y) if panel.log_y else curve.y for curve in curves]
     finite = np.concatenate([np.empty(0), *(y[np.isfinite(y)] for y in values)])
@@ -126,13 +126,13 @@ def covered(panel: Panel) -> dict[int, int]:
 def _same(x: Floats, other_x: Floats, y: Floats, other_y: Floats, near: float) -> bool:
     if len(x) < 2 or len(x) != len(other_x) or not np.array_equal(x, other_x, equal_nan=True):
         return False
-    late = slice(len(x) // 10, None)  # at the beginning of a stream anything may be
+    late = slice(len(x) // 10, None)  # without the start of a stream, where curves vary
     apart = np.abs(y[late] - other_y[late])
     return bool(np.isfinite(apart).any() and np.nanmax(apart) <= near)
 
 
 def same_curves(panels: Sequence[Panel]) -> list[str]:
-    """What a legend says of lines that look like one, and in which panels if that is not so in all."""
+    """Notes of a legend on lines that look like one, with the panels if not in all."""
     found: dict[str, list[str]] = {}
     for panel in panels:
         for i, j in covered(panel).items() if panel.y_label != "seconds" else ():

@@ -12,7 +12,7 @@ from .figures import on_axes
 from .panels import Line, Panel
 from .running import Example, Floats, Models, in_orders, named, predict_and_learn
 
-FEWEST = 10  # examples of a bin that is shown
+FEWEST = 10  # examples in a bin that the diagram shows
 
 
 def reliability(
@@ -23,14 +23,14 @@ def reliability(
     examples: int | None = None,
     ax: Any = None,
 ) -> Any:
-    """Whether probabilities can be taken at their word: how often what was predicted came true.
+    """A reliability diagram: how often predictions of a given probability are right.
 
-    Every example is predicted, in its order, before it is learned. Predictions go into bins by the probability
-    of the predicted label; a point says how sure a model was in a bin, and how often it was right. On the
-    diagonal both are the same; below it, the model is too sure of itself. The legend says by how much it is off
-    on average: ECE, the expected calibration error.
+    Every example is predicted, in its order, before it is learned. Predictions are put into bins by the
+    probability of the predicted label; a point shows the mean probability in a bin, and the share of right
+    predictions. On the diagonal both are equal; below it, the model is overconfident. The legend shows the
+    mean difference: ECE, the expected calibration error.
 
-    Not for judging accuracy: a model that always says how frequent the classes are lies on the diagonal too. Bins
+    Not for judging accuracy: a model that always predicts the frequencies of the classes lies on the diagonal too. Bins
     of fewer than ten predictions are left out.
 
     Parameters
@@ -40,9 +40,9 @@ def reliability(
     stream
         A River dataset or another iterable of (x, y). It must end.
     bins
-        Into how many parts the probabilities are divided.
+        The number of bins of probabilities.
     examples
-        At most so many; None: all.
+        The largest number of examples; None: all.
     ax
         Axes to draw on; None: those of a new figure.
 
@@ -87,8 +87,8 @@ def reliability(
 
 
 def confidence(found: Sequence[dict[Any, float]], targets: Sequence[Any]) -> tuple[Floats, Floats]:
-    """The probability of every predicted label, and whether it was right. A model that knows no label yet says
-    nothing."""
+    """The probability of every predicted label, and whether the label was right. Skips
+    predictions made before the first label."""
     sure, right = [], []
     for shares, y in zip(found, targets, strict=True):
         if shares:
@@ -99,7 +99,7 @@ def confidence(found: Sequence[dict[Any, float]], targets: Sequence[Any]) -> tup
 
 
 def binned(sure: Floats, right: Floats, bins: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """Of each bin that is not empty: how many, the sum of right minus sure, and the means of both."""
+    """For each bin that is not empty: the number of predictions, the sum of right minus sure, the means of both."""
     place = np.minimum((sure * bins).astype(int), bins - 1)
     table = np.array([np.bincount(place, w, bins) for w in (np.ones(len(sure)), sure, right)])
     counts, total, hits = table[:, table[0] > 0.0]

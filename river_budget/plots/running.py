@@ -40,8 +40,8 @@ def predict_and_learn(
 def memory(model: Any) -> int:
     """Bytes of all objects that a model holds, directly or through others, scratch space included.
 
-    The same walk as River's `_raw_memory_usage`, but that one counts the numbers of an array twice if the
-    array owns them, and not at all if it is a view of another array, which is our case.
+    Visits the same objects as River's `_raw_memory_usage`, which counts the numbers of an array twice if the
+    array owns them, and not at all if it is a view of another array, as in our models.
     """
     seen: dict[int, Any] = {}
     waiting = [model]
@@ -56,7 +56,7 @@ def memory(model: Any) -> int:
     return sum(map(sys.getsizeof, seen.values()))
 
 
-# models and streams as users give them
+# the models and streams that users give
 
 
 def is_target_scaler(model: Any) -> bool:
@@ -64,7 +64,7 @@ def is_target_scaler(model: Any) -> bool:
 
 
 def steps_of(model: Any) -> list[Any]:
-    """The steps of a pipeline, also of one inside a TargetStandardScaler, which stands before them."""
+    """The steps of a pipeline; of one inside a TargetStandardScaler, this scaler and then the steps."""
     if type(model) is compose.Pipeline:
         *steps, last = model.steps.values()
         return [*steps, *steps_of(last)]
@@ -77,13 +77,13 @@ def last_step(model: Any) -> Any:
 
 
 def short_name(model: Any) -> str:
-    """BSGD of a pipeline that ends in a BSGDClassifier."""
+    """A short name for a model: BSGD for a pipeline that ends in a BSGDClassifier."""
     name = type(last_step(model)).__name__
     return name.removesuffix("Classifier").removesuffix("Regressor").replace("PP", "++")
 
 
 def named(models: Models) -> dict[str, Any]:
-    """Models by the names that a legend shows."""
+    """{name in the legend: model}."""
     found: dict[str, Any] = {}
     if isinstance(models, Mapping):
         found.update(models)
@@ -112,9 +112,9 @@ def is_regressor(models: Mapping[str, Any]) -> bool:
 def in_orders(
     stream: Iterable[Example], orders: int, examples: int | None
 ) -> Iterator[Sequence[Example]]:
-    """The stream as it comes for one order; else shuffled so many times.
+    """The stream in its own order if `orders` is 1; else in `orders` shuffled ones.
 
-    A dataset of this package has orders of its own: those of the papers, and only one for a stream in time.
+    A dataset of this package has its own orders: those of the papers, and only one if it is ordered in time.
     """
     if orders < 1:
         raise ValueError(f"orders must be at least 1, not {orders}")
@@ -133,7 +133,7 @@ def in_orders(
 
 
 def errors_of(guesses: Sequence[Any], stream: Sequence[Example], regression: bool) -> Floats:
-    """Of each example: 1 for a wrong prediction, in regression the absolute error."""
+    """The error of each example: 1 for a wrong prediction, in regression the absolute error."""
     pairs = zip(guesses, stream, strict=True)
     if regression:
         return np.array([abs(guess - y) for guess, (_, y) in pairs], float)

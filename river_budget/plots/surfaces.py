@@ -17,15 +17,15 @@ from .figures import DPI, ONLY_PANEL, SMALL, TEXT
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION
 from .running import Example, Floats, is_target_scaler, last_step, steps_of
 
-POINTS = 1000  # of the stream that are shown
+POINTS = 1000  # examples of the stream to show
 MARGIN = 0.05  # of the range of the points
 PALETTE = (BLUE, VERMILLION, *COLOURS[2:])
 LARGEST = 90.0  # area of the vector with the largest coefficient, in square points
 TINT = 0.25  # opacity of a region
 SMOOTH = 24  # levels of a colour map
-HALF = 0.5  # score
+HALF = 0.5  # score at the threshold of a detector
 COLUMNS = 4  # of the legend
-PROBES = (0.0, 1.0, 2.0)  # values whose images say whether a feature is scaled by itself
+PROBES = (0.0, 1.0, 2.0)  # to test whether each feature is scaled alone
 
 
 def decision_surface(
@@ -38,30 +38,30 @@ def decision_surface(
     vectors: bool = True,
     ax: Any = None,
 ) -> Any:
-    """What a model that has learned says at every point of a plane, and the stored examples that it says it by.
+    """The predictions of a trained model over the plane of two features, and its support vectors.
 
-    Regions have the colour of the predicted class; of a regressor, and of a detector of anomalies, the colour
-    is the number that it predicts; a line shows where the score of one of our detectors is .5. Rings are support vectors: the larger, the larger their coefficient, in the
-    colour of the class that they speak for. Small dots are the examples of `stream`.
+    Regions have the colour of the predicted class; for a regressor or an anomaly detector, the colour shows the
+    predicted number, and a line shows where the score of a detector of this package is .5. Rings are support
+    vectors, with a size by coefficient and the colour of their class. Small dots are the examples of `stream`.
 
-    Not for more than two features: a cut through many dimensions shows next to nothing of them. Support vectors
-    are shown if what stands in front of the model scales each feature by itself, as River's scalers do.
+    Not for more than two features: a plane through many dimensions shows hardly anything of them. Support vectors
+    appear only if the steps before the model scale each feature without the others, as River's scalers do.
 
     Parameters
     ----------
     model
-        A River model or pipeline that has learned examples of two features. It is asked for predictions only.
+        A River model or pipeline that has learned examples of two features. It only predicts.
     stream
-        Examples (x, y) to be shown, of which at most 1000 are taken. They also say how large the picture is.
+        Examples (x, y) to show, at most 1000 of them. They also determine the limits of the figure.
     features
         The names of the two features, that of the horizontal axis first. None: those of the first example of
         `stream`, or of the model if it is one of this package.
     limits
-        Where the picture begins and ends: left, right, bottom, top. None: around the examples and vectors.
+        The limits of the figure: left, right, bottom, top. None: around the examples and vectors.
     resolution
-        How many points are asked for along each axis.
+        The number of grid points along each axis.
     vectors
-        Whether support vectors are shown.
+        Whether to show support vectors.
     ax
         Axes to draw on; None: those of a new figure.
 
@@ -142,7 +142,7 @@ def _around(places: Floats) -> tuple[float, float, float, float]:
 
 
 def _plane(ask: Callable[[dict[Any, Any]], Any], names: Sequence[Any], x: Floats, y: Floats) -> Any:
-    """The answers at every point of the plane, a row for each y."""
+    """The predictions at every point of the grid, a row for each y."""
     found = np.empty((len(y), len(x)), object)
     for i, b in enumerate(y.tolist()):
         for j, a in enumerate(x.tolist()):
@@ -158,7 +158,7 @@ def _draw_regions(
     order = in_order({*found.flat, *labels})
     colours = {label: PALETTE[i % len(PALETTE)] for i, label in enumerate(order)}
     numbers = _numbers(found, order.index)
-    if len(order) == 2 and is_ours(last_step(model)):  # the border between grid points too
+    if len(order) == 2 and is_ours(last_step(model)):  # draw the boundary between grid points too
         sure = _plane(model.predict_proba_one, names, x, y)
         numbers = _numbers(sure, lambda shares: shares.get(order[1], 0.0))
     edges = np.arange(len(order) + 1) - 0.5
@@ -198,7 +198,7 @@ def _draw_points(
 
 # support vectors
 
-Stored = list[tuple[list[float], Any]]  # places in the units of the user, and coefficients
+Stored = list[tuple[list[float], Any]]  # positions in the user's units, and coefficients
 
 
 def _vectors(model: Any, names: Sequence[Any]) -> Stored:
@@ -237,7 +237,7 @@ def _draw_vectors(ax: Any, stored: Stored, colours: dict[Any, str], labels: Labe
     if not stored:
         return
     known = labels.known if labels is not None and len(labels.known) == 2 else [None, None]
-    signs = [colours.get(label, "black") for label in known]  # of negative and positive ones
+    signs = [colours.get(label, "black") for label in known]  # of the two classes
     sizes, edges = [], []
     for _, coefficients in stored:
         if isinstance(coefficients, dict):

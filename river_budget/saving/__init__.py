@@ -12,18 +12,18 @@ from .source import Source
 
 __all__ = ["SavedModelError", "load", "register", "save"]
 
-LARGEST_FILE = 2**32  # bytes
+LARGEST_FILE = 2**32  # bytes of the largest file that `load` accepts by default
 NO_LIMIT = 2**63
 
 
 def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -> None:
     """Write a model to a file.
 
-    The file appears at once and whole: it is written beside its place, forced to the disk, and then renamed.
-    Whoever is interrupted keeps the file of before. What cannot be read again is not written: it raises
-    `SavedModelError`.
+    The file appears in one step: `save` writes a temporary file in the same folder, forces it to the disk, and
+    renames it. If `save` is interrupted, the old file stays. A model that `load` could not read raises
+    `SavedModelError`, and no file is written.
 
-    Not for models of other packages: what is not known is refused (`rb.saving.register` makes classes known).
+    Not for models of other packages: unknown classes raise an error (`rb.saving.register` makes them known).
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
         Any estimator or transformer of this package, or a River pipeline of them and River's StandardScaler
         and MinMaxScaler.
     path
-        Where to.
+        The file to write.
     predict_only
-        Leave out what only learning needs: a smaller file, of a model that cannot learn.
+        Leave out numbers that only learning needs: a smaller file, of a model that cannot learn.
 
     Examples
     --------
@@ -74,22 +74,22 @@ def save(model: Any, path: str | os.PathLike[str], predict_only: bool = False) -
 def load(
     path: str | os.PathLike[str], predict_only: bool = False, max_bytes: int = LARGEST_FILE
 ) -> Any:
-    """Read a model from a file. Learning goes on from it exactly as it would have.
+    """Read a model from a file. It continues to learn exactly as the saved model would have.
 
     A file that is damaged, cut off, forged or of a later version raises `SavedModelError`; one that cannot
     be read at all an `OSError`, as usual.
 
-    Not for files that others may have changed on purpose to mislead: a file is checked to be safe, not to be
-    right.
+    Not for files that others may have changed to mislead you: the checks make sure that a file is safe, not that
+    its predictions are right.
 
     Parameters
     ----------
     path
-        Where from.
+        The file to read.
     predict_only
-        Leave out what only learning needs: a smaller model that cannot learn.
+        Leave out numbers that only learning needs: a smaller model that cannot learn.
     max_bytes
-        A file or a model larger than this is refused, so that a forged file cannot fill the memory.
+        A larger file or model raises an error, so that a forged file cannot fill the memory.
 
     Examples
     --------

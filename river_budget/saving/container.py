@@ -3,12 +3,12 @@
     bytes 0 to 7     RBUDGET and a newline
     8 to 39          SHA-256 of all that follows
     40 to 47         length of the header, little endian
-    then             the header, JSON in ASCII, filled up with blanks to a multiple of 8
+    then             the header, JSON in ASCII, padded with blanks to a multiple of 8
     then             the arrays, one after the other, little endian, C order
 
 The header is an object with `format` (the version of the format, a number), `river_budget` (the version that
 wrote it), `arrays` (a list of {"dtype": "<f8" or "<i8", "shape": [...]}) and `model` (see nodes.py).
-Readers take every format up to their own.
+A version of the package reads every format up to the one it writes.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ FORMAT = 1
 ENVELOPE = Envelope(MAGIC, FORMAT, "is no model saved by river_budget")
 DTYPES = ("<f8", "<i8")
 DRAFT_PREFIX = ".river_budget-"  # the prefix of names of temporary files
-READERS_BLOCK = os.name == "nt"  # whether a file that is being read cannot be replaced
-LONGEST_WAIT = 2.0  # seconds for readers of the old file
+READERS_BLOCK = os.name == "nt"  # Windows does not replace a file that somebody reads
+LONGEST_WAIT = 2.0  # seconds to wait for readers of the old file
 FIXED_BYTES = 48  # bytes before the header
 # Parsed JSON may take so many times the memory of its text: "[]," becomes 64 bytes
 JSON_EXPANSION = 32
@@ -49,7 +49,7 @@ def content(model: dict[str, Any], arrays: list[Any]) -> list[Any]:
     shapes = [{"dtype": array.dtype.str, "shape": list(array.shape)} for array in arrays]
     try:
         header = ENVELOPE.header({"arrays": shapes, "model": model})
-    except (ValueError, RecursionError) as error:  # such as an int of thousands of digits
+    except (ValueError, RecursionError) as error:  # such as an int with thousands of digits
         raise SavedModelError(f"the model cannot be saved: {error}") from None
     header += b" " * (-len(header) % 8)
     return signed([length_of(header), header, *map(octets, arrays)])
@@ -69,9 +69,9 @@ def signed(parts: list[Any]) -> list[Any]:
 
 
 def write(path: str | os.PathLike[str], parts: list[Any]) -> None:
-    """Write a file atomically: at every moment the path names the old file or the whole new one.
+    """Write a file atomically: at every moment the path names the old file or the complete new one.
 
-    Symbolic links are followed, and the permissions of the old file are kept.
+    Follows symbolic links, and keeps the permissions of the old file.
     """
     place = pathlib.Path(os.path.realpath(path))
     nameless = _unnamed_file(place.parent)
@@ -103,9 +103,9 @@ def _replace(draft: pathlib.Path, place: pathlib.Path) -> None:
 
 
 def _unnamed_file(folder: pathlib.Path) -> Any:
-    """A new file without a name in this folder, of which nothing remains if the process is killed.
+    """A new file without a name in this folder: if the process is killed, the system removes it.
 
-    None where the system has no such files.
+    None on systems without such files.
     """
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         with contextlib.suppress(OSError):  # not all file systems support it
@@ -117,7 +117,7 @@ def _write_content(file: Any, parts: list[Any], place: pathlib.Path) -> None:
     """Write the content to the disk, with the permissions of the file that it will replace."""
     file.writelines(parts)
     file.flush()
-    if os.chmod in os.supports_fd:  # elsewhere, as on Windows, the folder says who may read
+    if os.chmod in os.supports_fd:  # on other systems, as Windows, the folder has permissions
         with contextlib.suppress(FileNotFoundError):
             os.chmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
     os.fsync(file.fileno())
@@ -134,10 +134,10 @@ def _removed_on_failure(draft: pathlib.Path) -> Iterator[None]:
 
 
 def _named(file: Any, place: pathlib.Path) -> pathlib.Path:
-    """Give a completely written file a temporary name, under which it can be renamed to its place.
+    """Give a completely written file a temporary name, so that it can be renamed to its final path.
 
-    A process killed in that moment leaves it behind. As the lock is gone with its process, the next to save
-    there sees that nobody will come for it.
+    A process killed before the renaming leaves this file. The system releases the lock of a killed process, so
+    the next process that saves there sees that the file is stale.
     """
     stem = hashlib.sha256(os.fsencode(place.name)).hexdigest()[:16]
     with contextlib.suppress(OSError):  # without file locks, a draft of a killed process may remain
@@ -147,7 +147,7 @@ def _named(file: Any, place: pathlib.Path) -> pathlib.Path:
         draft = place.parent / f"{DRAFT_PREFIX}{stem}-{number}.tmp"
         if _linked(file, draft) or (_remove_stale(draft) and _linked(file, draft)):
             return draft
-        number += 1  # another process that is saving has this name
+        number += 1  # a process that is still saving has this name
 
 
 def _linked(file: Any, draft: pathlib.Path) -> bool:
@@ -163,7 +163,7 @@ def _linked(file: Any, draft: pathlib.Path) -> bool:
 
 def _lock(file: Any) -> None:
     """Lock a file; raise OSError if another process, or another file object, has locked it."""
-    import fcntl  # not on all systems, but where files may be without a name
+    import fcntl  # imported here: only systems with unnamed files have it for sure
 
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -175,7 +175,7 @@ def _remove_stale(draft: pathlib.Path) -> bool:
             _lock(left)
             if os.path.samestat(
                 os.fstat(left.fileno()), os.stat(draft)
-            ):  # no other process has replaced it
+            ):  # the locked file still has this name
                 os.unlink(draft)
     except FileNotFoundError:
         return True
@@ -185,7 +185,7 @@ def _remove_stale(draft: pathlib.Path) -> bool:
 
 
 def _sync(folder: pathlib.Path) -> None:
-    """Write the folder to the disk too, where that is possible, so that the renaming survives a crash."""
+    """Write the folder to the disk too, if the system can, so that the renaming survives a crash."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -200,8 +200,8 @@ def _sync(folder: pathlib.Path) -> None:
 def read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """The bytes of a file, which may have at most `max_bytes`.
 
-    The file is opened first and measured then: by name one could measure one file and read another that was
-    renamed to its place in between.
+    Opens the file and then measures it: by its path, one file could be measured and another one read that was
+    renamed to this path in between.
     """
     if os.path.isdir(path):
         raise IsADirectoryError(f"{path} is a folder")

@@ -1,8 +1,8 @@
-"""Envelope: what all file formats of this package share, magic bytes, a checksum and a header in JSON.
+"""Envelope: the parts common to all file formats of this package: magic bytes, a checksum, a header in JSON.
 
 A file begins with its magic bytes. The header is an object with `format` (the version of the format, a
-number) and `river_budget` (the version that wrote the file). In front of it stands its length: 8 bytes,
-little endian. The checksum is the SHA-256 of the content; each format has its own place for it.
+number) and `river_budget` (the version that wrote the file). Before the header stands its length:
+8 bytes, little endian. The checksum is the SHA-256 of the content; each format says where it stands.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def as_length(data: bytes) -> int:
 
 @dataclass(frozen=True)
 class Envelope:
-    """One file format: what it has in common with the others.
+    """The common part of one file format.
 
     magic: the first bytes of a file.
-    format: the version that is written. Readers take every version up to it.
-    refusal: what is said of a file with other first bytes.
+    format: the version that is written; all versions up to it can be read.
+    refusal: the error text for a file with other first bytes.
     """
 
     magic: bytes

@@ -1,6 +1,6 @@
 """Encode and decode models as nodes: JSON objects with the class, the parameters and the state.
 
-Ours           class, parameters, features, labels, numbers and arrays (states.py)
+our models     class, parameters, features, labels, numbers and arrays (states.py)
 pipelines      {"class": "Pipeline", "steps": [[name, node], ...]}
 River's own    see rivers.py
 
@@ -32,7 +32,7 @@ _registered: dict[str, Any] = {}
 def register(kind: Any) -> Any:
     """Decorator of a model class outside this package: register it for `save` and `load`.
 
-    Whoever loads a file imports the module of the class before.
+    Import the module of the class before you load such a file.
     """
     if not (isinstance(kind, type) and issubclass(kind, StreamModel)):
         raise TypeError(f"{kind!r} is no model in a block: it does not derive from StreamModel")
@@ -110,7 +110,7 @@ def decoded(node: Any, source: Source, depth: int = 0) -> Any:
             raise SavedModelError("the file is damaged: a model is missing in it")
         only_predicts = source.predict_only or node.get("predict_only") is True
         model = _model(node, source, only_predicts, depth)
-    except (OverflowError, MemoryError) as error:  # absurd sizes
+    except (OverflowError, MemoryError) as error:  # sizes beyond any memory
         raise SavedModelError(
             f"the file is damaged: it cannot be held in memory: {error}"
         ) from None

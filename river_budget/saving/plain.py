@@ -1,6 +1,6 @@
 """Encode names, labels and parameters as JSON values, and decode them.
 
-Text, booleans, None and whole numbers are what they are in JSON. Others are an object of one entry:
+Text, booleans, None and integers are JSON values. Other values are an object with one entry:
 {"float": repr}, {"tuple": [...]}, {"dict": [[name, value], ...]}, {"RBF": {parameters}} and so on for
 kernels and maintenance strategies, whose parameters that are None are left out, and {"Custom": {"name":
 ...}} for the name of a kernel function.
@@ -29,7 +29,7 @@ def encoded(value: Any, depth: int = 0) -> Any:
         value = value.item()
     if value is None or type(value) in (bool, int, str):
         return value
-    if type(value) is float and value == value:  # not NaN: as a name it would never be found again
+    if type(value) is float and value == value:  # not NaN, which as a name is never equal to itself
         return {"float": repr(value)}
     if type(value) is tuple and depth < DEEPEST_TUPLE:
         return {"tuple": [encoded(part, depth + 1) for part in value]}
@@ -85,7 +85,7 @@ def _dict(pairs: list[Any], depth: int) -> dict[Any, Any]:
 
 
 def _kernel_function(name: Any) -> kernels.Custom:
-    """The kernel whose function is registered under this name; a file contains names of functions only."""
+    """The kernel whose function is registered under this name; a file contains only names of functions."""
     function = custom_kernels.function_of(name) if isinstance(name, str) else None
     if function is None:
         raise SavedModelError(

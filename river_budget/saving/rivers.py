@@ -2,8 +2,8 @@
 
 scalers        {"class": "StandardScaler", "parameters": ..., "table": [[feature, count, mean, var], ...]}
                {"class": "MinMaxScaler", "parameters": ..., "table": [[feature, min, max], ...]}
-               ours the same, with "rb." in front of the class
 targets        {"class": "TargetStandardScaler", "regressor": node, "targets": [count, mean, sum of squares]}
+               our scalers are the same, with "rb." before the class
 classes        {"class": "OneVsRestClassifier", "classifier": node, "classifiers": [[label, node], ...]}
 linear models  {"class": ..., "parameters": ..., "weights": [[feature, weight], ...], "steps": n, ...}
 the guard      {"class": "Guard", "parameters": ..., "table": [[feature, last value], ...]}
@@ -12,7 +12,7 @@ names          {"class": "FeatureBudget", "parameters": ..., "table": [[feature,
                 "weight": n}
 
 Linear models are saved with plain gradient descent at a constant rate, their usual loss and no l1 penalty:
-what other optimizers keep is not known here.
+the state of other optimizers is not known here.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..algorithms.scaling.scalers import MinMaxScaler, StandardScaler
+from ..algorithms.scaling.targets import TargetStandardScaler
 from ..feature_budget import LARGEST_COUNT, FeatureBudget
 from ..guard import BadRows, Guard
 from . import plain
 from .errors import SavedModelError
 
 Node = dict[str, Any]
-MOST_EXAMPLES = 2**53  # examples that a scaler in a file may claim to have seen
+MOST_EXAMPLES = 2**53  # largest number of examples that a scaler in a file may have counted
 LINEAR = ("l2", "intercept_init", "clip_gradient")
 Inner = Callable[[Any], Any]  # encodes or decodes a model within another
 
@@ -58,10 +59,8 @@ def encoded(model: Any, inner: Inner) -> Node:
         return _with_table(model, table, {})
     if kind in (StandardScaler, MinMaxScaler):
         return encoded(model.as_river(), inner) | {"class": f"rb.{kind.__name__}"}
-    if kind is preprocessing.TargetStandardScaler:
-        seen = [model.var.mean.n, model.var.mean._mean, model.var._S]
-        targets = [plain.number(float(value)) for value in seen]
-        return {"class": kind.__name__, "regressor": inner(model.regressor), "targets": targets}
+    if kind in (preprocessing.TargetStandardScaler, TargetStandardScaler):
+        return _targets(model, inner, "rb." if kind is TargetStandardScaler else "")
     if kind is multiclass.OneVsRestClassifier:
         each = [[plain.encoded(label), inner(one)] for label, one in model.classifiers.items()]
         node = {"class": kind.__name__, "classifier": inner(model.classifier), "classifiers": each}
@@ -93,6 +92,12 @@ def _with_table(model: Any, table: list[list[Any]], parameters: dict[str, Any]) 
     rows = [[plain.encoded(row[0]), *map(plain.number, row[1:])] for row in table]
     values = {name: plain.encoded(value) for name, value in parameters.items()}
     return {"class": type(model).__name__, "parameters": values, "table": rows}
+
+
+def _targets(model: Any, inner: Inner, whose: str) -> Node:
+    regressor, seen = inner(model.regressor), model.var
+    targets = [plain.number(float(each)) for each in (seen.mean.n, seen.mean._mean, seen._S)]
+    return {"class": f"{whose}TargetStandardScaler", "regressor": regressor, "targets": targets}
 
 
 def _rate(model: Any, optimizer: Any) -> Any:
@@ -199,7 +204,7 @@ def _table(node: Node, kinds: tuple[type, ...]) -> list[list[Any]]:
 def _too_large(value: Any) -> bool:
     """Whether an integer is too large for arithmetic with floats.
 
-    (Scalers of integer features have integers.)
+    (Scalers of integer features have integer statistics.)
     """
     return isinstance(value, int) and abs(value) > 2**1000
 
@@ -237,6 +242,13 @@ def _target_scaler(node: Node, inner: Inner) -> Any:
     model.var.mean._mean = _number(seen[1], "a mean of targets")
     model.var._S = _number(seen[2], "a sum of squares", 0.0)
     return model
+
+
+def _our_target_scaler(node: Node, inner: Inner) -> Any:
+    theirs = _target_scaler(node, inner)
+    ours = TargetStandardScaler(theirs.regressor)
+    ours.var = theirs.var
+    return ours
 
 
 def _one_vs_rest(node: Node, inner: Inner) -> Any:
@@ -316,6 +328,7 @@ KINDS: dict[str, Callable[[Node, Inner], Any]] = {
     "rb.StandardScaler": _our_scaler,
     "rb.MinMaxScaler": _our_scaler,
     "TargetStandardScaler": _target_scaler,
+    "rb.TargetStandardScaler": _our_target_scaler,
     "OneVsRestClassifier": _one_vs_rest,
     "LinearRegression": _linear_model,
     "LogisticRegression": _linear_model,

@@ -14,7 +14,7 @@ class Source:
 
     arrays: list[Any]
     predict_only: bool
-    room: int  # bytes of memory that models may still take
+    room: int  # bytes of memory that models may still allocate
 
     def reserve(self, nbytes: int) -> None:
         """Reserve memory for a model; raises SavedModelError beyond the limit."""

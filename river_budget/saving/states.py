@@ -1,8 +1,8 @@
 """Encode and decode the state of one of our models: parameters, features, labels, numbers and arrays.
 
-The block of a model is not saved as it lies in memory: its layout may change, the names of its parts may
-not. Everything that follows from the parameters is computed again by the model itself, so that nothing in a file
-decides how memory is laid out. What is left, sizes above all, is checked.
+A file does not contain the block as it lies in memory: the layout of blocks may change, the names of their parts
+may not. The model itself computes everything that follows from its parameters, so that no file determines how
+memory is laid out. All other values, above all sizes, are checked.
 
     numbers   of the header of a block: count, width, arrived, random, repairs (not in the first files), gamma,
               scale; the calibration: judged, slope, lead and their curvatures (not in the first files)
@@ -50,7 +50,7 @@ YOUNGER_TABLES = {"strains": 1.0}  # tables that older files lack, and what to f
 SQUARE_TABLES = ("factor", "distances")  # tables with a row and a column per vector
 LISTS = ("starts", "places", "numbers")  # the arrays of vectors stored as sparse lists
 TABLES_OF_VECTORS = ("norms", "arrivals")  # tables of expansions only, not of random features
-LARGEST_CURVATURE = 1e15  # the largest curvature in a file; real ones are far smaller
+LARGEST_CURVATURE = 1e15  # the largest curvature allowed in a file; real ones are far smaller
 INTEGER_LIMIT = 2**62  # integers in a file must be smaller
 
 
@@ -75,7 +75,7 @@ def encoded(model: Any, arrays: list[Any]) -> Node:
 
 
 def _saved_names(model: Any) -> list[Any]:
-    """The names that are saved: all, or in models whose names come and go those in use."""
+    """The names to save: all, or those in use in models that add and forget names."""
     if not model.features.loose or model.block is None:
         # the names of a narrow table are in the order of arrival: save them in the order of summation
         in_order = is_expansion(model) and model.narrow
@@ -92,7 +92,7 @@ def _encoded_block(model: Any, arrays: list[Any]) -> Node:
         if table.size == 0 or (name in TABLES_OF_VECTORS and not is_expansion(model)):
             continue
         if name == "vectors" and model.features.loose and not width:
-            continue  # whoever reads the file has a table of no rows, as a twin that is saved again
+            continue  # the model that is loaded has this table without rows, like a twin that is saved again
         used = table[:n, :n] if name in SQUARE_TABLES else table[..., :n]
         used = _factor(model, used) if name == "factor" else used
         used = _rows(model, used) if name == "vectors" else used
@@ -127,7 +127,7 @@ def _rows(model: Any, table: Any) -> Any:
 
 
 def _factor(model: Any, table: Any) -> Any:
-    """The factor to be saved: its lower triangle, as the rest is never read; or the whole table."""
+    """The part of `factor` to save: its lower triangle, as the rest is never read; or the whole table."""
     return table if model.factor_is_table else np.tril(table)
 
 
@@ -159,7 +159,7 @@ def decoded(kind: Any, node: Node, source: Source, only_predicts: bool) -> Any:
 
 
 def _with_file_defaults(kind: Any, parameters: Any) -> Any:
-    """Parameters with defaults for those that older files lack, so that the model behaves as it did then."""
+    """Parameters, with the old defaults for those that older files lack, so that the model behaves as it did."""
     if not isinstance(parameters, dict):
         return parameters
     return {name: plain.encoded(value) for name, value in kind.file_defaults.items()} | parameters
@@ -299,7 +299,7 @@ def _fields(
             raise damaged("gamma is out of range")
     fields["judged"] = _whole(numbers.get("judged", "0"), "judged")
     fields |= _link(numbers)
-    if "count" in fields:  # the number of frequencies, which the parameters determine
+    if "count" in fields:  # in random features `count` is the number of frequencies, a parameter
         if count != fields["count"]:
             raise damaged("its size does not fit its parameters")
     else:
@@ -329,7 +329,7 @@ def _link(numbers: dict[str, Any]) -> dict[str, float]:
 
 
 def _restore_own(model: Any, numbers: dict[str, Any]) -> None:
-    """Restore the algorithm's own record; integers that initial_state sets must have these values."""
+    """Restore the algorithm's own record; integers that initial_state sets must be equal to those in the file."""
     record, start = model.state_record(), model.initial_state()
     for name, value in start.items():
         record[name] = value
@@ -353,7 +353,7 @@ def _restore_array(
     if name == "vectors":
         shape = (len(model.features), count)
     array = source.array(place, shape, table.dtype.kind, name)
-    # a squared length may have overflowed, all other numbers must be finite
+    # all numbers must be finite, except squared lengths, which may overflow
     if np.isnan(array).any() or (name != "norms" and np.isinf(array).any()):
         raise damaged(f"its {name} are not finite")
     if table.dtype == np.float32 and (np.abs(array) > LARGEST_STORED).any():
@@ -380,14 +380,14 @@ def _lists(model: Any, count: int, source: Source, places: dict[str, Any]) -> Li
             raise damaged("its lists do not fit its features")
     if not np.isfinite(numbers).all():
         raise damaged("its numbers are not finite")
-    # in the order of summation: earlier versions put names with one key in another order
+    # sort again: earlier versions ordered names with equal keys in another way
     model.features.rename(by_key(names))
     ordered = np.array([model.features.places[name] for name in names], np.int64)
     return Lists(starts, ordered[found] if total[0] else found, numbers).by_place()
 
 
 def _restore_order(model: Any, lists: Lists | None) -> None:
-    """Store lists in the block; sort a table of an older file in the order of summation, which it lacks."""
+    """Store lists in the block; sort a table of an older file, which is not in the order of summation."""
     if lists is not None:
         model.features.loosen(blocks.width_in(model.block))
         blocks.views(model.block).head.fresh = 1

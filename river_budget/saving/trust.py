@@ -1,8 +1,8 @@
 """Check a model from a file for everything that compiled code assumes, before compiled code runs on it.
 
 Compiled code uses some of these numbers as indexes and loop bounds without a check, and some loops do not end
-on NaN. What holds for all models is checked here; the rest is up to the models (`check_restored_state`,
-`check_restored_rows`), which may not leave it out.
+on NaN. This file checks what all models have in common; models must check the rest (`check_restored_state`,
+`check_restored_rows`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..model.inputs.sparse_examples import vectors_of
 from .errors import SavedModelError
 
 NORM_ROUNDING = 1e-9  # the relative error that a stored squared length may have
-KERNEL_ROUNDING = 1e-12  # the error of a kernel value that nobody notices
+KERNEL_ROUNDING = 1e-12  # an error of a kernel value that is no more than rounding
 
 
 def damaged(reason: str) -> SavedModelError:
@@ -59,7 +59,7 @@ def check_state(model: Any, count: int) -> None:
         _check_vectors(model, count)
     try:
         model.check_restored_state(count)
-        if blocks.views(model.block).head.per_vector:  # not so in models that only predict
+        if blocks.views(model.block).head.per_vector:  # models that only predict have none
             model.check_restored_rows(count)
     except ValueError as error:
         raise damaged(str(error)) from None
@@ -75,7 +75,7 @@ def _check_vectors(model: Any, count: int) -> None:
         raise damaged("two of its vectors have come at once")
     if block.head.heavy:
         _check_heavy(block, count)
-    if block.head.kernel == Kernel.CUSTOM:  # norms are k(x, x), by a function not called here
+    if block.head.kernel == Kernel.CUSTOM:  # norms are values of a user's function
         if not (np.abs(block.norms[:count]) <= BOUND).all():
             raise damaged("its norms are out of range")
         return
@@ -83,7 +83,7 @@ def _check_vectors(model: Any, count: int) -> None:
     lists, norms = vectors_of(model.block), block.norms[:count]
     owners = np.repeat(np.arange(count), np.diff(lists.starts))
     unnoticed = np.finfo(float).tiny
-    # norms of merged long vectors follow from distances, and are as exact as kernel values
+    # norms of merged long vectors follow from distances and have their rounding errors
     if block.head.heavy:
         unnoticed += KERNEL_ROUNDING / block.head.gamma
     with np.errstate(over="ignore", invalid="ignore"):

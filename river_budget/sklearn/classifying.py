@@ -20,7 +20,7 @@ __all__ = ["BudgetClassifier"]
 
 
 def _scores_exist(estimator: Any) -> bool:
-    """Whether the model has a raw score: all of ours have, River's have none."""
+    """Whether the model has a raw score: all models of this package have one, River's do not."""
     model = estimator._default_kind() if estimator.model is None else estimator.model
     return hasattr(last_step(model)[1], "decision_function_one")
 
@@ -31,9 +31,9 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
     For `Pipeline`, `GridSearchCV`, `cross_val_score`, `CalibratedClassifierCV`, and comparisons with the
     classifiers there.
 
-    Not for streams: where examples come one after the other, the model itself is the better interface.
+    Not for streams: if examples come one after the other, use the model itself.
 
-    Parameters of the model are reached as `model__budget`, or `model__BSGDClassifier__budget` in a pipeline.
+    Parameters of the model have names such as `model__budget`, or `model__BSGDClassifier__budget` in a pipeline.
     Columns of a frame are features by name, columns of an array by number. Sparse matrices are refused.
 
     Attributes are as usual: `classes_`, `n_features_in_`, `feature_names_in_`, and `model_`, the fitted
@@ -44,13 +44,12 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
     model
         The classifier. It is cloned and never changed itself. None: `AutoKernelClassifier()`.
     epochs
-        How often `fit` goes through the examples. (`partial_fit` does once.)
+        How often `fit` goes through the examples. (`partial_fit` goes through them once.)
     shuffle
-        Whether `fit` takes the examples in an order drawn anew for each epoch. Models of streams forget, so
+        Whether `fit` shuffles the examples for each epoch. Stream models give late examples more weight, so
         examples sorted by class or by time should be shuffled.
     random_state
-        An int, or a generator as everywhere in scikit-learn: for the orders, and for the seeds of the model that
-        are None.
+        An int or a generator, as in scikit-learn, for shuffling and for seeds of the model that are None.
 
     Examples
     --------
@@ -86,7 +85,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from the beginning.
+        """Learn from scratch.
 
         Parameters
         ----------
@@ -104,7 +103,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Learn on, in the given order and once.
+        """Continue learning: these examples once, in the given order.
 
         Parameters
         ----------
@@ -113,7 +112,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         y
             Their labels.
         classes
-            All labels that there will be: needed at the first call.
+            All labels that may occur: required at the first call.
         sample_weight
             The weights of the examples. None: all are 1.
 
@@ -132,7 +131,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
         return self
 
     def _begin(self, X: Any, y: Any, classes: Any) -> None:
-        """A fresh model of these classes, and what it is told for each of them."""
+        """An untrained model for these classes, and the label that it gets for each of them."""
         check_classification_targets(y)
         if len(classes) < 2:
             raise ValueError(
@@ -151,7 +150,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
             if last.classes is None:
                 model = changed(model, f"{path}__classes".lstrip("_"), tuple(labels))
         elif len(classes) == 2:
-            labels = [False, True]  # all that River's binary classifiers know
+            labels = [False, True]  # the only labels of River's binary classifiers
         self.model_, self.classes_ = model, classes
         self._model_labels = np.empty(len(labels), object)
         self._model_labels[:] = labels
@@ -199,7 +198,7 @@ class BudgetClassifier(ClassifierMixin, RiverEstimator):  # type: ignore[misc]
 
     @available_if(_scores_exist)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
-        """Raw scores: positive on the side of the second of two classes, and from three on a column for each.
+        """Raw scores: positive for the second of two classes; with three or more, a column for each.
 
         Parameters
         ----------

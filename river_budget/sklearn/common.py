@@ -1,4 +1,4 @@
-"""What the estimators for scikit-learn have in common."""
+"""The base class of the estimators for scikit-learn."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ..parameters import boolean, whole
 class RiverEstimator(BaseEstimator):  # type: ignore[misc]
     """A model of River behind the methods of scikit-learn."""
 
-    _default_kind: Any  # the class of the model where none is given
-    _kind: Any  # what River calls such a model
+    _default_kind: Any  # the class of the default model
+    _kind: Any  # River's base class of such models
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         return found
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters. For `model__budget` and so on, the model is replaced by a fresh clone that has it."""
+        """Set parameters. One of the model, such as `model__budget`, replaces the model by an untrained clone."""
         own = {name: value for name, value in params.items() if "__" not in name}
         super().set_params(**own)
         for name in sorted(params.keys() - own.keys(), key=lambda name: name.count("__")):
@@ -56,7 +56,7 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fresh(self) -> Any:
-        """A model that has learned nothing, with all its seeds set if `random_state` is."""
+        """An untrained clone of the model; if `random_state` is set, so are all its seeds."""
         whole(1)("epochs", self.epochs)
         boolean("shuffle", self.shuffle)
         model = self._default_kind() if self.model is None else self.model
@@ -110,7 +110,7 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
     # examples
 
     def _rows(self, X: Any) -> Any:
-        """Rows to predict, checked."""
+        """Check examples to predict and convert them to rows."""
         check_is_fitted(self, "model_")
         return validate_data(self, X, dtype=np.float64, order="C", reset=False)
 
@@ -134,7 +134,7 @@ class RiverEstimator(BaseEstimator):  # type: ignore[misc]
 
 
 def _learn_weighted(model: Any, x: dict[Any, Any], y: Any, w: float) -> None:
-    """River's scalers of targets take no weights; the regressor inside does."""
+    """Learn an example with a weight: River's scalers of targets take none, so the regressor inside gets it."""
     if isinstance(model, compose.TargetTransformRegressor):
         model._update(y)  # type: ignore[no-untyped-call]
         _learn_weighted(model.regressor, x, model.func(y), w)

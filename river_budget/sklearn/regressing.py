@@ -19,11 +19,11 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
 
     For `Pipeline`, `GridSearchCV`, `cross_val_score`, and comparisons with the regressors there.
 
-    Not for streams: where examples come one after the other, the model itself is the better interface.
+    Not for streams: if examples come one after the other, use the model itself.
 
     Our regressors, with the exception
-    of `AutoKernelRegressor`, expect targets of order one: put River's `TargetStandardScaler` around them. Its
-    parameters are reached as `model__regressor__...`.
+    of `AutoKernelRegressor`, expect targets of order one: put River's `TargetStandardScaler` around them. The
+    parameters of the regressor are then `model__regressor__...`.
 
     Attributes are as usual: `n_features_in_`, `feature_names_in_`, and `model_`, the fitted River model, which
     can learn on, be saved and be exported.
@@ -33,13 +33,12 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
     model
         The regressor. It is cloned and never changed itself. None: `AutoKernelRegressor()`.
     epochs
-        How often `fit` goes through the examples. (`partial_fit` does once.)
+        How often `fit` goes through the examples. (`partial_fit` goes through them once.)
     shuffle
-        Whether `fit` takes the examples in an order drawn anew for each epoch. Models of streams forget, so
+        Whether `fit` shuffles the examples for each epoch. Stream models give late examples more weight, so
         examples sorted by target or by time should be shuffled.
     random_state
-        An int, or a generator as everywhere in scikit-learn: for the orders, and for the seeds of the model that
-        are None.
+        An int or a generator, as in scikit-learn, for shuffling and for seeds of the model that are None.
 
     Examples
     --------
@@ -68,7 +67,7 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
     _numeric = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from the beginning.
+        """Learn from scratch.
 
         Parameters
         ----------
@@ -86,7 +85,7 @@ class BudgetRegressor(RegressorMixin, RiverEstimator):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn on, in the given order and once.
+        """Continue learning: these examples once, in the given order.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""merge: one model from several that have learned different examples, their weighted sum."""
+"""merge: the weighted sum of several models that have learned different examples, as one model."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from river import base, compose
 
 from ..algorithms.features.nystroem import Nystroem
+from ..algorithms.scaling.targets import TargetStandardScaler
 from ..model.base.base import StreamModel
 from ..model.estimators.estimators import Transformer
 from ..model.expansions.expansion import BudgetModel
@@ -25,29 +26,28 @@ def merge(
 ) -> Any:
     """The weighted sum of models of one kind, as a new model that predicts, learns on and can be saved.
 
-    For models that have learned parts of a stream, on several machines for example. The models are left as
-    they are. The new one has the parameters of the first; those that may be changed in a living model, as a
-    learning rate, need not be equal, all others must be.
+    For models that have learned parts of a stream, on several machines for example. The models do not change.
+    The new one has the parameters of the first; parameters that may be changed later, such as a learning rate,
+    may differ, all others must be equal.
 
-    Features and classes are united by name, and what a model does not know counts as 0. Between two classes
-    a score f speaks for the positive one. Where the models together know more than two, a model of two gives
-    its negative class -f/2 and its positive class +f/2, as if it had met a third class.
+    Features and classes are united by name, and those that a model does not know count as 0. With two classes,
+    f is the score of the positive one. If the models together know more than two classes, a model of two gives
+    its negative class -f/2 and its positive class +f/2, as if it had learned a third class.
 
-    Models over random waves (`FOGDClassifier`, `RandomFourier`) must have the same seed: their parameters
-    add up, and nothing is lost. Kernel expansions keep all their support vectors, equal ones as one. If these
+    Models over random waves (`FOGDClassifier`, `RandomFourier`) must have the same seed: their weights
+    add up, and the sum is exact. Kernel expansions keep all their support vectors, equal ones as one. If these
     are more than `budget`, the model's own maintenance merges or projects some of them; models that only
-    remove give up those with the smallest coefficients. (In models that project, a vector that the others
-    span up to 1e-5 of its length becomes their combination, as in learning.) What an algorithm counts, as
-    the rounds of `BSGDClassifier`, goes on from the largest count.
+    remove vectors remove those with the smallest coefficients. (Models that project replace a vector that lies
+    within 1e-5 of its length in the span of the others by its projection, as in learning.) Counters, such as
+    the rounds of `BSGDClassifier`, continue from the largest one.
 
     Pipelines are merged step by step: our models and maps, River's `LinearRegression`,
-    `LogisticRegression`, `Perceptron`, `PAClassifier`, `PARegressor` and `SoftmaxRegression`, which go on
+    `LogisticRegression`, `Perceptron`, `PAClassifier`, `PARegressor` and `SoftmaxRegression`, which continue
     with the optimizer of the first, and its `StandardScaler`, `MinMaxScaler` and `TargetStandardScaler`,
     which get the statistics of all examples together. (The score of a pipeline is the weighted sum only
-    where its scalers agree.) Transformers of other kinds must be equal.
+    if its scalers are equal.) Transformers of other classes must be equal.
 
-    Not for models that have learned different things under the same name: a mean of two opinions is no third
-    one.
+    Not for models whose labels of the same name mean different things: the mean of their scores has no meaning.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def merge(
     weights
         A number for each model. None: the mean of the models.
     budget
-        The budget of the new model. None: the largest of the models' own. One that is large enough for
-        all vectors keeps the sum exact.
+        The budget of the new model. None: the largest of the models' budgets. If it is large enough for
+        all vectors, the sum is exact.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def merge(
     >>> model.n_support_vectors
     50
 
-    With room for all vectors its scores are those of the models, summed up:
+    With room for all vectors its scores are the weighted sums of the models' scores:
 
     >>> a, b = shards
     >>> both = rb.merge([a, b], weights=[0.25, 0.75], budget=100)
@@ -159,13 +159,12 @@ def _merged_pipeline(models: list[Any], weights: list[float], budget: int | None
 
 
 def _merged_target_scaler(models: list[Any], weights: list[float], budget: int | None) -> Any:
-    from river import preprocessing  # here, as it takes longer to load than this package
+    from river import preprocessing  # imported here, as it takes longer to load than this package
 
-    if type(models[0]) is not preprocessing.TargetStandardScaler:
-        raise ValueError(f"{type(models[0]).__name__} cannot be merged")
-    result = preprocessing.TargetStandardScaler(
-        _merged([model.regressor for model in models], weights, budget)
-    )
+    kind = type(models[0])
+    if kind not in (preprocessing.TargetStandardScaler, TargetStandardScaler):
+        raise ValueError(f"{kind.__name__} cannot be merged")
+    result = kind(_merged([model.regressor for model in models], weights, budget))
     result.var = rivers.pooled_targets(models)
     return result
 

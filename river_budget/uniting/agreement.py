@@ -48,7 +48,7 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 def _has_drawn(model: Any) -> bool:
-    """Whether the random waves of a model must be kept: a model that has not learned may get others."""
+    """Whether the random waves of a model must stay: those of a model that has not learned may be drawn again."""
     return model.block is not None or model.seed is not None or isinstance(model, Transformer)
 
 
@@ -115,6 +115,6 @@ def columns_of(model: Expansion, result: Any) -> Any:
     for i, label in enumerate(known):
         if len(known) > 2:
             columns[i, names.index(label)] = 1.0
-        else:  # one output becomes two, as when a third class appears
+        else:  # the one output becomes two, as when a model learns a third class
             columns[0, names.index(label)] = -0.5 if i == 0 else 0.5
     return columns

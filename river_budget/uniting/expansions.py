@@ -1,7 +1,7 @@
 """Weighted sums of our own models: unite parameters, features, classes and vectors.
 
-The sum has the parameters of the first model. What an algorithm keeps besides its function is handed on by
-the models themselves (`_inherit`).
+The sum has the parameters of the first model. The models themselves transfer what an algorithm stores besides
+its function (`_inherit`).
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def _set_parameters(result: Any, parts: list[Part], names: list[Any], **sizes: i
 
 
 def _unite_links(head: Any, parts: list[Part]) -> None:
-    """Unite the calibrations: 1 / slope is the size of a meaningful score, and sizes add up as scores do.
+    """Unite the calibrations: 1 / slope is the scale of the scores, and scales add up as scores do.
 
-    What is known about it is a mean of what the parts know.
+    The curvatures are the means of those of the parts.
     """
     used = [part for part in parts if part.weight != 0.0 and part.block.head.slope > 0.0]
     if not used:
@@ -102,7 +102,7 @@ def _unite_links(head: Any, parts: list[Part]) -> None:
 def _add_waves(result: Any, parts: list[Part]) -> None:
     """Add models with equal waves: the weights of their cosines and sines add up."""
     known = [part.model.features for part in parts]
-    # names that come and go need not be kept: their frequencies are drawn again when they come back
+    # names need not be kept: their frequencies are drawn again when they come back
     names = [] if any(features.loose for features in known) else by_key(distinct(known))
     _set_parameters(result, parts, names)
     result.draw(result.block, names, range(len(names)))
@@ -138,7 +138,7 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
     coefficients = coefficients if averaged else coefficients[:, : result.n_outputs]
     _check_size(coefficients)
     marked = marks.shape[1] > 0
-    # the one model with marks, SBP, has a table of kernel values as its factor, and fills it in after_uniting
+    # SBP, the only model with marks, has kernel values in `factor`, and fills it in after_uniting
     factored = 0 if marked else result.header_fields(1).get("factored", 0)
     capacity = result.columns_for(len(rows) + 1)
     may_be_thin = result.takes_lists and not result.narrow
@@ -160,8 +160,8 @@ def _add_expansions(result: Any, parts: list[Part]) -> None:
 def _keep_budget(model: Expansion) -> None:
     """Reduce a sum by the model's own maintenance, or by removing the smallest vectors if that loses less.
 
-    Each step of merging loses less than a removal, but where few of many vectors are left the steps may
-    add up to more. Projections have not been seen to.
+    Each step of merging loses less than a removal, but if few of many vectors remain the steps together may
+    lose more. This has not been observed with projections.
     """
     if blocks.views(model.block).head.factored:
         model.fit_united_budget()
@@ -182,8 +182,8 @@ def _explained(f: Any, g: Any) -> float:
 def _gathered(parts: list[Part], names: list[Any], outputs: int) -> tuple[Any, ...]:
     """Rows, coefficients, marks and owners of all vectors, oldest first.
 
-    Ages count from now, in vectors that came later into the same model: arrivals of models that have not
-    stored equally many cannot be compared.
+    The age of a vector is the number of later vectors in the same model, as arrival numbers of models that have
+    stored different numbers of vectors cannot be compared.
     """
     used = [part for part in parts if part.weight != 0.0]
     if not used:
@@ -226,8 +226,8 @@ def _rows(part: Part, names: list[Any]) -> Lists:
 def _folded(rows: Lists, coefficients: Rows, marks: Rows, owners: Any) -> tuple[Any, Any, Any]:
     """Combine equal vectors into one, as old as the newest of them; drop those whose coefficients cancel.
 
-    Vectors with marks are examples: those of one model are a sample in which an example may occur more than
-    once, and one that has no coefficients is still an example.
+    Vectors with marks are the examples of a window: in the sample of one model an example may occur more than
+    once, and stays even if its coefficients are 0.
     """
     contents = [
         (rows.places[a:b].tobytes(), rows.values[a:b].tobytes())

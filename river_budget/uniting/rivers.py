@@ -20,7 +20,7 @@ def merged(models: list[Any], weights: list[float]) -> Any:
     from river import (
         linear_model,
         preprocessing,
-    )  # here: they take longer to load than this package
+    )  # imported here: they take longer to load than this package
 
     kinds: dict[type, Callable[..., Any]] = {
         preprocessing.StandardScaler: _standard_scaler,
@@ -56,7 +56,7 @@ def _equal(a: Any, b: Any) -> bool:
         return list(a) == list(b) and all(_equal(a[key], b[key]) for key in a)
     if isinstance(a, (list, tuple)):
         return len(a) == len(b) and all(map(_equal, a, b))
-    if isinstance(a, types.FunctionType):  # pickling between processes makes another object
+    if isinstance(a, types.FunctionType):  # pickling a function gives a new object
         return a.__code__ == b.__code__ and all(map(_equal, _bound(a), _bound(b)))
     return (a == b) is True
 
@@ -113,7 +113,7 @@ def _passive_aggressive(models: list[Any], weights: list[float]) -> Any:
 
 
 def _softmax(models: list[Any], weights: list[float]) -> Any:
-    """Merge softmax regressions: the same for the weights of every class."""
+    """Merge softmax regressions: as `_linear`, for the weights of every class."""
     _check_equal(models, "loss")
     result = copy.deepcopy(models[0])
     for label in {label: None for model in models for label in model.weights}:
@@ -129,7 +129,7 @@ def _total(name: str, models: list[Any], weights: list[float]) -> float:
     return sum(weight * float(value) for weight, value in zip(weights, values, strict=True))
 
 
-# Scalers: the result is one that has seen all examples
+# Scalers: the result has the statistics of all examples
 
 
 def pooled_targets(models: list[Any]) -> Any:
@@ -179,7 +179,7 @@ def _check_no_window(models: list[Any]) -> None:
         raise ValueError(f"{type(models[0]).__name__} with a window_size cannot be merged")
 
 
-# Scalers that began as copies of one: its examples must count only once in the merge
+# Scalers that began as copies: the examples of the original must count only once in the merge
 
 
 def forget_common(models: list[Any], before: Any) -> None:

@@ -69,8 +69,7 @@ def written_anew(monkeypatch):
     monkeypatch.setattr(choose_storage.StoredVectors, "add_slots", refuse)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("lists", [False, True])
+@pytest.mark.parametrize(("kind", "lists"), [*((kind, True) for kind in KINDS), ("two", False)])
 def test_scores_are_those_of_vectors_that_are_written_anew(kind, lists, monkeypatch, request):
     stored_as(monkeypatch, lists)
     stream = list(crowd(1200, kind))
@@ -94,7 +93,7 @@ def test_scores_are_those_of_vectors_that_are_written_anew(kind, lists, monkeypa
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_lists_tables_and_chunks_give_the_same_bits(kind, monkeypatch):
-    stream = list(crowd(900, kind))
+    stream = list(crowd(700, kind))
     results = []
     for lists in (False, True):
         stored_as(monkeypatch, lists)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import copy
 import importlib
 import json
@@ -11,6 +12,7 @@ import pathlib
 import pickle
 import pkgutil
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -338,6 +340,31 @@ def test_only_one_decorator_compiles():
         "jit.py": ["njit", "njit"],  # plain, and with our own steps
         "custom_kernels.py": ["cfunc", "njit"],
     }
+
+
+def functions_of_core(compiled_as):
+    for path in CORE:
+        for node in syntax_of(path).body:
+            if isinstance(node, ast.FunctionDef):
+                calls = {ast.unparse(decorator) for decorator in node.decorator_list}
+                if any(re.match(compiled_as, call) for call in calls):
+                    yield node.name
+
+
+def test_no_argument_is_a_literal_here_and_something_else_there():
+    """As numba compiles a function for each literal. What it puts into the caller (`inlined`) may have any."""
+    names = {*functions_of_core(r"compiled\b|shared\(")} - {
+        *functions_of_core(r"compiled\(.*\binlined=True")
+    }
+    found = collections.defaultdict(set)
+    for path in CORE:
+        for node in ast.walk(syntax_of(path)) if path.name not in PLUMBING else ():
+            if isinstance(node, ast.Call) and getattr(node.func, "id", None) in names:
+                for place, value in enumerate(node.args):
+                    literal = isinstance(value, ast.Constant) and not isinstance(value.value, float)
+                    found[node.func.id, place].add(ast.unparse(value) if literal else "no literal")
+    assert len(found) > 200
+    assert not {call for call, values in found.items() if len(values) > 1}
 
 
 def dispatchers():

@@ -131,6 +131,7 @@ TWO = {
 }
 REGRESSING = {
     "units": UNITS(SCALED() | rb.BSGDRegressor(20)),
+    "our units": rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(20)),
     "units inside": SCALED() | UNITS(rb.FOGDRegressor(20, seed=1)),
     "linear": SCALED() | rb.RandomFourier(20, seed=1) | linear_model.LinearRegression(RATE),
     "nothing in front": rb.NOGDRegressor(20),
@@ -183,6 +184,14 @@ AUTO = {
     "seven": (rb.AutoKernelClassifier(60, seed=1), datasets.ImageSegments()),
     "numbers": (rb.AutoKernelRegressor(60, seed=1), datasets.TrumpApproval()),
     "little": (rb.AutoKernelRegressor(60, seed=1), list(datasets.TrumpApproval())[:70]),
+    "never": (
+        rb.AutoKernelClassifier(60, (0, 1, 2), seed=1),
+        [(x, int(y)) for x, y in datasets.Phishing()],
+    ),
+    "always": (
+        rb.AutoKernelClassifier(9, (0, 1), seed=1),
+        [(x, 1) for x, _ in datasets.Phishing()],
+    ),
     "heavy": (rb.AutoKernelClassifier(seed=1), [({"a": x["price"]}, y) for x, y in sold()]),
     "words": (MIXED | rb.AutoKernelClassifier(100, seed=1), list(sold())),
     "amounts": (MIXED | rb.AutoKernelRegressor(100, seed=1), [(x, x["price"]) for x, _ in sold()]),
@@ -277,42 +286,68 @@ def test_a_model_of_a_hundred_vectors_and_ten_features_takes_ten_kilobytes(tmp_p
 # What cannot be exported says so, and nothing is written
 
 
-def spoilt():
-    stream = [(x, y == "blue") for x, y in emerging(40)]
-    yield "fresh", rb.BSGDClassifier(), "learned nothing"
-    yield "fresh pipeline", SCALED() | rb.BSGDClassifier(), "learned nothing"
-    only = [(x, True) for x, _ in stream]
-    yield "one class", taught(rb.BSGDClassifier(classes=None), [(x, "a") for x, _ in only]), "one"
-    mixed = [(x, "a" if y else 1) for x, y in stream]
-    yield "labels", taught(rb.KernelPerceptronClassifier(), mixed), "labels"
-    yield "scaler", taught(preprocessing.Normalizer() | rb.RBPClassifier(), stream), "Normalizer"
-    bag = ensemble.BaggingClassifier(rb.RBPClassifier(), n_models=2, seed=1)
-    yield "ensemble", taught(SCALED() | bag, stream), "BaggingClassifier"
-    names = [({"1": 1.0, 1: 2.0}, y) for _, y in stream]
-    yield "names", taught(rb.RBPClassifier(), names), "names of inputs"
-    waiting = rb.Nystroem(1000, 5) | linear_model.LogisticRegression()
-    yield "map", taught(waiting, stream), "without features"
-    yield (
-        "function",
-        taught(rb.RBPClassifier(kernel=Custom(overlap)), stream),
+TWO_CLASSES = [(x, y == "blue") for x, y in emerging(40)]
+SPOILT = {
+    "fresh": (rb.BSGDClassifier(), [], "learned nothing"),
+    "fresh pipeline": (SCALED() | rb.BSGDClassifier(), [], "learned nothing"),
+    "one class": (rb.BSGDClassifier(classes=None), [(x, "a") for x, _ in TWO_CLASSES], "one"),
+    "labels": (
+        rb.KernelPerceptronClassifier(),
+        [(x, "a" if y else 1) for x, y in TWO_CLASSES],
+        "labels",
+    ),
+    "scaler": (preprocessing.Normalizer() | rb.RBPClassifier(), TWO_CLASSES, "Normalizer"),
+    "ensemble": (
+        SCALED() | ensemble.BaggingClassifier(rb.RBPClassifier(), n_models=2, seed=1),
+        TWO_CLASSES,
+        "BaggingClassifier",
+    ),
+    "names": (
+        rb.RBPClassifier(),
+        [({"1": 1.0, 1: 2.0}, y) for _, y in TWO_CLASSES],
+        "names of inputs",
+    ),
+    "map": (
+        rb.Nystroem(1000, 5) | linear_model.LogisticRegression(),
+        TWO_CLASSES,
+        "without features",
+    ),
+    "function": (
+        rb.RBPClassifier(kernel=Custom(overlap)),
+        TWO_CLASSES,
         "kernel of one's own",
-    )
-    cats = preprocessing.OneHotEncoder(drop_zeros=True) | rb.RBPClassifier()
-    yield "zeros", taught(cats, stream), "drop_zeros"
-    odd = [({"a": value}, i % 2 == 0) for i, value in enumerate([1, "b"] * 5)]
-    yield "odd", taught(preprocessing.OneHotEncoder() | rb.RBPClassifier(), odd), "texts and others"
-    log = compose.TargetTransformRegressor(rb.RBPRegressor(), math.log1p, math.expm1)
-    yield "units", taught(log, [(x, abs(y)) for x, y in smooth(20)]), "TargetTransformRegressor"
-    huber = linear_model.LinearRegression(loss=optim.losses.Huber())
-    yield "loss", taught(rb.RandomFourier(5) | huber, smooth(20)), "another loss"
-    odd = anomaly.ThresholdFilter(anomaly.HalfSpaceTrees(), 2.0)
-    yield "filter", taught(SCALED() | odd | rb.RBPClassifier(), stream), "ThresholdFilter"
+    ),
+    "zeros": (
+        preprocessing.OneHotEncoder(drop_zeros=True) | rb.RBPClassifier(),
+        TWO_CLASSES,
+        "drop_zeros",
+    ),
+    "odd": (
+        preprocessing.OneHotEncoder() | rb.RBPClassifier(),
+        [({"a": value}, i % 2 == 0) for i, value in enumerate([1, "b"] * 5)],
+        "texts and others",
+    ),
+    "units": (
+        compose.TargetTransformRegressor(rb.RBPRegressor(), math.log1p, math.expm1),
+        [(x, abs(y)) for x, y in smooth(20)],
+        "TargetTransformRegressor",
+    ),
+    "loss": (
+        rb.RandomFourier(5) | linear_model.LinearRegression(loss=optim.losses.Huber()),
+        smooth(20),
+        "another loss",
+    ),
+    "filter": (
+        SCALED() | anomaly.ThresholdFilter(anomaly.HalfSpaceTrees(), 2.0) | rb.RBPClassifier(),
+        TWO_CLASSES,
+        "ThresholdFilter",
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("model", "message"), [pytest.param(m, text, id=name) for name, m, text in spoilt()]
-)
-def test_what_cannot_be_exported_says_so(model, message, tmp_path):
+@pytest.mark.parametrize("name", SPOILT)
+def test_what_cannot_be_exported_says_so(name, tmp_path):
+    model, stream, message = SPOILT[name]
     with pytest.raises((ValueError, NotImplementedError), match=message):
-        rb.export.onnx(model, tmp_path / "model.onnx")
+        rb.export.onnx(taught(model, stream), tmp_path / "model.onnx")
     assert not list(tmp_path.iterdir())

@@ -21,6 +21,7 @@ WAVES = rb.RandomFourier(10, seed=1)
 PIPELINES = {
     REGRESSION: [
         Targets(Scaler() | rb.BSGDRegressor(10, l2=0.01)),
+        rb.TargetStandardScaler(rb.StandardScaler() | rb.BSGDRegressor(10, l2=0.01)),
         Scaler() | WAVES | linear_model.LinearRegression(l2=0.1),
         Scaler() | (preprocessing.MinMaxScaler() | rb.RBPRegressor(9, seed=1)),
     ],

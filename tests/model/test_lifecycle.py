@@ -400,28 +400,31 @@ def test_memory_follows_the_budget(model):
     assert sizes[2] > 10 * sizes[0]
 
 
-LARGE = [
-    rb.BSGDClassifier(1200, RBF(5.0), RemoveOldest()),
-    rb.BSGDClassifier(1200, RBF(5.0)),
-    rb.RBPClassifier(1200, RBF(5.0), seed=1),
-    rb.BPAClassifier(1200, RBF(5.0)),
-    rb.ForgetronClassifier(1200, RBF(5.0)),
-    rb.BOGDClassifier(1200, RBF(5.0), seed=1),
-    rb.NOGDClassifier(1200, RBF(5.0)),
-    rb.NORMAClassifier(1200, RBF(5.0), nu=0.9),
+FULL = "river_budget.model.expansions.expansion.FULL_CAPACITY_BUDGET"  # of larger budgets a part is reserved
+GROWING = [
+    rb.RBPClassifier(1200, RBF(5.0), seed=1),  # beyond the constant as it is
+    rb.BSGDClassifier(150, RBF(5.0), RemoveOldest()),
+    rb.BSGDClassifier(150, RBF(5.0)),
+    rb.BPAClassifier(150, RBF(5.0)),
+    rb.ForgetronClassifier(150, RBF(5.0)),
+    rb.BOGDClassifier(150, RBF(5.0), seed=1),
+    rb.NOGDClassifier(150, RBF(5.0)),
+    rb.NORMAClassifier(150, RBF(5.0), nu=0.9),
 ]
 
 
-@pytest.mark.parametrize("model", LARGE, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("model", GROWING, ids=lambda m: type(m).__name__)
 def test_a_large_budget_grows_into_its_room_and_learns_the_same(model, monkeypatch):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(2800, 3)), rng.random(2800) > 0.5
+    n, rng = 3 * model.budget, np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 3)), rng.random(n) > 0.5
     growing, whole = model.clone(), model.clone()
+    full = min(1024, model.budget // 2)
+    monkeypatch.setattr(FULL, full)
     predictions = growing.predict_then_learn_many(X, y)
-    monkeypatch.setattr("river_budget.model.expansions.expansion.FULL_CAPACITY_BUDGET", 10**9)
+    monkeypatch.setattr(FULL, 10**9)
     assert whole.predict_then_learn_many(X, y).tolist() == predictions.tolist()
     assert growing.support_vectors() == whole.support_vectors()
-    assert 1024 < growing.n_support_vectors <= 1200
+    assert full < growing.n_support_vectors <= model.budget
 
 
 def test_a_huge_budget_takes_no_memory_before_it_is_needed():

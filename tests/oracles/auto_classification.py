@@ -16,6 +16,7 @@ class AutoClassifier(Auto):
     def __init__(self, seed, budget=1000, classes=2):
         super().__init__(seed, budget)
         self.C = classes
+        self.seen = np.zeros(classes, bool)
 
     def begin(self, d):
         C, E = self.C, 12 if self.second >= 0 else 11
@@ -39,6 +40,7 @@ class AutoClassifier(Auto):
 
     def add_class(self):
         self.C += 1
+        self.seen = np.append(self.seen, False)
         if self.second is None:
             return
         self.prior = np.append(self.prior, 0.0)
@@ -99,13 +101,17 @@ class AutoClassifier(Auto):
         return Q
 
     def probabilities(self, x):
-        return np.full(self.C, 1.0 / self.C) if self.second is None else self.look(x)["Q"]
+        if not self.seen.any():
+            return np.full(self.C, 1.0 / self.C)
+        found = np.where(self.seen, self.look(x)["Q"], 0.0)
+        return found / found.sum()
 
     def learn(self, x, y, w=1.0):
         self.meet(x)
         if w == 0.0:
             return
         w, s = min(w, 1000.0), self.look(x)
+        self.seen[y] = True
         e_y = (np.arange(self.C) == y).astype(float)
         g = s["l"] @ s["P"] - s["l"][:, y]
         self.newton(g, g, 1.5, w)

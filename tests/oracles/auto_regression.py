@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 
 from .auto import CELLS, TABLES, Auto, K
 from .auto_trees import NumberTrees
+
+LEVELS = np.array([0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995])
 
 
 class AutoRegressor(Auto):
@@ -17,6 +20,7 @@ class AutoRegressor(Auto):
         super().__init__(seed, budget)
         self.my = self.vy = self.fast = self.last = self.lo = self.hi = 0.0
         self.ve = self.ae = self.latest = self.stretch = 0.0
+        self.quantiles = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 
     def begin(self, d):
         E = 12 if self.second >= 0 else 11
@@ -72,11 +76,11 @@ class AutoRegressor(Auto):
         return s
 
     def predict(self, x):
-        """(mean, spread)"""
+        """(mean, spread, quantiles)"""
         if self.second is None:
-            return 0.0, 0.0
+            return 0.0, 0.0, *np.zeros(len(LEVELS))
         s = self.look(x)
-        return s["yh"], s["spread"]
+        return s["yh"], s["spread"], *(s["yh"] + s["spread"] * self.quantiles)
 
     def learn(self, x, y, w=1.0):
         self.meet(x)
@@ -101,6 +105,10 @@ class AutoRegressor(Auto):
         self.remember(
             {"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w, "error": err}
         )
+        if self.t >= 10 and s["spread"] > 0.0:
+            rate = min(w, 1.0) * max(0.02, min(0.2, 40 / (self.t + 1)))
+            below = np.heaviside(self.quantiles - err / s["spread"], 0.5)
+            self.quantiles = np.sort(np.clip(self.quantiles + rate * (LEVELS - below), -1e3, 1e3))
         if self.t >= 30 and s["spread"] > 0.0:
             missed = float(abs(err) > 1.6448536269514722 * s["spread"])
             step = min(w, 1.0) * max(0.05, 10 / (self.t + 1)) * (missed - 0.1)

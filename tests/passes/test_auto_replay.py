@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from oracles.auto_classification import AutoClassifier
-from oracles.auto_regression import AutoRegressor
+from oracles.auto_regression import LEVELS, AutoRegressor
 from replaying import some_weights
 from streams import emerging, examples, smooth
 
@@ -45,11 +45,11 @@ def replay_numbers(stream, budget, weights=None):
     for (x, y), w in zip(stream, weights or [1.0] * len(stream), strict=True):
         found = model.predict_one(x, with_dist=True)
         assert model.predict_one(x) == found.mu
-        computed.append((found.mu, found.sigma))
+        computed.append((found.mu, found.sigma, *map(found.quantile, LEVELS)))
         expected.append(oracle.predict(x))
         model.learn_one(x, y, w)
         oracle.learn(x, y, w)
-    for column in range(2):
+    for column in range(2 + len(LEVELS)):
         assert_close(np.array(computed)[:, column], np.array(expected)[:, column])
     return model, oracle
 

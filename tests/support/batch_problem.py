@@ -33,14 +33,14 @@ def signs(y):
 
 
 def objective(coefficients, X, y, l2):
-    """What Pegasos minimises."""
+    """The objective that Pegasos minimises."""
     scores = gram(X) @ coefficients
     hinge = np.maximum(0, 1 - signs(y) * scores).mean()
     return l2 / 2 * coefficients @ scores + hinge
 
 
 def dual(coefficients, X, y, l2):
-    """What SDCA maximises, in the same unit."""
+    """The dual objective that SDCA maximises, in the units of `objective`."""
     return l2 * (signs(y) @ coefficients - coefficients @ gram(X) @ coefficients / 2)
 
 

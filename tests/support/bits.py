@@ -1,6 +1,7 @@
-"""Prints a digest of what each of some models learns and says: two processes agree to the bit if they print the same.
+"""Prints a digest of the scores of some models: two processes that print the same agree to the bit.
 
-`python tests/support/bits.py BSGD RBP ...` takes ids of tests/support/models.py; names of estimators stand for those with defaults.
+`python tests/support/bits.py BSGD RBP ...` takes ids of tests/support/models.py; the name of an estimator stands for
+it with default parameters.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ TABLE = {entry.id: entry.values[0] for entry in MODELS + TRANSFORMERS}
 
 
 def scores_of(model, x):
-    """What the model makes of an example, as numbers."""
+    """The scores of an example, or its features, as numbers."""
     if isinstance(model, base.Transformer):
         return list(model.transform_one(x).values())
     return list_of(model.decision_function_one(x))
@@ -33,13 +34,13 @@ def learns_alone(model):
 
 
 def of_dicts(model):
-    """Scores on the way, while features come one after the other, and labels too."""
+    """Scores during a stream in which features and labels appear one after the other."""
     stream = stream_for(rb.RBPClassifier() if learns_alone(model) else model, 80)
     return _learned(model, stream)
 
 
 def of_words(model):
-    """Scores on the way, with names without end, a few in each example."""
+    """Scores during a stream with always new names, a few in each example."""
     stream = [({f"w{n * i % 97}": 1.0 / i for i in range(1, 5)}, n % 3 == 0) for n in range(80)]
     return _learned(model, stream)
 
@@ -73,7 +74,7 @@ def of_arrays(model):
 def digest(model):
     seeded = variant(model, seed=3)
     found = [*of_dicts(seeded.clone()), *of_words(seeded.clone()), *of_arrays(seeded.clone())]
-    assert np.any(np.diff(found))  # a model that says nothing would agree with every other
+    assert np.any(np.diff(found))  # constant scores would agree with everything
     return hashlib.sha256(np.array(found, np.float64).tobytes()).hexdigest()
 
 

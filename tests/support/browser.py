@@ -1,4 +1,4 @@
-"""A Chromium without a window, driven over two pipes: pages are loaded, and what goes wrong is written down."""
+"""Controls a headless Chromium over two pipes: loads pages and collects their errors."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ PATIENCE = 60  # seconds for one answer
 
 
 def found():
-    """Where a browser lies, or None."""
+    """The path of a browser, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Browser:
-    """One tab. `problems` collects what the console and the network say while pages load."""
+    """One tab. `problems` collects the errors of console and network while pages load."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -117,7 +117,7 @@ class Browser:
     # Pages
 
     def look(self, width, dark=False):
-        """As on a screen of so many pixels, with a preference for light or dark."""
+        """Set the width of the screen in pixels, and whether the user prefers dark colours."""
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -145,7 +145,7 @@ class Browser:
         return answer["result"].get("value")
 
     def wait_for(self, condition):
-        """Until an expression is true on the page."""
+        """Wait until an expression is true on the page."""
         end = time.monotonic() + PATIENCE
         frame = "new Promise(go => setTimeout(go, 20))"
         while not self.run(condition):
@@ -155,7 +155,7 @@ class Browser:
 
 
 def _pipe():
-    """Two ends with numbers above those that the browser expects."""
+    """A pipe whose file descriptors are larger than those that the browser expects."""
     ends = os.pipe()
     high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends]
     for end in ends:

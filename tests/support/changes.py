@@ -1,7 +1,7 @@
-"""Changes to the package, as the entries of mutants.txt and tricks.txt say them.
+"""Read changes to the package from the entries of mutants.txt and tricks.txt.
 
-An entry ends at an empty line. Below the name of a file of river_budget, lines with - occur there once, and those with +
-take their place. Lines with # or = are for readers.
+An entry ends at an empty line. Below the name of a file of river_budget, lines with - occur once in this file, and
+lines with + replace them. Lines with # or = are comments.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PACKAGE = ROOT / "river_budget"
 
 
 class Change(NamedTuple):
-    """In `file`, `old`, which occurs once, becomes `new`."""
+    """In `file`, replace `old`, which occurs once, by `new`."""
 
     file: str
     old: str
@@ -28,7 +28,7 @@ def entries(text: str) -> list[list[str]]:
 
 
 def changes_of(lines: list[str]) -> list[Change]:
-    """Those that begin with the name of a file, one after the other."""
+    """The changes of an entry, each of which begins with the name of a file."""
     found: list[tuple[str, list[str], list[str]]] = []
     for line in lines:
         if line[0] in "-+":

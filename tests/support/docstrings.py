@@ -20,7 +20,7 @@ def public():
 
 
 def parts_of(text):
-    """The sections of a numpydoc docstring; what stands in front is called ""."""
+    """The sections of a numpydoc docstring; the text before them has the key ""."""
     found, title = {"": []}, ""
     lines = inspect.cleandoc(text).splitlines()
     for line, below in zip(lines, [*lines[1:], ""], strict=True):

@@ -2,8 +2,8 @@
 
     python tests/support/fence_probe.py behind|before        prints what became of each process, as JSON
 
-Started by test_fences.py. A process that is forked off touches the byte, and the fence looks at its canaries: it ends by
-a signal, or with NOTICED, or with UNSEEN.
+Started by test_fences.py. For each byte, a forked process touches it and checks the canaries of the fence: it ends by a
+signal, or with exit code NOTICED or UNSEEN.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INSIDE = ("nodes", "start")  # another table of the same block
 
 
 def of_rows():
-    """A model with a table, whose examples go the short way."""
+    """A model with a table, which learns by the fast path."""
     model = rb.BSGDClassifier(9, RBF(0.5))
     for i in range(30):
         model.learn_one({"a": i % 7, "b": i % 5, "c": 1.0}, i % 3 == 0)
@@ -37,7 +37,7 @@ def of_rows():
 
 
 def of_words(n=400):
-    """A model with lists, in which names come and go."""
+    """A model with lists, which adds and forgets names."""
     model = rb.RBPClassifier(20, Laplacian(0.5))
     for i in range(n):
         x = {f"w{3 * i + k}": 1.0 for k in range(5)} | {"a": i % 7}
@@ -47,7 +47,7 @@ def of_words(n=400):
 
 
 def scratch_spaces(model):
-    """Scratch space as it comes, and one that ends where a line does."""
+    """Scratch space as allocated, and scratch space that ends with a cache line."""
     yield "scratch space", Workspace, model
     for budget in range(1, 40):
         other = rb.BSGDClassifier(budget, RBF(0.5))
@@ -58,7 +58,7 @@ def scratch_spaces(model):
 
 
 def of_calls(block):
-    """What the passes are given: arrays of numpy, of which they see copies."""
+    """The arrays of calls: numpy arrays, of which passes get copies."""
     rows, targets, weights, scores = np.ones((3, 3)), np.ones(3), np.ones(3), np.zeros((3, 1))
     call = Call(block, rows, targets, weights, scores)
     yield from zip(("rows", "targets", "weights", "scores"), call.arrays[2:6], strict=True)
@@ -71,7 +71,7 @@ def of_calls(block):
 
 
 def of_the_short_way(table, words):
-    """What model/calls/fast_path.py keeps, and the places of names."""
+    """The arrays that model/calls/fast_path.py keeps, and the places of names."""
     yield "entry", table.fast_path.entry
     for kept in table.fast_path.kept:
         if isinstance(kept, np.ndarray) and kept.dtype == np.int64 and len(kept) == 9:
@@ -95,7 +95,7 @@ def of_the_short_way(table, words):
 
 
 def kinds(fence):
-    """Name and array of each kind of memory, and what keeps it alive."""
+    """(name, array, owner) of each kind of memory."""
     table, words = of_rows(), of_words()
     yield "block", table.block, table
     block = blocks.resized(words.block, slots=251)
@@ -113,7 +113,7 @@ def kinds(fence):
 
 
 def reserved(fence, words):
-    """A block with room behind it, before and after it has taken some of it."""
+    """A block with reserved memory behind it, before and after it has grown into it."""
     block = blocks.resized(words.block, slots=256)
     yield "block before its reserved room", block, block
     longer = lengthened(block, 1024)
@@ -130,7 +130,7 @@ def reserved(fence, words):
 
 
 def lengthened(block, slots):
-    """The fence lets it happen every second time."""
+    """Lengthen a block; the fence allows it every second time, so try twice."""
     longer = blocks.lengthened(block, slots)
     return blocks.lengthened(block, slots) if longer is None else longer
 
@@ -140,7 +140,7 @@ def size_with(block, slots):
 
 
 def in_another_process(work):
-    """Its exit code, below 0 if a signal ended it."""
+    """Do the work in a forked process. Returns the exit code, below 0 after a signal."""
     child = os.fork()
     if not child:
         code = 9
@@ -183,7 +183,7 @@ def main(where):
 
 
 def write_and_free(fence):
-    """A byte beside an array that is gone when somebody looks."""
+    """Write a byte beside an array that is freed before the check."""
     array = fence.zeros(640)
     ctypes.c_ubyte.from_address(array.ctypes.data + (-1 if fence.behind else 640)).value = 1
     del array
@@ -191,7 +191,7 @@ def write_and_free(fence):
 
 
 def write_into_padding():
-    """A byte behind the keys of three features."""
+    """Write a byte behind the keys of three features."""
     model = of_rows()
     keys = views(model.block).keys
     check_padding(model.block)

@@ -1,4 +1,4 @@
-"""Where the tests, what helps them and the package lie, and the path of processes that tests start."""
+"""The folders of tests, test helpers and package, and the import path of processes that tests start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PYTHONPATH = os.pathsep.join(PATHS)
 def syntax_of(path):
     """The syntax tree of a file.
 
-    No garbage is collected meanwhile: Python 3.11 gives up a tree if a finalizer parses another one.
+    Garbage collection is off meanwhile: Python 3.11 fails if a finalizer parses another file.
     """
     gc.disable()
     try:

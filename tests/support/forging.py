@@ -1,4 +1,4 @@
-"""Files of models that somebody has changed: taken apart, forged, signed anew, and used."""
+"""Forged files of models: unpack a file, change it, sign it again, and use the model."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ EVIL_NUMBERS = [math.nan, math.inf, 1e308, -1e308, 5e-324, 0.0, -1.0, 0.5, 1.0, 
 
 
 def places_in(part, path=()):
-    """All places of a header where something can be changed."""
+    """The paths of all values of a header that can be changed."""
     items = (
         part.items()
         if isinstance(part, dict)
@@ -117,7 +117,7 @@ def forge_array(rng, array):
 
 
 def outcome_of(data, max_bytes=2**24):
-    """What becomes of a forged file: "refused", or "loaded" after it has predicted and learned."""
+    """Load and use a forged file. Returns "refused", or "loaded" after its model has predicted and learned."""
     try:
         model = opened(data, max_bytes=max_bytes)
     except rb.SavedModelError:
@@ -127,7 +127,7 @@ def outcome_of(data, max_bytes=2**24):
 
 
 def use(model):
-    """Predict and learn. What is refused there is a matter between the user and the model."""
+    """Predict and learn. Errors for invalid examples are allowed."""
     stream = stream_of(model, 12, seed=3)
     if getattr(model, "classes", None):
         stream = [(x, model.classes[i % len(model.classes)]) for i, (x, _) in enumerate(stream)]

@@ -1,10 +1,10 @@
-"""Any operation of the public surface in any order, with untouchable pages beside all that compiled code is given.
+"""Random public operations in random order, with protected pages beside all arrays that compiled code gets.
 
     python tests/support/fuzzing.py --operations 4000 --rounds 250 --fence behind        (a million, in one process)
     python tests/support/fuzzing.py --operations 4000 --rounds 250 --fence before --names collide
 
 `NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=... python tests/support/fuzzing.py` checks every index in compiled code as well.
-A fault ends the process; with `--log file` the last line of the file says what was going on.
+A fault ends the process; with `--log file` the last line of the file names the operation.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ MORE = [
 ]
 MODELS = [entry.values[0] for entry in ALL] + MORE
 LARGEST = 2**22  # bytes of a block: with more, as without a budget, operations take seconds
-LIFE = 60  # operations, on average, before another model comes
+LIFE = 60  # mean number of operations with one model
 
 CROWD = [f"of many {i}" for i in range(700)]
 NAMES = ["a", "b", "c", "d", "e", "f", 7, ("g", 1)]
@@ -118,7 +118,7 @@ def any_size(rng):
 
 
 def any_array(rng, n, width):
-    """A matrix of finite numbers in one of the many forms that an array may have."""
+    """A matrix of finite numbers with a random type, memory order and alignment."""
     draw = np.random.default_rng(rng.randrange(2**32))
     X = draw.normal(size=(n, width)) * draw.choice([0.0, 1.0, 1.0, 1e3], size=(n, 1))
     if n:
@@ -155,7 +155,7 @@ def any_array(rng, n, width):
 
 
 def any_sparse(rng, n, names):
-    """A sparse matrix in one of its forms, or where pandas is at hand a sparse frame."""
+    """A sparse matrix in a random format, or, if pandas is installed, a sparse frame."""
     import scipy.sparse as sp
 
     try:
@@ -172,7 +172,7 @@ def any_sparse(rng, n, names):
     values = values.astype(rng.choice([float, float, np.float32, np.int16, np.longdouble]))
     form = rng.choice([sp.coo_matrix, sp.csr_matrix, sp.csc_matrix, sp.csr_array, sp.coo_array])
     matrix = form((values, places), shape=shape)
-    if rng.random() < 0.2 and form is sp.csr_matrix:  # not in order, with repetitions
+    if rng.random() < 0.2 and form is sp.csr_matrix:  # unsorted, with duplicates
         order = draw.permutation(entries)
         starts = np.sort(draw.integers(entries + 1, size=n + 1)).astype(np.int32)
         starts[:1], starts[-1:] = 0, entries
@@ -186,7 +186,7 @@ def any_sparse(rng, n, names):
 
 
 def bad_sparse(rng, n, width, kind):
-    """A sparse matrix with a value that is no number, or with places that it does not have."""
+    """A sparse matrix with a value that is not finite, or with indexes out of range."""
     import scipy.sparse as sp
 
     matrix = sp.csr_matrix(np.ones((n, width)))
@@ -201,7 +201,7 @@ def bad_sparse(rng, n, width, kind):
 
 
 def any_frame(rng, n, width, names=NAMES):
-    """The same as a frame, where pandas is at hand; columns have the names of features."""
+    """A matrix as a frame, if pandas is installed, with feature names as columns."""
     if len(names) > len(NAMES) and rng.random() < 0.5:
         return any_sparse(rng, n, names)
     X = any_array(rng, n, width)
@@ -228,7 +228,7 @@ def any_column(rng, values):
 
 
 def check_heavy(block):
-    """What is kept of heavy vectors is of them."""
+    """Check the tables of heavy vectors against the vectors."""
     n = int(block.head.count)
     multipliers, distances = block.multipliers[:n], block.distances[:n, :n]
     assert ((multipliers >= SMALLEST_MULTIPLIER) & (multipliers <= 1.0 / SMALLEST_MULTIPLIER)).all()
@@ -246,7 +246,7 @@ def check_heavy(block):
 
 
 def set_limits(thin, thin_large, roomy):
-    """When models take lists, and for how many names."""
+    """Set the limits at which models store lists."""
     choose_storage.THIN_RATIO, choose_storage.THIN_RATIO_LARGE, choose_storage.PLACES_PER_NAME = (
         thin,
         thin_large,
@@ -255,7 +255,7 @@ def set_limits(thin, thin_large, roomy):
 
 
 class Fuzzer:
-    """A model and what has been done to it."""
+    """A model, and a record of the operations on it."""
 
     NAMES = NAMES
 
@@ -278,12 +278,12 @@ class Fuzzer:
         self.wordy, self.words = self.rng.random() < 0.4, 0
         merges = isinstance(original, (rb.BSGDClassifier, rb.BSGDRegressor))
         self.crowded = merges and self.rng.random() < 0.5  # until merged vectors are heavy
-        early = self.wordy and self.rng.random() < 0.7  # lists as soon as they may be
+        early = self.wordy and self.rng.random() < 0.7  # use lists as early as possible
         set_limits(*((3, 3, 2) if early else (32, 8, 4)))
 
     @property
     def names(self):
-        """Those of features: a few, or words of which new ones come for ever."""
+        """Names of features: a few, or words with always new ones."""
         if self.crowded:
             return CROWD
         if not self.wordy:
@@ -292,7 +292,7 @@ class Fuzzer:
         return [*self.NAMES, *self.fresh_names(self.words // 2)]
 
     def fresh_names(self, first):
-        """Words of which the oldest gives way to a new one each time."""
+        """Words, of which a new one replaces the oldest each time."""
         return [f"word {i}" for i in range(first, first + 60)]
 
     def any_example(self):
@@ -334,7 +334,7 @@ class Fuzzer:
                 getattr(self.model, method)(X)
 
     def bad_example(self):
-        """Refused, or harmless; the model is what it was."""
+        """An invalid example raises an error or does nothing; the model is unchanged."""
         before = file_of(self.model)
         x = self.any_example() | {self.rng.choice(NAMES): self.rng.choice(BAD)}
         with self.refusal(ValueError):
@@ -492,12 +492,12 @@ class Fuzzer:
             x = self.any_example()
             if self.rng.random() < 0.3:
                 x = x | {"a": self.rng.choice([None, math.nan])}
-            with self.refusal(ValueError):  # River's scaler makes NaN of what overflows
+            with self.refusal(ValueError):  # River's scaler turns overflow into NaN
                 pipeline.predict_one(x)
                 pipeline.learn_one(x, any_target(self.rng, self.model))
 
     def without_attributes(self):
-        """Made by `__new__`, or with an attribute deleted: an error of Python, and nothing worse."""
+        """A model made by `__new__`, or without an attribute, raises a Python error and does not crash."""
         model = type(self.model).__new__(type(self.model))
         if self.rng.random() < 0.7:
             state = dict(self.model.__dict__)
@@ -509,7 +509,7 @@ class Fuzzer:
             model.learn_one(x, True) if is_supervised(self.model) else model.learn_one(x)
 
     def in_threads(self):
-        """Two threads learn, and a third predicts: errors are allowed, a fault or a NaN is not."""
+        """Two threads learn, and a third predicts: errors are allowed, a crash or a NaN is not."""
         errors = []
 
         def work(operations, seed):
@@ -544,7 +544,7 @@ class Fuzzer:
     )
 
     def step(self):
-        """One operation. Returns its name."""
+        """Do one random operation. Returns its name."""
         block = self.model.block
         if self.rng.random() < 1.0 / LIFE or (block is not None and len(block) > LARGEST):
             self.new_model()
@@ -557,12 +557,12 @@ class Fuzzer:
         return name
 
     def check(self):
-        """Nothing but finite numbers, and never more than the budget."""
+        """Check that all numbers are finite and the budget is kept."""
         check_model(self.model, (self.seen[-1] if self.seen else {}, {"a": 1.0, "new": -1.0}))
 
 
 def check_answers(model, x):
-    """Nothing but finite numbers."""
+    """Check that predictions and scores are finite."""
     if hasattr(model, "transform_one"):
         scores = model.transform_one(x).values()
     else:
@@ -575,7 +575,7 @@ def check_answers(model, x):
 
 
 def check_model(model, examples):
-    """The answers to these examples are numbers, and so is all in its block, with no vector beyond the budget."""
+    """Check that the model's answers and the numbers in its block are finite, and that it keeps its budget."""
     for x in examples:
         check_answers(model, x)
     if model.block is None:
@@ -595,7 +595,7 @@ def check_model(model, examples):
     assert not np.isnan(block.norms).any()
     assert not block.coefficients[:, n:].any()
     if isinstance(model, (rb.AutoKernelClassifier, rb.AutoKernelRegressor)):
-        return  # arrivals stand elsewhere
+        return  # these blocks have other tables
     assert block.head.outputs == model.n_outputs or hasattr(model, "transform_one")
     if hasattr(model, "n_support_vectors") and n:
         arrivals = block.arrivals[:n]
@@ -604,7 +604,7 @@ def check_model(model, examples):
 
 
 def fenced(where):
-    """Untouchable pages "behind" all arrays, or "before" them, or none."""
+    """A context with protected pages "behind" all arrays, or "before" them, or none."""
     return contextlib.nullcontext() if where == "none" else guarded(where == "behind")
 
 
@@ -612,9 +612,10 @@ def run(
     seed, operations, fence_at="behind", names="plain", threads=False, log=None,
     seconds=math.inf, go_on=False, every=math.inf,
 ):  # fmt: skip
-    """So many operations. Returns the fuzzer. `go_on`: print what goes wrong, and take another model.
+    """Do this number of operations. Returns the fuzzer. `go_on`: print errors, and continue with another model.
 
-    `names="collide"`: names whose keys collide, and examples that act (odd_examples.py). `every`: print how far it is.
+    `names="collide"`: names whose keys collide, and examples that run code (odd_examples.py). `every`: print the
+    progress.
     """
     limits = (
         choose_storage.THIN_RATIO,
@@ -657,7 +658,7 @@ def run(
 
 
 class Colliding(TroubledOperations, Fuzzer):
-    """The same with names whose keys collide, and examples that act while they are read."""
+    """The fuzzer with names whose keys collide, and examples that run code while they are read."""
 
     NAMES = COLLIDING
     OPERATIONS = Fuzzer.OPERATIONS + TroubledOperations.OPERATIONS

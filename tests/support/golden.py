@@ -1,6 +1,6 @@
-"""A golden file of each class of this release: `python tests/support/golden.py` makes those that are missing, and no other.
+"""A golden file of each class of this release: `python tests/support/golden.py` writes only those that are missing.
 
-They are never made again: a change that needs other files would break the files of users.
+Existing files are never replaced: a change that needs other files would break users' files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from models import is_narrow
 from saved_models import ALL, file_of, numbers_of, stream_of, taught, teach
 
 LARGE = 100_000  # bytes
-EXAMPLES = 12  # learned after loading; more tell no more
+EXAMPLES = 12  # to learn after loading
 
 
 def name_of(model):

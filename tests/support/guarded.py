@@ -1,19 +1,19 @@
-"""Memory with an untouchable page beside it: whoever reads or writes outside an array ends the process.
+"""Memory beside a protected page: a read or write outside an array ends the process.
 
-With `guarded(behind=True)` all that compiled code is given ends where a page begins that may not be touched; with
-`behind=False` it begins where one ends. That is: blocks, their nodes and the room that is kept free behind them, scratch
-space, desks, rows, targets, weights, scores, and what the short way keeps (places of names, vacant places, its entry).
-What is freed is given back to the system at once, so a stale address is as fatal.
+With `guarded(behind=True)` every array that compiled code gets ends where a protected page begins; with
+`behind=False` it begins where one ends. These arrays are blocks, their nodes and the memory reserved behind them,
+scratch space, desks, rows, targets, weights, scores, and those of the fast path (places of names, vacant places, its
+record). Freed memory returns to the system immediately, so that using an old address also ends the process.
 
-Next to an array, where there is no such page, 64 bytes hold canaries. `Fence.check` looks at them, and they are looked at
-when an array is freed: writes are noticed on both sides, whichever side the page is on. What stays unseen:
+On the side without a protected page, 64 bytes beside the array hold canaries. `Fence.check` checks them, as does
+freeing an array: so writes are found on both sides. Not found are:
 
-* reads on the side without a page: run both;
+* reads on the side without a page, so run both;
 * with pages behind, reads of at most 56 bytes behind scratch space whose heap is no multiple of 64 bytes, and of what is
   left of a page behind a block that has grown into its reserved room (as numbers these canaries are NaN, or too large for
   any index);
-* between the tables of one block, or the rows of one scratch space (`NUMBA_BOUNDSCHECK=1` sees those); but padding
-  between tables is watched for writes by `check_padding`.
+* between the tables of one block, or the rows of one scratch space (`NUMBA_BOUNDSCHECK=1` finds those); but
+  `check_padding` finds writes to the padding between tables.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from river_budget.model.inputs.sparse_examples import Lists
 
 PAGE = mmap.PAGESIZE
 LINE = 64
-SHOWN = 5  # of what was wrong
+SHOWN = 5  # errors to show
 CANARY = bytes.fromhex(
     "a5a5a5a5a5a5f47f"
-)  # NaN in float64 and float32; as a whole number, no index
+)  # NaN in float64 and float32; as an integer, no valid index
 CANARIES = CANARY * (PAGE // len(CANARY) + 2)
-NODES_IN_LINES = 8  # so many nodes fill whole lines
+NODES_IN_LINES = 8  # so many nodes fill whole cache lines
 HAS_FENCES = hasattr(mmap, "MAP_PRIVATE")  # not Windows
 needs_fences = pytest.mark.skipif(not HAS_FENCES, reason="no page can be made untouchable here")
-PRIVATE = HAS_FENCES and mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # what is forked off has its own
+PRIVATE = HAS_FENCES and mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS  # forked processes have copies
 NOTHING, READ_AND_WRITE = 0, 3  # PROT_NONE, PROT_READ | PROT_WRITE
 if HAS_FENCES:
     _protect = ctypes.CDLL(None, use_errno=True).mprotect
     _protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
-MODULES = (features, fast_path, calls)  # whose arrays compiled code is given
+MODULES = (features, fast_path, calls)  # modules whose arrays compiled code gets
 MAKERS = [
     "zeros",
     "empty",
@@ -63,31 +63,31 @@ TABLES = ("_DICTS", "_NUMBERS", "_REMAINDERS")  # constants of at_once
 
 
 class Overrun(AssertionError):
-    """Somebody has written beside an array."""
+    """Code has written beside an array."""
 
 
 def no_idle_workspaces(monkeypatch):
-    """Every call gets scratch space of its own, and no later one is given it."""
+    """Every call gets its own scratch space, which no later call reuses."""
     monkeypatch.setattr(calls, "_idle", [])
     monkeypatch.setattr(calls, "IDLE_WORKSPACES", 0)
 
 
 def protect(address, nbytes, how):
-    """Whether pages may be touched from now on."""
+    """Allow or forbid access to pages."""
     if nbytes and _protect(address, nbytes, how):
         raise OSError(ctypes.get_errno(), "mprotect")
 
 
 def canaries(first, last):
-    """What stands at these offsets of a mapping: the pattern depends on the offset alone."""
+    """The canaries at these offsets of a mapping, which depend only on the offset."""
     shift = first % len(CANARY)
     return CANARIES[shift : shift + last - first]
 
 
 class Region:
-    """Pages of which an array takes a part; one before them, and one behind, may not be touched.
+    """Pages for one array, with a protected page before and behind them.
 
-    `room`: bytes behind the array into which it may grow, untouchable until then as far as whole pages go.
+    `room`: bytes behind the array into which it may grow; whole pages of them are protected until then.
     """
 
     __slots__ = ("__weakref__", "address", "end", "kept", "memory", "name", "start", "stop")
@@ -96,7 +96,7 @@ class Region:
         pages, spare = -(-nbytes // PAGE) * PAGE, -(-room // PAGE) * PAGE
         self.memory = mmap.mmap(-1, pages + spare + 2 * PAGE, PRIVATE)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
-        self.stop = PAGE + pages  # from here on no touching
+        self.stop = PAGE + pages  # protected from here on
         self.end = self.stop + spare
         self.start = PAGE + (pages - nbytes) // aligned * aligned * behind
         protect(self.address, PAGE, NOTHING)
@@ -106,7 +106,7 @@ class Region:
         self.watch(nbytes)
 
     def watch(self, nbytes):
-        """Canaries on both sides of this many bytes."""
+        """Write canaries on both sides of an array of this many bytes."""
         before = max(PAGE, self.start - LINE), self.start
         last = self.start + nbytes
         behind = last, min(self.stop, max(last + LINE, -(-last // LINE) * LINE))
@@ -115,7 +115,7 @@ class Region:
             self.memory[first:end] = canaries(first, end)
 
     def faults(self):
-        """What has become of them."""
+        """The canaries that have changed, in words."""
         for first, last in self.kept:
             found = self.memory[first:last]
             if found != canaries(first, last):
@@ -127,9 +127,9 @@ class Region:
                 yield f"{self.name}: byte {changed[0]} of it was written, and {len(changed) - 1} more"
 
     def grow(self, nbytes):
-        """So many bytes are the array from now on. What is new holds zeros."""
+        """Let the array grow to this many bytes, new ones being 0."""
         for first, last in self.kept[-1:]:
-            if first >= self.start:  # not those in front
+            if first >= self.start:  # without the canaries before the array
                 self.memory[first:last] = bytes(last - first)
         self.name = f"an array that has grown to {nbytes} bytes"
         stop = min(-(-(self.start + nbytes) // PAGE) * PAGE, self.end)
@@ -139,21 +139,21 @@ class Region:
 
 
 class Fence:
-    """Arrays with such pages beside them."""
+    """Makes arrays with protected pages beside them, and checks them."""
 
     def __init__(self, behind):
         self.behind = behind
         self.made = 0
-        self.found = []  # what was wrong with arrays that are gone
+        self.found = []  # errors of arrays that were freed
         self.lengthenings = 0
-        self.others = None  # a fence whose arrays are looked at as well
+        self.others = None  # another fence to check as well
         # by addresses; each lives as long as its array
         self.regions, self.growing = weakref.WeakValueDictionary(), weakref.WeakValueDictionary()
 
     # looking
 
     def check(self):
-        """Raise if somebody has written beside an array."""
+        """Raise if code has written beside an array."""
         for region in [
             *self.regions.values(),
             *(self.others.regions if self.others else {}).values(),
@@ -169,7 +169,7 @@ class Fence:
     # making
 
     def octets(self, nbytes, aligned, room=0):
-        """So many zero bytes, which begin at a multiple of `aligned`; with room behind them."""
+        """This many zero bytes at a multiple of `aligned`, with room behind them."""
         self.made += 1
         region = Region(nbytes, aligned, self.behind, room)
         array = np.frombuffer(region.memory, np.uint8, nbytes + room, region.start)
@@ -184,7 +184,7 @@ class Fence:
         return self.octets(int(nbytes), LINE)
 
     def room_for(self, nbytes, slots):
-        """For `blocks._zeros_for_block`: `growing` knows what belongs to a block that may grow."""
+        """For `blocks._zeros_for_block`: `growing` holds the regions of blocks that may grow."""
         if not (slots and nbytes >= blocks.RESERVED_FROM_BYTES and blocks._PRIVATE_MAPPING):
             return self.zeros(nbytes)
         whole, region = self.octets(nbytes, LINE, (blocks.RESERVED_TIMES - 1) * nbytes)
@@ -192,9 +192,9 @@ class Fence:
         return whole[:nbytes]
 
     def lengthened(self, original, block, slots):
-        """For `blocks.lengthened`: a part of the room belongs to the block then.
+        """For `blocks.lengthened`: the block grows into a part of its room.
 
-        Every second time there is none, and the model gets a new block, which ends where a page begins.
+        Every second time it fails, so that the model gets a new block, which ends where a page begins.
         """
         self.lengthenings += 1
         found = original(block, slots) if self.lengthenings % 2 else None
@@ -212,13 +212,13 @@ class Fence:
         return copy
 
     def twin(self, array):
-        """A copy of an array that passes are given, or the array itself if it is no such."""
+        """A copy of an argument of passes if it is an array, else the argument itself."""
         if isinstance(array, Lists):
             return self.lists_like(array)
         return self.like(array) if array.dtype == np.float64 else array
 
     def lists_like(self, lists):
-        """The same for all parts of lists; what is one array stays one."""
+        """A copy of lists; parts that share an array share one copy."""
         copy, copies = object.__new__(Lists), {}
         for name in Lists.__slots__:
             part = getattr(lists, name)
@@ -256,7 +256,7 @@ class Numpy:
 
 
 def slots_in_lines(original, **fields):
-    """For `blocks.allocate`: nodes that end with the block, so that nothing is between them and the page."""
+    """For `blocks.allocate`: nodes that end with the block, next to the page."""
     slots = int(fields.get("slots", 0))
     return original(
         **fields | ({"slots": -(-slots // NODES_IN_LINES) * NODES_IN_LINES} if slots else {})
@@ -264,7 +264,7 @@ def slots_in_lines(original, **fields):
 
 
 def check_padding(block):
-    """Raise if somebody has written between two tables of a block, or behind the last one."""
+    """Raise if code has written between two tables of a block, or behind the last one."""
     h = layout.read_header(block.ctypes.data)
     places, end, _ = blocks._layout_of(h)
     firsts = sorted([*places.values(), end])
@@ -280,7 +280,7 @@ _lasting = {}
 
 
 def _lasting_for(behind):
-    """A fence, and what stands between its pages as long as the process lives."""
+    """A fence, and copies of constants in its pages, for the life of the process."""
     if behind not in _lasting:
         fence = Fence(behind)
         changes = {(fast_path, name): fence.like(getattr(fast_path, name)) for name in TABLES}
@@ -289,7 +289,7 @@ def _lasting_for(behind):
 
 
 def _twins_of(fence):
-    """`Call.__init__` and `Call.run`, of calls whose arrays are copies between pages."""
+    """Replacements of `Call.__init__` and `Call.run`, which give passes copies beside protected pages."""
     begin_plainly, run_plainly = calls.Call.__init__, calls.Call.run
 
     def begin(self, block, *arrays, workspace=None, **named):
@@ -312,7 +312,7 @@ def _twins_of(fence):
         if not isinstance(self, calls.PreparedRow | calls.PreparedList):
             for original, twin in zip(self.arrays[6], self.arrays[2:6], strict=True):
                 if not (original is twin or isinstance(twin, Lists)) and original.flags.writeable:
-                    original[...] = twin  # some passes write what the targets were for
+                    original[...] = twin  # some passes write to targets
         return result
 
     return begin, run
@@ -320,9 +320,9 @@ def _twins_of(fence):
 
 @contextlib.contextmanager
 def guarded(behind=True, reserved_from=2**13):
-    """All that passes are given has an untouchable page behind it, or before it.
+    """A context in which every argument of passes has a protected page behind it, or before it.
 
-    Blocks with nodes have room behind them from `reserved_from` bytes on, as large ones have elsewhere.
+    Blocks with nodes have reserved memory behind them from `reserved_from` bytes on, as large ones have outside.
     """
     fence, (lasting, for_ever) = Fence(behind), _lasting_for(behind)
     fence.others = lasting

@@ -1,4 +1,4 @@
-"""The pages of the guide: `python tests/support/guide.py` runs them all and draws their pictures anew."""
+"""The pages of the guide: `python tests/support/guide.py` runs all of them and draws their figures again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 
 
 def run(page):
-    """Run all code of a page as a reader would. Returns what a reader would see fail."""
+    """Run all code of a page as a reader would. Returns the doctest failures."""
     test = doctest.DocTestParser().get_doctest(page.read_text(), {}, page.name, str(page), 0)
     runner = doctest.DocTestRunner(optionflags=OPTIONS, verbose=False)
     said = []

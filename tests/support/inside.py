@@ -1,4 +1,4 @@
-"""Looking into a model, and building one around a given support."""
+"""Read the support of a model, and build a model with a given support."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def support(model):
 
 
 def row(model, x):
-    """An example as a row for the vectors of `support`; its features are known."""
+    """An example with known features as a row, with the columns of `support`."""
     return np.array([x.get(name, 0.0) for name in model.features])
 
 
 def plain(kernel):
-    """The reference for a kernel."""
-    from oracles import kernels as plain_kernels  # scripts beside this file do not see that folder
+    """The plain reference function of a kernel."""
+    from oracles import kernels as plain_kernels  # scripts in this folder lack that folder
 
     name, parameters = type(kernel).__name__.lower(), dict(vars(kernel))
     if "kernel" in parameters:
@@ -57,7 +57,7 @@ def holding(X, A, strategy, kernel):
     n, outputs = A.shape
     classes = tuple(range(max(outputs, 2)))
     model = rb.BSGDClassifier(n, kernel, strategy, classes=classes, seed=1)
-    model.learn_one(dict(enumerate(X[0].tolist())), 1, 0.0)  # makes the block, and no more
+    model.learn_one(dict(enumerate(X[0].tolist())), 1, 0.0)  # weight 0: only creates the block
     block = views(model.block)
     block.head.count = block.head.arrived = n
     block.vectors[:, :n], block.coefficients[:, :n] = X.T, A.T
@@ -73,15 +73,15 @@ def holding(X, A, strategy, kernel):
 
 
 def maintained(X, A, strategy, kernel):
-    """The same model after a maintenance that makes room for one vector."""
+    """`holding`, after maintenance has made room for one vector."""
     model = holding(X, A, strategy, kernel)
     model.budget = len(X) - 1
     return model
 
 
 def check_nodes(block):
-    """Every node is in the list of its vector, in order, and in the column of its feature, or in a piece that nobody
-    has. (Fields are read as lists: a fuzzer asks this after every operation.)"""
+    """Every node is in the list of its vector, in order, and in the column of its feature, or in a free
+    piece. (Reads fields as lists, which is fast: the fuzzer calls it after every operation.)"""
     head = block.head
     n, fresh, width, found = int(head.count), int(head.fresh), int(head.width), set()
     assert 1 <= fresh <= head.slots

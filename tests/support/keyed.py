@@ -1,4 +1,4 @@
-"""Rows that have keys, and what comes of models that learn them."""
+"""Rows with keys, and the predictions of models that learn them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rows(n=N, seed=0):
 
 
 def chunk_of(number, n):
-    """So many rows of a stream, the same for the same number: (frame with keys, targets)."""
+    """Chunk `number` of a stream, n rows: (frame with keys, targets)."""
     rng = np.random.default_rng(number)
     X = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
     return X.assign(key=rng.integers(60, size=n)), X["a"] > 0.0
@@ -59,7 +59,7 @@ def progressive(models, X, y, size=100, **weights):
 
 
 def values_of(result):
-    """A list; what is missing in a series of pandas is None."""
+    """Predictions as a list, with None for missing values of a pandas series."""
     if isinstance(result, pd.Series):
         return [None if pd.isna(value) else value for value in result.tolist()]
     if isinstance(result, pa.ChunkedArray):
@@ -70,7 +70,7 @@ def values_of(result):
 
 
 def one_by_one(model, X, y, w=None):
-    """The same with a dict of models, and the models."""
+    """(predictions of a dict of models, one for each key; the dict)"""
     models, found = {}, []
     for i, (row, target) in enumerate(zip(X, y, strict=True)):
         x = {name: value for name, value in row.items() if name != "key"}

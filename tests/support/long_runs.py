@@ -1,4 +1,4 @@
-"""What long tests measure."""
+"""Measurements of long tests."""
 
 from __future__ import annotations
 

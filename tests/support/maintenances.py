@@ -1,4 +1,4 @@
-"""Every maintenance of a stream, and whether an exhaustive search finds a better pair to merge."""
+"""The support before and after each maintenance of a stream, compared with exhaustive search for a pair."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ ROUNDING = 1e-12  # of the squared lengths that cancel in a degradation
 
 
 def maintenances(model, stream):
-    """(support with the newcomer, gamma, support after) of every example that was one too many."""
+    """(support with the newcomer, gamma, support after) for every example that exceeded the budget."""
     for x, y in stream:
-        model.learn_one(x, y, 0.0)  # new features and labels get their places
+        model.learn_one(x, y, 0.0)  # adds new features and labels
         before, t = support(model), int(model.state_record().rounds)
         model.learn_one(x, y)
         oracle = one_round(model, before, t, row(model, x), y)
@@ -36,7 +36,7 @@ def one_round(model, before, t, x, y):
 
 
 def members_and_result(X, A, before, after):
-    """Which rows were merged, and into what, taking back the projection to the ball."""
+    """(merged rows, merged vector), without the scaling by the projection on the ball."""
     arrivals = np.append(before.arrivals, after.arrivals[-1] - 1)  # the newcomer came just before
     stayed = np.isin(arrivals, after.arrivals)
     kept = after.A[:-1]
@@ -45,7 +45,7 @@ def members_and_result(X, A, before, after):
 
 
 def assert_best_pairs(model, stream, at_least):
-    """The merged pair and its place lose no more than those of an exhaustive search."""
+    """Assert that the merged pair and its h lose no more than those of an exhaustive search."""
     gamma, found = model.kernel.gamma, 0
     for X, A, before, after in maintenances(model, stream):
         members, z, a_z = members_and_result(X, A, before, after)
@@ -63,14 +63,14 @@ def assert_best_pairs(model, stream, at_least):
 
 
 def loss_by_kernel(X, A, p, q, z, a_z, gamma):
-    """What the pair loses, less what rounding may add."""
+    """The degradation by merging the pair, minus the largest rounding error."""
     points, parts = np.array([X[p], X[q], z]), np.array([A[p], A[q], -a_z])
     loss = squared_length(points, parts, RBF(gamma))
     return loss - ROUNDING * np.sum(parts**2)
 
 
 def loss_by_place(X, A, p, q, z, gamma):
-    """The same from the place of z between the two, which has all digits."""
+    """The degradation from the position of z between the two vectors, without cancellation."""
     line = X[p] - X[q]
     length = line @ line
     h = (z - X[q]) @ line / length if length > 0.0 else 0.0

@@ -1,4 +1,4 @@
-"""Streams of a few out of many names, and how the models that learn them store their vectors."""
+"""Streams with a few of many names in each example, and a choice of how models store their vectors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(model, stream):
 
 
 def weight(x):
-    """Some examples weigh so much that it is others that are merged when they come."""
+    """A weight for each example, some so large that other vectors are merged when they arrive."""
     return 7.0 if next(iter(x)).endswith("3") else 1.0
 
 
@@ -57,7 +57,7 @@ def in_lists(model):
 
 
 def stored_as(monkeypatch, lists):
-    """Models keep lists, or tables."""
+    """Make all models store lists, or tables."""
     for name in ("THIN_RATIO", "THIN_RATIO_LARGE"):
         monkeypatch.setattr(choose_storage, name, 1 if lists else 1e9)
     for name in ("THICK_RATIO", "THICK_RATIO_LARGE"):

@@ -147,7 +147,7 @@ VARIANTS = {
 
 
 def values_of(module):
-    """One value or more of every public class of the module."""
+    """Instances of every public class of a module, at least one each."""
     return [
         getattr(module, name)(**parameters)
         for name in module.__all__
@@ -185,16 +185,16 @@ TRANSFORMERS = [
 ]
 
 AUTO = [entry for entry in MODELS if entry.id.startswith("AutoKernel")]
-SUMS = [entry for entry in MODELS if entry not in AUTO]  # of kernels or waves: these can be merged
+SUMS = [entry for entry in MODELS if entry not in AUTO]  # of kernels or waves: can be merged
 
 
 def having(attribute, models=MODELS):
-    """The models that have something that not all estimators have."""
+    """The models with this attribute."""
     return [model for model in models if getattr(model.values[0], attribute, None) is not None]
 
 
 def variant(model, **changes):
-    """A clone with these parameters, as far as the model has them."""
+    """A clone with those of these parameters that the model has."""
     return model.clone(
         {name: value for name, value in changes.items() if name in model.parameters()}
     )
@@ -213,7 +213,7 @@ def two_classes_only(model):
 
 
 def stream_for(model, n, seed=0):
-    """n examples with emerging features and, where the model takes them, emerging labels."""
+    """n examples in which new features appear and, if the model accepts them, new labels."""
     if isinstance(model, base.Regressor):
         return smooth(n, seed=seed)
     if not two_classes_only(model):
@@ -252,12 +252,12 @@ def same(a, b, stream):
 
 
 def is_narrow(model):
-    """Whether its kernel values are those of float32."""
+    """Whether the model computes kernel values in float32."""
     return getattr(model, "dtype", "float64") == "float32"
 
 
 def list_of(score):
-    """The numbers of a score or of coefficients: one, or one per class."""
+    """The numbers in a score or in coefficients: one, or one for each class."""
     return list(score.values()) if isinstance(score, dict) else [score]
 
 

@@ -1,14 +1,14 @@
 """Small mistakes put into the package on purpose: do the tests notice each of them?
 
     python tests/support/mutants.py                      all mutants of mutants.txt, two at a time (hours)
-    python tests/support/mutants.py --only 7 12 --rest   two of them; those alive meet the rest of the quick tests too
-    python tests/support/mutants.py --list               what there is, and which mutants no longer apply
+    python tests/support/mutants.py --only 7 12 --rest   two of them; survivors also run the other quick tests
+    python tests/support/mutants.py --list               all mutants, and which no longer apply
 
-Each worker has a copy of the package and of the tests in a folder of its own, with its own cache of numba. For each
-mutant it changes one file, runs the test files that are named, stops at the first failure and puts the file back.
-A mutant of core is compiled anew. A crash or a test that hangs counts as noticed.
+Each worker has its own copy of the package and of the tests, with its own cache of numba. For each mutant it changes
+one file, runs the named test files until the first failure, and restores the file. A mutant of core is compiled again.
+A crash or a test that hangs counts as a failure.
 
-An entry of mutants.txt names a file, the tests that notice the change (at first those that pytest's -k chooses), and
+An entry of mutants.txt names a file, the tests that notice the change (those that -k selects run first), and
 the change as changes.py reads it.
 """
 
@@ -30,7 +30,7 @@ from changes import Change, applies, changed, changes_of, entries
 from folders import ROOT, SUPPORT, TESTS
 
 COPIED = ("river_budget", "tests", "examples", "README.md", "CHANGELOG.md", "pyproject.toml")
-PATIENCE = 900  # seconds for the named files, and three times as many for the rest
+PATIENCE = 900  # seconds for the named files; three times as many for the rest
 
 
 class Mutant(NamedTuple):
@@ -75,7 +75,7 @@ class Worker:
                 shutil.copy(source, self.copy / name)
 
     def pytest(self, patience, *arguments):
-        """(whether something failed, the first failure) of a run that stops there."""
+        """(whether a test failed, the first failure) of a run that stops at the first failure."""
         environment = os.environ | {
             "NUMBA_CACHE_DIR": str(self.folder / "cache"),
             "PYTHONPATH": str(self.copy),
@@ -158,7 +158,7 @@ def describe(mutant):
 
 
 def run(numbers, options):
-    """The numbers of those alive."""
+    """The numbers of the surviving mutants."""
     alive, workers = [], queue.Queue()
 
     def one(number):

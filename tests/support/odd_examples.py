@@ -1,7 +1,7 @@
-"""Names whose keys collide, and examples that act while they are read.
+"""Names whose keys collide, and examples that run code while they are read.
 
 The key of a feature is the CRC-32 of its text (river_budget/model/inputs/sparse_examples.py). `python tests/support/odd_examples.py` finds words
-that have the same one, and prints FOUND. What stands before or behind both words of a pair makes another pair.
+that have the same one, and prints FOUND. The same text before or behind both words of a pair makes another pair.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ dutevoli hiriwaji bubiloju nidemalu nulilaba bijemoda kiticaha gurebona kideraki
 """
 PAIRS = list(zip(FOUND.split()[::2], FOUND.split()[1::2], strict=True))
 
-# All eight of these have one key, and with the same text behind them another one
+# These eight have the same key, also with the same text appended to all
 GROUP = [
     first + second + third
     for first in ("plumless", "buckeroo")
@@ -51,11 +51,11 @@ ALLOWED = (RuntimeError, ValueError, TypeError)
 
 
 class Trouble(Exception):
-    """What an example of a user raises."""
+    """The error that a user's example raises."""
 
 
 class Act:
-    """Something that happens when it is called for the n-th time, while it is armed."""
+    """A function that runs at the n-th call while it is armed."""
 
     def __init__(self, work, n):
         self.work, self.left, self.armed = work, n, False
@@ -67,7 +67,7 @@ class Act:
 
 
 class Name:
-    """A name whose hash is that of a text, and that acts when it is compared."""
+    """A name with the hash of a text that runs code when it is compared."""
 
     def __init__(self, text, act):
         self.text, self.act = text, act
@@ -87,7 +87,7 @@ class Name:
 
 
 def kind_of_name(kind, of_text):
-    """A kind of text or of whole numbers that acts when it is compared; it is made of a text."""
+    """A subclass of str or int that runs code when it is compared; instances are made from a text."""
 
     class Compared(kind):
         def __new__(cls, text, act):
@@ -108,7 +108,7 @@ def kind_of_name(kind, of_text):
 
 
 class Value:
-    """A number that acts when it is asked for."""
+    """A number that runs code when it is read."""
 
     def __init__(self, act):
         self.act = act
@@ -121,7 +121,7 @@ class Value:
 
 
 def kind_of_number(kind, value):
-    """The same as a kind of float or of whole numbers."""
+    """`Value` as a subclass of float or int."""
 
     class Asked(kind):
         def __new__(cls, act):
@@ -153,7 +153,7 @@ def _acting(name):
 
 
 class Example(dict):
-    """A kind of dict that acts when it is looked at."""
+    """A subclass of dict that runs code when it is read."""
 
     def __init__(self, x, act):
         super().__init__(x)
@@ -173,7 +173,7 @@ VALUES = (Value, kind_of_number(float, 0.5), kind_of_number(int, 3))
 
 
 def content(model):
-    """What a model has learned, without a look at its names."""
+    """The content of a model, without comparing its names."""
     if model.block is None:
         return None
     block = views(model.block)
@@ -186,14 +186,14 @@ ASKING = "predict_one", "predict_proba_one", "decision_function_one", "score_one
 
 
 def ask(model, x):
-    """All that the model says of an example."""
+    """All predictions and scores of an example."""
     for name in ASKING:
         if hasattr(model, name):
             getattr(model, name)(x)
 
 
 def change(x, stop, rng):
-    """Empty and fill a dict, over and over."""
+    """Empty and fill a dict repeatedly."""
     items = list(x.items())
     while not stop.is_set():
         kind = rng.randrange(4)
@@ -207,15 +207,15 @@ def change(x, stop, rng):
 
 
 class TroubledOperations:
-    """Operations of the fuzzer with such examples. They are done to a copy of the model.
+    """Fuzzer operations with such examples, on a copy of the model.
 
-    They may raise what the user's object raises, or a clear error, and then nothing has been learned.
+    They may raise the user's error or another clear one; then the model must be unchanged.
     """
 
     OPERATIONS = ["odd_name", "odd_value", "odd_example"] * 2 + ["changing_example"]
 
     def acts(self, model, x):
-        """What an object may do: name and function. Those that learn do change the model."""
+        """(name, function) of what an object may do. Those that learn change the model."""
 
         def fail():
             raise Trouble("of the user's own")
@@ -241,7 +241,7 @@ class TroubledOperations:
             model.learn_one(x)
 
     def odd_name(self):
-        """A name that acts, first in the example that is learned, then among those that the model knows."""
+        """A name that runs code, first in the example, then among the model's known names."""
         model, x = copy.deepcopy(self.model), dict(self.any_example())
         texts = [name for name in x if type(name) is str]
         if not texts:
@@ -251,7 +251,7 @@ class TroubledOperations:
         self.try_all(model, kind, act, [dict(x), {odd: 1.0} | x, x, {odd: 2.0}, x, dict(x)])
 
     def odd_value(self):
-        """A value that acts while it becomes a number."""
+        """A value that runs code while it is converted to a float."""
         model, x = copy.deepcopy(self.model), dict(self.any_example())
         kind, act = self.acts(model, x)
         act.left = 1
@@ -262,7 +262,7 @@ class TroubledOperations:
             assert file_of(model) == before, f"changed by a value that is refused ({kind})"
 
     def odd_example(self):
-        """A dict that acts."""
+        """A dict that runs code."""
         model, x = copy.deepcopy(self.model), dict(self.any_example())
         odd = Example(x, lambda: None)
         kind, act = self.acts(model, odd)
@@ -287,11 +287,11 @@ class TroubledOperations:
             sys.setswitchinterval(before)
 
     def try_all(self, model, kind, act, examples):
-        """Learn and ask for each. Whether any was learned. A refused one leaves all as it was.
+        """Learn and predict each example. Returns whether any was learned. Refused ones must leave the model unchanged.
 
-        Unless what the user's object does is to let the model learn: as long as the model has only looked at the example
-        (its label, its numbers) nobody has the turn, so that inner example is learned like any other. What it changed
-        stays when the outer one is refused, and is no fault.
+        The exception is an object that lets the model learn: as long as the model only reads the example (its label,
+        its numbers), no thread has exclusive access, so it learns this inner example. The change remains if the outer
+        example is refused, and is no error.
         """
         learned = False
         for x in examples:
@@ -324,7 +324,7 @@ class TroubledOperations:
 
 
 def colliding_pairs(n, syllables=3, seed=0):
-    """So many pairs of words with the same CRC-32, by the birthdays of random words."""
+    """n pairs of words with the same CRC-32, found among many random words (birthday paradox)."""
     rng, seen, found = random.Random(seed), {}, []
     while len(found) < n:
         word = "".join(

@@ -1,7 +1,7 @@
-"""Packages that only some tests need: where one is missing, what uses it is skipped, and all else runs.
+"""Packages that only some tests need: tests that use a missing one are skipped, and all others run.
 
-`from optional import pandas as pd` gives the package, or a stand-in that skips whoever uses it. `needs_compiler` marks
-tests of what numba does.
+`from optional import pandas as pd` gives the package, or a stand-in that skips the test that uses it.
+`needs_compiler` marks tests that need numba's compiler.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ needs_compiler = pytest.mark.skipif(
 
 
 class Missing:
-    """Stands for a package. A test that uses it is skipped; a file that does while it is read, as a whole."""
+    """Stands for a missing package. Skips the test that uses it, or a whole file that uses it on import."""
 
     def __init__(self, name):
         self._name = name
 
     def __getattr__(self, attribute):
-        if attribute.startswith(("_", "pytest")):  # pytest looks at all that a file holds
+        if attribute.startswith(("_", "pytest")):  # pytest reads all attributes of a file
             raise AttributeError(attribute)
         pytest.skip(f"{self._name} is not installed", allow_module_level=True)
 
@@ -48,7 +48,7 @@ try:
 except ImportError:
 
     class Anything:
-        """Stands for strategies, which are made while a file is read."""
+        """Stands for hypothesis strategies, which a file makes on import."""
 
         def __getattr__(self, attribute):
             return self

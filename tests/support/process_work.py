@@ -1,9 +1,9 @@
-"""What test_process_safety.py has done in processes of their own: `python tests/support/process_work.py work arguments...`.
+"""What test_process_safety.py runs in separate processes: `python tests/support/process_work.py work arguments...`.
 
-Of an argument with commas each part is tried.
+An argument with commas stands for several values, to try one after the other.
 
 Exit code 0: all is well. 1: an error, or a wrong result, as the last line on stderr says. Below 0: a signal; then stderr
-holds what each thread was doing.
+shows the stack of each thread.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MODELS = {
 }
 NAMES = {
     "words": (("plumless", "buckeroo"), ("bxckeroo", "buckeroo")),
-    "others": (("plumless", "tuckeroo"), ("bxckeroo", "tuckeroo")),  # that do not collide
+    "others": (("plumless", "tuckeroo"), ("bxckeroo", "tuckeroo")),  # words that do not collide
     "numbers": ((2**53, 2**53 + 1), (2**51, 2**51 + 1)),
     "number": ((1306201125, "plumless"), (1306201124, "plumless")),
 }
@@ -66,7 +66,7 @@ def stream(first, second, n=3000):
 
 
 def renamed(name, names, n=3000):
-    """Scores of a stream with names that collide, and of the same with a name that does not."""
+    """Scores of a stream with names that collide, and of the same stream with another name that does not."""
     parts = []
     for pair in NAMES[names]:
         model, scores = MODELS[name](), []
@@ -84,11 +84,11 @@ def renamed(name, names, n=3000):
     print(f"largest difference {off.max():.3g}")
 
 
-# Names that act
+# Names that run code
 
 
 def colliding_text():
-    """A text that nothing else holds, so that it is gone where the example is emptied."""
+    """A text without other references, which is freed when the example is emptied."""
     return "".join(("plum", "less"))
 
 
@@ -142,7 +142,7 @@ def raise_trouble():
 
 
 def may_refuse(work, *arguments):
-    """Whether it was done. Other errors than the user's own and clear ones are not allowed."""
+    """Do the work. Returns whether it was done. Only the user's error and clear errors are allowed."""
     try:
         work(*arguments)
     except (Trouble, *ALLOWED):
@@ -151,8 +151,8 @@ def may_refuse(work, *arguments):
 
 
 def check_scores(model):
-    """The model still learns words, and what it says are numbers."""
-    for i in range(1000, 1300):
+    """Check that the model still learns words, and that its scores are finite."""
+    for i in range(1000, 1100):
         model.learn_one(fresh(i) | {"buckeroo": 1.0}, i % 3 == 0)
         assert math.isfinite(model.decision_function_one({"buckeroo": 1.0, f"w{5 * i}": 1.0}))
 
@@ -170,7 +170,7 @@ def save(path, name):
 
 
 def first_use(path, n_threads):
-    """The first predictions of a loaded model come from so many threads at once."""
+    """Let this number of threads make the first predictions of a loaded model at the same time."""
     n = int(n_threads)
     model, barrier, found, errors = rb.load(path), threading.Barrier(n), [], []
 
@@ -190,7 +190,7 @@ def first_use(path, n_threads):
         model.predict_one({"a": i % 7, "b": 1.0, "c": 1.0})
 
 
-# Looking at a model while another thread teaches it
+# Inspecting a model while another thread lets it learn
 
 
 def words(i):
@@ -215,7 +215,7 @@ def to_file(model):
         rb.save(model, file.name)
 
 
-# Each is asked for if the model has it.
+# Called if the model has them.
 QUESTIONS = {
     "numbers": {
         "n_support_vectors": lambda model: model.n_support_vectors,
@@ -257,11 +257,11 @@ NOT_OF_ALL = {
     *("support_vectors", "last_iterate_one", "n_support_vectors", "n_repairs", "n_examples"),
     *("summary", "_repr_html_"),
 }
-CHANGED = ("being changed", "two threads at once")  # what an error may say
+CHANGED = ("being changed", "two threads at once")  # allowed texts of errors
 
 
 def asked(model, name, ask):
-    """Whether there was an answer; that the model is being changed is none, and any other error is a fault."""
+    """Whether there was an answer. An error that the model is being changed is allowed, any other is not."""
     try:
         ask(model)
     except RuntimeError as error:
@@ -301,9 +301,9 @@ class Learner(threading.Thread):
 
 
 def polled(learner, group, seconds, fence):
-    """Each question is asked over and over while another thread learns. Nothing ends, all answers are answers.
+    """Inspect a model in all ways, repeatedly, while another thread learns. Nothing may crash or give a wrong answer.
 
-    With pages beside all arrays (`behind` or `before`) an address of memory that is gone is fatal at once.
+    With protected pages beside all arrays (`behind` or `before`) using freed memory ends the process at once.
     """
     with contextlib.nullcontext() if fence == "none" else guarded(fence == "behind"):
         thread = Learner(learner)
@@ -327,7 +327,7 @@ def polled(learner, group, seconds, fence):
 
 
 def fault():
-    """What the tests must not overlook."""
+    """Crash: the tests must notice it."""
     ctypes.string_at(8)
 
 
@@ -344,5 +344,5 @@ if __name__ == "__main__":
     faulthandler.enable()
     work, *arguments = sys.argv[1:]
     for each in itertools.product(*(argument.split(",") for argument in arguments)):
-        print(work, *each, file=sys.stderr, flush=True)  # whoever asks what it was when it ends
+        print(work, *each, file=sys.stderr, flush=True)  # the last line tells what it was doing
         WORKS[work](*each)

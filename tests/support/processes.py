@@ -1,4 +1,4 @@
-"""Programs in processes of their own, and functions in threads."""
+"""Run programs in separate processes, and functions in threads."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import subprocess
 import sys
 import threading
 
-KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows the other ends a process as surely
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows SIGTERM kills a process as well
 
 
 def output_of(*arguments, **variables):
-    """What Python prints with these arguments and variables of the environment. Fails unless it ends well."""
+    """The output of Python with these arguments and environment variables. Fails unless its exit code is 0."""
     command = [sys.executable, "-W", "ignore", *map(str, arguments)]
     done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
     assert done.returncode == 0, f"exit code {done.returncode}:\n{done.stderr[-3000:]}"
@@ -20,7 +20,7 @@ def output_of(*arguments, **variables):
 
 
 def in_threads(*works):
-    """All of these at once; returns when they have ended."""
+    """Run functions at the same time; returns when all have ended."""
     threads = [threading.Thread(target=work) for work in works]
     for thread in threads:
         thread.start()

@@ -75,7 +75,7 @@ REGRESSION = {
     "OGD": (rb.KernelOGDRegressor, {}, KernelOGD, {}),
     "RBP": (rb.RBPRegressor, {"budget": 20, "seed": SEED}, RBP, {"budget": 20, "choose": 0}),
     "Forgetron": (rb.ForgetronRegressor, {"budget": 20}, Forgetron, {"budget": 20}),
-    "Forgetron-long-steps": (  # with short ones it never has to shrink
+    "Forgetron-long-steps": (  # with short steps it never has to shrink
         rb.ForgetronRegressor,
         {"budget": 20, "learning_rate": 0.7},
         Forgetron,

@@ -18,8 +18,8 @@ from river_budget.core.budget.projection import TINY
 from river_budget.kernels import RBF
 from river_budget.maintenance import Merge
 
-CLOSE = 1e-9  # of the largest score: removal does the same arithmetic in another order
-CLOSE_PROJECTED = 1e-6  # projection solves linear systems, the reference anew each time
+CLOSE = 1e-9  # relative to the largest score: removal computes the same in another order
+CLOSE_PROJECTED = 1e-6  # projection solves linear systems, which the reference does from scratch
 STRATEGIES = {  # by the names of the reference; merging is compared step by step in test_merging
     type(strategy).__name__.removeprefix("Remove").lower(): strategy
     for strategy in ALL_STRATEGIES
@@ -33,7 +33,7 @@ def as_row(scores):
 
 
 def table(rows):
-    """Rows of growing length, filled up."""
+    """Rows of growing length as a matrix, padded."""
     result = np.full((len(rows), max(map(len, rows))), np.nan)
     for row, values in zip(result, rows, strict=True):
         row[: len(values)] = values
@@ -51,7 +51,7 @@ def run(model, stream, weights=None):
 
 
 def run_reference(oracle, stream, labels=(), weights=None):
-    """The same by the reference; `labels` are those known in advance."""
+    """`run` for the reference; `labels` are those known in advance."""
     labels, predictions, scores = list(labels), [], []
     pairs = zip(matrix(stream), stream, weights or [1.0] * len(stream), strict=True)
     for x, (_, label), w in pairs:
@@ -104,7 +104,7 @@ def assert_close(scores, expected, close=CLOSE):
 
 
 def plain_frequencies(name, kernel, n, seed=7):
-    """The definition, once more: it may never change, as models are rebuilt from their seeds."""
+    """The definition of frequencies, repeated here: it must never change, as files contain seeds only."""
     text = repr(float(name)) if isinstance(name, (int, float)) else repr(name)
     digest = hashlib.blake2b(text.encode(), digest_size=8, key=seed.to_bytes(8, "little")).digest()
     words = SplitMix(int.from_bytes(digest, "little"))
@@ -141,7 +141,7 @@ def closeness(strategy):
 def assert_replays(stream, strategy, budget, kernel=KERNEL, labels=(), weights=None, **options):
     """A classifier makes the mistakes of its reference, with the same scores. Returns it.
 
-    `labels` are known in advance; where there are none, they appear.
+    `labels` are known in advance; without them, labels appear in the stream.
     """
     several = {"task": "multiclass", "outputs": len(labels)} if len(labels) > 2 else {}
     oracle = reference(strategy, budget, kernel, **several, **options)

@@ -1,4 +1,4 @@
-"""What models score, in all bits, to compare processors and systems.
+"""The scores of models, in all bits, to compare processors and systems.
 
     python tests/support/same_bits.py [name ...] > here           everything, or these models only
     python tests/support/same_bits.py compare here there          how far they are apart; fails beyond 1e-12
@@ -20,7 +20,7 @@ import numpy as np
 
 import river_budget as rb
 
-LARGEST_GAP = 1e-12  # between processors of other kinds: 2.4e-15 was the largest on 64-bit ARM
+LARGEST_GAP = 1e-12  # between different processors; the largest on 64-bit ARM was 2.4e-15
 GAUSSIAN = rb.kernels.RBF(0.5)
 MODELS = {
     "rbp": rb.RBPClassifier(20, GAUSSIAN, seed=1),
@@ -66,7 +66,7 @@ def print_scores(names):
 
 
 def compare(here, there):
-    """How far the scores in two files are apart; returns whether no model's are further than LARGEST_GAP."""
+    """Print the differences between two files. Returns whether all are at most LARGEST_GAP."""
     mine, yours = (
         dict(map(json.loads, pathlib.Path(path).read_text().splitlines())) for path in (here, there)
     )

@@ -1,4 +1,4 @@
-"""Every model that can be saved, and what shows that two are the same."""
+"""Every model that can be saved, and functions to compare two models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALL = MODELS + TRANSFORMERS + ONE_CLASS
 
 
 def stream_of(model, n, seed=0):
-    """Examples for any model; transformers and detectors leave the targets aside."""
+    """Examples for any model; transformers and detectors ignore the targets."""
     return stream_for(model, n, seed) if is_supervised(model) else smooth(n, seed=seed)
 
 
@@ -55,14 +55,14 @@ def alike(a, b, stream):
 
 
 def file_of(model):
-    """The bytes of its file: all that there is to a model."""
+    """The bytes of a model's file, which contain its whole state."""
     arrays = []
     node = nodes.encoded(model, arrays)
     return b"".join(map(bytes, container.content(node, arrays)))
 
 
 def numbers_of(model, x):
-    """The scores of an example, of a pipeline its last step's."""
+    """The scores of an example; for a pipeline, those of its last step."""
     if isinstance(model, compose.Pipeline):
         *first, last = model.steps.values()
         for step in first:

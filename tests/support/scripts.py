@@ -8,7 +8,7 @@ from folders import EXAMPLES
 
 
 def load(name):
-    """The module `examples/<name>.py`; nothing of it has run but its definitions."""
+    """The module `examples/<name>.py`; only its definitions have run."""
     place = EXAMPLES / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"example_{place.stem}", place)
     module = importlib.util.module_from_spec(spec)

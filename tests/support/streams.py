@@ -11,9 +11,9 @@ LABELS = ("blue", "amber", "coral", "dun")
 
 
 def emerging(n, n_features=8, n_labels=4, seed=0):
-    """n examples: features and labels join at even steps, and every other value is missing.
+    """n examples: new features and labels appear at even intervals, and every other value is missing.
 
-    Labels are of one cluster each, with a share of noise. Returns a list of (x, label).
+    Each label has one cluster; a share of the labels is noise. Returns a list of (x, label).
     """
     return list(_emerging(n, n_features, n_labels, seed))
 
@@ -36,7 +36,7 @@ def _emerging(n, n_features, n_labels, seed):
 
 
 def smooth(n, n_features=5, seed=0):
-    """n examples for regression: a wave over features that join one after the other, and noise."""
+    """n examples for regression: a wave over features that appear one after the other, plus noise."""
     return list(_smooth(n, n_features, seed))
 
 
@@ -53,7 +53,7 @@ def _smooth(n, n_features, seed):
 
 
 def examples(rows, targets):
-    """The same form for a matrix, with column numbers as names."""
+    """The examples of a matrix as (x, y), with column numbers as names."""
     return list(zip((dict(enumerate(row.tolist())) for row in rows), targets.tolist(), strict=True))
 
 
@@ -63,6 +63,6 @@ def names(stream):
 
 
 def matrix(stream):
-    """A stream as a matrix, with 0 for what is missing."""
+    """A stream as a matrix, with 0 for missing values."""
     order = names(stream)
     return np.array([[x.get(name, 0.0) for name in order] for x, _ in stream])

@@ -1,10 +1,10 @@
-"""What each trick of the core gains: `python tests/support/tricks.py [--rounds n] [name ...]`.
+"""Measures the gain of each trick of core: `python tests/support/tricks.py [--rounds n] [name ...]`.
 
-A trick stays if it gains 10 % on a default configuration, or 2x in a use that the README names. So whoever adds one adds
-an entry to tricks.txt, and whoever reads of a gain below `least` may take the trick out.
+A trick stays if it gains 10 % on a default configuration, or 2x in a use that the README names. So add
+an entry to tricks.txt with each new trick, and remove a trick whose gain is below `least`.
 
-Two copies of the package are timed in turns, one as it is and one where plain code stands in the place of the trick.
-Prints the least time of each and their ratio.
+Times two copies of the package in turns, one unchanged and one with plain code in place of the trick. Prints the
+least time of each and their ratio.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ ON_DEFAULTS, IN_NAMED_USE = 1.1, 2.0  # the ratio that a trick must reach
 
 
 class Trick(NamedTuple):
-    """An entry of tricks.txt: a model and a use that show what the changes cost.
+    """An entry of tricks.txt: a model and a use that show the cost of the changes.
 
-    `plain_model` is the model without the trick, where it is a parameter that switches it off.
+    `plain_model` is the model without the trick, if a parameter switches it off.
     """
 
     changes: tuple[Change, ...]
@@ -122,7 +122,7 @@ def copied(folder: pathlib.Path, changes: tuple[Change, ...]) -> pathlib.Path:
 
 
 def time_of(folder: pathlib.Path, trick: Trick, model: str) -> float:
-    """The least time in a process of its own: microseconds per example, or seconds until the first is learned."""
+    """The least time in a separate process: microseconds per example, or seconds until the first is learned."""
     if trick.use == "first call":
         shutil.rmtree(folder / "cache", ignore_errors=True)
     command = [sys.executable, "-W", "ignore", "-c", HEAD + USES[trick.use], model]

@@ -871,10 +871,9 @@ def test_scalers_together_are_one_that_has_seen_all(scaler):
     assert merged.transform_one(x) == pytest.approx(one.transform_one(x), rel=1e-12)
 
 
-def test_targets_are_scaled_as_by_one_that_has_seen_all():
-    fresh = preprocessing.TargetStandardScaler(
-        preprocessing.StandardScaler() | rb.BSGDRegressor(20, RBF(0.5))
-    )
+@pytest.mark.parametrize("scaler", [preprocessing.TargetStandardScaler, rb.TargetStandardScaler])
+def test_targets_are_scaled_as_by_one_that_has_seen_all(scaler):
+    fresh = scaler(preprocessing.StandardScaler() | rb.BSGDRegressor(20, RBF(0.5)))
     one, models = fresh.clone(), [fresh.clone() for _ in range(3)]
     for seed, model in enumerate(models[:2]):
         for x, y in examples(seed, 50, "wave"):

@@ -37,6 +37,12 @@ def test_frequent_names_are_never_missed_and_counts_never_too_low():
         assert counts[name] <= budget.count_of(name) <= counts[name] + total / 50
 
 
+def test_what_is_no_dict_is_said():
+    for call in (rb.FeatureBudget(9).learn_one, rb.FeatureBudget(9).transform_one):
+        with pytest.raises(TypeError, match="an example must be a dict of its features, not"):
+            call([1, 2])
+
+
 def test_names_that_go_out_of_use_leave():
     fading, steady = rb.FeatureBudget(2, half_life=5), rb.FeatureBudget(2)
     for budget in (fading, steady):

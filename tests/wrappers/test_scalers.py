@@ -265,6 +265,21 @@ def test_without_memory_there_is_an_error_and_the_scaler_is_what_it_was(scaler):
     assert failures > 20
 
 
+@pytest.mark.parametrize("scaler", OURS)
+def test_what_is_no_dict_and_no_frame_is_said(scaler):
+    scaler = scaler.clone()
+    scaler.learn_one({"a": 1.0})
+    for call in (scaler.learn_one, scaler.transform_one):
+        with pytest.raises(TypeError, match="an example must be a dict of its features, not"):
+            call([1, 2])
+    if hasattr(scaler, "learn_many"):
+        for call in (scaler.learn_many, scaler.transform_many):
+            with pytest.raises(TypeError, match="rows must come as a frame, not as list"):
+                call([{"a": 1.0}])
+            with pytest.raises(TypeError, match=r"X\.collect\(\)"):
+                call(polars.LazyFrame({"a": [1.0]}))
+
+
 def test_a_name_that_cannot_be_compared_leaves_the_scaler_as_it_was():
     class Name:
         def __init__(self, good):

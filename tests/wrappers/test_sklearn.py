@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from river_budget.sklearn import BudgetClassifier, BudgetRegressor
 
 SCALED = preprocessing.StandardScaler
-UNITS = preprocessing.TargetStandardScaler
+UNITS = rb.TargetStandardScaler
 PACKAGE = pathlib.Path(rb.__file__).parent
 
 

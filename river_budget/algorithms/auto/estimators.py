@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from ...core.passes.auto import classify as classes_core
 from ...core.passes.auto import regress as numbers_core
 from ...core.passes.auto import tables as core
 from ...model.estimators.estimators import Classifier, Regressor
+from ...model.inputs.batches import Batch
 from .inspection import Inspected
+from .quantiles import at_levels
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
@@ -42,8 +45,8 @@ class AutoKernelClassifier(Inspected, Classifier):
         The largest number of stored examples, one half for recent ones and one for hard ones.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     seed
         For the random binning, whose bins of a feature depend on its name and the seed only.
 
@@ -109,6 +112,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         self.state_record().residual = 0.1
         n_classes = max(self._columns, 2)
         self._room.prior[:] = 1.0 / n_classes
+        self._room.unseen[:] = 1.0
         self._room.least_squares[:, 0] = 1.0 / n_classes
 
     def _may_be_targets(self, targets: Any) -> bool:
@@ -116,7 +120,10 @@ class AutoKernelClassifier(Inspected, Classifier):
         return bool(np.isin(targets, np.arange(labels)).all())
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
-        """The probabilities of the mixture, calibrated on the stream by how often it was right."""
+        """The probabilities of the mixture, calibrated on the stream by how often it was right.
+
+        That of a class of which no example was learned is 0.
+        """
         return super().predict_proba_one(x)
 
     def promote(self, before: int) -> None:
@@ -125,6 +132,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         if promoted:
             negative, alone = self._first_column()
         self.resize_block(outputs=core.KERNEL_WIDTHS * self.n_outputs, task=Task.MULTICLASS)
+        self._room.unseen[max(before, 2) :] = 1.0
         model = blocks.views(self.block)
         if promoted:
             model.coefficients[core.KERNEL_WIDTHS : 2 * core.KERNEL_WIDTHS] = alone
@@ -158,8 +166,10 @@ class AutoKernelRegressor(Inspected, Regressor):
     The same memory, metric and mixer as in `AutoKernelClassifier`, with experts that predict numbers. There
     is no need to scale features or targets.
 
-    `predict_one(x, with_dist=True)` returns a normal distribution. Its spread is that of the errors made on
-    similar examples and of late, stretched such that nine in ten targets lie in the interval of 90 %.
+    `predict_one(x, with_dist=True)` returns a distribution: a `proba.Gaussian` of River, also with `quantile` and
+    `interval`. Its spread is that of the errors made on similar examples and of late, and its quantiles are learned
+    from the stream: intervals of 50, 80, 90, 95 and 99 % hold these shares of the targets, those in between about
+    theirs. `predict_many(X, quantiles=...)` gives the quantiles of many examples.
 
     Not for a small memory (it takes one to three megabytes), nor for thousands of features: then take
     `BSGDRegressor`.
@@ -186,6 +196,8 @@ class AutoKernelRegressor(Inspected, Regressor):
     >>> x, y = next(iter(datasets.TrumpApproval()))
     >>> model.predict_one(x, with_dist=True)
     𝒩(μ=..., σ=...)
+    >>> y in model.predict_one(x, with_dist=True).interval(0.8)
+    True
 
     References
     ----------
@@ -220,13 +232,37 @@ class AutoKernelRegressor(Inspected, Regressor):
         return 1.0 / (experts - 1)
 
     def predict_one(self, x: dict[Any, Any], with_dist: bool = False) -> Any:
-        """The prediction, or with `with_dist=True` a normal distribution around it."""
+        """The prediction, or with `with_dist=True` the distribution of the target.
+
+        The distribution is a `river.proba.Gaussian`: `mu` and `mode` are the prediction, `sigma` its spread, and
+        `cdf`, `sample` and calls follow the quantiles that were learned. Beyond River's it has `quantile(level)`,
+        and `interval(share)` with `lower`, `upper`, `width` and `y in interval`.
+        """
         if not with_dist:
             return super().predict_one(x)
-        from river import proba  # here, as it takes as long to load as this package and numba
+        from .distributions import TargetDistribution  # here, as River's proba takes long to load
 
         x = self.features.present(x)
         mean, spread = 0.0, 0.0
         if self.block is not None:
-            (mean, spread), _, _ = self._computed(x, 2)
-        return proba.Gaussian._from_state(n=1, m=mean, var=spread * spread, ddof=0)  # type: ignore[no-untyped-call]
+            ((mean, spread),) = self._scores_by(self.block, self.features.row(x), 2)[0].tolist()
+        return TargetDistribution(mean, spread, self._quantiles())
+
+    def predict_many(self, X: Any, quantiles: Collection[float] | None = None) -> Any:
+        """The predictions of many examples, or the quantiles of their targets at some levels between 0 and 1.
+
+        `quantiles=(0.05, 0.5, 0.95)` gives the borders of the interval of 90 % and the median: a frame of the same
+        kind with a column for each level, or of an array a dict of arrays.
+        """
+        if quantiles is None:
+            return super().predict_many(X)
+        levels, batch = list(quantiles), Batch(X, predicted=True, checked=False)
+        units = at_levels(self._quantiles(), levels)
+        mean, spread = self._score_columns(batch, 2).T
+        return batch.table(
+            {level: mean + spread * unit for level, unit in zip(levels, units, strict=True)}
+        )
+
+    def _quantiles(self) -> Any:
+        """Of errors in units of their spread, at the levels that are learned."""
+        return core.NORMAL_QUANTILES if self.block is None else self._table("quantiles")[0].copy()

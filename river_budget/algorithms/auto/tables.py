@@ -12,7 +12,7 @@ from ...core.block.random_numbers import uniforms
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS, SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
-from ...core.passes.auto.regress import LONGEST_STRETCH
+from ...core.passes.auto.regress import LONGEST_STRETCH, OUTERMOST_QUANTILE
 from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE, rejoin
 from ...core.passes.auto.trees import (
     CHILD,
@@ -68,7 +68,7 @@ class AutoTables(StreamModel):
 
     state_type = core.STATE
     scores_with_per_vector = True
-    younger_tables = frozenset({"tails", *TREE_TABLES})
+    younger_tables = frozenset({"tails", *TREE_TABLES, "quantiles", "unseen"})
     older_tables = IN_OLDER
     shows_kernel = False
     takes_lists = False
@@ -159,6 +159,7 @@ class AutoTables(StreamModel):
         metric = self._room.metric
         metric.weight[:] = 1.0
         metric.square[:] = 1e-3
+        self._room.quantiles[:] = core.NORMAL_QUANTILES
         np.fill_diagonal(self._table("covariance")[: self._squared()], 1.0)
         self._draw_bins()
         self._draw_trees()
@@ -381,6 +382,13 @@ class AutoTables(StreamModel):
             raise ValueError("some of its weights or sums of squares are negative")
         if np.abs(room.moments.mean).max(initial=0.0) > LARGEST_VALUE:
             raise ValueError("means of its features are out of range")
+        if (
+            np.abs(room.quantiles).max() > OUTERMOST_QUANTILE
+            or (np.diff(room.quantiles) < 0.0).any()
+        ):
+            raise ValueError("the quantiles of its errors are out of range")
+        if not np.isin(room.unseen, (0.0, 1.0)).all():
+            raise ValueError("the classes that it has not seen are no classes")
         if (np.diff(room.tails.knot, axis=0) < 0.0).any():
             raise ValueError("the knots of its features are not in order")
         if np.linalg.eigvalsh(room.mixer.curvature).min() <= 0.0:

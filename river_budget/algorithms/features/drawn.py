@@ -1,4 +1,4 @@
-"""Models with random numbers for every feature, which depend on nothing but its name and the seed."""
+"""Models with random numbers for every feature, which depend only on the feature's name and the seed."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from ...model.one_writer import changes_the_model
 from ...model.protocols import Block, Rows
 from ...parameters import as_float
 
-AT_HAND = 2**24  # bytes of random numbers that a model keeps, however many names it has seen
-FEWEST = 256  # features whose numbers are kept
-PATIENCE = 32  # times that features may be added to more than so many, each time at the price of all others
-OLDEST = 4  # one of so many names is forgotten when there is no room
-# predictions, in threads, may add numbers, and do not take any away; a name of the user's may ask when it is compared
+AT_HAND = 2**24  # a model stores at most so many bytes of random numbers, however many names come
+FEWEST = 256  # features whose numbers a model can store at least
+PATIENCE = 32  # from FEWEST features on, add features so often to a table that is then copied; afterwards make room
+OLDEST = 4  # without room, one name in so many is forgotten
+# held while predicting threads add numbers; re-entrant, as comparing a user-defined name may predict
 FILLING = threading.RLock()
 
 
 def key_of(name: Any, entropy: int) -> int:
-    """64 bits of a feature, which depend on nothing but its name and the seed."""
+    """A random key of 64 bits for a feature, which depends only on its name and the seed."""
     return int(keys_of([name], entropy)[0, 0])
 
 
 def keys_of(names: Collection[Any], entropy: int) -> Any:
-    """Those of several features, one row each."""
+    """The keys of several features, one row each."""
     digests, begun = [], _hash_with(entropy)
     for name in names:
         digest = begun.copy()
@@ -54,12 +54,12 @@ def _text_of(name: Any) -> str:
 
 @functools.lru_cache(64)
 def _hash_with(entropy: int) -> Any:
-    """To be copied, which takes less time than to begin anew."""
+    """A hash object that has read the seed: to copy it takes less time than to make one."""
     return hashlib.blake2b(digest_size=8, key=entropy.to_bytes(8, "little"))
 
 
 class Table:
-    """Where a block keeps what is drawn, and what that depends on: looked up once."""
+    """Views of the random numbers in a block, and the header fields they depend on: looked up once."""
 
     __slots__ = ("block", "header", "keys", "numbers", "ties")
 
@@ -71,11 +71,11 @@ class Table:
         self.header = {"kernel": int(model.head.kernel), "gamma": float(model.head.gamma)}
 
     def __deepcopy__(self, memo: Any) -> None:
-        """A copy of a model looks at its own block."""
+        """None: a copy of a model must look up its own block."""
 
 
 class Drawn(StreamModel):
-    """A block with a row of random numbers for each feature."""
+    """A model whose block has a row of random numbers for each feature."""
 
     needs = Need.EXAMPLES | Need.PRODUCTS
     scores_with_per_vector = True
@@ -86,15 +86,15 @@ class Drawn(StreamModel):
 
     @property
     def n_columns(self) -> int:
-        """How many numbers belong to a feature."""
+        """The number of random numbers for each feature."""
         raise NotImplementedError
 
     def columns_of(self, names: Collection[Any], header: dict[str, Any]) -> Any:
-        """The numbers of several features, one row each."""
+        """The random numbers of several features, one row each."""
         raise NotImplementedError
 
     def index_of(self, names: Iterable[Any]) -> FeatureIndex:
-        """What is drawn brings the scales of features, which stay as they are."""
+        """An index without scales: the random numbers contain the scale of a feature."""
         return FeatureIndex(names)
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
@@ -117,11 +117,11 @@ class Drawn(StreamModel):
         self._remember(names, beside)
 
     def _give_room(self, width: int) -> None:
-        """New names keep coming: there is room for so many, and adding one does not lay out all others anew."""
+        """Make room for `width` names, as new ones keep coming: then adding one does not copy the table."""
         twin = self.twin()
         twin.resize_block(width=width)
         twin.features.loosen(width)
-        twin.features.plain = self.features.plain  # once there was a name that is not, for good
+        twin.features.plain = self.features.plain  # False for good after a name that is not
         blocks.views(twin.block).head.shuffled = 1
         self.adopt(twin)
 
@@ -130,24 +130,24 @@ class Drawn(StreamModel):
         self.draw(self.block, names, range(len(names)))
 
     def know(self, names: Collection[Any], features: FeatureIndex) -> None:
-        """Their numbers are there before they are known: a feature without would be one whose waves stand still."""
+        """Draw the numbers of new features before adding them: without, their waves would be constant."""
         self.draw(self.block, names, [features.places[name] for name in names])
         super().know(names, features)
 
     @property
     def _most_names(self) -> int:
-        """How many features have their numbers at hand. Those of others are drawn again when they come back."""
+        """The largest number of features with stored numbers. Those of others are drawn again when needed."""
         return max(AT_HAND // (8 * self.n_columns), FEWEST)
 
     def _remember(self, names: Collection[Any], beside: Collection[Any]) -> None:
-        """Draw the numbers of names; where there is no room others are forgotten, as they can be drawn again."""
+        """Draw the numbers of names; without room, forget other names, whose numbers can be drawn again."""
         more = 2 * (len(self.features) + len(names))
         with FILLING:
             if self._lacks_room(names) and self.features.width < self._most_names:
                 self._give_room(min(more, self._most_names))
             if self._lacks_room(names):
                 self._forget_oldest({*beside, *names})
-            if self._lacks_room(names):  # an example that is larger than the room
+            if self._lacks_room(names):  # an example with more features than there is room for
                 self._give_room(more)
             self._fill(names)
 
@@ -155,7 +155,7 @@ class Drawn(StreamModel):
         return len(self.features.vacant) < len(names)
 
     def _forget_oldest(self, kept: Collection[Any]) -> None:
-        """A part of the names makes room for others: those that have been known for longest."""
+        """Forget those names that have been known for longest, except `kept`, to make room."""
         features = self.features
         unused = np.zeros(blocks.width_in(self.block), bool)
         unused[features.vacant.last(len(features.vacant))] = True
@@ -165,12 +165,12 @@ class Drawn(StreamModel):
         self.fast_path.update_places()
 
     def _fill(self, names: Collection[Any]) -> None:
-        """Vacant places are there: other names stay where they are, so that threads may go on."""
+        """Assign vacant places to names. Other names keep theirs, so that other threads may go on."""
         features, table = self.features, self._table
         if table is None or table.block is not self.block:
             table = self._table = Table(self.block, self.n_columns)
         columns, (keys, ties) = self.columns_of(names, table.header), order_of(names)
-        # a name that asks the model while it is written down may have taken places
+        # a user-defined name that calls the model may have taken places meanwhile
         if len(features.vacant) < len(names) or table.block is not self.block:
             raise RuntimeError(CHANGED_WHILE_READ)
         offered = features.vacant.last(len(names))
@@ -186,17 +186,17 @@ class Drawn(StreamModel):
         return super()._state() | {"_table": None, "_additions": self._additions}
 
     def draw(self, block: Block, names: Collection[Any], places: Iterable[int]) -> None:
-        """The numbers of these features into the rows of a block."""
+        """Write the numbers of these features into rows of a block."""
         if names:
             table = Table(block, self.n_columns)
             table.numbers[list(places)] = self.columns_of(names, table.header)
 
     def _block_for(self, names: list[Any]) -> Any:
-        """The same model of just these features, known or not.
+        """A block for this model with exactly these features, known or not.
 
-        So predictions count features that have not been learned, without the model being changed.
+        So predictions use features that have not been learned, and leave the model unchanged.
         """
-        current = self.block  # another thread may put a new one there
+        current = self.block  # read once, as another thread may replace it
         if current is None:
             block = blocks.allocate(**self.header_fields(len(names)), width=len(names))
             blocks.state_of(block, self.state_type).scale = getattr(self, "scale", 0.0)
@@ -226,7 +226,7 @@ class Drawn(StreamModel):
                 new = features.unknown(x)
                 if 0 < len(new) <= len(features.vacant):
                     self._fill(new)
-            found = self.fast_path.score(x)  # now that all of them are known
+            found = self.fast_path.score(x)  # all names are known now
             if found is not None:
                 return found
         return super()._score_list(x)
@@ -246,7 +246,7 @@ class Drawn(StreamModel):
         return scores
 
     def _score_lists(self, batch: Batch) -> Rows:
-        """The scores of a few examples, by a model of just the features that occur in them."""
+        """The scores of a few examples, by a block with only the features that occur in them."""
         names, lists = batch.names_in_use(), batch.lists
         places = {name: place for place, name in enumerate(by_key(names))}
         found = np.zeros(len(batch.names), np.int64)
@@ -261,11 +261,11 @@ class Drawn(StreamModel):
 
 
 class DrawnMap(Drawn, Transformer):
-    """A map of such a kind."""
+    """A feature map with random numbers for every feature."""
 
     @changes_the_model
     def learn_one(self, x: dict[Any, Any]) -> None:
-        """Get to know the features; the map of known ones never changes."""
+        """Add the features of x; the map of known features never changes."""
         x = self.features.taken(x)
         if self.block is None or not self.features.knows(x):
             self._meet(x)

@@ -28,7 +28,7 @@ class _FOGD(Averaging, Fourier):
     learning_rate = Mutable(positive)
 
     def check_restored_rows(self, count: int) -> None:
-        """The weights of the sines may be any numbers."""
+        """Accept the weights of sines from a file without a check: any numbers are valid."""
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
         rows = self.n_outputs * self._rows_of_output
@@ -36,7 +36,7 @@ class _FOGD(Averaging, Fourier):
 
     @property
     def _rows_of_output(self) -> int:
-        """Each has weights of cosines, and of sines: and a mean has both."""
+        """Rows of `per_vector` per output: the weights of sines; with a mean, also its weights of cosines and sines."""
         return 3 if self.average else 1
 
     def resize_block(self, **sizes: int) -> None:
@@ -50,7 +50,7 @@ class _FOGD(Averaging, Fourier):
             split(table[kind::rows])
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
-        """What `decision_function_one` would be without the mean: the score by the last iterate."""
+        """The score of the last iterate; `decision_function_one` has that of the mean."""
         x = self.features.present(x)
         names = by_key(x)
         rows, scores = np.array([[float(x[name]) for name in names]]), np.zeros((1, self.n_outputs))
@@ -62,13 +62,13 @@ class FOGDClassifier(_FOGD, Classifier):
     """Gradient descent on the hinge loss over random Fourier features.
 
     A kernel learner without support vectors: a linear model over `n_components` random waves. Time and
-    memory are the same from the first example to the last, and nothing is ever thrown away. It needs more
-    components than a budgeted model needs vectors; with many features, and where a few examples tell most of
-    the story, `NOGDClassifier` or merging (`BSGDClassifier`) are more accurate for the same cost.
+    memory are the same from the first example to the last, and nothing is removed. It needs more components
+    than a budgeted model needs vectors; with many features, or where few examples represent the data,
+    `NOGDClassifier` or merging (`BSGDClassifier`) are more accurate in the same time.
 
     While a model lives, `mutate` or assignment may change `learning_rate`.
 
-    Not for many features with few waves: the error of the kernel falls with the root of their number only.
+    Not for many features with few waves: the error of the kernel falls with the root of the number of waves.
 
     Parameters
     ----------
@@ -80,15 +80,15 @@ class FOGDClassifier(_FOGD, Classifier):
         Size of a step, as for a kernel (the features of an example have length 1).
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     seed
         Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class FOGDClassifier(_FOGD, Classifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
 
-    What it holds does not depend on what it has seen:
+    Its memory does not depend on the number of examples:
 
     >>> fresh = rb.FOGDClassifier(kernel=rb.kernels.RBF(4.0), seed=1)
     >>> fresh.learn_one({"1": 0.0, "2": 0.0}, True)
@@ -131,7 +131,7 @@ class FOGDClassifier(_FOGD, Classifier):
 class FOGDRegressor(_FOGD, Regressor):
     """Gradient descent on the squared error over random Fourier features.
 
-    Errors up to `epsilon` count nothing. Targets should be of order one: put a `TargetStandardScaler` around
+    Errors up to `epsilon` have no loss. Targets should be of order one: put a `TargetStandardScaler` around
     the pipeline.
 
     While a model lives, `mutate` or assignment may change `learning_rate`, `epsilon` and `max_error`.
@@ -147,17 +147,17 @@ class FOGDRegressor(_FOGD, Regressor):
     learning_rate
         Share of the error that a step removes.
     epsilon
-        Errors up to this size cost nothing.
+        Errors up to this size have no loss.
     seed
         Seed of the frequencies; None draws anew in every run. Those of a feature depend on its name and the seed only.
     max_error
-        Larger errors count as this one (the loss of Huber), so that an outlier does not throw the model off its
-        course. None: all errors count in full, as in the paper.
+        Larger errors count as this one (Huber's loss), so that one outlier changes the model little. None: all
+        errors count in full, as in the paper.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------

@@ -21,15 +21,15 @@ __all__ = ["RBFSampler", "RandomFourier"]
 
 
 def frequencies(name: Any, entropy: int, n: int, header: dict[str, Any]) -> Any:
-    """n frequencies of a feature, which depend on nothing but its name and the seed.
+    """n frequencies of a feature, which depend only on its name and the seed.
 
-    More of them begin with the same ones. Their distribution is the Fourier transform of the kernel.
+    A larger n continues the same sequence. Their distribution is the Fourier transform of the kernel.
     """
     return frequencies_of([name], entropy, n, header)[0]
 
 
 def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[str, Any]) -> Any:
-    """Those of several features, one row each."""
+    """The frequencies of several features, one row each."""
     uniform: Any = uniforms(keys_of(names, entropy), n)  # type: ignore[no-untyped-call]
     if header["kernel"] == Code.RBF:  # normal
         normal: Any = _quantiles()(uniform, uniform)
@@ -40,8 +40,8 @@ def frequencies_of(names: Collection[Any], entropy: int, n: int, header: dict[st
 
 @functools.cache
 def _quantiles() -> Any:
-    """Those of the normal distribution."""
-    from scipy.special import ndtri  # here, as only these models need it
+    """The quantiles of the normal distribution."""
+    from scipy.special import ndtri  # imported here, as only these models need it
 
     return ndtri
 
@@ -52,7 +52,7 @@ def _names(n: int) -> list[str]:
 
 
 class Fourier(Drawn):
-    """What is common to the map and to FOGD: a block whose columns are frequencies."""
+    """Base class of the map and of FOGD: a block whose columns are frequencies."""
 
     state_type = core.STATE
     n_components: int
@@ -82,12 +82,12 @@ class Fourier(Drawn):
 class RandomFourier(Fourier, DrawnMap):
     """Random Fourier features: a linear model behind them becomes a kernel machine.
 
-    Every feature is a wave over the whole example, so products of features count too: inner products of
-    what comes out approximate the kernel, with an error of about 1 / sqrt(n_components). River's `RBFSampler`
+    Every new feature is a wave over the whole example, so interactions of features count too: inner products of
+    transformed examples approximate the kernel, with an error of about 1 / sqrt(n_components). River's `RBFSampler`
     draws waves over one feature at a time. It approximates a sum of one-dimensional kernels, which cannot
-    express that two features act together (XOR), and yields `n_components` features for each one that comes
-    in. Where features act one by one that sum may learn faster; everywhere else this map does better, and its
-    size does not grow with the number of features.
+    express that two features act together (XOR), and yields `n_components` features for each feature of the
+    example. Where features have no interactions that sum may learn faster; everywhere else this map does better,
+    and its size does not grow with the number of features.
 
     The frequencies of a feature depend on its name and the seed only: a map with the same seed is the
     same map, whatever the order in which features appear.
@@ -103,9 +103,9 @@ class RandomFourier(Fourier, DrawnMap):
     seed
         Seed of the frequencies; None draws anew in every run.
     scale
-        The length of what comes out. Linear models take steps in proportion to its square; 7, whose square is about
-        that of fifty scaled features, suits River's with their default rates. 1 makes inner products those of
-        the kernel.
+        The length of the feature vectors that it returns. Linear models take steps in proportion to its square; 7,
+        whose square is about that of fifty scaled features, suits River's with their default rates. 1 makes inner
+        products those of the kernel.
 
     Examples
     --------
@@ -164,17 +164,17 @@ def _width_of_rbf(name: str, value: Any) -> None:
 class RBFSampler(RandomFourier):
     """`RandomFourier` for the RBF kernel, with gamma as a parameter that may change.
 
-    It is another map than River's `feature_extraction.RBFSampler` and no replacement for it. River's draws waves
-    over each feature alone and yields `n_components` features, named (feature, number), for every one that comes
-    in. This one draws waves over the whole example, which approximate scale^2 exp(-gamma |x - z|^2), and yields
+    It is not the same map as River's `feature_extraction.RBFSampler`. River's draws waves over each feature alone and
+    yields `n_components` features, named (feature, number), for every feature of the example. This class draws
+    waves over the whole example, which approximate scale^2 exp(-gamma |x - z|^2), and yields
     two for each component, named "cos_0", "sin_0" and so on. To swap one for the other:
 
     - `gamma`: River's default 1 is about d times too large here, so ours is `"auto"`, 1 / d.
     - `scale`: River's waves have no such parameter; each has the length 1.
-    - `seed`: equal seeds do not give equal numbers. Here those of a feature depend on its name and the seed only, in
-      River also on the order in which features come.
+    - `seed`: equal seeds do not give equal numbers. Here the numbers of a feature depend on its name and the seed
+      only, in River also on the order in which features appear.
 
-    Not for features that act one by one, where River's sampler learns faster.
+    Not for features without interactions, where River's sampler learns faster.
 
     While a model lives, `mutate` or assignment may change `gamma`.
 
@@ -188,7 +188,7 @@ class RBFSampler(RandomFourier):
     seed
         Seed of the frequencies; None draws anew in every run.
     scale
-        The length of what comes out: see `RandomFourier`.
+        The length of the feature vectors that it returns: see `RandomFourier`.
 
     Examples
     --------
@@ -223,13 +223,13 @@ class RBFSampler(RandomFourier):
         self.gamma = gamma
 
     def _change(self, name: str, value: Any) -> None:
-        """Another width: the same waves, stretched."""
+        """Change the width: scale the frequencies of the same waves."""
         super()._change(name, value)
         self.kernel = RBF(value)
         if self.block is not None:
             head = blocks.views(self.block).head
             head.gamma = self.kernel.header_fields(len(self.features))["gamma"]
-            self.forget_prepared()  # what is known of the width
+            self.forget_prepared()  # prepared calls, made for the old width
             self.draw(self.block, list(self.features), self.features.places.values())
 
     def transform_one(self, x: dict[Any, Any], y: Any = None) -> dict[Any, Any]:

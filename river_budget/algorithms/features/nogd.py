@@ -25,7 +25,7 @@ class _NOGD(AveragingExpansion, NystroemBasis):
         self.fit_budget()
 
     def after_uniting(self, parts: list[Any]) -> None:
-        """A support that was frozen in one of the models is frozen: with a basis of its own."""
+        """Freeze the support of a sum if that of any part was frozen, and compute its basis."""
         super().after_uniting(parts)
         gathering = all(part.model.state_record().stage == core.GATHERING for part in parts)
         if self.n_support_vectors and not gathering:
@@ -45,14 +45,14 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
     """Gradient descent on the hinge loss over Nyström features.
 
     The first `budget` examples with a loss become support vectors, as in `KernelOGDClassifier`. Then the
-    support is frozen: its `rank` most important functions become features, and from there on a linear model
-    learns on them. Nothing is forgotten, and no update can hurt the support. It is accurate and steady where
-    the first examples are typical of all; on a stream that drifts away from them prefer a model that replaces
-    its vectors (`BSGDClassifier`, `ForgetronClassifier`).
+    support is frozen: its `rank` most important directions become features, on which a linear model learns
+    from then on. No vector is removed, and no update changes the support. It is accurate and stable where the
+    first examples are typical of all; on a stream that drifts away from them prefer a model that replaces its
+    vectors (`BSGDClassifier`, `ForgetronClassifier`).
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `eta_linear`.
 
-    Not for streams whose examples move away from the first ones: what it compares with is frozen.
+    Not for streams whose examples drift away from the first ones: its support is frozen.
 
     Parameters
     ----------
@@ -67,16 +67,16 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
         Size of a step.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     eta_linear
         Size of a step once the support is frozen; the linear model then starts at 0, as in the program of the
-        authors. None: the learning rate, and the linear model starts with what was learned before.
+        authors. None: the learning rate, and the linear model starts from the function learned so far.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
 
-    All vectors come from the beginning, and none has gone since:
+    All vectors are among the first examples, and none was removed:
 
     >>> max(vector["arrival"] for vector in rb.support_vectors(model)) < 100
     True
@@ -123,13 +123,13 @@ class NOGDClassifier(_NOGD, BudgetClassifier):
 class NOGDRegressor(_NOGD, BudgetRegressor):
     """Gradient descent on the squared error over Nyström features.
 
-    Errors up to `epsilon` count nothing. Targets should be of order one: put a `TargetStandardScaler` around
+    Errors up to `epsilon` have no loss. Targets should be of order one: put a `TargetStandardScaler` around
     the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `epsilon`,
     `eta_linear` and `max_error`.
 
-    Not for streams whose examples move away from the first ones, nor for targets in their own units.
+    Not for streams whose examples drift away from the first ones, nor for targets that are not scaled.
 
     Parameters
     ----------
@@ -143,18 +143,18 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
     learning_rate
         Share of the error that a step removes.
     epsilon
-        Errors up to this size cost nothing.
+        Errors up to this size have no loss.
     eta_linear
         The same once the support is frozen; the linear model then starts at 0, as in the program of the
-        authors. None: the learning rate, and the linear model starts with what was learned before.
+        authors. None: the learning rate, and the linear model starts from the function learned so far.
     max_error
-        Larger errors count as this one (the loss of Huber), so that an outlier does not throw the model off its
-        course. None: all errors count in full, as in the paper.
+        Larger errors count as this one (Huber's loss), so that one outlier changes the model little. None: all
+        errors count in full, as in the paper.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class NOGDRegressor(_NOGD, BudgetRegressor):
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
 
-    A higher rank keeps more of what the vectors span:
+    A higher rank keeps more of the span of the vectors:
 
     >>> for rank in (5, 50):
     ...     model = preprocessing.TargetStandardScaler(

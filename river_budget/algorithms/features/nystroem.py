@@ -24,15 +24,15 @@ NEGLIGIBLE = 1e-12  # eigenvalues, relative to the largest
 DEPENDENT = (
     1e-10  # squared distance of a landmark to the span of others, in units of its own length
 )
-TINIEST = 1e-60  # eigenvalue: a Gram matrix of less is one of zeros
+TINIEST = 1e-60  # smaller eigenvalues and Gram matrices count as 0
 
 
 def _spectrum(gram: Any, rank: int) -> tuple[Any, Any]:
-    """The largest eigenvalues, as far as they are not negligible, and their eigenvectors as columns."""
-    from scipy.linalg import eigh  # here, as only these models need it
+    """The largest eigenvalues that are not negligible, at most `rank`, and their eigenvectors as columns."""
+    from scipy.linalg import eigh  # imported here, as only these models need it
 
     n = len(gram)
-    unit = max(float(np.abs(gram).max()), TINIEST)  # LAPACK cannot bear 1e100
+    unit = max(float(np.abs(gram).max()), TINIEST)  # LAPACK fails with entries of 1e100
     values, vectors = eigh(gram / unit, subset_by_index=[max(0, n - rank), n - 1])
     values, vectors = unit * values[::-1], vectors[:, ::-1]
     kept = values > max(NEGLIGIBLE * values[0], TINIEST)
@@ -45,7 +45,7 @@ def _names(n: int) -> list[str]:
 
 
 class NystroemBasis(BudgetModel):
-    """What is common to the map and to NOGD: a support, and in time a basis of its functions."""
+    """Base class of the map and of NOGD: a support, and once it is full an orthonormal basis of its span."""
 
     state_type = core.STATE
 
@@ -67,7 +67,7 @@ class NystroemBasis(BudgetModel):
         return self.budget if self.rank is None else self.rank
 
     def capacity_for(self, count: int) -> int:
-        """All at once: whoever fills it does not look whether there is room."""
+        """The whole budget at once, as the code that fills it does not check for room."""
         return blocks.columns_for(self.budget + 1)
 
     @property
@@ -95,14 +95,14 @@ class NystroemBasis(BudgetModel):
     def _change(self, name: str, value: Any) -> None:
         super()._change(name, value)
         if name == "budget" and self.block is not None:
-            if self.state_record().kept > self._largest_rank:  # a sum may have few vectors
+            if self.state_record().kept > self._largest_rank:  # not in sums of few vectors
                 self._learn_basis()
             self.resize_block()
 
     checked_fields = ("kept", "stage")
 
     def check_restored_rows(self, count: int) -> None:
-        """A basis may hold any numbers."""
+        """Accept a basis from a file without a check: any numbers are valid."""
 
     def check_restored_state(self, count: int) -> None:
         state = self.state_record()
@@ -112,7 +112,7 @@ class NystroemBasis(BudgetModel):
             raise ValueError("its basis has another size")
 
     def _learn_basis(self) -> None:
-        """The orthogonal functions that the support spans best, as many as the rank allows."""
+        """Compute the basis: the orthonormal functions of the support with the largest eigenvalues, at most `rank`."""
         self.resize_block()
         gram = self.gram()
         n = len(gram)
@@ -125,7 +125,7 @@ class NystroemBasis(BudgetModel):
         state.kept, state.stage = len(values), core.PREPARED
 
     def fit_budget(self) -> None:
-        """Keep the vectors with the largest weights, and of the function what they span."""
+        """Keep the vectors with the largest weights, and project the function on their span."""
         model, gram = blocks.views(self.block), self.gram()
         n, budget = len(gram), self.budget
         weight = np.sum(model.coefficients[:, :n] ** 2, axis=0) * np.diag(gram)
@@ -149,29 +149,29 @@ class NystroemBasis(BudgetModel):
 
 
 class Nystroem(NystroemBasis, Transformer):
-    """Nyström features: a linear model behind them becomes a kernel machine that knows the data.
+    """Nyström features: a linear model behind them becomes a kernel machine that adapts to the data.
 
-    The first `budget` examples, each counted once, become landmarks; from then on an example is described by
-    how similar it is to them, in features whose inner products approximate the kernel. Each landmark brings a
-    feature of its own, so that a linear model behind the map learns from the second example on; with a `rank`
-    the features are the most important directions, and nothing comes out before the last landmark is there.
-    Later nothing changes. Any kernel will do. For the same number of features it is
-    closer to the kernel than random waves are (`RandomFourier`), as long as the first examples are typical.
+    The first `budget` different examples become landmarks; the features of an example follow from its kernel
+    values with them, and inner products of features approximate the kernel. Each landmark adds one feature, so
+    that a linear model behind the map learns from the second example on; with a `rank` the features are the
+    most important directions, and the map returns none before the last landmark is stored. Afterwards the map
+    does not change. It takes any kernel. With the same number of features it approximates the kernel better
+    than random waves (`RandomFourier`), as long as the first examples are typical.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
-    Not for streams whose examples move away from the first ones: landmarks never change.
+    Not for streams whose examples drift away from the first ones: landmarks never change.
 
     Parameters
     ----------
     budget
-        The number of landmarks. Once they are there, a smaller number takes effect and a larger one does not.
+        The number of landmarks. Once all are stored, a smaller number takes effect and a larger one does not.
     rank
         The number of features: the most important directions only. None: as many as the landmarks span.
     kernel
         One of `river_budget.kernels`; None stands for `RBF()`.
     scale
-        What comes out is at most so long: see `RandomFourier`.
+        The largest length of the feature vectors that it returns: see `RandomFourier`.
 
     Examples
     --------
@@ -253,9 +253,9 @@ class Nystroem(NystroemBasis, Transformer):
 
     @changes_the_model
     def _finish(self) -> None:
-        """With all directions in use a landmark brings one more, and with the last the map is complete.
+        """Add a direction for each new landmark; with a `rank`, compute the directions after the last landmark.
 
-        Otherwise the most important directions are only known with the last landmark.
+        The last landmark completes the map.
         """
         if self.block is None:
             return
@@ -270,10 +270,10 @@ class Nystroem(NystroemBasis, Transformer):
         self.forget_prepared()
 
     def _add_directions(self) -> None:
-        """For each new landmark the part of it that is orthogonal to those before it, of length 1.
+        """Add for each new landmark its part orthogonal to those before it, scaled to length 1.
 
-        The rows of the inverse of the Cholesky factor of K: none of them changes when others follow. A landmark
-        that is (nearly) a combination of those before it brings a row of zeros.
+        These are rows of the inverse of the Cholesky factor of K, which later landmarks do not change. A landmark
+        that is (nearly) a combination of those before it gets a row of zeros.
         """
         state, basis = self.state_record(), blocks.views(self.block).per_vector
         first, n = int(state.kept), self.n_support_vectors

@@ -25,7 +25,7 @@ def _names(n: int) -> list[str]:
 
 
 def _columns(uniform: Any, n_components: int) -> Any:
-    """Places and signs, in turn."""
+    """From uniform numbers to places and signs, alternately."""
     columns = np.where(uniform < 0.5, -1.0, 1.0)
     columns[..., ::2] = np.floor(uniform[..., ::2] * n_components)
     return columns
@@ -34,12 +34,12 @@ def _columns(uniform: Any, n_components: int) -> Any:
 class PolynomialCountSketch(DrawnMap):
     """A sketch of all products of features: a linear model behind it becomes a polynomial one.
 
-    Inner products of what comes out are those of the polynomial kernel on average, with an error of about
-    1 / sqrt(n_components) of the lengths. All products of two of 100 features are 5,050 features; a sketch mixes
-    them into as many as one likes. Features should be scaled, as products of large ones drown all others.
+    Inner products of sketches are on average those of the polynomial kernel, with an error of about
+    1 / sqrt(n_components) of the lengths. All products of two of 100 features are 5,050 features; a sketch adds
+    them up into `n_components`. Features should be scaled, as products of large ones exceed all others.
 
-    Not for few features, of which all products themselves (River's `PolynomialExtender`) say more, nor for boundaries
-    that are curved in other ways: `RandomFourier` and `Nystroem` follow those.
+    Not for few features, where all products (River's `PolynomialExtender`) are more accurate, nor for boundaries
+    that are not polynomials of low degree: use `RandomFourier` or `Nystroem`.
 
     The place and the sign of a feature depend on its name and the seed only: a map with the same seed is the same
     map, whatever the order in which features appear. The time for an example grows with its features that are not
@@ -48,14 +48,14 @@ class PolynomialCountSketch(DrawnMap):
     Parameters
     ----------
     n_components
-        The number of features that come out.
+        The number of features that it returns.
     kernel
         A `Polynomial` of `river_budget.kernels` with a coef0 of at least 0; None stands for
         `Polynomial(2, "1/d", 1.0)`.
     seed
         Seed of the places and signs; None draws anew in every run.
     scale
-        What comes out is multiplied by it. Linear models take steps in proportion to its square. 1 makes inner
+        A factor on the features that it returns. Linear models take steps in proportion to its square. 1 makes inner
         products those of the kernel.
 
     Examples
@@ -64,7 +64,7 @@ class PolynomialCountSketch(DrawnMap):
     >>> from river import evaluate, linear_model, metrics
     >>> import river_budget as rb
 
-    Products of features decide, which a linear model cannot see (its accuracy is 50%):
+    The label depends on products of features, so a linear model has an accuracy of 50%:
 
     >>> import random
     >>> rng = random.Random(1)
@@ -132,6 +132,6 @@ class PolynomialCountSketch(DrawnMap):
 
 
 def constant_columns(model: PolynomialCountSketch, random: int) -> Any:
-    """The places and signs of what stands for coef0, from the `random` of its header (core/passes/features/sketch.py)."""
+    """The places and signs of the constant feature for coef0, from head.random (core/passes/features/sketch.py)."""
     uniform: Any = uniforms(random, model.n_columns)  # type: ignore[no-untyped-call]
     return _columns(uniform, model.n_components)

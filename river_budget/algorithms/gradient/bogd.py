@@ -66,20 +66,20 @@ class _BOGD(BudgetModel):
 
 
 class BOGDClassifier(_BOGD, BudgetClassifier):
-    """Bounded online gradient descent: the oldest vector goes; or a random one, and the others make up for it.
+    """Bounded online gradient descent: removes the oldest vector, or a random one and enlarges the others.
 
-    Kept for comparison: forgetting whole vectors costs much, so it is well behind `BSGDClassifier`. With
+    Kept for comparison: removing whole vectors loses much, so it is well behind `BSGDClassifier`. With
     `removal="random"`, the rule of the paper, it is poor on most streams without settings made for them.
 
-    As the others grow, the model stays the same on average, and an update is as cheap as a removal. With
-    `sampling="nonuniform"` (BOGD++) vectors with large coefficients are kept for longer. It does well where
-    classes are noisy; where they are not, its random growth costs more than it gains, and `BPAClassifier` or
-    merging (`BSGDClassifier`) are better.
+    As the other coefficients grow, the expected model stays the same, and an update takes no longer than a
+    removal. With `sampling="nonuniform"` (BOGD++) vectors with large coefficients stay longer. It does well
+    where classes are noisy; where they are not, its random growth loses more than it gains, and `BPAClassifier`
+    or merging (`BSGDClassifier`) are better.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and
     `max_coefficient`.
 
-    Not for small budgets: each vector that goes takes all it knew with it. `BSGDClassifier` merges instead.
+    Not for small budgets: each removal loses all that the vector contributed. `BSGDClassifier` merges instead.
 
     Parameters
     ----------
@@ -92,21 +92,21 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
     l2
         Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
     removal
-        "random", the rule of the paper, or "oldest", which lets the others be. "auto": the oldest, with
-        nonuniform sampling a random one. None: random.
+        "random", the rule of the paper, or "oldest", which leaves the other vectors as they are. "auto": the
+        oldest, or a random one with nonuniform sampling. None: random.
     sampling
         "uniform", or "nonuniform" for BOGD++.
     max_coefficient
         In a full model no coefficient grows beyond this multiple of the learning rate. None: no limit.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     seed
         Seed of the random numbers; None draws anew in every run.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 86...%
 
-    The old ones have gone for good: none of the first two thousand vectors is left.
+    Old vectors are lost: none of the first two thousand is left.
 
     >>> min(vector["arrival"] for vector in rb.support_vectors(model)) > 2000
     True
@@ -152,13 +152,13 @@ class BOGDClassifier(_BOGD, BudgetClassifier):
 
 
 class BOGDRegressor(_BOGD, BudgetRegressor):
-    """Gradient descent on the squared error with a budget: the oldest vector goes.
+    """Gradient descent on the squared error with a budget: removes the oldest vector.
 
-    Kept for comparison: forgetting whole vectors costs regression most. `BSGDRegressor` merges them.
+    Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges them.
 
-    With `removal="random"` the others grow as in `BOGDClassifier`; with squared errors that can grow without
-    bound, so set `max_coefficient` then. Targets should be of order one: put a `TargetStandardScaler`
-    around the pipeline.
+    With `removal="random"` the other coefficients grow as in `BOGDClassifier`; with squared errors that can grow
+    without bound, so set `max_coefficient` then. Targets should be of order one: put a `TargetStandardScaler` around
+    the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2`,
     `max_coefficient` and `epsilon`.
@@ -178,16 +178,16 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
     removal
         "oldest" or "random". None: the oldest.
     sampling
-        "uniform", or "nonuniform", which keeps large coefficients for longer.
+        "uniform", or "nonuniform", which keeps large coefficients longer.
     max_coefficient
         In a full model no coefficient grows beyond this multiple of the learning rate. None: no limit.
     epsilon
-        Errors up to this size cost nothing.
+        Errors up to this size have no loss.
     seed
         Seed of the random numbers; None draws anew in every run.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class BOGDRegressor(_BOGD, BudgetRegressor):
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
 
-    Vectors that merge keep what these forget:
+    Merging keeps what removal loses:
 
     >>> merging = preprocessing.TargetStandardScaler(
     ...     preprocessing.StandardScaler() | rb.BSGDRegressor(budget=50)

@@ -36,7 +36,7 @@ class _BSGD(AveragingExpansion, Maintained):
         "unchecked",
         "bounded",
         "wait",
-    )  # any number only moves the next look at norm2
+    )  # any value only changes when norm2 is checked next
 
     def _set_parameters(
         self,
@@ -65,11 +65,11 @@ class _BSGD(AveragingExpansion, Maintained):
 
     @property
     def gradient_error(self) -> float:
-        """What maintenance has cost so far: the mean length of the error that it adds to a gradient.
+        """The mean length of the error that maintenance has added to a gradient so far.
 
-        In a run of classification without weights, the mean objective of the iterates lies above the optimum
-        by at most twice this divided by sqrt(l2), and a term that vanishes as log(n) / n (theorem 1 of the
-        paper of 2010).
+        In classification without weights, the mean objective of the iterates is above the optimum by at most
+        twice this number divided by sqrt(l2), plus a term that vanishes as log(n) / n (theorem 1 of the paper
+        of 2010).
         """
         if self.block is None:
             return 0.0
@@ -77,14 +77,14 @@ class _BSGD(AveragingExpansion, Maintained):
         return float(state.errors / state.rounds) if state.rounds else 0.0
 
     def fit_united_budget(self) -> None:
-        self.state_record().bounded = 1  # |w|^2 is not needed before the end
+        self.state_record().bounded = 1  # norm2 is computed again at the end
         super().fit_united_budget()
 
     def after_uniting(self, parts: list[Any]) -> None:
         super().after_uniting(parts)
         state = self.state_record()
         state.norm2 = self.squared_length()
-        for name in ("surplus", "errors"):  # sums over rounds: the largest mean goes on
+        for name in ("surplus", "errors"):  # sums over rounds: keep the largest mean
             records = [part.model.state_record() for part in parts]
             means = [record[name] / record.rounds for record in records if record.rounds > 0.0]
             state[name] = state.rounds * max(means, default=0.0)
@@ -98,14 +98,13 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     Crammer and Singer's. Every example inside the margin becomes a support vector. When there are more
     than `budget` of them, `maintenance` makes room.
 
-    This is the first one to try: with merging it is both fast and accurate, and without settings it follows
-    a target that moves. It needs features of similar size, so put a `StandardScaler` in front. With more than
-    some dozens of features, most of them noise, a linear model is hard to beat.
+    This is the model to try first: with merging it is fast and accurate, and with default settings it follows
+    drift. It needs features of similar size, so put a `StandardScaler` in front. With more than some dozens of
+    features, most of them noise, it is seldom better than a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`, `l2` and `learning_rate`.
 
-    Not for features of different size without a scaler in front, nor for streams where a straight border is
-    the truth.
+    Not for features of different size without a scaler in front, nor for classes with a linear boundary.
 
     Parameters
     ----------
@@ -118,29 +117,29 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
         `Project()`, which costs the square of the budget.
     l2
         Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
-        With it old vectors fade, so that a full model has room for what is new. 0: nothing shrinks, which needs
-        a `learning_rate`.
+        So old vectors lose weight, and a full model has room for new ones. 0: no shrinking, which needs a
+        `learning_rate`.
     project_to_ball
         Whether to keep the norm of the model in the ball where the optimum is known to lie. Its radius is
         1 / sqrt(l2), times the root of the mean weight if there are weights.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
     learning_rate
-        Size of a step: constant, so that the model follows a stream that moves. None stands for the step of the
-        papers, 1 / (l2 t) at example t. That one is for streams that stand still and are long: it begins with
-        1 / l2, which ruins short ones, and a full model no longer takes in what is new.
+        Size of a step: constant, so that the model follows drift. None stands for the step of the papers,
+        1 / (l2 t) at example t, which is for long stationary streams: it begins with 1 / l2, which ruins short
+        ones, and in the end a full model hardly learns from new examples.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -154,7 +153,7 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88...%
 
-    What merging is worth shows with few vectors. 30 that merge, and 30 of which the smallest is forgotten:
+    With few vectors merging gains most: here 30 that merge, and 30 of which the smallest is removed.
 
     >>> for maintenance in (rb.maintenance.Merge(), rb.maintenance.RemoveSmallest()):
     ...     model = preprocessing.StandardScaler() | rb.BSGDClassifier(
@@ -196,14 +195,15 @@ class BSGDClassifier(_BSGD, BudgetClassifier):
 class BSGDRegressor(_BSGD, BudgetRegressor):
     """Kernel support vector regression that learns one example at a time, in constant memory.
 
-    Stochastic gradient descent on the regularised epsilon-insensitive loss: errors below `epsilon` count
-    nothing, larger ones in proportion. See `BSGDClassifier` for the budget.
+    Stochastic gradient descent on the regularised epsilon-insensitive loss: errors below `epsilon`
+    have no loss, larger ones a loss in proportion. See `BSGDClassifier` for the budget.
 
     Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `l2`, `epsilon` and `learning_rate`.
 
-    Not for targets in their own units: without a `TargetStandardScaler` it crawls or overshoots.
+    Not for targets in their own units: without a `TargetStandardScaler` steps are too small or
+    too large.
 
     Parameters
     ----------
@@ -216,26 +216,26 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
         `Project()`, which costs the square of the budget.
     l2
         Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2. 0:
-        nothing shrinks, which needs a `learning_rate`.
+        no shrinking, which needs a `learning_rate`.
     project_to_ball
         Whether to keep the norm of the model in the ball where the optimum is known to lie. Its radius is
-        sqrt(m / l2), with m the mean loss of a model that always says 0 on the examples so far.
+        sqrt(m / l2), with m the mean loss of always predicting 0 on the examples so far.
     epsilon
-        Errors up to this size cost nothing.
+        Errors up to this size have no loss.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
     learning_rate
-        Size of a step: constant, so that the model follows a stream that moves. None stands for the step of the
-        papers, 1 / (l2 t) at example t. That one is for streams that stand still and are long: it begins with
-        1 / l2, which ruins short ones, and a full model no longer takes in what is new.
+        Size of a step: constant, so that the model follows drift. None stands for the step of the papers,
+        1 / (l2 t) at example t, which is for long stationary streams: it begins with 1 / l2, which ruins short
+        ones, and in the end a full model hardly learns from new examples.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -249,7 +249,7 @@ class BSGDRegressor(_BSGD, BudgetRegressor):
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0.3...
 
-    A wider tube stores fewer examples, and is less exact:
+    With a wider tube the model stores fewer examples and is less accurate:
 
     >>> model = preprocessing.TargetStandardScaler(
     ...     preprocessing.StandardScaler() | rb.BSGDRegressor(budget=500, epsilon=0.5)

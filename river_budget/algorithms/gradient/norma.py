@@ -1,4 +1,4 @@
-"""NORMA: gradient descent with a margin, a tube or a threshold that finds itself."""
+"""NORMA: gradient descent that adapts its margin, its tube or its threshold."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _NORMA(BudgetModel):
         return super().header_fields(n_features) | {"maintenance": Maintenance.REMOVE_OLDEST}
 
     def after_uniting(self, parts: list[Any]) -> None:
-        """The level is measured in units of the function."""
+        """The level of a sum is the weighted sum of the levels, as the level has the scale of the function."""
         super().after_uniting(parts)
         self.state_record().level = sum(
             part.weight * part.model.state_record().level for part in parts
@@ -50,15 +50,15 @@ class _NORMA(BudgetModel):
 
 
 class NORMAClassifier(_NORMA, BudgetClassifier):
-    """Gradient descent with decay and a margin that moves until a share `nu` of the examples lies inside.
+    """Gradient descent with decay and a margin that adapts until a share `nu` of the examples lies inside.
 
     Kept for comparison: without a width made for the stream it is well behind `BSGDClassifier`.
-    The decay makes old examples fade, so dropping the oldest costs little: with a `budget`, NORMA is cheap and
-    follows drift. Binary only.
+    Old examples decay, so removing the oldest loses little: with a `budget`, NORMA is fast and follows drift.
+    Binary only.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and `nu`.
 
-    Not for more than two classes, nor for streams whose old examples still count.
+    Not for more than two classes, nor for streams where old examples stay relevant.
 
     Parameters
     ----------
@@ -73,11 +73,11 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
     nu
         The share of examples that end up inside the margin, and become support vectors.
     classes
-        The two labels, if they are known in advance: the negative one first. None: of booleans True is the
-        positive one, of other labels the second that comes.
+        The two labels, if they are known in advance: the negative one first. None: the positive label
+        is True, or else the second one that occurs.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -121,15 +121,15 @@ class NORMAClassifier(_NORMA, BudgetClassifier):
 
 
 class NORMARegressor(_NORMA, BudgetRegressor):
-    """Gradient descent with decay and a tube that widens until a share `nu` of the examples lies outside.
+    """Gradient descent with decay and a tube that adapts until a share `nu` of the examples lies outside.
 
-    Steps have one size, whatever the error, so single outliers do little harm. The decay makes old
-    examples fade, so dropping the oldest costs little. Targets should be of order one: put a
+    All steps have the same size, whatever the error, so single outliers do little harm. Old examples decay,
+    so removing the oldest loses little. Targets should be of order one: put a
     `TargetStandardScaler` around the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate`, `l2` and `nu`.
 
-    Not for fine differences: steps of one size leave a noise of that size.
+    Not for precise predictions: steps of constant size leave noise of this size.
 
     Parameters
     ----------
@@ -146,8 +146,8 @@ class NORMARegressor(_NORMA, BudgetRegressor):
     epsilon
         The width of the tube at the start.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class NORMARegressor(_NORMA, BudgetRegressor):
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
 
-    One target gone wrong does little harm:
+    One wrong target does little harm:
 
     >>> x, y = next(iter(datasets.TrumpApproval()))
     >>> inside = model.regressor["NORMARegressor"]

@@ -16,11 +16,11 @@ __all__ = ["KernelOGDClassifier", "KernelOGDRegressor"]
 class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
     """Gradient descent on the hinge loss with a constant step, without a budget.
 
-    Kept for comparison: it grows without limit. Every example inside the margin becomes a support vector:
-    more accurate than the Perceptron, and larger. It never forgets, so memory and time grow with the stream.
-    Choose it for short streams, or to see what a budget costs; `BOGDClassifier` is the same with one.
+    Kept for comparison: it grows without limit. Every example inside the margin becomes a support vector, so it
+    is more accurate than the Perceptron, and larger. It never removes one, so memory and time grow with the
+    stream. Choose it for short streams, or to see what a budget loses; `BOGDClassifier` is the same with one.
 
-    Not for streams without end: it stores every example inside the margin.
+    Not for unlimited streams: it stores every example inside the margin.
 
     While a model lives, `mutate` or assignment may change `learning_rate`.
 
@@ -32,16 +32,16 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
         Size of a step.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -87,11 +87,11 @@ class KernelOGDClassifier(AveragingExpansion, BudgetClassifier):
 class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
     """Gradient descent on the squared error with a constant step, without a budget.
 
-    Kept for comparison: it grows without limit. Errors up to `epsilon` count nothing. It never forgets, so
-    memory and time grow with the stream. Targets should be of order one: put a `TargetStandardScaler` around
+    Kept for comparison: it grows without limit. Errors up to `epsilon` have no loss. It never removes a
+    vector, so memory and time grow with the stream. Targets should be of order one: put a `TargetStandardScaler` around
     the pipeline.
 
-    Not for streams without end: it stores every example with an error above `epsilon`.
+    Not for unlimited streams: it stores every example with an error above `epsilon`.
 
     While a model lives, `mutate` or assignment may change `learning_rate` and `epsilon`.
 
@@ -102,15 +102,15 @@ class KernelOGDRegressor(AveragingExpansion, BudgetRegressor):
     learning_rate
         Share of the error that a step removes.
     epsilon
-        Errors up to this size cost nothing.
+        Errors up to this size have no loss.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------

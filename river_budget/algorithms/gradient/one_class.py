@@ -25,18 +25,18 @@ __all__ = ["KernelOneClassSVM"]
 class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     """A kernel one-class SVM that learns one example at a time, in constant memory.
 
-    The novelty form of NORMA: a function is pulled up where examples come in, and fades; a threshold moves so
-    that a share `nu` of the examples lies below it. The kernel bends around clusters, which a linear
+    The novelty form of NORMA: steps raise a function at the examples, and it decays; a threshold adapts so
+    that a share `nu` of the examples lies below it. The boundary follows clusters of any form, which a linear
     one-class SVM cannot do.
 
-    Scores lie between 0 and 1, as River's detectors have them: above .5 outside, where the function is below
+    Scores lie between 0 and 1, as those of River's detectors: above .5 outside, where the function is below
     the threshold, and 1 where no vector is near. `decision_function_one` is the threshold minus the function:
     positive outside, negative inside.
 
-    It needs features of similar size, so put a `StandardScaler` in front. It takes for normal what there is
-    much of: anomalies that come in one dense cluster are hard to see from about half of `nu` on (an AUC near .7
-    to .8), and as more than a share `nu` they become part of the model (River's HTTP or Shuttle data, where
-    attacks are alike). There, tree-based detectors do better.
+    It needs features of similar size, so put a `StandardScaler` in front. Frequent
+    examples count as normal: it hardly detects anomalies in one dense cluster if they are more than half of
+    `nu` (an AUC near .7 to .8), and learns them as normal if they are more than `nu` (River's HTTP or Shuttle
+    data, where attacks are alike). There, tree-based detectors do better.
 
     While a model lives, `mutate` or assignment may change `nu`, `budget`, `learning_rate` and `l2`.
 
@@ -45,7 +45,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     Parameters
     ----------
     nu
-        The share of examples that end up outside.
+        The share of examples that end up outside the boundary.
     budget
         The largest number of support vectors. None: no limit.
     kernel
@@ -53,14 +53,14 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     maintenance
         One of `river_budget.maintenance`: how a full model makes room. None stands for `Merge()`.
     learning_rate
-        Size of a step. The threshold is found after some multiples of 1 / (learning_rate * nu) examples.
+        Size of a step. The threshold converges within some multiples of 1 / (learning_rate * nu) examples.
     l2
         Strength of regularisation: at every example the model shrinks by the factor 1 - learning_rate * l2.
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
     >>> model.score_one({"x": 0.0, "y": -1.0}) < 0.5 < model.score_one({"x": 0.0, "y": 3.0})
     True
 
-    Behind a quantile filter it says yes or no:
+    A quantile filter turns scores into yes or no:
 
     >>> detector = anomaly.QuantileFilter(model, q=0.98)
 
@@ -128,7 +128,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
         return super().header_fields(n_features) | {"task": Task.BINARY, "outputs": 1}
 
     def after_uniting(self, parts: list[Any]) -> None:
-        """The threshold is a part of the score."""
+        """The threshold of a sum is the weighted sum of the thresholds."""
         super().after_uniting(parts)
         self.state_record().level = sum(
             part.weight * part.model.state_record().level for part in parts
@@ -139,7 +139,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
         self._learn_row(x, 0.0, 1.0)
 
     def score_one(self, x: dict[Any, Any]) -> float:
-        """How strange x is, from 0 to 1. More than .5: it lies outside. 0 before anything was learned."""
+        """The anomaly score of x, from 0 to 1; above .5 outside the boundary. 0 before the first example is learned."""
         return _strangeness_of_one(self._score_row(x)[0], self._level)
 
     def decision_function_one(self, x: dict[Any, Any]) -> float:
@@ -149,7 +149,7 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
 
     @property
     def _level(self) -> float:
-        """rho; NaN before anything was learned."""
+        """rho; NaN before the first example is learned."""
         block = self.block
         if block is None or not blocks.field_of(block, "count")[0]:
             return math.nan
@@ -179,12 +179,12 @@ class KernelOneClassSVM(Maintained, base.AnomalyDetector):
 
 
 def _strangeness(outside: Any, level: Any) -> Any:
-    """From rho - f(x) to [0, 1], by a map that never decreases: 1 - f / (2 rho) outside, where f < rho, and
+    """Map rho - f(x) to [0, 1], without decreasing: 1 - f / (2 rho) outside, where f < rho, and
     (rho / f)^4 / 2 inside.
 
-    Thresholds that are spread evenly, as those of River's ROCAUC, then lie among the strange and among the others.
-    At first, with rho <= 0, nothing lies outside. Before that, without a vector (rho is NaN), nothing is strange at all: a
-    filter that keeps strange examples from a detector must let the first ones through.
+    So evenly spaced thresholds, as in River's ROCAUC, lie among the scores of anomalies and of normal examples.
+    At first, with rho <= 0, nothing lies outside. Without any vector (rho is NaN) all scores are 0, as a filter
+    that keeps anomalies from a detector must let the first examples through.
     """
     rho = np.maximum(level, 0.0)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -197,7 +197,7 @@ def _strangeness(outside: Any, level: Any) -> Any:
 
 
 def _strangeness_of_one(outside: float, level: float) -> float:
-    """The same of one example, to the same bits."""
+    """`_strangeness` of one example, to the same bits."""
     if math.isnan(level):
         return 0.0
     rho = max(level, 0.0)

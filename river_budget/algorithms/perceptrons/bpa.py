@@ -20,12 +20,12 @@ _CODES = {"simple": core.SIMPLE, "nearest": core.NEAREST, "projection": core.PRO
 class BPAClassifier(BudgetClassifier):
     """Budgeted passive-aggressive learning: the step and the removal as one problem.
 
-    Each example that is not classified with margin 1 gets a step just long enough to be, up to `C`. A full
-    model gives up the vector whose part can best be handed over: to the newcomer alone (`"simple"`), also to
-    its nearest neighbour (`"nearest"`), or to all that stay (`"projection"`).
+    Each example with a margin below 1 gets a step just long enough for margin 1, but at most `C`. A full model
+    removes the vector whose contribution others can best take over: the newcomer alone (`"simple"`), also the
+    vector's nearest neighbour (`"nearest"`), or all remaining vectors (`"projection"`).
 
-    "simple" costs as much as removing a vector and needs a `C` made for the stream, "nearest" costs a little more
-    and is good without, "projection" costs the square of the budget.
+    "simple" takes as long as removing a vector and needs a `C` made for the stream, "nearest" takes a little
+    longer and does not need it, "projection" takes time in proportion to the square of the budget.
 
     While a model lives, `mutate` or assignment may change `budget` and `C`.
 
@@ -38,13 +38,13 @@ class BPAClassifier(BudgetClassifier):
     kernel
         One of `river_budget.kernels`; None stands for `RBF("1.5/d")`.
     C
-        The longest step. The papers have 1, which follows noise.
+        The longest step. The papers use 1, with which the model fits noise.
     update
-        Who inherits what a removed vector knew: "simple", "nearest" or "projection".
+        Which vectors take over the contribution of a removed one: "simple", "nearest" or "projection".
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class BPAClassifier(BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 89...%
 
-    The rule of the papers, handing over to the newcomer alone and steps of up to 1, is simpler and a little worse:
+    With the simpler rule, for the newcomer alone, and steps of up to 1 as in the papers it is a little worse:
 
     >>> model = preprocessing.StandardScaler() | rb.BPAClassifier(
     ...     budget=100, kernel=rb.kernels.RBF(4.0), C=1.0, update="simple"
@@ -104,7 +104,7 @@ class BPAClassifier(BudgetClassifier):
         return {"code": _CODES[self.update]}
 
     def check_restored_rows(self, count: int) -> None:
-        """The places of neighbours, which are -1 for none."""
+        """Check the slots of the nearest neighbours, where -1 means none."""
         neighbours = blocks.views(self.block).per_vector[core.NEIGHBOUR, :count]
         whole = neighbours == np.floor(neighbours)
         if not (whole & (neighbours >= -1.0) & (neighbours < count)).all():
@@ -119,4 +119,4 @@ class BPAClassifier(BudgetClassifier):
     def after_uniting(self, parts: list[Any]) -> None:
         super().after_uniting(parts)
         if self.update == "nearest":
-            self.fit_budget()  # nothing goes any more, and neighbours are looked for
+            self.fit_budget()  # removes nothing any more, and finds neighbours

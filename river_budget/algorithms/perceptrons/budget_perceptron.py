@@ -14,14 +14,14 @@ __all__ = ["BudgetPerceptronClassifier"]
 
 
 class BudgetPerceptronClassifier(BudgetClassifier):
-    """The budget Perceptron of Crammer, Kandola and Singer (CKS): what is easy is forgotten.
+    """The budget Perceptron of Crammer, Kandola and Singer (CKS): it removes the easiest vectors.
 
-    Kept for comparison: on noisy streams it is worse than a constant. A full model drops the vector that
-    would be classified with the largest margin without itself. Good on clean data. On noisy data it collects
-    the examples that cannot be learned, mislabelled ones among them: then take `Forgetron` or
-    `BSGDClassifier`. Binary only.
+    Kept for comparison: on noisy streams it is worse than a constant prediction. A full model removes the vector
+    that would have the largest margin without itself. Good on data without noise. On noisy data it collects
+    examples that cannot be learned, mislabelled ones among them: then take `Forgetron` or `BSGDClassifier`.
+    Binary only.
 
-    Not for noise, and more than two classes.
+    Not for noise, nor for more than two classes.
 
     While a model lives, `mutate` or assignment may change `budget` and `margin`.
 
@@ -34,8 +34,8 @@ class BudgetPerceptronClassifier(BudgetClassifier):
     margin
         Examples with a margin up to this size are learned; 0: only mistakes.
     classes
-        The two labels, if they are known in advance: the negative one first. None: of booleans True is the
-        positive one, of other labels the second that comes.
+        The two labels, if they are known in advance: the negative one first. None: the positive label
+        is True, or else the second one that occurs.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class BudgetPerceptronClassifier(BudgetClassifier):
         self.margin = margin
 
     def check_restored_rows(self, count: int) -> None:
-        """Scores may be any numbers."""
+        """Accept the scores of a file without a check: any numbers are valid."""
 
     def after_uniting(self, parts: list[Any]) -> None:
         super().after_uniting(parts)

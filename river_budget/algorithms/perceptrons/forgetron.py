@@ -26,22 +26,22 @@ class _Forgetron(BudgetModel):
 
 
 class ForgetronClassifier(_Forgetron, BudgetClassifier):
-    """A kernel Perceptron that shrinks its hypothesis before it forgets the oldest vector.
+    """A kernel Perceptron that shrinks its coefficients before it removes the oldest vector.
 
-    Kept for comparison, and for its guarantee: on a stream that stands still it is well behind
-    `BSGDClassifier`. Each time just so much that the damage done by forgetting stays within a bound: for a
-    budget of 83 and more, the number of mistakes is bounded in terms of the best competitor of a limited
-    norm. Choose it where old examples lose their value, and where such a guarantee counts; on a stream that
-    stands still, merging or projecting (`BSGDClassifier`, `ProjectronPPClassifier`) is more accurate.
+    Kept for comparison, and for its guarantee: on a stationary stream it is well behind `BSGDClassifier`. It
+    shrinks as little as keeps the damage by removals within a bound: from a budget of 83 on, the number of
+    mistakes is bounded in terms of the best competitor of a limited norm. Choose it where old examples lose
+    their value, and where you need such a guarantee; on a stationary stream, merging or projecting
+    (`BSGDClassifier`, `ProjectronPPClassifier`) is more accurate.
 
     Without the shrinking, it is `KernelPerceptronClassifier` with a budget.
 
-    The guarantee is for two classes; with more, the same rule is a heuristic. It asks for k(x, x) <= 1, so a
+    The guarantee is for two classes; with more, the same rule is a heuristic. It requires k(x, x) <= 1, so a
     kernel without that property is normalised: k(x, z) / sqrt(k(x, x) k(z, z)).
 
     While a model lives, `mutate` or assignment may change `budget`.
 
-    Not for the best accuracy for a budget: what has shrunk and been forgotten is lost.
+    Not for the best accuracy for a budget: the contribution of removed vectors is lost.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 83...%
 
-    The guarantee costs next to nothing against forgetting without care:
+    The guarantee loses no accuracy, compared with removal without shrinking:
 
     >>> model = preprocessing.StandardScaler() | rb.KernelPerceptronClassifier(
     ...     rb.kernels.RBF(4.0), budget=100
@@ -101,14 +101,14 @@ class ForgetronClassifier(_Forgetron, BudgetClassifier):
 class ForgetronRegressor(_Forgetron, BudgetRegressor):
     """The rule of `ForgetronClassifier` for regression, where it is a heuristic.
 
-    Kept for comparison: forgetting whole vectors costs regression most. `BSGDRegressor` merges them.
+    Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges them.
 
     Every error above `epsilon` counts as a mistake, and the step is `learning_rate` up or down. Targets
     should be of order one: put a `TargetStandardScaler` around the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `epsilon`.
 
-    Not for smooth targets, where forgetting costs most; the guarantee does not hold in regression.
+    Not for smooth targets, where removals lose most; the guarantee does not hold in regression.
 
     Parameters
     ----------
@@ -119,10 +119,10 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
     learning_rate
         Size of a step.
     epsilon
-        Errors up to this size cost nothing.
+        Errors up to this size have no loss.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class ForgetronRegressor(_Forgetron, BudgetRegressor):
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
 
-    The budget is kept whatever comes:
+    The model keeps its budget:
 
     >>> model.regressor["ForgetronRegressor"].n_support_vectors
     50

@@ -34,12 +34,12 @@ class RegressorSteps(_Perceptron, BudgetRegressor):
 
 
 class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps):
-    """The kernel Perceptron: every mistake becomes a support vector, by default for ever.
+    """The kernel Perceptron: every mistake becomes a support vector, by default without a budget.
 
-    Kept for comparison: the baseline that all budgets are measured against. Without a budget it never
-    forgets, so memory and time grow with the number of mistakes: on a noisy stream without limit. Choose it
-    for short streams, or to see what a budget costs; otherwise one of the others. With a budget it forgets
-    the oldest vector, or does what `maintenance` says; `RemoveRandom()` makes it an `RBPClassifier`, and with
+    Kept for comparison, as the baseline for models with a budget. Without a budget it never removes a vector,
+    so memory and time grow with the number of mistakes, on a noisy stream without limit. Choose it for short
+    streams, or to see what a budget loses; otherwise choose another model. With a budget it removes the
+    oldest vector, or applies `maintenance`; with `RemoveRandom()` it is an `RBPClassifier`, and with
     shrinking before each removal of the oldest it would be a `ForgetronClassifier`.
 
     Not for noisy streams without a `budget`: it stores every mistake.
@@ -52,8 +52,8 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     budget
         The largest number of support vectors. None: no limit.
     maintenance
@@ -61,13 +61,13 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
     seed
         Seed of `RemoveRandom`; None draws anew in every run.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -117,13 +117,13 @@ class KernelPerceptronClassifier(AveragingExpansion, Maintained, ClassifierSteps
 
 
 class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
-    """The kernel Perceptron for regression: steps of one size towards the target, without a budget.
+    """The kernel Perceptron for regression: steps of constant size towards the target, without a budget.
 
-    Kept for comparison: it grows without limit. Every error above `epsilon` adds a support vector with
-    coefficient `learning_rate`, up or down. Memory and time grow with their number. Targets should be of
-    order one: put a `TargetStandardScaler` around the pipeline.
+    Kept for comparison: it grows without limit. Every error above `epsilon` adds a support vector with coefficient
+    `learning_rate` or `-learning_rate`. Memory and time grow with the number of vectors. Targets should be of order
+    one: put a `TargetStandardScaler` around the pipeline.
 
-    Not for streams without end: it stores every example with an error above `epsilon`.
+    Not for unlimited streams: it stores every example with an error above `epsilon`.
 
     While a model lives, `mutate` or assignment may change `learning_rate` and `epsilon`.
 
@@ -134,15 +134,15 @@ class KernelPerceptronRegressor(AveragingExpansion, RegressorSteps):
     learning_rate
         Size of a step.
     epsilon
-        Errors up to this size cost nothing.
+        Errors up to this size have no loss.
     average
-        Whether predictions are made by the mean of the iterates, late ones weighing more, instead of by the last
-        one; a number: by a mean that goes back about so many examples. It takes away the noise of constant steps
-        where a stream stands still, and is far behind where neighbours in time are alike or the target moves:
-        so it is off. The last iterate learns as without it: see `last_iterate_one`.
+        Whether to predict by the mean of the iterates, with more weight on late ones, instead of by the last iterate;
+        a number: by a mean over about so many examples. It removes the noise of constant steps on a stationary stream
+        in random order. With drift, or where consecutive examples are alike, it is far worse, so it is off. The last
+        iterate learns as without it: see `last_iterate_one`.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------

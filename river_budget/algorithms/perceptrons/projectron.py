@@ -1,4 +1,4 @@
-"""Projectron and Projectron++: what the model can nearly say already is not stored again."""
+"""Projectron and Projectron++: a mistake close to the span of the support is projected on it, not stored."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class _Projectron(BudgetModel):
 class ProjectronClassifier(_Projectron, BudgetClassifier):
     """A kernel Perceptron that projects a mistake on its support instead of storing it.
 
-    It stores until the budget is full, and then projects; with a `threshold`, it also projects what lies
-    near the span of the support, so that the support grows only by what is new. The support is chosen
-    early and never changes: take it for streams that stand still, not for drift.
+    It stores mistakes until the model is full, and then projects; with a `threshold`, it also projects
+    mistakes near the span of the support, so that the support grows only by different ones. The support is
+    chosen early and never changes: take it for stationary streams, not for drift.
 
-    An update costs the square of the budget, as the projection solves a linear system.
+    An update takes time in proportion to the square of the budget, as the projection solves a linear system.
 
     While a model lives, `mutate` or assignment may change `budget` and `threshold`.
 
@@ -50,8 +50,8 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
         The squared distance to the span of the support up to which a mistake is projected.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class ProjectronClassifier(_Projectron, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 86...%
 
-    With a threshold and no budget the support grows by what is new, and stops by itself:
+    With a threshold and no budget the support grows only by mistakes unlike it, and soon stops growing:
 
     >>> model = preprocessing.StandardScaler() | rb.ProjectronClassifier(
     ...     budget=None, kernel=rb.kernels.RBF(4.0), threshold=0.1
@@ -120,7 +120,7 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
     learning_rate
         Size of a step.
     epsilon
-        Errors up to this size cost nothing.
+        Errors up to this size have no loss.
 
     Examples
     --------
@@ -172,11 +172,11 @@ class ProjectronRegressor(_Projectron, BudgetRegressor):
 
 
 class ProjectronPPClassifier(_Projectron, BudgetClassifier):
-    """Projectron++: learns from margin errors too, as far as they can be projected.
+    """Projectron++: also learns from margin errors, by projection only.
 
     A correct prediction with too small a margin is projected in part, and never stored. That makes it the
-    most accurate of the Perceptrons here for the same budget. An update costs the square of the budget,
-    and there are more of them than with `ProjectronClassifier`.
+    most accurate Perceptron of this package for the same budget. An update takes time in proportion to the
+    square of the budget, and there are more updates than in `ProjectronClassifier`.
 
     While a model lives, `mutate` or assignment may change `budget` and `threshold`.
 
@@ -190,12 +190,12 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
         One of `river_budget.kernels`; None stands for `RBF("1/d")`.
     threshold
         The squared distance to the span of the support up to which a mistake is projected; it also says
-        how much of a margin error is. None stands for the rule of 2016, which needs a budget: everything is
+        how much of a margin error is. None stands for the rule of 2016, which needs a budget: every mistake is
         stored until the budget is full.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
 
     Examples
     --------
@@ -209,7 +209,7 @@ class ProjectronPPClassifier(_Projectron, BudgetClassifier):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88...%
 
-    What margin errors teach; `ProjectronClassifier` passes them by:
+    `ProjectronClassifier`, which does not learn from margin errors, is less accurate:
 
     >>> model = preprocessing.StandardScaler() | rb.ProjectronClassifier(
     ...     budget=100, kernel=rb.kernels.RBF(4.0)

@@ -1,4 +1,4 @@
-"""The randomised budget Perceptron (RBP): who makes room is drawn."""
+"""The randomised budget Perceptron (RBP): it removes a random vector."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class _RBP(BudgetModel):
 
 
 class RBPClassifier(_RBP, ClassifierSteps):
-    """The randomised budget Perceptron: a newcomer takes the place of a vector drawn at random.
+    """The randomised budget Perceptron: a newcomer replaces a vector drawn at random.
 
-    Kept for comparison: without settings made for the stream it is well behind `BSGDClassifier`. The cheapest
-    budget there is, and by its authors' proof not a bad one when the target moves. It loses more than
-    `Forgetron` or the projecting ones where the target stands still.
+    Kept for comparison: without settings made for the stream it is well behind `BSGDClassifier`. No other
+    budget takes less time, and its authors prove a bound on its mistakes under drift. On stationary streams
+    it loses more than `Forgetron` or the Projectrons.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
-    Not for streams that stand still: chance throws away what is still needed.
+    Not for stationary streams: it removes vectors that are still needed.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class RBPClassifier(_RBP, ClassifierSteps):
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
-        in which ties are decided. Other labels are then an error. None: of booleans True is the positive one,
-        of other labels the second that comes.
+        in which ties are decided. Other labels are then an error. None: the positive label is True, or else
+        the second one that occurs.
     seed
         Seed of the random numbers; None draws anew in every run.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class RBPClassifier(_RBP, ClassifierSteps):
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 8...%
 
-    Any vector may have to go, so some of the first are still there:
+    It removes any vector with equal probability, so some of the first are still there:
 
     >>> len(rb.support_vectors(model)), min(v["arrival"] for v in rb.support_vectors(model)) < 900
     (100, True)
@@ -89,13 +89,13 @@ class RBPClassifier(_RBP, ClassifierSteps):
 class RBPRegressor(_RBP, RegressorSteps):
     """The randomised budget Perceptron for regression: see `RBPClassifier`.
 
-    Kept for comparison: forgetting whole vectors costs regression most. `BSGDRegressor` merges them.
+    Kept for comparison: removing whole vectors makes regression much worse. `BSGDRegressor` merges them.
 
     Targets should be of order one: put a `TargetStandardScaler` around the pipeline.
 
     While a model lives, `mutate` or assignment may change `budget`, `learning_rate` and `epsilon`.
 
-    Not for smooth targets, where forgetting costs most.
+    Not for smooth targets, where removals lose most.
 
     Parameters
     ----------
@@ -106,12 +106,12 @@ class RBPRegressor(_RBP, RegressorSteps):
     learning_rate
         Size of a step.
     epsilon
-        Errors up to this size cost nothing.
+        Errors up to this size have no loss.
     seed
         Seed of the random numbers; None draws anew in every run.
     dtype
-        Of the numbers of vectors: "float64", or "float32", which takes half of the memory and less time; kernel values
-        are then off by about 1e-6. Only with a Gaussian kernel, and not where new features keep coming.
+        The type in which vectors are stored: "float64", or "float32", which takes half of the memory and less time,
+        with errors of kernel values of about 1e-6. "float32" needs a Gaussian kernel and a limited set of features.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class RBPRegressor(_RBP, RegressorSteps):
     >>> evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE())
     MAE: 0...
 
-    The budget is kept whatever comes:
+    The model keeps its budget:
 
     >>> model.regressor["RBPRegressor"].n_support_vectors
     50

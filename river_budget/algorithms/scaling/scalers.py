@@ -99,12 +99,14 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
     @takes_a_turn
     def learn_many(self, X: Any) -> None:
         """Update the statistics by the rows of a frame, in River's way: by their means and variances."""
+        _check_frame(X)
         theirs = self.as_river()
         theirs.learn_many(X)
         self.take_from(theirs)
 
     def transform_many(self, X: Any) -> Any:
         """A frame of the same kind with its values scaled."""
+        _check_frame(X)
         theirs = self.as_river()
         for name, variance in theirs.vars.items():
             if variance < 0.0:  # by rounding, where `learn_many` met a feature that hardly varies
@@ -129,6 +131,17 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
                 [name, count, theirs.means[name], theirs.vars[name]]
                 for name, count in theirs.counts.items()
             ]
+        )
+
+
+def _check_frame(X: Any) -> None:
+    """Raise TypeError if this is no frame with rows."""
+    kind = type(X).__name__
+    if kind == "LazyFrame":
+        raise TypeError("a LazyFrame has no rows yet: X.collect() computes them")
+    if not hasattr(X, "columns"):
+        raise TypeError(
+            f"rows must come as a frame, not as {kind}: learn_one takes them one by one"
         )
 
 

@@ -17,7 +17,7 @@ from ...core.examples.dict_reader_state import ENTRY
 from ...model.calls import fast_path
 from ...model.calls.calls import lasting_address_of
 from ...model.calls.fast_path import no_fast_path
-from ...model.inputs.example_forms import number
+from ...model.inputs.example_forms import check_example, number
 from ...model.inputs.features import are_plain
 from ...model.one_writer import Turn, looks_at_the_model, takes_a_turn
 from ...parameters import as_float
@@ -119,6 +119,7 @@ class Scaler(base.Transformer):
         while turn.taken:
             turn.wait()
         if self._path.learn(x) is None:
+            check_example(x)
             self._learn_numbers({name: _float(name, value) for name, value in x.items()})
 
     def transform_one(self, x: Example) -> dict[Any, float]:
@@ -128,6 +129,7 @@ class Scaler(base.Transformer):
             return found
         if self._path.scale is no_fast_path and self._plain and not self.turn.taken:
             self._make_path()
+        check_example(x)
         values = np.array([_float(name, value) for name, value in x.items()])
         places = [self._places.get(name, UNKNOWN) for name in x]
         with np.errstate(all="ignore"):

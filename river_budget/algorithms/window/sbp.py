@@ -23,8 +23,8 @@ from ...parameters import Mutable, boolean, not_negative, one_of, optional, posi
 
 __all__ = ["SBPClassifier"]
 
-LARGE = 1e200  # far beyond what a window gets to, and products of it do not overflow
-MOST_PASSES = 1000  # over the window, to find an optimum
+LARGE = 1e200  # larger than any number of a window, and its products do not overflow
+MOST_PASSES = 1000  # at most so many passes over the window, to find an optimum
 LARGEST_TABLE = 1024  # windows up to this size keep all kernel values: 8 MB
 
 
@@ -36,9 +36,9 @@ class SBPClassifier(BudgetClassifier):
     """The kernelised stochastic batch Perceptron (SBP), on a window of examples.
 
     A window holds `window` examples: a uniform sample of the past, or the most recent ones. Every arrival is
-    followed by `steps` iterations that train a kernel SVM on the window, so an example is learned from many
-    times. It gets more out of few examples than models that look at each one once, and takes more time for
-    each.
+    followed by `steps` iterations that train a kernel SVM on the window, so it learns from an example
+    many times. With few examples it is more accurate than models that learn each one once, and takes more time
+    for each.
 
     A window keeps its examples whether they are support vectors or not. `rb.save(..., predict_only=True)` and
     `rb.load(..., predict_only=True)` keep the support vectors only.
@@ -50,8 +50,8 @@ class SBPClassifier(BudgetClassifier):
 
     While a model lives, `mutate` or assignment may change `window`, `slack` and `steps`.
 
-    Not for drift as it comes (`eviction="oldest"` follows slowly), nor where a row may take some microseconds
-    only: each arrival trains on the window.
+    Not for drift (`eviction="oldest"` follows it slowly), nor where a row may only take some microseconds: each
+    arrival trains on the window.
 
     Parameters
     ----------
@@ -61,18 +61,18 @@ class SBPClassifier(BudgetClassifier):
     kernel
         One of `river_budget.kernels`; None stands for `RBF("2/d")`.
     slack
-        How far the margin may be missed, on average over the window, by a model of length one. More slack
-        is a smoother model.
+        How far examples may lie below the margin of a model of length one, on average over the window. More
+        slack makes the model smoother.
     steps
         Iterations after each arrival.
     fit_bias
         Whether the model has a bias, which is not regularised.
     eviction
         Which example makes room in a full window: "reservoir" keeps a uniform sample of the past, "oldest"
-        forgets what came first.
+        removes the oldest example.
     classes
         The labels, if they are known in advance: the negative one first. Others are then an error.
-        None: of booleans True is the positive one, of other labels the second that comes.
+        None: the positive label is True, or else the second one that occurs.
     seed
         Seed of the random numbers; None draws anew in every run.
 
@@ -105,8 +105,8 @@ class SBPClassifier(BudgetClassifier):
     _binary = True
     counters = ("seen", "done")
     checked_fields = ("seen", "done", "iterations", "refined", "positives")
-    file_limits = {"steps": 1_000_000}  # after one example
-    factor_is_table = True  # of kernel values, in small windows
+    file_limits = {"steps": 1_000_000}  # iterations after one example
+    factor_is_table = True  # the kernel values of small windows
     drops_idle_vectors = True
 
     window = Mutable(whole(1))
@@ -141,7 +141,7 @@ class SBPClassifier(BudgetClassifier):
 
     def check_restored_state(self, count: int) -> None:
         state = self.state_record()
-        if blocks.views(self.block).head.per_vector == 0:  # it only predicts
+        if blocks.views(self.block).head.per_vector == 0:  # the model only predicts
             state.positives = 0
         counters = (state.positives, state.seen, state.done, state.refined, state.iterations)
         if state.positives > count or min(counters) < 0:
@@ -150,7 +150,7 @@ class SBPClassifier(BudgetClassifier):
             raise ValueError("last_slope is out of range")
 
     def check_restored_rows(self, count: int) -> None:
-        """A search for a water level would not end among numbers that are not finite."""
+        """Check that numbers are finite, as a search for a water level would not end otherwise."""
         block, state = blocks.views(self.block), self.state_record()
         labels, pulls = block.per_vector[[choice.LABELS, choice.PULLS], :count]
         if not (np.abs(labels) == 1.0).all() or np.sum(labels > 0.0) != state.positives:
@@ -177,7 +177,7 @@ class SBPClassifier(BudgetClassifier):
         return blocks.views(self.block).per_vector[:, : self.n_support_vectors]
 
     def after_uniting(self, parts: list[Any]) -> None:
-        """Learning goes on from the function that predicts, also where that is a mean of iterates."""
+        """Continue learning from the function that predicts, also if that is a mean of iterates."""
         super().after_uniting(parts)
         self.resize_block(factored=self.header_fields(1)["factored"])
         state, rows, n = self.state_record(), self._window_rows(), self.n_support_vectors
@@ -193,7 +193,7 @@ class SBPClassifier(BudgetClassifier):
             block.factor[:n, :n] = self.gram()
 
     def capacity_for(self, count: int) -> int:
-        """Grows up to the window, which may be larger than the stream."""
+        """A capacity that grows up to the window, which may be larger than the stream."""
         return blocks.columns_for(min(max(FIRST_CAPACITY, count), self.window) + 1)
 
     def _change(self, name: str, value: Any) -> None:
@@ -210,7 +210,7 @@ class SBPClassifier(BudgetClassifier):
     @property
     @looks_at_the_model
     def bias(self) -> float:
-        """What is added to the kernel expansion; 0 without `fit_bias`."""
+        """The bias, which is added to the kernel expansion; 0 without `fit_bias`."""
         return 0.0 if self.block is None else float(self.state_record().bias)
 
     @changes_the_model
@@ -218,11 +218,11 @@ class SBPClassifier(BudgetClassifier):
         """Train on the window: n iterations without new data.
 
         Until the next example is learned, the model predicts with the mean of these n iterates, as the
-        batch method does. Learning goes on from the last one.
+        batch method does. Learning continues from the last one.
 
-        With a `tolerance` it may stop before: iterations come in rounds, each as long as all before it
-        together, and when a round raises `margin` by less than this share of it, it was the last. The model
-        then predicts with the mean of that round. (The paper leaves it open when to stop.)
+        With a `tolerance` it may stop earlier: each round has as many iterations as all rounds before it
+        together, and the first round that raises `margin` by less than this share is the last one. The model
+        then predicts with the mean of that round. (The paper does not say when to stop.)
         """
         whole(0)("n", n)
         optional(not_negative)("tolerance", tolerance)
@@ -246,7 +246,7 @@ class SBPClassifier(BudgetClassifier):
         self.state_record().iterations = n
         Call(self.block).run(core.refine)
 
-    # what the method optimises, on the window
+    # the objective of the method, on the window
 
     def _responses(self) -> Any:
         """y_i f(x_i) of the examples in the window, with the bias."""
@@ -255,10 +255,10 @@ class SBPClassifier(BudgetClassifier):
     @property
     @looks_at_the_model
     def margin(self) -> float:
-        """The objective of the paper: the margin that a model of length one has on the window, with `slack` of slack.
+        """The objective of the paper: the margin of a model of length one on the window, with slack `slack`.
 
-        The largest gamma for which the mean of max(0, gamma - y f(x) / |w|) is at most `slack`. It grows as
-        `refine` goes on.
+        The largest gamma for which the mean of max(0, gamma - y f(x) / |w|) is at most `slack`. It grows during
+        `refine`.
         """
         if not self.n_support_vectors:
             return 0.0
@@ -273,7 +273,7 @@ class SBPClassifier(BudgetClassifier):
     def objective(self, l2: float) -> float:
         """The other form of the problem: l2 / 2 |w|^2 + the mean hinge loss, on the window.
 
-        Of the model as it predicts; after `refine` its scale is the one where the margin is 1.
+        For the model that predicts, which `refine` scales so that the margin is 1.
         """
         positive("l2", l2)
         if not self.n_support_vectors:
@@ -283,10 +283,10 @@ class SBPClassifier(BudgetClassifier):
 
     @looks_at_the_model
     def slack_for(self, l2: float, tolerance: float = 1e-3) -> float:
-        """The `slack` that stands for a strength of regularisation `l2`: nu from lambda, section 5 of the paper.
+        """The `slack` that corresponds to a strength of regularisation `l2`: nu from lambda, section 5 of the paper.
 
-        It is the mean hinge loss of the optimum for `l2` on the window, divided by its length; with it, both
-        forms of the problem have the same solution. Solves the problem (without a bias, by dual coordinate
+        It is the mean hinge loss of the optimum for `l2` on the window, divided by |w| of the optimum; with this
+        slack, both forms of the problem have the same solution. Solves the problem (without a bias, by dual coordinate
         ascent) until the gap between primal and dual is below `tolerance` of the objective.
         """
         positive("l2", l2)

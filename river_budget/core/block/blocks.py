@@ -37,15 +37,15 @@ from .layout import (
     read_header,
 )
 
-# Address space is reserved behind a large block with nodes, so that it can grow without being copied. The
-# system assigns no memory to pages that were never written.
+# Behind a large block with nodes `_zeros_for_block` reserves address space, so that the block can grow without a
+# copy. The system assigns memory only to pages that are written.
 RESERVED_FROM_BYTES, RESERVED_TIMES = (
     2**20,
     8,
-)  # bytes of a block, and the factor of address space it gets
+)  # blocks of at least so many bytes get so many times their size of address space
 _PRIVATE_MAPPING = getattr(mmap, "MAP_PRIVATE", 0) | getattr(
     mmap, "MAP_ANONYMOUS", 0
-)  # 0: not available
+)  # 0 on systems without private mappings
 
 
 def views(block: Any) -> Any:
@@ -68,20 +68,20 @@ def has_lists(model: Any) -> bool:
 
 
 def multipliers_of(model: Any) -> Any:
-    """The factors on what is stored of each vector (core/vectors/multiples.py): all 1 in most models."""
+    """The factor by which each stored vector is multiplied (core/vectors/multiples.py): 1 in most models."""
     n = int(model.head.count)
     return model.multipliers[:n] if model.head.heavy else np.ones(n)
 
 
 def state_of(block: Any, record: Any) -> Any:
-    """The algorithm's own record, of this type. It keeps the block alive."""
+    """The algorithm's own record, a view of the block; the block lives as long as this view."""
     return block[STATE_AT : STATE_AT + record.itemsize].view(record)[0]
 
 
 def zeros(nbytes: int) -> Any:
     """An array of zero bytes that starts at a multiple of 64.
 
-    Vector loads across two cache lines are slower.
+    Loading a SIMD vector that crosses two cache lines takes longer.
     """
     raw = np.zeros(nbytes + 64, np.uint8)
     start = -raw.ctypes.data % 64
@@ -103,13 +103,13 @@ def _zeros_for_block(nbytes: int, slots: int) -> Any:
 def columns_for(vectors: int, narrow: bool = False) -> int:
     """The capacity for so many vectors: an odd number of cache lines per row.
 
-    With a stride that is a power of two the rows of a matrix would compete for the same sets of the cache.
+    If a row took a power of two of bytes, all rows of a matrix would compete for the same sets of the cache.
     """
     in_a_line = 16 if narrow else 8
     return in_a_line * (-(-vectors // in_a_line) | 1)
 
 
-# As plain integers: `|` of enumeration members takes ten times as long
+# Plain integers, as `|` of enumeration members takes ten times as long
 _AUTO, _KERNEL, _OF_BLOCKS = int(Need.AUTO), int(Need.KERNEL), int(OF_BLOCKS)
 _OTHER_KERNELS, _LITERAL = int(Need.OTHER_KERNELS), int(Need.LITERAL)
 _CLASSES, _LISTS, _HEAVY = int(Need.CLASSES), int(Need.LISTS), int(Need.HEAVY)
@@ -118,12 +118,12 @@ _NOTHING = dict.fromkeys(HEADER.names or (), 0)
 
 
 def _header(fields: Mapping[str, Any]) -> Any:
-    """The header of a block with these fields, and those that follow from them; others are 0."""
+    """The header of a block with these fields and the fields that follow from them; all others are 0."""
     return Header(**{**_NOTHING, **fields, **_derived(fields)})
 
 
 def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
-    """The header fields that follow from others; a block with slots has sparse lists, no table of vectors."""
+    """The header fields that follow from others. A block with `slots` has sparse lists and no table."""
     width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
     listed = int(fields.get("slots", 0)) > 0
     return {
@@ -156,12 +156,12 @@ _sizes_in: Any = operator.attrgetter(*_SIZE_FIELDS)
 
 def _layout_of(h: Any) -> tuple[dict[str, int], int, int]:
     """({table: its offset}, the size of the block, bytes of scratch space) for a block with this header."""
-    return _layout_for(_Sizes(*map(int, _sizes_in(h))))  # int: one cache key for 8 and np.int64(8)
+    return _layout_for(_Sizes(*map(int, _sizes_in(h))))  # int: 8 and np.int64(8) give one cache key
 
 
 @functools.lru_cache(256)  # many models have the same sizes
 def _layout_for(h: Any) -> tuple[dict[str, int], int, int]:
-    """The same, cached by the fields that determine it."""
+    """`_layout_of`, cached by the fields that determine the layout."""
     end, places = TABLES_AT, {}
     for name, (kind, shape) in BLOCK_TABLES.items():
         places[name] = end
@@ -184,9 +184,9 @@ def scratch_size(fields: Mapping[str, Any]) -> int:
 def stamp_of(record: Any) -> int:
     """A hash of the layout of blocks whose algorithm has this record.
 
-    A pass over a block of another layout would read the wrong numbers, so models compare it.
+    A pass over a block of another layout would read the wrong numbers, so models compare this hash first.
     """
-    if np.dtype(record).itemsize > STATE_SIZE:  # it would overlap the tables
+    if np.dtype(record).itemsize > STATE_SIZE:  # the record would overlap the tables
         raise TypeError(
             f"the state of an algorithm may take {STATE_SIZE} bytes, not {np.dtype(record).itemsize}"
         )
@@ -208,9 +208,9 @@ def allocate(**fields: Any) -> Any:
 
 
 def resized(block: Any, **sizes: int) -> Any:
-    """A copy of a block with other header fields; what its tables gain is 0.
+    """A copy of a block with other sizes in its header; new rows and columns of its tables are 0.
 
-    The table `room` is 0 throughout: the algorithm, which alone knows its layout, fills it again.
+    The table `room` is all 0: the algorithm, which alone knows its layout, fills it again.
     """
     old_at = block.ctypes.data
     old = read_header(old_at)
@@ -222,7 +222,7 @@ def resized(block: Any, **sizes: int) -> Any:
         corner = tuple(map(min, shape(old), shape(new)))
         if name == "room" or not all(corner):
             continue
-        if len(corner) == 1:  # as bytes: records are copied number by number
+        if len(corner) == 1:  # as bytes: numpy copies records field by field
             source, target = getattr(old, f"at_{name}"), getattr(new, f"at_{name}")
             nbytes = kind.size * corner[0]
             new_block[target : target + nbytes] = block[source : source + nbytes]
@@ -233,7 +233,7 @@ def resized(block: Any, **sizes: int) -> Any:
 
 
 def lengthened(block: Any, slots: int) -> Any:
-    """The same memory as a longer block, for so many slots, if that much was reserved behind it; else None.
+    """The same memory as a longer block for this number of slots; None if too little was reserved behind the block.
 
     The header is not changed: the caller writes the number of slots when the new ones are ready.
     """
@@ -257,13 +257,13 @@ _AT = {name: place[1] for name, place in (HEADER.fields or {}).items()}
 
 
 def _integer(block: Any, field: str) -> int:
-    """An integer field of the header, without unpacking the others: every call reads some."""
+    """An integer field of the header. Every call reads some, so this does not unpack the others."""
     found: int = _integer_at(block, _AT[field])[0]
     return found
 
 
 def reals(block: Any, *fields: str) -> list[float]:
-    """Floating-point fields of the header, read in the same way."""
+    """Floating-point fields of the header, without unpacking the others."""
     return [_real_at(block, _AT[field])[0] for field in fields]
 
 
@@ -274,7 +274,7 @@ def real_of_state(block: Any, kind: Any, field: str) -> float:
 
 
 def field_of(block: Any, field: str) -> Any:
-    """An integer field of the header as an array of one, which writes through to the block."""
+    """An integer field of the header as an array of length 1: writing to it changes the block."""
     return block[_AT[field] : _AT[field] + 8].view(np.int64)
 
 

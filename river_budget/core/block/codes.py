@@ -6,7 +6,7 @@ import enum
 
 
 class Task(enum.IntEnum):
-    """What a model learns; decides how many outputs it has and what targets are."""
+    """What a model learns: it determines the number of outputs and what targets are."""
 
     BINARY = 0  # one output, targets -1 and +1
     MULTICLASS = 1  # one output per class, targets are column numbers
@@ -36,7 +36,7 @@ class Maintenance(enum.IntEnum):
 class Strategy(enum.IntEnum):
     """Groups of maintenance strategies.
 
-    Each is a constant in a pass of its own, which leaves out the code of the rest.
+    Each group has its own compiled pass, which contains no code of the other groups.
     """
 
     REMOVE = 0  # removing vectors

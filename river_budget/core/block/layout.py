@@ -5,7 +5,7 @@ Scratch space holds the rows of SCRATCH_ROWS, and behind them the heap: temporar
 uses within one call. All sizes, offsets and the attributes that compiled functions read (`model.vectors`,
 `model.row`) follow from these two dicts.
 
-Columns from `count` on are padding: their coefficients are 0, all other tables may hold any finite number
+Columns from `count` on are padding: their coefficients are 0, and other tables have arbitrary finite numbers
 there. Block, scratch space and every table start at multiples of 64 bytes.
 """
 
@@ -22,9 +22,9 @@ from ..compiling.array_views import carver, f32_matrix, f64, f64_matrix, i32, i6
 from ..compiling.model_type import register_attributes, register_constructor
 from ..simd.registers import LANES
 
-# Set table sizes
+# These fields set table sizes
 _SIZES = "capacity width slots outputs per_vector factored heavy room desk narrow"
-_DERIVED = "dense linked heads pieces jotted"  # computed from these
+_DERIVED = "dense linked heads pieces jotted"  # follow from SIZES
 _INTEGERS = (
     f"stamp scratch function needs {_SIZES} {_DERIVED} count budget arrived task kernel custom bounded degree normalised "
     "maintenance arity method objective choice repairs vanished judged alarm said equal shuffled fresh freed "
@@ -50,12 +50,12 @@ header_format = struct.Struct(f"={len(_INTEGERS.split())}qQ{len(_REALS.split())}
 STATE_AT = -(-HEADER.itemsize // 64) * 64  # the algorithm's own record follows the header
 STATE_SIZE = 192  # bytes reserved for this record
 TABLES_AT = STATE_AT + STATE_SIZE
-# In a model with long vectors: the largest number of entries of a vector whose features are noted in `brief`
+# In a model with long vectors, `brief` lists the features of vectors with at most so many entries
 BRIEF_ENTRIES = 31
 UNLIMITED = 2**62  # the budget of a model without one
 
-TOGETHER = 4  # consecutive examples whose products with a vector are computed in one pass over it
-CHANGES = 16  # the last vectors written that are remembered, to correct such products
+TOGETHER = 4  # consecutive examples whose products with a vector are computed while it is loaded
+CHANGES = 16  # writes of vectors that are remembered, to correct such products
 SEARCH_ROWS = 9  # heap rows that a search for merge partners needs, the largest user of the heap
 
 header_at = carver(HEADER, 0)
@@ -67,19 +67,19 @@ NODE = np.dtype(
         np.record,
         [
             ("value", "f8"),
-            ("vector", "u4"),  # unsigned: an index needs no check whether it counts from the end
+            ("vector", "u4"),  # unsigned: numba checks a signed index for values below 0
             ("feature", "i4"),
             ("after", "i4"),  # the next node of the same vector
             ("before", "i4"),  # the previous one
         ],
     )
 )
-# A column: the `count` nodes of a feature from `first` on, in a piece of memory for 2^(kind - 1) nodes
+# A column: the nodes of a feature, `count` of them from `first` on, in memory for 2^(kind - 1) nodes
 COLUMN = np.dtype((np.record, [("first", "i4"), ("count", "i4"), ("kind", "i4")]))
 NODE_SIZE, COLUMN_SIZE = np.int64(NODE.itemsize), np.int64(COLUMN.itemsize)
-PIECES = 32  # sizes of pieces: 1, 2, 4, .. nodes
+PIECES = 32  # possible sizes of such pieces of memory: 1, 2, 4, .. nodes
 nodes_at, columns_at = carver(NODE), carver(COLUMN)
-# Bytes: the first two scratch rows, which are set to 0 before another model uses them
+# Bytes of the first two scratch rows, which are set to 0 before another model uses the scratch space
 WIPED_BYTES = 128
 
 # {table: (its type, its shape from the header)}. The first one begins right behind the record.
@@ -87,9 +87,9 @@ BLOCK_TABLES: dict[str, Any] = {
     # The support vectors: a row per feature. Empty in a model with slots, which keeps sparse lists instead
     # (core/vectors/stored.py).
     "vectors": (f64_matrix, lambda h: (h.dense, h.capacity)),
-    # The same in float32 (core/vectors/table32.py), in a narrow model: then the table above is empty.
+    # The support vectors of a narrow model, in float32 (core/vectors/table32.py); `vectors` is empty then.
     "narrow_vectors": (f32_matrix, lambda h: (h.narrow * h.width, h.capacity)),
-    "coefficients": (f64_matrix, lambda h: (h.outputs, h.capacity)),  # times head.scale
+    "coefficients": (f64_matrix, lambda h: (h.outputs, h.capacity)),  # without head.scale
     "norms": (f64, lambda h: (h.capacity,)),  # norm_of each (core/expansion/kernel_rows.py)
     "arrivals": (i64, lambda h: (h.capacity,)),  # the arrival number of each: its age
     "per_vector": (f64_matrix, lambda h: (h.per_vector, h.capacity)),  # the algorithm's own rows
@@ -98,25 +98,25 @@ BLOCK_TABLES: dict[str, Any] = {
     "ties": (i32, lambda h: (h.width,)),  # a second sort key, for features with equal keys
     "columns": (columns_at, lambda h: (h.linked,)),  # the nodes of every feature
     "firsts": (i64, lambda h: (h.heads,)),  # the first node of every vector
-    "pieces": (i64_matrix, lambda h: (2, h.pieces)),  # free pieces of each size: first, count
+    "pieces": (i64_matrix, lambda h: (2, h.pieces)),  # of each size: first free one, count
     # Of a model with long vectors (core/budget/long_vectors.py).
     "multipliers": (f64, lambda h: (h.heavy * h.capacity,)),  # factor on each stored vector
     "lengths": (i64, lambda h: (h.heavy * h.capacity,)),  # stored entries of each vector
     "strains": (f64, lambda h: (h.heavy * h.capacity,)),  # growth of rounding errors in distances
     "unsorted": (i64, lambda h: (h.heavy * h.capacity,)),  # unsorted nodes at the head of each list
-    # features of a vector with few entries, behind one more than their number (0: too many)
+    # [0]: 1 + the number of features of a short vector, then these features; [0] = 0: a longer vector
     "brief": (i64_matrix, lambda h: (h.heavy * h.capacity, BRIEF_ENTRIES + 1)),
     "distances": (f64_matrix, lambda h: (h.heavy * h.capacity, h.capacity)),  # between vectors
     "room": (f64, lambda h: (h.room,)),  # memory in which the algorithm keeps tables of its own
     "nodes": (nodes_at, lambda h: (h.slots,)),  # last, so that a block can grow in place
 }
 SCRATCH_ROWS: dict[str, Any] = {
-    "note": (f64, lambda h: (8,)),  # what a pass notes for the next call with the same model
+    "note": (f64, lambda h: (8,)),  # what a pass keeps for the model's next call
     "n_emptied": (i64, lambda h: (8,)),  # [0]: how many features `emptied` lists
     "function_at": (i64, lambda h: (8,)),  # [0]: the address of a user's kernel function
-    # Products with the next examples (core/expansion/products_ahead.py): which examples (fields in
-    # core/block/written_vectors.py), the groups of eight vectors written since, and the norms of the
-    # examples.
+    # For products with the next examples (core/expansion/products_ahead.py): `coming`, which examples (fields
+    # in core/block/written_vectors.py); `changes`, the groups of eight vectors written since; the norms of
+    # these examples.
     "coming": (i64, lambda h: (8,)),
     "changes": (i64, lambda h: (CHANGES,)),
     "norms_ahead": (f64, lambda h: (2 * TOGETHER,)),
@@ -125,27 +125,27 @@ SCRATCH_ROWS: dict[str, Any] = {
     "logs": (f64, lambda h: (h.capacity,)),  # their logarithms, for the RBF kernel
     "buffer": (f64, lambda h: (h.capacity,)),  # a temporary row
     "nonzero": (i64, lambda h: (h.width + 1,)),  # features of a vector read from the support
-    "x": (f64, lambda h: (h.width + 1,)),  # and its values
+    "x": (f64, lambda h: (h.width + 1,)),  # the values of these features
     "whole": (f64, lambda h: (h.width + 1,)),  # an example with its zeros, for distances
-    "other": (f64, lambda h: (h.custom * h.width,)),  # a second one, for a user's kernel function
+    "other": (f64, lambda h: (h.custom * h.width,)),  # a second one, for a user's function
     # The values of the next examples in float32, in a narrow model
     "narrow_values": (f64, lambda h: (h.jotted,)),
     "emptied": (i64, lambda h: (h.linked,)),  # features that no vector uses any more
     "needs": (i64, lambda h: (h.pieces,)),  # pieces of each size that an example needs
 }
-# Attributes that are raw addresses: the caller chooses type and shape
+# Attributes that are raw addresses: the caller chooses type and shape of the array
 ADDRESSES = ("state", "room", "heap")
 
 
 def heap_numbers(h: Any) -> Any:
-    """The size of the heap in numbers: rows of a partner search, members of a merge, the algorithm's desk."""
+    """The size of the heap in numbers: rows of a partner search, members of a merge, desk of AutoKernel."""
     search = SEARCH_ROWS * (h.capacity + LANES)  # + LANES: rows of float32 are padded to sixteen
     merging = h.arity * (h.arity + h.outputs + h.width + 10) + 2 * h.outputs + h.width + 1
     return search + merging + h.desk
 
 
 def _volume(shape: tuple[Any, ...]) -> Any:
-    """The product of the sizes, which may be words in generated code."""
+    """The product of the sizes, which in generated code are machine words instead of numbers."""
     first, *others = shape
     for size in others:
         first = first * size
@@ -181,8 +181,8 @@ register_attributes(
 class PlainModel:
     """A model for Python, with the same attributes as in compiled code.
 
-    held: the array of the block, which then stays alive with this object; without it the caller keeps it
-    alive.
+    held: the array of the block, which this object then keeps alive; without it the caller has to keep the
+    block alive.
     """
 
     __slots__ = ("block", "held", "memory")

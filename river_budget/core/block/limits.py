@@ -1,4 +1,4 @@
-"""Numerical limits that all kernels share, and the columns that loops over the support run over."""
+"""Numerical limits that all kernels share, and the number of columns in loops over the support vectors."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from .codes import Kernel
 
 RBF, LAPLACIAN = int(Kernel.RBF), int(Kernel.LAPLACIAN)
 POLYNOMIAL, LINEAR, CUSTOM = int(Kernel.POLYNOMIAL), int(Kernel.LINEAR), int(Kernel.CUSTOM)
-# The kernels that kernel_row computes; a model with another one is refused when it is loaded
+# The kernels that kernel_row computes; a file whose model has another kernel is refused
 KERNELS = (RBF, LAPLACIAN, POLYNOMIAL, LINEAR, CUSTOM)
-FARTHEST = 1e9  # the largest value of gamma times a squared distance, also for an overflowed one
+FARTHEST = 1e9  # gamma times a squared distance is at most this, also after overflow
 HUGE = 1e300  # if the norm of an example is below it, all its features are finite
-BOUND = 1e100  # kernels without a bound of their own have their values clamped to it
+BOUND = 1e100  # values of unbounded kernels are clamped to [-BOUND, BOUND]
 LEAST = 1e-60  # a vector with a smaller squared length counts as zero
-# From this value of gamma times a squared norm on, distances are sums of squared differences:
-# cancellation in |v|^2 + |x|^2 - 2 <v, x> would lose their digits. (The other vector is as long, or so
-# far away that its kernel value is 0.)
+# If gamma |x|^2 is larger, distances are computed as sums of squared differences, since cancellation in
+# |v|^2 + |x|^2 - 2 <v, x> would lose their digits. (It is enough to look at x: v is about as long, or so far
+# away that its kernel value is 0.)
 CANCELS = 1e4
-# The same limit for products in float32, which are then computed in float64; and a norm from which they
-# could overflow
+# The same limit for products in float32: above it they are computed in float64, also for a norm so large
+# that products could overflow in float32
 CANCELS_NARROW, LARGEST_NARROW_NORM = 16.0, 1e20
 
 
@@ -26,8 +26,8 @@ CANCELS_NARROW, LARGEST_NARROW_NORM = 16.0, 1e20
 def padded_count(model):
     """The number of support vectors, rounded up to a multiple of eight.
 
-    A scalar tail of a vectorised loop costs more than one more iteration. The columns beyond the support have
-    coefficients 0.
+    The scalar tail of a vectorised loop takes longer than one more iteration. Columns behind the last support
+    vector have coefficients 0.
     """
     return (model.head.count + 7) & ~7
 
@@ -43,9 +43,9 @@ def cancels(model, norm):
 
 @compiled(fastmath=REORDERED)
 def log_of_distance(distance, gamma):
-    """-gamma distance, where a distance that rounding made negative counts as 0.
+    """-gamma distance; a distance that is negative by rounding counts as 0.
 
-    An overflowed distance stays infinite or NaN, for which exp_of returns 0.
+    A distance that overflowed stays infinite or NaN, for which exp_of returns 0.
     """
     return -gamma * (0.0 if distance < 0.0 else distance)
 

@@ -1,8 +1,8 @@
-"""Random numbers whose whole state is one word of the block, so that copies and files of a model contain it.
+"""Random numbers whose state is one number in the block, so that copies and files of a model contain the state.
 
 SplitMix64 (G. L. Steele, D. Lea, C. H. Flood. Fast splittable pseudorandom number generators.
-OOPSLA 2014). Each random decision takes one draw, so the numbers depend on the examples alone and not on how
-these were divided into calls.
+OOPSLA 2014). Each random decision takes one draw, so the numbers do not depend on how the examples were divided
+into calls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ S11, S27, S30, S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
 
 @compiled
 def uniform(model):
-    """A uniform random number in [0, 1), of 53 bits. Advances head.random."""
+    """A uniform random number in [0, 1) with 53 random bits. Advances head.random."""
     head = model.head
     head.random = head.random + GOLDEN
     z = head.random

@@ -11,8 +11,8 @@ from ..compiling.jit import compiled
 from ..simd.prefetch import prefetch
 from .layout import COLUMN_SIZE, NODE_SIZE
 
-CACHE_LINE_BYTES = 64  # bytes of a cache line
-# Nodes of a column that are prefetched; then the processor detects the sequence itself
+CACHE_LINE_BYTES = 64  # on most processors
+# Nodes of a column that are prefetched; the following ones the processor prefetches itself
 PREFETCHED_NODES = 32
 
 

@@ -9,9 +9,9 @@ from ..compiling.jit import compiled
 from ..simd.registers import LANES
 from .layout import CHANGES
 
-# Fields of `model.coming`. Products are known for the examples from FIRST to UNTIL, the features of
-# examples are gathered up to LISTED_UNTIL, no example before NOT_BEFORE gets products, and N_CHANGES
-# vectors were written.
+# Fields of `model.coming`. Products are known for the examples from FIRST to UNTIL; the features of
+# examples are gathered up to LISTED_UNTIL; before example NOT_BEFORE no products are computed ahead;
+# N_CHANGES vectors were written.
 FIRST, UNTIL, LISTED_UNTIL, NOT_BEFORE, N_CHANGES = range(5)
 
 
@@ -26,7 +26,7 @@ def begin_call(model, n):
 def record_write(model, j):
     """Record that vector j was written; its group of eight goes to the ring buffer model.changes.
 
-    The counter exceeds CHANGES when entries were overwritten, and then all products are computed again.
+    If the counter exceeds CHANGES, entries of the buffer were overwritten: all products are computed again.
     """
     changed = model.coming[N_CHANGES]
     model.changes[changed & (CHANGES - 1)] = j // LANES

@@ -1,1 +1,1 @@
-"""What a full model gives up: removal, projection, merging."""
+"""Budget maintenance of a full model: removal, projection, merging."""

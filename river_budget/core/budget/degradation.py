@@ -1,14 +1,14 @@
-"""The degradation by merging two support vectors into one: what it is, and where it is least (Gaussian kernel).
+"""The degradation by merging two support vectors into one: how to compute and how to minimise it (Gaussian kernel).
 
 Z. Wang, K. Crammer, S. Vucetic. Multi-class Pegasos on a budget. ICML 2010, section 4.
 
 Vectors m and n with coefficient rows a_m, a_n, squared distance s in units of 1/gamma, k = exp(-s):
     z = h x_m + (1 - h) x_n      a_z = p a_m + q a_n      p = exp(-s (1 - h)^2)     q = exp(-s h^2)
     degradation = |a_m|^2 + |a_n|^2 + 2 k a_m.a_n - |a_z|^2
-Only three products matter: mm = |a_m|^2, nn = |a_n|^2, mn = a_m.a_n. The best h is a root of
+It depends on three products only: mm = |a_m|^2, nn = |a_n|^2, mn = a_m.a_n. The best h is a root of
     slope(h) = (1 - h) A - h B       A = p (mm p + mn q)      B = q (nn q + mn p)
-the derivative of |a_z|^2 up to the factor 4 s. It holds for every sign: with coefficients of opposite
-direction A or B is negative and z lies beyond the heavier vector.
+the derivative of |a_z|^2 divided by 4 s. This holds for all signs: if a_m and a_n have opposite directions, A or
+B is negative and z does not lie between m and n, but beyond the heavier of them.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from .float32_estimates import (
 # next one shorter than about NEGLIGIBLE_STEP
 SHORTEST_STEP, NEGLIGIBLE_STEP = 1e-8, 1e-11
 ROUNDING = 1.0 + 1e-12  # two degradations whose ratio is below it are equal up to rounding
-LEAST_GAIN = 1e-3  # a predicted gain below this share of the degradation ends an evaluation
+LEAST_GAIN = 1e-3  # a search ends if a step would gain less than this share of the degradation
 NEAR = 1e-3  # 1 - exp(-y) is computed by its series for |y| below it
 NEWTON_STEPS, HALVED_STEPS = 12, 60  # the largest numbers of steps, without and with halving
 
 
 @compiled
 def one_minus_exp(y, exp_y):
-    """1 - exp(-y), given exp(-y); by its series where the difference would cancel"""
+    """1 - exp(-y), given exp(-y); from its series if the difference would cancel"""
     return y * (1.0 - y * (0.5 - y * (1.0 - 0.25 * y) / 6.0)) if abs(y) < NEAR else 1.0 - exp_y
 
 
@@ -52,8 +52,8 @@ def one_minus_exp(y, exp_y):
 def degradation_at(h, s, k, mm, nn, mn):
     """(degradation, slope, derivative of the slope) at h.
 
-    degradation = |a_m k(m, .) + a_n k(n, .) - a_z k(z, .)|^2 without cancellation: the weights of two vectors
-    often differ by ten orders of magnitude, and the loss is of the order of the smaller.
+    Computes |a_m k(m, .) + a_n k(n, .) - a_z k(z, .)|^2 without cancellation: |a_m|^2 and |a_n|^2 often differ by
+    ten orders of magnitude, and the degradation is about as small as the smaller one.
     """
     g = 1.0 - h
     p, q, shared = math.exp(-s * g * g), math.exp(-s * h * h), 2.0 * s * h * g
@@ -84,8 +84,8 @@ def solve(h, s, mm, nn, mn):
 def solve_from(h, known, s, k, mm, nn, mn):
     """As `solve`, for a start h whose values by `degradation_at` are known.
 
-    Plain Newton steps come first: mostly two are enough. If they do not converge, or end higher than they
-    started, steps are halved until they gain.
+    First takes plain Newton steps, of which two are mostly enough. If they do not converge, or do not lower the
+    degradation, halves each step until it does.
     """
     start, (before, slope, curvature) = h, known
     reached, last = before, 0.0
@@ -105,7 +105,7 @@ def solve_from(h, known, s, k, mm, nn, mn):
 
 @compiled
 def _descend(h, s, k, mm, nn, mn):
-    """Newton steps that are halved until they gain."""
+    """Take Newton steps, each halved until it lowers the degradation."""
     least, slope, curvature = degradation_at(h, s, k, mm, nn, mn)
     for _ in range(HALVED_STEPS):
         step = shortened(-slope / curvature if curvature < 0.0 else math.copysign(0.25, slope), h)
@@ -126,8 +126,8 @@ def _descend(h, s, k, mm, nn, mn):
 def evaluate_partner(search, mm, j):
     """The least degradation with partner j, accurate enough to compare partners.
 
-    A Newton step in float64 from the h of the estimate: its predicted gain is mostly tiny, and what the next one
-    would gain is of the order of its square. Writes the results at h to the rows of the search.
+    Predicts the gain of a Newton step in float64 from the estimated h. The gain is mostly tiny, and the gain of a
+    second step about its square. Writes the results at h to the rows of the search.
     """
     h, s, nn, mn = search[PLACE, j], search[S, j], search[NN, j], search[MN, j]
     k = math.exp(-s)
@@ -148,7 +148,7 @@ def evaluate_partner(search, mm, j):
 
 @compiled(always_inlined=True)
 def keep_evaluation(search, j, place, k, reached, slope, curvature):
-    """Keep what was computed for partner j in the rows of the search: `place_of_pair` starts from it."""
+    """Keep the values computed for partner j in the rows of the search, from which `place_of_pair` continues."""
     search[PLACE, j], search[K, j], search[REACHED, j] = place, k, reached
     search[SLOPE, j], search[BEND, j] = slope, curvature
 
@@ -157,8 +157,8 @@ def keep_evaluation(search, j, place, k, reached, slope, curvature):
 def eq21_partners(model, m, search):
     """search[PLACE] = h by equation (21) of the paper as printed, search[LOSS] = the degradation at this h.
 
-    It maximises the sum over classes of (a_m p + a_n q) / (a_m + a_n), which for more than one output
-    is not the degradation; the paper's figures for many classes come from it.
+    Equation (21) maximises the sum over classes of (a_m p + a_n q) / (a_m + a_n), which for more than one output
+    does not minimise the degradation; the paper's figures for many classes come from it.
     """
     for j in range(model.head.count):
         alpha, beta = 0.0, 0.0

@@ -1,4 +1,4 @@
-"""Lower bounds of the degradation by merging one vector with each other one, in float32: they rank the partners.
+"""Lower bounds of the degradation by merging one vector with each other one, in float32, to rank the partners.
 
 Symbols as in core/budget/degradation.py.
 """
@@ -11,16 +11,16 @@ from ..compiling.jit import REORDERED, compiled
 from ..simd.exponential import F, rough_exp_of
 
 LANES = 16
-REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # how far beyond the two vectors z may lie
-SMALL = 1e-300  # in place of a divisor 0
+REACH_BELOW, REACH_ABOVE = -5.0, 6.0  # bounds of h: how far beyond the two vectors z may lie
+SMALL = 1e-300  # instead of a divisor 0
 ZERO, SIXTH, QUARTER, HALF, ONE, TWO = F(0.0), F(1.0 / 6.0), F(0.25), F(0.5), F(1.0), F(2.0)
-SPARE = 8  # so many partners more than wanted may be evaluated exactly
-SAFETY = F(1.5)  # times the predicted gain of a Newton step bounds what is still to be gained
+SPARE = 8  # how many partners beyond those wanted may be evaluated exactly
+SAFETY = F(1.5)  # SAFETY times a Newton step's predicted gain bounds the gain of all steps
 NEAR, TINY, LOWEST = F(0.02), F(1e-30), F(REACH_BELOW)  # NEAR: as in core/budget/degradation.py
 
 # The rows of a search, with a column for each partner j of vector m: s, nn, mn, an h near the best (PLACE), and a
-# lower bound of the degradation (LOSS). The rows from ROUGH on are memory for the estimates in float32; then, for
-# partners that have been evaluated, the three results of `degradation_at` at h, and k.
+# lower bound of the degradation (LOSS). The rows from ROUGH on are first memory for the estimates in float32; then,
+# for partners evaluated exactly, they hold the three results of `degradation_at` at h, and k.
 S, NN, MN, PLACE, LOSS, ROUGH = range(6)
 REACHED, SLOPE, BEND, K = ROUGH, ROUGH + 1, ROUGH + 2, ROUGH + 3
 
@@ -33,7 +33,7 @@ def search_width(model):
 
 @compiled
 def new_search(model):
-    """The rows of a search, in the heap, which they overwrite."""
+    """The rows of a search. Overwrites the heap, where they lie."""
     return f64_matrix(model.heap, SEARCH_ROWS, search_width(model))
 
 
@@ -44,7 +44,7 @@ def _one_minus_exp(y, exp_y):
 
 @compiled(always_inlined=True)
 def _rows(search, n):
-    """(s, |a_j|^2, a_m . a_j, p, q, h, k, loss): rows of float32, two in each of the last rows of a search"""
+    """(s, |a_j|^2, a_m . a_j, p, q, h, k, loss): rows of float32, of which two fit into one row of the search"""
     at = address_of(search[ROUGH])
     s, weight, inner, p = f32(at, n), f32(at + 4 * n, n), f32(at + 8 * n, n), f32(at + 12 * n, n)
     at += 16 * n
@@ -54,7 +54,7 @@ def _rows(search, n):
 
 @compiled(fastmath=REORDERED, always_inlined=True, apart=True)
 def estimate(search, mm, n):
-    """search[PLACE] = h after a step of the fixed point and one of Newton's, or 0 (the partner) if that is better;
+    """search[PLACE] = h after a fixed-point step and a Newton step, or 0 (z is the partner itself) if that is better;
     search[LOSS] = a lower bound of the degradation at the best h.
 
     In float32 and in units of mm: a register holds twice as many partners as in float64. Several short loops,
@@ -83,7 +83,7 @@ def estimate(search, mm, n):
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def _newton(s, weight, inner, p, q, h, n):
-    """h after a Newton step; where the degradation is not convex, after another step of the fixed point."""
+    """h after a Newton step, or after another fixed-point step where the degradation is not convex."""
     for j in range(n):
         a, b, up, bend = _slope(h[j], s[j], p[j], q[j], weight[j], inner[j])
         fixed = a / (a + b) if a + b > TINY else LOWEST
@@ -97,9 +97,9 @@ def _newton(s, weight, inner, p, q, h, n):
 def _bound(s, weight, inner, p, q, h, k, loss, n):
     """loss = a lower bound of the degradation at the best h; h = 0 where the partner itself is better.
 
-    It is the degradation at h minus SAFETY times what another Newton step would gain, at most a quarter. Measured:
-    no degradation is below the bound by more than a thousandth, with coefficients up to 10^4 times as long as
-    those of m, distances s up to 30 and all angles; mostly the bound is within a hundredth.
+    The bound is the degradation at h minus SAFETY times the predicted gain of another Newton step, at most a
+    quarter of it. Measured, with |a_n| up to 10^4 |a_m|, s up to 30 and all angles between a_m and a_n: no
+    degradation is below its bound by more than a thousandth; mostly the bound is within a hundredth.
     """
     for j in range(n):
         g, twice_s = ONE - h[j], TWO * s[j]

@@ -1,9 +1,9 @@
 """Budget maintenance: remove, merge or project support vectors until the model keeps its budget.
 
-It also returns how |w| changes. With w' = w + delta, |w|^2 changes by 2 <w, delta> + |delta|^2, where the
-products <w, k(x, .)> = f(x) take the kernel rows of the vectors that change: as much work as to choose them.
-|delta| alone, a bound of the change of |w|, is known anyway. The functions that return a change leave out the
-scale of the coefficients.
+`keep_budget` also returns how |w| changes. With w' = w + delta, |w|^2 changes by 2 <w, delta> + |delta|^2, where the
+products <w, k(x, .)> = f(x) require the kernel rows of the vectors that change, which takes as long as to choose
+these vectors. |delta| alone, a bound of the change of |w|, takes no extra time. The functions that return a change
+leave out the scale of the coefficients.
 
 strategy   the kind of strategy: REMOVE, PAIRS, MANY or FACTOR. A pass gives it as a constant, so that only
            the code of this kind is compiled into it
@@ -30,13 +30,13 @@ from .removal import REMOVALS, chosen_for_removal
 MERGE, PROJECT = int(Maintenance.MERGE), int(Maintenance.PROJECT)
 BEST = int(Choice.BEST)
 REMOVE, PAIRS, MANY, FACTOR = map(int, Strategy)
-# The strategies that `keep_budget` has; files of models with others are refused
+# The strategies that `keep_budget` implements; a file whose model has another one is refused
 STRATEGIES = (*REMOVALS, PROJECT, MERGE)
 
 
 @compiled
 def strategy_of(model):
-    """The kind of a model's strategy."""
+    """The kind of a model's strategy: REMOVE, PAIRS, MANY or FACTOR."""
     if model.head.maintenance == MERGE:
         return MANY if model.head.arity > 2 else PAIRS
     return FACTOR if model.head.maintenance == PROJECT else REMOVE
@@ -47,8 +47,8 @@ def add(model, x, norm, plus, minus, amount, strategy, exact):
     """Add amount (e_plus - e_minus) k(x, .). The model may then have one vector more than its budget.
 
     Returns (the newcomer, the squared length of what was added, what |w|^2 loses as dependent vectors are
-    removed). The vector is written later, in its final slot, if maintenance does not read it: removals do
-    not, and to merge a pair takes x itself. Merging reads it for the exact |w|^2, or with more than two.
+    removed). The vector is written later, to its final slot, where maintenance does not read it: a removal
+    does not, and merging a pair uses x itself. For the exact |w|^2, or with more than two, merging reads it.
     """
     if strategy == FACTOR:
         length, lost, _ = add_or_project(model, x, norm, plus, minus, amount)
@@ -102,7 +102,7 @@ def shrink_to_budget(call):
 
 @compiled(inlined=True)
 def change_by_removal(model, p, exact):
-    """The change by removing vector p: |a_p|^2 k(x_p, x_p) - 2 a_p . f(x_p), or the root of the first part."""
+    """The change of |w|^2 by removing vector p: |a_p|^2 k(x_p, x_p) - 2 a_p . f(x_p). If not `exact`: |delta|."""
     length = max(weight_of(model, p) * self_kernel(model, model.norms[p]), 0.0)
     model.head.cost += model.head.scale * math.sqrt(length)
     if not exact:
@@ -115,8 +115,8 @@ def change_by_removal(model, p, exact):
 def change_by_projection(model, exact):
     """Project one vector p on the others: the lightest, or the one whose projection changes w least.
 
-    Returns the change of |w|^2, minus |a_p|^2 times the squared distance of p from the span of the others; or
-    0, as |w| does not grow.
+    Returns the change of |w|^2, which is -|a_p|^2 times the squared distance of p from the span of the others. If
+    not `exact`, returns 0, as |w| does not grow.
     """
     head = model.head
     if head.choice == BEST:

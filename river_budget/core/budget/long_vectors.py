@@ -1,21 +1,20 @@
-"""Long vectors: merge examples with few features into vectors with thousands, in time that depends on the few.
+"""Long vectors: merge examples with few features into vectors with thousands, in time proportional to the few.
 
-In streams where new names keep coming (words, say) merged vectors become long. To write all numbers of one anew
-would take a thousand times as long as the rest of learning. So a model with such vectors stores each as a
-multiplier and numbers (core/vectors/multiples.py), and has these tables:
+In streams where new feature names keep coming (such as words) merged vectors become long. To write all numbers of a
+merged vector again would take a thousand times as long as the rest of learning. So a model with such vectors stores
+each as a multiplier and numbers (core/vectors/multiples.py), and has these tables:
 
 distances[i, j]    s(i, j) = gamma |x_i - x_j|^2
-strains[j]         by how much merges may have multiplied the rounding errors in the distances of vector j
+strains[j]         the factor by which merges may have multiplied rounding errors in the distances of vector j
 
 The members of a merge (core/budget/degradation.py) are n, the longest, with share q, and others with shares p_i, where
 q + sum_i p_i = 1. For z = q x_n + sum_i p_i x_i the multiplier of n is multiplied by q, and the numbers of the others
 are added to those of n. Distances and norms follow from the tables: for two members
     s(z, j) = p s(m, j) + q s(n, j) - p q s(m, n)
     |z|^2   = p |x_m|^2 + q |x_n|^2 - p q |x_m - x_n|^2
-and for more as in core/budget/several.py.
-Errors are multiplied by the shares. With 0 <= q <= 1 they do not grow. If the coefficients have opposite signs, z lies
-beyond its members and errors may grow: the distances of a vector are computed from scratch when its strain exceeds
-LARGEST_STRAIN, and every vector's from time to time.
+and for more as in core/budget/several.py. These formulas multiply errors by the shares. With 0 <= q <= 1 they do not
+grow. If the coefficients have opposite signs, z lies beyond its members and errors may grow: the distances of a
+vector are computed from scratch when its strain exceeds LARGEST_STRAIN, and every vector's from time to time.
 
 Which vector is the lightest, and when a model gets the tables, depends on the vectors alone, not on how they are stored
 or on how examples are divided into calls.
@@ -47,15 +46,15 @@ from ..vectors.stored import (
 from .merged_vector import NEGLIGIBLE, combination, first_of, merge_own_rows, sort_places
 from .several import inner_term
 
-# Other members are added to a vector that has LONG numbers and LONGER_BY times theirs, or SURELY_LONG numbers
+# A merge adds its other members to one with LONG numbers and LONGER_BY times theirs, or to one with SURELY_LONG
 LONG, LONGER_BY, SURELY_LONG = 320, 20, 1024
-# With larger budgets the table of distances, which has budget^2 numbers, does not pay
+# With larger budgets the table of distances, with budget^2 numbers, costs more than it saves
 LARGEST_BUDGET = 1000
-# The sum of a merged vector is written anew if its longest member has a larger share, as errors would grow
+# If the longest member has a larger share, the merged vector is computed from scratch, as errors would grow
 LARGEST_SHARE = 2.0
-LARGEST_STRAIN = 64.0  # distances are recomputed if errors may have been multiplied by more
+LARGEST_STRAIN = 64.0  # with a larger strain, distances are recomputed
 LARGEST_LENGTH = 100.0  # gamma times a norm: with larger ones the formulas would cancel
-# One vector's distances are recomputed after so many arrivals: it takes as long as learning hundreds of examples
+# After so many arrivals one vector's distances are recomputed, which takes as long as learning hundreds of examples
 RECOMPUTED_EVERY = 2**14
 
 
@@ -71,7 +70,7 @@ def add_distance_row(model, newest, x):
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLE, EXAMPLE)
 def fill_distance_table(model, newest, x):
-    """Write the row of the newest vector from the logarithms of its kernel values; in a new table, first all other rows."""
+    """Write the row of the newest vector from the logarithms of its kernel values; first all others in a new table."""
     if not distances_are_kept(model):
         keep_distances(model)
         for j in range(model.head.count):
@@ -106,14 +105,14 @@ def recompute_distances(model, j):
 
 @compiled
 def request_table_if_long(model, length, x):
-    """Request the tables of this file if they would pay for merging x into vectors with `length` numbers."""
+    """Request the tables of this file if they would save time when x is merged into vectors with `length` numbers."""
     pays = length >= LONG and 0 < LONGER_BY * x[2] <= length
     request_distance_table(model, pays and model.head.budget <= LARGEST_BUDGET)
 
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLES, MATRIX)
 def kept_distances_between(model, members, s):
-    """s[i, j] = s(x_i, x_j) of members."""
+    """s[i, j] = gamma |x_i - x_j|^2 between members, from the table of distances."""
     for i in range(members.shape[0]):
         for j in range(members.shape[0]):
             s[i, j] = model.distances[members[i], members[j]]
@@ -144,7 +143,7 @@ def merge_long(model, members, shares, s, a_z, unwritten, x, cursors, places, po
     if strain > LARGEST_STRAIN or not exact:
         recompute_distances(model, place)
     arrived = model.head.arrived
-    if arrived % RECOMPUTED_EVERY < 2:  # two arrivals per merge, x and z: each vector has its turn
+    if arrived % RECOMPUTED_EVERY < 2:  # 2: a merge has two arrivals, x and z
         recompute_distances(model, arrived // RECOMPUTED_EVERY % model.head.count)
     return gain
 
@@ -183,7 +182,7 @@ def longest_member(model, members, shares, unwritten):
 
 @compiled
 def strain_of_merged(model, members, shares):
-    """The strain of z: by how much rounding errors may have been multiplied, at least 1."""
+    """The strain of z: the factor, at least 1, by which merges may have multiplied rounding errors."""
     strain = 0.0
     for i in range(members.shape[0]):
         strain += abs(shares[i]) * model.strains[members[i]]
@@ -249,9 +248,9 @@ def add_to_longest(model, members, longest, shares, s, unwritten, x):
 
 @compiled
 def remove_others(model, members, place, unwritten, x):
-    """Remove all members but the one in the slot `place`. Returns the slot that this one has then. Sorts `members`."""
+    """Remove all members but the one in the slot `place`. Returns the slot of this member afterwards. Sorts `members`."""
     sort_places(members)
-    for i in range(members.shape[0] - 1, -1, -1):  # from the back, so that places stay valid
+    for i in range(members.shape[0] - 1, -1, -1):  # from the back, so that slots stay valid
         p = members[i]
         if p != place:
             was_last = place == model.head.count - 1

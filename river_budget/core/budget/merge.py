@@ -6,7 +6,7 @@
         place_merged      the shares of z = sum_i share_i x_i, its coefficients, the degradation
         write_merged      write z to the slot of one member, remove the others
 
-Long vectors of documents are merged without being read (core/budget/long_vectors.py).
+Long vectors, as of documents, are merged without reading all their numbers (core/budget/long_vectors.py).
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ from .several import (
 
 MANY = int(Strategy.MANY)
 
-# The vectors that merge: members (their slots), shares (of z), distances (between them: s_ij), coefficients (theirs),
-# a_z (those of z), points (their values, one row each), places (the features of the columns of points), and room (the
-# address of temporary memory).
+# The vectors to be merged: their slots (members), the shares of z, the distances s_ij between members, the members'
+# coefficients, those of z (a_z), the members' values, one row each (points), the features of the columns of points
+# (places), and the address of temporary memory (room).
 Group = namedtuple("Group", "members shares distances coefficients a_z points places room")
 
 
@@ -89,7 +89,7 @@ def new_group(model):
 def read_members(model, strategy, newcomer, search, group):
     """Copy coefficients, vectors and distances of the members to the group.
 
-    Returns (number of features that any of them has, slot of a newcomer that is still not written or NO_VECTOR).
+    Returns (number of features that any member has, slot of a newcomer not written yet or NO_VECTOR).
     """
     n_features, unwritten = ZERO, unwritten_place(newcomer)
     members, cursors = group.members, i64(group.room, group.members.shape[0])
@@ -155,7 +155,7 @@ def loss_by_merging(shares, s, a, a_z):
 
 @shared(Need.LITERAL, REAL, NUMBERS, MATRIX, MATRIX, NUMBERS)
 def literal_loss(shares, s, a, a_z):
-    """The same for a pair merged at the point of equation (21), whose search does not compute it."""
+    """`loss_by_merging` for a pair merged by equation (21), whose search does not compute the degradation."""
     return loss_by_merging(shares, s, a, a_z)
 
 

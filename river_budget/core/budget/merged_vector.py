@@ -12,7 +12,7 @@ from ..expansion.support import overwrite_vector
 from .newcomer import remove_with_newcomer
 from .several import distance_to
 
-# Squared numbers below this share of |z|^2 change no distance: less than its rounding
+# A number whose square is a smaller share of |z|^2 changes a distance by less than rounding does
 NEGLIGIBLE = 1e-34
 
 
@@ -41,7 +41,7 @@ def combination(model, places, points, shares):
 
 @compiled
 def merge_own_rows(model, members, shares, s, place):
-    """Merge the coefficients c of a mean of the iterates: write sum_i k(x_i, z) c_i to the slot of z, `place`."""
+    """Merge the members' coefficients c_i in a mean of the iterates: write sum_i k(x_i, z) c_i to slot `place`."""
     for e in range(model.per_vector.shape[0]):
         total = 0.0
         for i in range(members.shape[0]):

@@ -1,7 +1,7 @@
 """The newcomer: the example that a round has just added, as one tuple (slot, is_written, x).
 
 slot         its slot, the last one; NO_VECTOR if there is no newcomer, as when a user makes the budget smaller
-is_written   whether its vector is stored in that slot yet. A removal and a merge of two do not need it there
+is_written   whether its vector is already stored in that slot; a removal and a merge of two do not need this
 x            the example itself
 
 If there is one, model.row holds its kernel values with all other vectors and model.logs, for a Gaussian kernel,
@@ -23,7 +23,7 @@ YES, NO = np.int64(1), np.int64(0)
 
 @compiled(always_inlined=True)
 def no_newcomer(model):
-    """The value that says there is no newcomer: all vectors are from earlier rounds."""
+    """The tuple for no newcomer: all vectors are from earlier rounds."""
     return NO_VECTOR, YES, empty_example(model)
 
 
@@ -37,7 +37,7 @@ def unwritten_place(newcomer):
 def row_of_newest(model, newcomer):
     """Write the kernel values of the newest vector with all vectors, itself included, to model.row. Returns its slot.
 
-    For strategies that compare it with the others. Overwrites model.logs only if there is no newcomer.
+    For strategies that compare the newest vector with the others. Overwrites model.logs only if there is no newcomer.
     """
     newest = newcomer[0]
     if newest == NO_VECTOR:

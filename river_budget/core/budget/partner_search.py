@@ -1,8 +1,8 @@
 """Search for the best merge partners of the lightest vector. Symbols as in core/budget/degradation.py.
 
-For m = the lightest vector, all partners n get a lower bound of their degradation at once
-(core/budget/float32_estimates.py): a step of the fixed point h = A / (A + B) from h = 0, the partner itself,
-where p = k takes no exponential, and then a Newton step. Partners are evaluated exactly in the order of their
+For m = the lightest vector, `estimate` (core/budget/float32_estimates.py) computes lower bounds of the degradation
+for all partners n at once: a fixed-point step, h = A / (A + B), from h = 0, where z is the partner itself and p = k
+takes no exponential; then a Newton step. Partners are evaluated exactly in the order of their
 bounds, until the next bound exceeds the best value found; the winner is then solved to full precision.
 """
 
@@ -34,7 +34,7 @@ def _products(model, m, mn):
     for r in range(1, model.coefficients.shape[0]):
         coefficients = model.coefficients[r]
         own = coefficients[m]
-        if own != 0.0:  # most classes have no part in a vector
+        if own != 0.0:  # mostly 0, as few classes share a vector
             for j in range(n):
                 mn[j] += own * coefficients[j]
 
@@ -61,7 +61,7 @@ def measure_partners(model, m, newcomer, search):
         distances_into(model, read_vector(model, m), model.norms[m], search[S])
         if unwritten != NO_VECTOR:
             search[S, unwritten] = observed_distance(model.logs[m])
-    search[S, m] = 0.0  # the kernel row of a newcomer does not contain itself
+    search[S, m] = 0.0  # in the kernel row of a newcomer, its own value is missing
     _products(model, m, search[MN])
 
 
@@ -95,7 +95,7 @@ def best_of_all(model, literal, search, members):
         if not literal:
             loss = evaluate_partner(search, mm, j)
         model.buffer[j] = loss
-        i = min(found, wanted)  # insertion into the sorted list of the best
+        i = min(found, wanted)  # insert j into the sorted list of the best
         while i > 0 and model.buffer[members[i]] > loss:
             if i < wanted:
                 members[i + 1] = members[i]
@@ -108,7 +108,7 @@ def best_of_all(model, literal, search, members):
 def place_of_pair(model, search, members):
     """(h, degradation) for merging the first member with its best partner.
 
-    The degradation is inf for equation (21), which does not minimise it.
+    For equation (21), which does not minimise the degradation, returns inf in its place.
     """
     m, j = members[0], members[1]
     if model.head.objective == EQ21:

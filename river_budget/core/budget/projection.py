@@ -1,4 +1,4 @@
-"""Project a vector on the span of the support vectors, by a factor of the inverse Gram matrix that is kept up to date.
+"""Project a vector on the span of the support vectors, by a factor of the inverse Gram matrix.
 
 W = `factor` is the inverse of the Cholesky factor of K = [k(x_i, x_j)]: lower triangular, K^-1 = W'W.
 In terms of W, with k the kernel row of x and k_xx = k(x, x):
@@ -6,16 +6,17 @@ In terms of W, with k the kernel row of x and k_xx = k(x, x):
     d = W' (W k)                          coefficients of the projection
     new row of W = (-d, 1) / residual     when x joins the support
     K^-1 of a column p = W' W[:, p]       and 1 / (K^-1)_pp = squared distance of p to the others
-Errors in W grow with the root of K's condition number; errors in the inverse would grow with the number itself. To
-bound it, no vector may lie within TINY of the span of the others (squared distance, relative to its own length). A
-newcomer that is closer is projected instead of stored. If a newcomer brings an *old* vector that close to the span
-of the others, the old one is projected out; |w| hardly changes. The root of the condition number stays near 1e5.
+Errors in W grow with the root of K's condition number, errors in K^-1 would grow with the condition number itself. To
+bound this number, no vector may lie within TINY of the span of the others (squared distance, relative to its own
+length). A newcomer that is closer is projected instead of stored. If a newcomer brings an *old* vector that close to
+the span of the others, the old one is removed and projected on the others; |w| hardly changes. The root of the
+condition number stays near 1e5.
 
 The factor is in the order of the support, so vectors leave by `remove_in_order`.
 
-Rounding errors add up over many arrivals. At every EVERY-th arrival one vector, in turn, is projected on the
-support, to which it belongs: |W k|^2 must be k(x, x), and the entries of W k behind its own row must be 0. If the
-error exceeds DRIFT, the factor is computed from scratch and the repair is counted.
+Rounding errors add up over many arrivals. At every EVERY-th arrival `check_factor` projects one support vector, each
+in turn, on the support: |W k|^2 must be k(x, x), and the entries of W k behind its own row must be 0. If the error
+exceeds DRIFT, the factor is computed from scratch and head.repairs is increased.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ DRIFT = 1e-7  # relative to k(x, x); rounding alone stays near 1e-11
 
 @compiled
 def project(model, row, coefficients):
-    """d = K^-1 row into coefficients; returns |W row|^2, the squared length of the projection."""
+    """coefficients = d = K^-1 row. Returns |W row|^2, the squared length of the projection."""
     factor, n = model.factor, model.head.count
     for j in range(n):
         coefficients[j] = 0.0
@@ -65,7 +66,7 @@ def project(model, row, coefficients):
 
 @compiled
 def extend_factor(model, coefficients, residual, last):
-    """Append the row of the last vector, just inserted, to the factor."""
+    """Append the row of the last vector, which has just been inserted, to the factor."""
     w, scale = model.factor[last], 1.0 / math.sqrt(residual)
     for j in range(last):
         w[j] = -coefficients[j] * scale
@@ -88,8 +89,8 @@ def inverse_column(model, p, column):
 def remove_with_factor(model, p):
     """Remove vector p from support and factor.
 
-    Rotations of neighbouring rows leave W'W as it is. They collect column p in the last row; without
-    this row and column, the rest is the factor of the others.
+    Rotates pairs of neighbouring rows, which does not change W'W, until column p is 0 except in the last row.
+    Without this row and column it is the factor of the other vectors.
     """
     factor, n = model.factor, model.head.count
     for i in range(p, n - 1):
@@ -118,7 +119,7 @@ def project_out(model, p):
         share = coefficients[p] * distance
         for j in range(n):
             coefficients[j] = bounded(model, coefficients[j] - share * column[j])
-    for e in range(model.per_vector.shape[0]):  # coefficients of a mean
+    for e in range(model.per_vector.shape[0]):  # in a mean of the iterates
         mean = model.per_vector[e]
         share = mean[p] * distance
         for j in range(n):
@@ -141,7 +142,7 @@ def inverse_diagonal(model, diagonal):
 
 @compiled
 def cheapest(model, n):
-    """The one of the first n vectors whose projection on all others changes w least: by |a_r|^2 / (K^-1)_rr."""
+    """The one of the first n vectors with the least |a_r|^2 / (K^-1)_rr, whose projection changes w least."""
     loss, inverse = model.buffer, f64(model.heap, model.head.count)
     weights_into(model, loss)
     inverse_diagonal(model, inverse)
@@ -169,7 +170,7 @@ def most_dependent(model):
 def remove_dependent(model):
     """Project out vectors that a newcomer has made linearly dependent on the others, up to TINY.
 
-    Returns what |w|^2 loses. Overwrites model.buffer and the heap.
+    Returns by how much |w|^2 decreases. Overwrites model.buffer and the heap.
     """
     lost = 0.0
     while model.head.count > 1:
@@ -185,8 +186,8 @@ def remove_dependent(model):
 def add_or_project(model, x, norm, plus, minus, amount):
     """Add amount (e_plus - e_minus) k(x, .): with x as a support vector, or projected if x lies in their span.
 
-    The kernel row of x must be in model.row. Returns (squared length of what was added, what |w|^2 loses as
-    dependent vectors are removed, whether x was stored).
+    The kernel row of x must be in model.row. Returns (squared length of the added part, decrease of |w|^2
+    by removing dependent vectors, whether x was stored).
     """
     length, d = self_kernel(model, norm), f64(model.heap, model.head.count)
     inside = project(model, model.row, d)
@@ -220,7 +221,7 @@ def spread(model, r, amount, d):
 
 @compiled
 def spread_mean(model, e, amount, d):
-    """The same for row e of per_vector, coefficients of a mean of the iterates."""
+    """Add amount times d to row e of per_vector, the coefficients of a mean of the iterates."""
     mean = model.per_vector[e]
     for j in range(model.head.count):
         mean[j] = within(mean[j] + amount * d[j], LARGEST)
@@ -236,7 +237,7 @@ def check_factor(model):
     error = factor_error_at(model, p)
     if error > DRIFT:
         recompute_factor(model)
-        # with vectors that hardly differ no factor is more precise, and this is no repair
+        # no repair if, as with vectors that hardly differ, a new factor is no more precise
         if p >= head.count or error > BETTER_TIMES * factor_error_at(model, p):
             head.repairs += 1
 

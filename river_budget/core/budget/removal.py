@@ -1,4 +1,4 @@
-"""Choose the vector that a removal takes out.
+"""Choose the vector to remove.
 
 A rule has a code in REMOVALS and a branch in `chosen_for_removal`. The first codes are in core/block/codes.py;
 further rules define theirs here, from 5 on.
@@ -34,7 +34,7 @@ def chosen_for_removal(model, newcomer):
 
 @compiled
 def remove_to_budget(model):
-    """Remove vectors until the model keeps its budget, where there is no newcomer."""
+    """Remove vectors until the model keeps its budget, outside of a round: there is no newcomer."""
     while model.head.count > model.head.budget:
         remove(model, chosen_for_removal(model, no_newcomer(model)))
 

@@ -1,8 +1,8 @@
 """Merging several support vectors into one at once (Gaussian kernel).
 
 S. Qaadan, T. Glasmachers. Multi-merge budget maintenance for stochastic gradient descent SVM training.
-2018. A model with one vector too many merges `arity` vectors, and then has room for arity - 1 newcomers, for
-all of which there is one search for partners.
+2018. A model with one vector too many merges `arity` vectors and then has room for arity - 1 newcomers, so
+that it needs one search for partners for all of them.
 
 Every merged vector is a combination z = sum_i share_i x_i of the members with shares that sum to 1. So
 all distances follow from those between the members, and z is computed once, when its shares are known:
@@ -21,13 +21,13 @@ from ..simd.vector_ops import dot
 from .degradation import solve
 
 CASCADE = int(Method.CASCADE)
-ASCENT_STEPS = 100  # of gradient ascent
+ASCENT_STEPS = 100  # at most so many steps of gradient ascent
 LEAST_GAIN = 1e-8  # relative gain below which the ascent ends
 
 
 @compiled(always_inlined=True)
 def member_distances(model, points, features, members, first, s):
-    """s[i, j] = gamma |x_i - x_j|^2 between members; `first`: those from members[0] to all vectors"""
+    """s[i, j] = gamma |x_i - x_j|^2 between members. `first` holds these distances from members[0] to all vectors."""
     for i in range(members.shape[0]):
         s[i, i] = 0.0
         for j in range(i):
@@ -39,7 +39,7 @@ def member_distances(model, points, features, members, first, s):
                     difference = points[i, f] - points[j, f]
                     total += difference * difference
                 total *= model.head.gamma
-                s[i, j] = total if total < FARTHEST else FARTHEST  # also where it overflows
+                s[i, j] = total if total < FARTHEST else FARTHEST  # also after overflow
             s[j, i] = s[i, j]
 
 
@@ -91,7 +91,7 @@ def copy(source, target):
 
 @compiled
 def merge_pair(a, s, h, shares, a_z):
-    """Shares and coefficients for merging the first two members at the h that the search has found."""
+    """Shares and coefficients for merging the first two members at the h that the partner search has found."""
     for i in range(2, shares.shape[0]):
         shares[i] = 0.0
     shares[0], shares[1] = h, 1.0 - h
@@ -100,7 +100,7 @@ def merge_pair(a, s, h, shares, a_z):
 
 @compiled
 def combine(h, s, a_m, a_n, a_z):
-    """a_z = the coefficients of z at h between m and n, which are s apart. a_z may be a_m itself."""
+    """a_z = the coefficients of z = h m + (1 - h) n for m and n at distance s. The array a_z may be a_m itself."""
     p, q = math.exp(-s * (1.0 - h) ** 2), math.exp(-s * h * h)
     for r in range(a_z.shape[0]):
         a_z[r] = p * a_m[r] + q * a_n[r]
@@ -125,14 +125,14 @@ def cascade(a, s, shares, a_z):
 
 @compiled
 def ascend(a, s, shares, a_z, room):
-    """MM-GD: gradient ascent on |a_z(z)|^2 over all members at once, steps halved until they gain."""
+    """MM-GD: gradient ascent on |a_z(z)|^2 over all members at once; halves a step until |a_z(z)|^2 grows."""
     m = shares.shape[0]
     pull, trial = f64(room, m), f64(room + 8 * m, m)
     a_trial = f64(room + 16 * m, a_z.shape[0])
     best = start_of_ascent(a, s, shares, a_z, trial, a_trial)
     for _ in range(ASCENT_STEPS):
         # gradient = 4 gamma sum_i (a_i . a_z) k(x_i, z) (x_i - z); a step of 1 / (4 gamma |a_z|^2)
-        # along it is a mean shift, here in shares
+        # along the gradient is a mean shift, here written for the shares
         whole = 0.0
         for i in range(m):
             pull[i] = inner(a[i], a_z) * math.exp(-distance_to(shares, s, i)) / best

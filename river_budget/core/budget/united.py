@@ -1,7 +1,7 @@
 """The sum of several expansions: insert vectors with their coefficients, then reduce them to a budget.
 
-Here the vectors are removed that change the function least, whatever strategy the algorithm has for streams:
-a sum has no newcomer, and the ages of its vectors say little.
+Removes the vectors that change the function least, whatever strategy the algorithm has for streams: a sum has
+no newcomer, and the ages of its vectors mean little.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .projection import (
 def absorb(call):
     """Add the sum of a_t k(x_t, .) over the rows x_t to an empty model.
 
-    The caller puts the coefficients a_t, and behind them those of a mean of the iterates, where scores are otherwise.
+    The array of scores of the call holds the coefficients a_t, and behind them those of a mean of the iterates.
     """
     model, stream, n = unpack(call)
     for t in range(n):
@@ -52,7 +52,7 @@ def insert_with(model, x, norm, a):
 
 @compiled(called_from_python=True)
 def absorb_projecting(call):
-    """The same for a model with a factor, which projects vectors that depend linearly on the others."""
+    """`absorb` for a model with a factor: projects vectors that depend linearly on the others."""
     model, stream, n = unpack(call)
     for t in range(n):
         x, a = example_and_scores(model, stream, t)

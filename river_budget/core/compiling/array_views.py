@@ -1,7 +1,7 @@
-"""Arrays at a memory address: a numba type for views that own nothing, and functions that make them.
+"""Arrays at a memory address: a numba type for views that do not own their memory, and functions that make them.
 
-Every function here has two forms: Python code, and beside it a generator of the LLVM instructions that numba
-emits in its place. (An `overload` would be compiled once more for every use.)
+Every function here has two forms: Python code, and beside it a generator of LLVM instructions, which numba
+uses in compiled code. (numba would compile an `overload` again for every use.)
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from numba.np import arrayobj
 def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
     """Decorator: register the decorated generator of instructions as the compiled form of `function`.
 
-    `result` is the type of what it returns, or a function that finds this type from those of the arguments,
-    of which there may be up to seven.
+    `result` is the type of the result, or a function from the types of the arguments to this type. There may
+    be up to seven arguments.
     """
     find = (lambda *kinds: result) if isinstance(result, types.Type) else result
     typers = (
@@ -54,7 +54,7 @@ def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
 class View(types.Array):
     """The type of a non-owning array view: numba counts no references to it.
 
-    Counting the references of every array that a function receives costs merging a twentieth of its time
+    To count the references of every array that a function receives takes a twentieth of the time of merging
     (`python tests/support/tricks.py views`). Rows and slices of a view are views too.
     """
 
@@ -76,7 +76,7 @@ class View(types.Array):
 
 @register_model(View)
 class _ViewModel(models.ArrayModel):  # type: ignore[misc]
-    """The memory layout of a view: that of numba's arrays, with no member whose references are counted."""
+    """The memory layout of a view: that of numba's arrays, without the member whose references numba counts."""
 
     def traverse(self, builder: Any) -> list[Any]:
         return []
@@ -187,4 +187,4 @@ def reinterpreter(dtype: Any) -> Any:
 as_i64 = reinterpreter(np.int64)
 as_u64 = reinterpreter(
     np.uint64
-)  # for indexes: an unsigned one needs no check whether it counts from the end
+)  # for indexes: numba checks a signed one for values below 0, which count from the end

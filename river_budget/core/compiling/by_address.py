@@ -25,7 +25,7 @@ from .needs import Need
 from .plain import PLAIN
 
 _functions: dict[Need, list[Any]] = {}  # (function, its signature, cell)
-_callbacks: dict[Any, Any] = {}  # with PLAIN, by function: numba frees callbacks without references
+_callbacks: dict[Any, Any] = {}  # with PLAIN, by function: or numba would free them
 ready = 0  # the needs whose functions are compiled, as bits
 
 
@@ -83,7 +83,7 @@ def _register_call(function: Any, name: str, signature: Any) -> None:
 
 
 def is_ready(function: Any) -> bool:
-    """Whether this shared function has been compiled yet: for passes that have a slower way without it."""
+    """Whether this shared function is compiled already; a pass that finds it is not takes a slower way."""
     return True
 
 
@@ -116,6 +116,6 @@ def _compiled(function: Any, signature: Any) -> int:
         if function not in _callbacks:
             _callbacks[function] = numba.cfunc(signature, **IN_ALL)(function.py_func)
         return int(_callbacks[function].address)
-    function.compile(signature.args)  # from here on, names that are private to numba
+    function.compile(signature.args)  # the names from here on are private to numba
     found = function.overloads[signature.args]
     return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))

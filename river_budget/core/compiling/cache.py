@@ -1,6 +1,6 @@
-"""numba's cache of compiled functions on disk, with errors ignored.
+"""numba's cache of compiled functions on disk, without its errors.
 
-A damaged cache or a full disk costs time, and nothing else.
+With a damaged cache or a full disk a function is compiled again: that takes time, and nothing fails.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _warned: set[bool] = set()
 def warn_once(no_folder: bool, message: str) -> None:
     """Warn that nothing is cached; at most once per process for each of the two reasons.
 
-    no_folder: no cache folder can be written; otherwise this numba organises its cache differently.
+    no_folder: the reason is that no cache folder can be written; otherwise, that this version of numba
+    organises its cache differently.
     """
     if no_folder in _warned:
         return

@@ -1,10 +1,10 @@
-"""`compiled`: the decorator of every function that numba compiles, with a disk cache that knows all of core.
+"""`compiled`: the decorator of every function that numba compiles, with a disk cache that notices edits in all of core.
 
 numba's disk cache looks at the file of the function it compiles, so a caller compiled earlier keeps
 an old copy of a callee that lives in another file. Here the name of every cache entry carries a hash
-of the whole folder: edit one file of core and all of core is compiled again. (The name, not only the
-stamp inside: numba unpickles an entry before it compares stamps, and an old one may name types that are
-gone.) With RIVER_BUDGET_PLAIN nothing is kept on disk (core/compiling/plain.py).
+of the whole folder: edit one file of core and all of core is compiled again. (A hash only inside the entry
+would come too late: numba unpickles the entry first, and an old one may refer to types that no longer exist.)
+With RIVER_BUDGET_PLAIN nothing is kept on disk (core/compiling/plain.py).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if not PLAIN:
     except (ImportError, AttributeError):  # another numba, without these private parts
         Cached = Compiler = LinkableCompiler = None
 
-# Sums may be reordered and products fused, so that loops vectorise. NaN and infinity keep their
-# meaning: the checks that keep them out of a model depend on it.
+# LLVM may reorder sums and fuse products, so that loops vectorise. It may not assume that numbers are
+# finite: the checks for NaN and infinity depend on that.
 REORDERED = frozenset({"reassoc", "contract", "arcp", "nsz"})
-# Only fused multiply-add: for code that relies on the order of its additions.
+# LLVM may only fuse a product with an addition: for code that relies on the order of its additions.
 FUSED = frozenset({"contract"})
 
 # Options of every compiled function. error_model: a division that may raise ZeroDivisionError keeps LLVM from
@@ -63,11 +63,11 @@ def compiled(
 
     fastmath: how LLVM may change floating-point arithmetic, REORDERED or FUSED.
     called_from_python: make a Python wrapper; other functions have none.
-    inlined: into its caller before type inference, which drops branches that a constant argument rules out.
-        Call it from one place per pass, or it is compiled twice.
-    always_inlined: by LLVM at every call: for short functions that are called for every example.
-    apart: optimised separately from its callers. For long sums of products with `fastmath`: otherwise it
-        could depend on the processor which of two products is fused.
+    inlined: copied into its caller before type inference, which drops branches that a constant argument rules
+        out. Call it from one place per pass, or it is compiled twice.
+    always_inlined: LLVM inlines every call: for short functions that are called for every example.
+    apart: LLVM optimises it separately from its callers. For long sums of products with `fastmath`: otherwise
+        which of two products is fused could depend on the processor.
     """
 
     def decorate(function: Any) -> Any:
@@ -91,7 +91,7 @@ def compiled(
 
 
 def _dispatcher(function: Any, options: dict[str, Any], apart: bool) -> Any:
-    """numba's dispatcher for a function, with our compiler and our cache where this numba allows them."""
+    """numba's dispatcher for a function, with this package's compiler and cache where this numba allows them."""
     linked = options["no_cpython_wrapper"] and not apart and Compiler is not None
     if Compiler is not None:
         options = options | {"pipeline_class": LinkableCompiler if linked else Compiler}

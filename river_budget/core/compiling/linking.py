@@ -1,7 +1,7 @@
 """Keep functions that only compiled code calls as LLVM bitcode, to be linked into the passes that call them.
 
-numba would optimise each of them together with all that it calls, again at every level of calls, and
-generate machine code that never runs: half of the time of a first call. Here a pass is optimised once, as a
+numba would optimise each function together with all functions that it calls, again at every level of calls,
+and generate machine code that never runs. That is half of the time of a first call. Here a pass is optimised once, as a
 whole, after linking. (The parts of numba used here are private.)
 """
 
@@ -13,8 +13,8 @@ from llvmlite import binding
 from llvmlite.binding import newpassmanagers
 from numba.core import caching, codegen
 
-# Whether this llvmlite lets the optimisation passes for a function be chosen one by one; older versions
-# do not.
+# Whether optimisation passes for a function can be chosen one by one, which older versions of llvmlite
+# do not allow.
 CAN_CHOOSE_PASSES = hasattr(getattr(newpassmanagers, "NewPassManager", None), "add_sroa_pass")
 
 

@@ -75,8 +75,8 @@ class _Header:
 def register_attributes(header: Any, kinds: dict[str, Any], place_of: Any) -> None:
     """Register the attributes that compiled code may read as `model.name`.
 
-    `place_of(name, block, memory, header)` returns (address, *shape). Python calls it with numbers. Here it
-    is called with words instead, so that the same arithmetic emits the instructions.
+    `place_of(name, block, memory, header)` returns (address, *shape). Python calls this function with numbers.
+    Here its arguments are machine words (`_Word`), so that the same formulas generate instructions.
     """
 
     @infer_getattr

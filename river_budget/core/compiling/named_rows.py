@@ -1,4 +1,4 @@
-"""numba's types of tables whose rows, or parts, have names: what passes/auto/tables.py tells compiled code."""
+"""numba's types for tables whose rows, or parts, have names, as passes/auto/tables.py defines them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Parts(AttributeTemplate):  # type: ignore[misc]
 
 
 def _register(kind: Any, *words: str) -> None:
-    """Values of this type are so many machine words."""
+    """Tell numba that values of this type consist of these machine words."""
 
     @register_model(kind)
     class Words(models.StructModel):  # type: ignore[misc]
@@ -48,7 +48,7 @@ _register(Tables, "address", "entries")
 
 
 def struct(context: Any, builder: Any, kind: Any, fields: Any) -> Any:
-    """A value with these fields. (Quicker to generate than by numba's helpers, and there are hundreds.)"""
+    """Generate a struct with these fields: hundreds are needed, and numba's own helpers generate them more slowly."""
     model = context.data_model_manager[kind]
     value = ir.Constant(model.get_value_type(), ir.Undefined)
     for name, field in fields.items():
@@ -57,12 +57,12 @@ def struct(context: Any, builder: Any, kind: Any, fields: Any) -> Any:
 
 
 def rows_at(context: Any, builder: Any, kind: Any, address: Any, rows: Any, columns: Any) -> Any:
-    """The table at an address."""
+    """A value of type Rows: the table at an address."""
     return struct(context, builder, kind, {"address": address, "rows": rows, "columns": columns})
 
 
 def view(context: Any, builder: Any, kind: Any, table: Any, row: int) -> Any:
-    """A row of the table at an address, or all rows from there on."""
+    """An array view of one row of a table; for a kind with two dimensions, of this row and all behind it."""
     address, rows, columns = table
     size, matrix = columns.type(8), kind.ndim == 2
     line = builder.mul(columns, size)
@@ -87,7 +87,7 @@ def view(context: Any, builder: Any, kind: Any, table: Any, row: int) -> Any:
 
 
 def rows_type(name: str, rows: dict[str, Any]) -> Any:
-    """The type of a table whose rows have names, for which compiled code is told how to find them."""
+    """The type of a table whose rows have names; registers how compiled code finds each row by its name."""
     found = Rows(name, {row: kind.kind for row, kind in rows.items()})
 
     def give(row: str, k: int) -> None:

@@ -16,22 +16,22 @@ class Need(enum.IntFlag):
     HEAVY = enum.auto()  # long sparse support vectors (core/budget/long_vectors.py)
     CLASSES = enum.auto()  # more than two classes, with probabilities
     LITERAL = enum.auto()  # equation (21) of a paper as printed
-    AUTO = enum.auto()  # learners without settings
-    AUTO_CLASSES = enum.auto()  # ... for classification
-    AUTO_NUMBERS = enum.auto()  # ... for regression
+    AUTO = enum.auto()  # AutoKernel
+    AUTO_CLASSES = enum.auto()  # AutoKernel for classification
+    AUTO_NUMBERS = enum.auto()  # AutoKernel for regression
     LISTED_EXAMPLES = enum.auto()  # examples that come as lists of present features
     NAMES = enum.auto()  # dicts with only some of the names, or with new ones
     TOGETHER = enum.auto()  # several examples scored at the same time
     NARROW = enum.auto()  # support vectors in float32
 
 
-# Needs that follow from the fields of a block, and needs that any stream may bring, whatever the parameters
+# Needs that follow from the fields of a block; from the form of examples; from what a stream contains
 OF_BLOCKS = Need.OTHER_KERNELS | Need.CLASSES | Need.LITERAL | Need.LISTS | Need.HEAVY | Need.NARROW
 OF_EXAMPLES = Need.LISTED_EXAMPLES | Need.NAMES
 OF_STREAMS = Need.TOGETHER | Need.LISTS | Need.HEAVY
 
 
 def with_streams(needs: Need) -> Need:
-    """The needs of a class, and those that streams may bring: all that should be compiled ahead for it."""
+    """The needs of a class of models and those that streams may add: all that should be compiled ahead for it."""
     classes = Need(0) if needs & Need.AUTO else Need.CLASSES
     return needs | OF_EXAMPLES | classes | (OF_STREAMS if needs & Need.KERNEL else Need(0))

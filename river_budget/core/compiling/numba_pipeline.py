@@ -5,15 +5,15 @@ Three changes make a first call faster, and one makes the result faster:
 
 - The signature that an operation has for given argument types is looked up once per process, not once per
   function.
-- Steps are left out that handle what no function of this package contains (`LEFT_OUT`).
-- A function that is inlined is copied as it stands. numba would first inline into the copy what that
-  function calls, and again for each caller.
+- Steps for language constructs that no function of this package contains are left out (`LEFT_OUT`).
+- A function that is inlined is copied as it stands. numba would first inline the calls inside it,
+  again for each caller.
 - Loops use the full width of the vector registers (`WIDEST_VECTORS`): merging takes 1.11 instead of 1.31
   microseconds.
 
-Each change concerns the function being compiled and nothing else in the process: the garbage collector,
-numba's locks and the callbacks on them are as the program has set them. The names used here are private to
-numba. Where this numba lacks them, or with RIVER_BUDGET_PLAIN (core/compiling/plain.py),
+Each change affects only the function being compiled and no other part of the process (the garbage collector,
+numba's locks and their callbacks stay as they are). The names used here are private to numba. Where a version
+of numba lacks them, or with RIVER_BUDGET_PLAIN (core/compiling/plain.py),
 core/compiling/jit.py does without this module.
 """
 
@@ -36,7 +36,7 @@ LEFT_OUT = {
     untyped_passes.MakeFunctionToJitFunction,
     untyped_passes.FindLiterallyCalls,
     typed_passes.InlineOverloads,
-    typed_passes.NopythonRewrites,  # of expressions with whole arrays
+    typed_passes.NopythonRewrites,  # rewrites expressions with whole arrays
     typed_passes.NoPythonSupportedFeatureValidation,
     typed_passes.AnnotateTypes,  # a listing of the function for readers
     typed_passes.DumpParforDiagnostics,
@@ -65,7 +65,7 @@ def _cached_signature(
         if signature is None or signature.args not in implementations:
             return signature
         known[key] = signature, implementations[signature.args]
-    signature, implementations[signature.args] = known[key]  # as `resolve` would have left it
+    signature, implementations[signature.args] = known[key]  # as `resolve` sets it
     return signature
 
 
@@ -102,7 +102,7 @@ def _caching_in_lowering(context: Any, options: Any) -> Any:
 
             return _cached_signature(known, operation, args, named, resolve)
 
-        # not by calling the class: numba would return the operation itself, which all functions share
+        # not by calling the class: numba's class would return the operation that all functions share
         remembering = object.__new__(type(operation))
         remembering.__dict__.update(operation.__dict__, get_call_type=get_call_type)
         return remembering
@@ -120,7 +120,7 @@ class Lower(lowering.Lower):  # type: ignore[misc]
 
     def setup_function(self, described: Any) -> None:
         super().setup_function(described)
-        # set.add: llvmlite's own `add` refuses attributes it does not know, and this is one
+        # set.add: llvmlite's own `add` refuses attributes that it does not know, such as this one
         set.add(self.function.attributes, WIDEST_VECTORS)
 
 
@@ -133,7 +133,7 @@ class Lowering(typed_passes.NativeLowering):  # type: ignore[misc]
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class Inlining(untyped_passes.InlineInlinables):  # type: ignore[misc]
-    """numba's inlining step, one level at a time: calls in an inlined body become calls of its caller."""
+    """numba's inlining step, one level at a time: calls inside an inlined function become calls of its caller."""
 
     def _do_work(self, state: Any, work: Any, block: Any, i: int, call: Any, worker: Any) -> Any:
         worker._compiler_pipeline = lambda state: _steps(
@@ -168,7 +168,7 @@ class Compiler(compiler.Compiler):  # type: ignore[misc]
         if state.func_id.modname.startswith(PACKAGE):
             return [_steps(usual.pipeline_name, usual.passes)]
         usual.passes = _replaced(IN_ALL, usual.passes)
-        return [usual]  # a user's kernel function, say, may contain what LEFT_OUT handles
+        return [usual]  # a user's kernel function may contain what the steps LEFT_OUT are for
 
 
 class LinkableCompiler(Compiler):

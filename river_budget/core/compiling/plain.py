@@ -1,8 +1,8 @@
 """PLAIN: whether to use only the documented parts of numba and CPython (RIVER_BUDGET_PLAIN=1 at import).
 
 A new release of numba or Python may break code that uses their private parts. With this switch the same
-models give the same results to the bit, more slowly: it tells whether a fault comes from there, and lets
-work go on until it is fixed.
+models give the same results to the last bit, more slowly. So the switch shows whether an error comes from these
+private parts, and users can work until it is fixed.
 
 It switches off:
 
@@ -10,15 +10,15 @@ It switches off:
   are compiled only inside their callers (core/compiling/linking.py): a first use takes several times as
   long;
 - the cache of compiled functions on disk: every process compiles anew. numba's own cache looks only at the
-  file that holds a function, and a caller would keep an old copy of a callee that was edited in another
+  file that holds a function, and a caller would keep an old copy of a function that was edited in another
   file;
 - addresses taken out of numba's dispatchers: shared functions (core/compiling/by_address.py) become
   `numba.cfunc`s, whose address is documented;
 - the dict reader, two C functions that rely on CPython's calling convention (model/calls/fast_path.py):
   Python converts the examples instead.
 
-What remains is what numba offers to authors of extensions, `numba.extending` with the types, models,
-cgutils and contexts that go with it, and llvmlite's builder. Some of it numba shows by example only:
+The rest uses what numba offers to authors of extensions, `numba.extending` with the types, models,
+cgutils and contexts that go with it, and llvmlite's builder. numba documents some of it only by examples:
 `AttributeTemplate`, `make_array` and `populate_array` of numba.np.arrayobj, and the options
 `no_cpython_wrapper`, `no_cfunc_wrapper` and `forceinline`.
 """

@@ -1,1 +1,1 @@
-"""Convert what the caller has (rows, lists, dicts) to the form in which passes see examples."""
+"""Convert the caller's examples (rows, lists, dicts) to the form that passes use."""

@@ -1,12 +1,12 @@
 """The argument of a pass: one array with the addresses and sizes of everything it needs.
 
-Each array argument that numba unpacks from Python costs as much as forty support vectors, so a pass takes
-one.
+To unpack one array argument from Python takes numba as long as forty support vectors, so a pass has one
+argument.
 
 Examples come as rows of a matrix with a column for every known feature; or as lists of present features,
 where those of example t are PLACES[STARTS[t] : STARTS[t + 1]]. A place is the index of a feature in the
-model's tables. A place below 0 is that of a feature which the model does not know; KEYS and TIES say where
-it belongs in the order of summation, if that makes a difference (each is 0 where the caller did not compute
+model's tables. A feature with a place below 0 is one that the model does not know; KEYS and TIES hold its sort
+keys for the order of summation, if that makes a difference (each is 0 where the caller did not compute
 it).
 """
 
@@ -19,11 +19,11 @@ from ..compiling.jit import compiled
 BLOCK, SCRATCH, ROWS, TARGETS, WEIGHTS, SCORES, SIZE, WIDTH, OUTPUTS = range(9)
 STARTS, PLACES, KEYS, TIES = range(9, 13)
 
-# A pass gathers the present features of the first AT_ONCE examples (core/examples/present_features.py):
-# PARTS numbers for each at LISTS_OF, and between DESK and DESK_END up to LISTED lists of up to LONGEST
-# numbers per example. DONE says how many were gathered.
+# A pass gathers the present features of the first AT_ONCE examples (core/examples/present_features.py). It
+# writes PARTS numbers per example to memory at LISTS_OF; and to memory from DESK to DESK_END, per example, up
+# to LISTED lists of at most LONGEST numbers. DONE is the number of examples gathered.
 LISTS_OF, AT_ONCE, DESK, DESK_END, DONE, EVERY_PLACE, SORTED, LONGEST = range(13, 21)
-GATHERED = 4  # the index of their address in a stream (`unpack_rows`)
+GATHERED = 4  # where in a stream (`unpack_rows`) the address LISTS_OF stands
 PARTS, LISTED = 5, 3
 N_WORDS = LONGEST + 1
 
@@ -32,8 +32,8 @@ N_WORDS = LONGEST + 1
 def words_of(call):
     """The call as a view, for functions that take it once per example.
 
-    numba counts the references of other arrays at each function call, with an atomic addition that waits
-    for pending writes.
+    For other arrays numba counts a reference at each function call, by an atomic addition that waits for
+    pending writes.
     """
     return i64(address_of(call), N_WORDS)
 

@@ -1,13 +1,13 @@
 """Read an example from a Python dict in compiled code, into the arrays of a call.
 
 The reader holds the GIL, and it must not run Python code. So it reads only keys that are exactly str, int
-or tuples of these, and serves only models that know no other names (model/inputs/features.py): no
-user-defined `__eq__` or `__hash__` is called. A value of another type is read as NaN and the pass refuses
-the row; a key of another type falls back to the Python path.
+or tuples of these, and only for models whose names are all of these types (model/inputs/features.py): then no
+user-defined `__eq__` or `__hash__` is called. It reads a value of an unknown type as NaN, for which the pass
+refuses the row; an example with a key of another type is read by Python instead.
 
-References are borrowed from the example and from the dict of places, as no other code runs in between. The
-exception is the `repr` of a tuple (a garbage collection may call finalizers), so the reader takes a
-reference to each new name as soon as it has read it.
+The reader borrows references from the example and from the dict of places, as no other code runs in between
+- except in the `repr` of a tuple, where a garbage collection may call finalizers. So it takes a reference to
+each new name as soon as it has read the name.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from .python_objects import (
     utf8_of,
 )
 
-EXACT_INTEGERS = 2.0**53  # all integers up to it are exact as floats
+EXACT_INTEGERS = 2.0**53  # floats represent all integers up to it exactly
 NOT_READABLE = np.int64(-2)  # the place of a name that Python has to look up
 ALL_BITS = 2**32 - 1
 
-# Constants of the tie of a name, as in model/inputs/sparse_examples.py
+# Constants of the second sort key, the tie, of a name, as in model/inputs/sparse_examples.py
 TEXT_MODULUS, NUMBER_MODULUS = np.uint64(1973272913), 2**31 - 1
 OF_TEXT, OF_TUPLE = np.uint64(1), np.uint64(2)
 
@@ -57,8 +57,8 @@ octets, u32 = carver(np.uint8), carver(np.uint32)
 def read_example(entry, at, x):
     """Read an example into the arrays of a call, as a row or as a list, and return the address of this call.
 
-    Returns 0 if Python has to read the example. Takes references to its new names, which the caller gives
-    back with `release_new_names`.
+    Returns 0 if Python has to read the example. Takes references to its new names, which the caller
+    releases by `release_new_names`.
     """
     entry.new, version = 0, entry.version
     if not is_among(type_of(x), entry.dicts, N_DICTS):
@@ -67,16 +67,16 @@ def read_example(entry, at, x):
     if entry.row != 0 and n == entry.known and read_row(entry, at, x):
         return entry.row
     if entry.list != 0 and n < i64(entry.list, N_WORDS)[LONGEST] and read_list(at, x, n):
-        # a finalizer may have changed the model
+        # the `repr` of a name may have run a finalizer that changed the model
         return entry.list if i64(entry.given_back, 1)[0] == version else ZERO
     return ZERO
 
 
 @compiled(always_inlined=True)
 def read_row(entry, at, x):
-    """Read an example with exactly the known names into a row; False if it has others.
+    """Read an example into a row; False if its names are not exactly those that the model knows.
 
-    Fastest if the names come in the order of the last example: comparing addresses replaces dict lookups.
+    Fastest if the names have the order of the last example: comparing addresses replaces dict lookups.
     """
     n, i, call = entry.known, 0, i64(entry.row, N_WORDS)
     expected, places = i64(entry.expected, n), i64(entry.expected_places, n)
@@ -97,7 +97,7 @@ def read_row(entry, at, x):
 def read_list(at, x, n):
     """Read an example into a list of present features; False if Python has to read it.
 
-    Unknown names are noted in `strangers`, with a reference to each.
+    Writes unknown names to `strangers`, with a reference to each.
     """
     entry = entry_at(at)
     call, i = i64(entry.list, N_WORDS), 0
@@ -141,7 +141,7 @@ def is_among(kind, addresses, n):
 
 @compiled(always_inlined=True)
 def number_of(entry, value):
-    """A value as a float; NaN, which passes refuse, if it is of none of the number types of the record."""
+    """A value as a float; NaN, which passes refuse, if its type is none of the number types in the record."""
     if not is_among(type_of(value), entry.numbers, N_NUMBERS):
         return math.nan
     number = float_value(value)
@@ -168,7 +168,7 @@ def place_of(entry, name):
 
 @compiled(always_inlined=True)
 def is_plain_tuple(entry, name):
-    """Whether a name is a tuple of str and int, whose comparison and `repr` run no Python code."""
+    """Whether a name is a tuple of str and int only: comparing it and its `repr` then run no Python code."""
     if type_of(name) != entry.several:
         return False
     i, n = 0, tuple_size(name)
@@ -193,7 +193,7 @@ def key_of(entry, at, name):
         number = whole_number(name)
         return number if entry.key_mask == ALL_BITS else math.nan
     text = repr_new(name)
-    if text == 0:  # no memory, or a number of too many digits
+    if text == 0:  # no memory, or an int with too many digits
         clear_error()
         return math.nan
     key = key_of_text(entry, at, text)
@@ -203,7 +203,7 @@ def key_of(entry, at, name):
 
 @compiled(always_inlined=True)
 def whole_number(name):
-    """An int as a float, or NaN where that would round it."""
+    """An int as a float, or NaN if the float would be rounded."""
     number = float_value(name)
     if number == -1.0 and error_set() != 0:
         clear_error()
@@ -224,7 +224,7 @@ def key_of_text(entry, at, name):
 
 @compiled
 def tie_of(entry, at, name):
-    """The second sort key of a name that has a key, as in model/inputs/sparse_examples.py.
+    """The second sort key of a name, for names with equal first keys, as in model/inputs/sparse_examples.py.
 
     Returns 0 with an error set if there is no memory for its `repr`.
     """
@@ -243,7 +243,7 @@ def tie_of(entry, at, name):
 
 @compiled
 def tie_of_text(entry, at, name, kind):
-    """The octets of a str, with a first one for the kind of name, as one large integer modulo a prime."""
+    """An octet for the kind of name and the octets of a str, read as one large integer modulo a prime."""
     text = utf8_of(name, at + LENGTH)
     if text == 0:
         return ZERO

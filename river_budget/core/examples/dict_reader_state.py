@@ -13,14 +13,14 @@ ENTRY = np.dtype(
             ("busy", "i8"),  # 1 while an example is being read into the arrays of the calls
             ("nothing", "i8"),  # the address of None
             ("true", "i8"),  # that of True
-            # address of the counter of names that lost their places, and its value when this record was made
+            # address of a counter of changes that take places from names; its value when this record was made
             ("given_back", "i8"),
             ("version", "i8"),
-            # addresses of the passes, or 0; and whether they release the GIL
+            # addresses of the passes that score and learn, or 0; whether the model is large: passes release the GIL
             ("scoring", "i8"),
             ("learning", "i8"),
             ("large", "i8"),
-            # addresses of their calls, for a row and for a list, or 0
+            # addresses of the passes' arguments (core/examples/call.py), with a row and with a list, or 0
             ("row", "i8"),
             ("list", "i8"),
             # known names
@@ -29,25 +29,25 @@ ENTRY = np.dtype(
             ("names", "i8"),  # the names by place, for whole rows
             ("expected", "i8"),  # the names of the last whole row, in its own order
             ("expected_places", "i8"),
-            # models in which names come and go
-            ("fixed", "i8"),  # 1 if names do not
+            # models that add and forget names during a stream
+            ("fixed", "i8"),  # 1 in models that do not
             ("vacant", "i8"),  # the free places; the last ones are assigned first
-            ("left", "i8"),  # the address of their number
+            ("left", "i8"),  # the address of the number of free places
             ("new_names", "i8"),  # whether examples may have new names
             ("names_at", "i8"),  # the name at each place, or 0
             ("strangers", "i8"),  # the new names of an example, with a reference to each
-            ("new", "i8"),  # their number
+            ("new", "i8"),  # the number of new names
             ("met", "i8"),  # total number of unknown names in learned examples
-            ("look", "i8"),  # the arrival at which the storage of vectors is reconsidered
-            ("thin", "i8"),  # and how many features to one present then call for sparse storage
+            ("look", "i8"),  # the arrival at which Python reconsiders the storage of vectors
+            ("thin", "i8"),  # sparse storage from so many known features per present one on
             # addresses of types, and of the table of CRC-32
             ("dicts", "i8"),
             ("numbers", "i8"),
             ("text", "i8"),
             ("whole", "i8"),
-            ("several", "i8"),  # tuple: names such as the n-grams of words
+            ("several", "i8"),  # tuple, the type of names such as n-grams of words
             ("remainders", "i8"),
-            ("key_mask", "i8"),  # the bits of keys in use: all but in tests
+            ("key_mask", "i8"),  # the bits of keys that are used: all, except in tests
             # output arguments of functions of CPython
             ("position", "i8"),
             ("key", "i8"),

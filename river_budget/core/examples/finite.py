@@ -21,7 +21,7 @@ def is_finite(x):
 @compiled(called_from_python=True)
 def first_bad_row(rows):
     """The index of the first row with a NaN or an infinity, or -1."""
-    # a view, so that nothing below is compiled again for another type of array
+    # a view, so that the functions below are compiled for one type of array only
     matrix = f64_matrix(address_of(rows), rows.shape[0], rows.shape[1])
     for t in range(rows.shape[0]):
         if not is_finite(row_of(matrix, t)):

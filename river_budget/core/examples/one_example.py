@@ -1,9 +1,9 @@
 """Score or learn one example, from the dict to the scores, in one compiled function.
 
 For small models Python code around the pass would take longer than the pass. model/calls/fast_path.py turns
-`score` and `learn` into Python functions. They return None, with the model unchanged, for every example
-that the dict reader refuses: Python then takes the long way. They raise MemoryError, also with the model
-unchanged. The GIL is released only around passes over large models.
+`score` and `learn` into Python functions. They return None for every example that the dict
+reader refuses, which Python then handles; if there is no memory they raise MemoryError. In both cases the
+model is unchanged. The GIL is released only around passes over large models.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def learn(this, given, count):
 
 @compiled(always_inlined=True)
 def may_be_used(entry, function):
-    """Whether the record may be used: it is not busy, and no name has lost its place since it was made."""
+    """Whether the record may be used: no call is using it, and no name has lost its place since it was made."""
     if function == 0 or entry.busy != 0:
         return False
     return i64(entry.given_back, 1)[0] == entry.version
@@ -117,9 +117,9 @@ def fill_with_scores(found, call_at, outputs):
 
 @compiled
 def room_for_scores(entry, outputs):
-    """A list of None for the scores, made before an example is learned: afterwards no error may occur.
+    """A list of None for the scores, made before an example is learned: after learning no error may occur.
 
-    Floats are created and released again first: Python keeps their memory on a free list for the scores.
+    First creates floats and releases them again: Python keeps their memory on a free list, for the scores.
     """
     found = list_new(outputs)
     for i in range(min(outputs, PREPARED_FLOATS) if found != 0 else 0):
@@ -152,7 +152,7 @@ def _call_pass(context, builder, signature, args):
 
 @compiled(always_inlined=True)
 def run_pass(entry, function, call):
-    """Run a pass over the example; whether it has processed it. Releases the GIL if the model is large."""
+    """Run a pass over the example. Returns whether it was processed. Releases the GIL if the model is large."""
     if entry.large == 0:
         return call_pass(function, call) != 0
     thread = leave_lock()
@@ -165,7 +165,7 @@ def run_pass(entry, function, call):
 def learn_prepared(entry, at, call_at, target, weight, wants_scores):
     """Learn the example that was read into a call.
 
-    Returns True or its scores, None if it must go the long way, or 0 with an error set.
+    Returns True or its scores, None if Python has to learn it, or 0 with an error set.
     """
     call = i64(call_at, N_WORDS)
     f64(call[TARGETS], 1)[0], f64(call[WEIGHTS], 1)[0] = float_value(target), float_value(weight)
@@ -193,7 +193,7 @@ def learn_prepared(entry, at, call_at, target, weight, wants_scores):
 
 @compiled(always_inlined=True)
 def needs_python(entry, call):
-    """Whether Python has to learn this example: to reconsider the storage, or to add places for names."""
+    """Whether Python has to learn this example: to reconsider the storage, or as places for new names are missing."""
     looks = model_at(call[BLOCK], call[SCRATCH]).head.arrived >= entry.look
     if entry.fixed == 0:
         return looks or entry.new > i64(entry.left, 1)[0]
@@ -202,10 +202,10 @@ def needs_python(entry, call):
 
 @shared(Need.NAMES, FLAG, WHOLE, WHOLE)
 def learn_with_new_names(at, call_at):
-    """Learn an example of a model in which names come and go; returns whether it was learned.
+    """Learn an example of a model that adds and forgets names; returns whether it was learned.
 
-    New names get places before the example is learned, as assigning one may fail for lack of memory, while
-    taking it back cannot.
+    New names get places before the example is learned: assigning a place may fail for lack of memory, taking
+    it back cannot fail.
     """
     entry, call = entry_at(at), i64(call_at, N_WORDS)
     model = model_at(call[BLOCK], call[SCRATCH])
@@ -221,7 +221,7 @@ def learn_with_new_names(at, call_at):
 
 @compiled(always_inlined=True)
 def assign_places(entry, at, call, model):
-    """Assign the last vacant places to the new names. False, with none assigned, if there is no memory.
+    """Assign the last vacant places to the new names. Returns False, and assigns none, if there is no memory.
 
     Modifies the places of the call, and model.keys and model.ties at these places.
     """
@@ -260,7 +260,7 @@ def register(entry, name, place):
 
 @compiled
 def remove_names(entry, names):
-    """Remove names from the dict of places. An error that is set stays set: removing needs no memory."""
+    """Remove names from the dict of places, which needs no memory. Leaves an error that is set as it is."""
     for i in range(names.shape[0]):
         dict_remove(entry.places, names[i])
 
@@ -295,7 +295,7 @@ def remove_name(entry, name):
 def free_unused_places(entry, model):
     """Remove names that no vector uses any more, and make their places vacant.
 
-    Counts up the version that makes other records of these names invalid.
+    Increments the version: this invalidates other records with these names.
     """
     emptied, columns, left = model.emptied, model.columns, i64(entry.left, 1)
     names_at = i64(entry.names_at, columns.shape[0])

@@ -1,9 +1,9 @@
-"""Examples as passes see them: the features that are not 0, in an order that depends on their names only.
+"""Examples as passes use them: the features that are not 0, in an order that depends on their names only.
 
 x consists of the places and values of the features that are not 0 and that the model knows, sorted by key:
-`places_of(x)` and `values_of(x)`. Unknown features contribute to the norm of x only: `all_of(x)` has their
-values too. (With the Laplacian kernel they stand among the others, with a place below 0.) Sums over
-features are taken in this order. So a result is the same to the last bit in whatever order features became
+`places_of(x)` and `values_of(x)`. Unknown features contribute to the norm of x only: `all_of(x)` holds their
+values too. (With the Laplacian kernel they also stand among the others, with a place below 0.) Sums over
+features have this order. So a result is the same to the last bit in whatever order features became
 known, whether an example comes as a row or as a list, and whether or not a model keeps names that no vector
 uses.
 """
@@ -49,12 +49,12 @@ from .call import (
 )
 
 LAPLACIAN = int(Kernel.LAPLACIAN)
-EXACT_SQUARES = 2**16  # up to so many squares of smaller integers are summed without rounding
-# 0 and -1 as typed integers: a literal has a numba type of its own, and callees would be
-# compiled twice
+EXACT_SQUARES = 2**16  # the sum of so many squares of integers below it has no rounding error
+# 0 and -1 as typed integers: a literal has its own numba type, for which numba would compile
+# callees once more
 ZERO, NO_VECTOR = np.int64(0), np.int64(-1)
 NO_PLACE = NO_VECTOR  # the place of a feature that the model does not know
-NO_TIES = ZERO  # in place of the address of ties
+NO_TIES = ZERO  # instead of an address of ties
 ROWS_AT_A_TIME = 32  # rows that are checked for zeros in one loop
 
 
@@ -78,7 +78,7 @@ def all_of(x):
 
 @compiled(always_inlined=True)
 def present(places, values, n):
-    """An example of the first n places and values. It refers to these arrays."""
+    """An example made of the first n places and values, without a copy."""
     at = address_of(values)
     return address_of(places), at, n, at, n
 
@@ -101,9 +101,9 @@ def empty_example(model):
 
 @compiled(always_inlined=True)
 def unpack(call):
-    """(model, stream, n): what a pass works on. Gathers the present features of the first n examples.
+    """(model, stream, n) for a pass. Gathers the present features of the first n examples.
 
-    n may be fewer than the call has; then the pass is called again for the rest.
+    If n is less than the number of examples of the call, the caller calls the pass again for the rest.
     """
     model, stream, _ = unpack_rows(call)
     return model, stream, gather(call)
@@ -124,18 +124,17 @@ def example_and_scores(model, stream, t):
 
 @compiled(always_inlined=True)
 def gathered_example(gathered, t):
-    """The present features of example t, as gathered."""
+    """The present features of example t, which `gather` has stored."""
     x = i64(gathered + 8 * PARTS * t, PARTS)
     return x[0], x[1], x[2], x[3], x[4]
 
 
 @shared(Need.EXAMPLES, WHOLE, CALL)
 def gather(call):
-    """Gather the present features of the examples of a call; returns for how many there was memory.
+    """Gather the present features of the examples of a call; returns for how many the memory was enough.
 
-    This happens before the first example is learned. Gathered one by one inside the pass, they would make
-    learning with 100 vectors a tenth slower, as LLVM then reloads all pointers into the model for every
-    example.
+    A pass calls it before it learns the first example. To gather inside the loop makes learning with 100
+    vectors a tenth slower, as LLVM then reloads all pointers into the model for every example.
     """
     model, stream, _ = unpack_rows(call)
     words, n, room = words_of(call), min(call[SIZE], call[AT_ONCE]), call[DESK]
@@ -156,7 +155,7 @@ def gather(call):
 
 @compiled(always_inlined=True)
 def all_whole(model, stream, call, first, last):
-    """Whether all these rows can be used as they are: no zeros, and places in the order of the keys."""
+    """Whether all these rows can be used without a copy: no zeros, and places in the order of the keys."""
     if model.head.custom == 0 and not is_whole(model, row_of(stream[0], first)):
         return False
     width, zeros = call[WIDTH], 0
@@ -170,7 +169,7 @@ def all_whole(model, stream, call, first, last):
 def is_whole(model, row):
     """Whether a row has no zeros and its places are in the order of the keys.
 
-    A model with a user's kernel function takes every row as it is.
+    For a user's kernel function every row counts as whole.
     """
     n = row.shape[0] if model.head.custom else 0
     while n < row.shape[0] and row[n] != 0.0:
@@ -193,9 +192,9 @@ def note(stream, t, x):
 
 @compiled
 def gather_some(model, stream, call, first, last, room):
-    """Gather the examples from `first` to `last` where rows have zeros or come as lists.
+    """Gather the examples from `first` to `last`, for rows with zeros or lists.
 
-    Returns the example behind the last one gathered, and the address of the memory that is left.
+    Returns the index behind the last example gathered, and the address of the memory that is left.
     """
     needed = 8 * LISTED * call[LONGEST]
     for t in range(first, last):
@@ -233,7 +232,7 @@ def from_row(model, row, call, room):
 
 @compiled(always_inlined=True)
 def write_places(numbers, places):
-    """Write the indexes of all numbers but 0 and return how many these are.
+    """Write the indexes of all numbers that are not 0; returns how many there are.
 
     Overwrites `places`, which may be the memory of the numbers themselves.
     """
@@ -270,7 +269,7 @@ def from_list(model, call, t, room):
             place = given_places[i]
             strange_key = given_keys[i] if keyed else math.inf
             key = known_keys[place] if place >= 0 else strange_key
-            # ~i: a negative place of an unknown feature, which still says where in the list its tie is
+            # the place of an unknown feature is ~i, below 0, where i is the index of its tie
             places[n], values[n], keys[n] = place if place >= 0 else ~i, given[i], key
             strangers += place < 0
             ordered &= key > last
@@ -279,7 +278,7 @@ def from_list(model, call, t, room):
     if not ordered:
         sort_by_key(keys, places, values, n, model.ties, call[TIES])
         if keyed and strangers > 0 and call[TIES] == 0 and has_tie(keys, places, n):
-            values[0] = math.nan  # refused: the caller tries again, with ties
+            values[0] = math.nan  # so the pass refuses x; the caller tries again with ties
     if strangers == 0:
         return present(places, values, n)
     if model.head.kernel == LAPLACIAN:  # unknown features contribute to distances, in their order
@@ -292,13 +291,13 @@ def from_list(model, call, t, room):
         places[known], values[known] = places[i], values[i]
         known += places[i] >= 0
     if not (keyed or added_exactly(everything, n)):
-        everything[0] = math.nan  # refused: the caller tries again, with keys
+        everything[0] = math.nan  # so the pass refuses x; the caller tries again with keys
     return address_of(places), address_of(values), known, address_of(everything), n
 
 
 @compiled
 def added_exactly(values, n):
-    """Whether all values are small integers, whose squares have the same sum in any order."""
+    """Whether all values are small integers: the sum of their squares is then the same in any order."""
     whole = n < EXACT_SQUARES
     for i in range(n):
         whole &= abs(values[i]) < EXACT_SQUARES and values[i] == math.floor(values[i])
@@ -309,7 +308,7 @@ def added_exactly(values, n):
 def has_tie(keys, places, n):
     """Whether an unknown feature has the same key as another one.
 
-    The keys are sorted, so both are neighbours.
+    The keys are sorted, so features with equal keys are neighbours.
     """
     tied = False
     for i in range(1, n):
@@ -327,9 +326,9 @@ def tie_of(place, known_ties, given_ties):
 
 @compiled
 def comes_later(place, other, known_ties, given_ties):
-    """Whether a feature comes behind another one with the same key.
+    """Whether a feature comes behind another one with the same sort key: by tie, the second key, then by place.
 
-    If their ties are equal too, their places decide, as in `precedes` of core/vectors/sparse_nodes.py.
+    The same order as in `precedes` of core/vectors/sparse_nodes.py.
     """
     own, others = tie_of(place, known_ties, given_ties), tie_of(other, known_ties, given_ties)
     return own > others or (own == others and place > other)

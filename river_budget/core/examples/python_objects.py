@@ -1,8 +1,8 @@
 """Functions of CPython's C API for compiled code that holds the GIL.
 
-Objects are addresses; 0 means none, with an error set. Results marked as new are new references, which must
-be stolen by another function or released. All others are borrowed: they may become invalid as soon as
-Python code runs.
+Objects are addresses; 0 means that there is no result and an error is set. Results marked as new are new
+references: another function must steal or release them. All others are borrowed: they may become invalid as
+soon as Python code runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEEN_AS: dict[Any, Any] = {
 }
 TYPE_AT = object.__basicsize__ - ctypes.sizeof(
     ctypes.c_void_p
-)  # of an object: behind its references
+)  # where an object holds its type: behind the reference count
 
 
 def imported(name: str, result: Any, *arguments: Any) -> Any:

@@ -1,12 +1,12 @@
 """Learn and scale one example in one compiled function, from a dict to a new dict of floats.
 
-River's scalers look up every feature in several dicts. Here its statistics stand at its place in a matrix,
-and an example whose names come in the order of the last one needs no look-up at all
+River's scalers look up every feature in several dicts. Here a feature's statistics are a column of a matrix,
+and an example with the names of the last one, in its order, needs no look-up at all
 (algorithms/scaling/scalers.py makes Python functions of `learn_scales` and `scale`).
 
 Both return None for an example that Python has to read: one with a value that is no number, or with a name
-that is not exactly str, int or a tuple of these; and to learn, one with a new name. The scaler is unchanged
-then, and also if there is no memory.
+that is not exactly str, int or a tuple of these; `learn_scales` also for one with a new name. The scaler is
+then unchanged, as it is if there is no memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .python_objects import (
 )
 
 CENTERING, STANDARDISING, RANGES = 0, 1, 2  # what a scaler does
-N_STATISTICS = 3  # count, mean and variance; or least, largest and nothing
+N_STATISTICS = 3  # per feature: count, mean and variance; or least, largest and an unused one
 
 
 @compiled(called_from_python=True)
@@ -57,8 +57,8 @@ def learn_scales(this, x):
 def scale(this, x):
     """The dict x with its values scaled, as a new dict; None if Python has to read it.
 
-    The new dict begins as a copy: it has room for all names, and nobody else can change it. Making it may run
-    finalizers, so nothing is read before.
+    The new dict begins as a copy of x: it has room for all names, and no other code can change it. Copying may
+    run finalizers, so the values are read after it.
     """
     at = address_value(this)
     entry = entry_at(at)
@@ -84,7 +84,7 @@ def scale(this, x):
 
 @compiled(always_inlined=True)
 def read_known(entry, at, x, n):
-    """Read the values of an example with known names only; False if it has others, or no numbers."""
+    """Read the values of an example; False if it has an unknown name, or a value that is no number."""
     numbers, i = f64(entry.numbers_read, n), ZERO
     entry.position = 0
     while i < n and dict_next(x, at + POSITION, at + KEY, at + VALUE) != 0:
@@ -99,7 +99,7 @@ def read_known(entry, at, x, n):
 
 @compiled(always_inlined=True)
 def expected_place(entry, i, name):
-    """The place of the name that comes as number i, first looked for where the last one of this number was.
+    """The place of `name`, number i in its example; tries the place of number i in the last example first.
 
     NO_PLACE if the name is not known, NOT_READABLE if Python has to look it up.
     """
@@ -107,7 +107,7 @@ def expected_place(entry, i, name):
     if i64(entry.names_at, entry.columns)[expected[i]] == name:
         return expected[i]
     place = place_of(entry, name)
-    if place >= entry.columns:  # a finalizer has taught the scaler more names
+    if place >= entry.columns:  # a finalizer has added names to the scaler
         return NOT_READABLE
     if place >= 0:
         expected[i] = place
@@ -154,9 +154,9 @@ def update_statistics(entry, n):
 
 @compiled(always_inlined=True)
 def scaled(entry, place, x):
-    """A value, scaled by the statistics of its feature; place NO_PLACE: of one that was never learned."""
+    """A value, scaled by the statistics of its feature, or by initial ones for an unknown feature (NO_PLACE)."""
     statistics = f64_matrix(entry.statistics, N_STATISTICS, entry.columns)
-    column = entry.columns - 1 if place == NO_PLACE else place  # the last one stays as it began
+    column = entry.columns - 1 if place == NO_PLACE else place  # the last: initial statistics
     if entry.scaling == RANGES:
         low = statistics[0, column]
         width = statistics[1, column] - low

@@ -1,7 +1,7 @@
-"""Kernel functions of users: compiled apart, and called by their address.
+"""Kernel functions of users: numba compiles each on its own, and passes call it by its address.
 
-A block knows its function by a number that follows from the name of the function, and the address is looked up
-in every process anew. So blocks can travel, and compiled passes stay as they are.
+A block contains a number that follows from the name of the function, and every process looks up the address
+itself. So a block can be copied to another process, and no pass has to be compiled again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..compiling.array_views import compiled_as, f64
 SIGNATURE = types.float64(types.CPointer(types.float64), types.CPointer(types.float64), types.intp)
 _functions: dict[int, Any] = {}  # by number: the function as the user has written it
 _addresses: dict[int, int] = {}  # by number
-# Every function ever compiled: a pass may still run one whose name now stands for another function
+# All functions ever compiled, as a pass may still run one after its name was given to another function
 _kept: list[Any] = []
 _lock = threading.RLock()
 _plain: dict[int, Any] = {}  # by address, where nothing is compiled

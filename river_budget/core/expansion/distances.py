@@ -1,7 +1,7 @@
 """Distances as sums of squared differences, for examples so long that |v|^2 + |x|^2 - 2 <v, x> would cancel.
 
-The order of summation: the features that the vector has, by key; then those that only x has; then those that
-the model does not know. Nothing is fused or reordered, so that all storages in float64 give the same bits.
+The order of summation: features of the vector, by key; then those that only x has; then those that the model
+does not know. LLVM fuses and reorders nothing here, so that all storages in float64 give the same bits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _length_of_unknown(model, x):
             total += abs(values[i]) if places[i] < 0 else 0.0
         return total
     known = 0
-    for i in range(everything.shape[0]):  # the known ones stand among them, in the same order
+    for i in range(everything.shape[0]):  # known features too, in the same order
         if known < values.shape[0] and everything[i] == values[known]:
             known += 1
         else:

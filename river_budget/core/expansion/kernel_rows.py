@@ -6,6 +6,8 @@ that are present in x, however many the model knows (core/examples/present_featu
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..block.limits import CUSTOM, FARTHEST, LAPLACIAN, RBF, cancels, log_of_distance, padded_count
 from ..compiling.by_address import shared
 from ..compiling.jit import REORDERED, compiled
@@ -25,10 +27,13 @@ from ..vectors.stored import (
 from .distances import distances_by_differences
 from .other_kernels import other_norm, other_self_kernel, powers, row_without_products
 
+# `keeps_logs` of from_products. (numba would compile it for each of the literals True and False.)
+WITH_LOGS, WITHOUT_LOGS = np.bool_(True), np.bool_(False)
+
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def _exponentials(row, logs, gamma, n):
-    """From distances to exp(-gamma distance) and its logarithm."""
+    """row[j] = exp(-gamma distance), from distances in `row`; logs[j] = its logarithm."""
     for j in range(n):
         logs[j] = log_of_distance(row[j], gamma)
     exponentials(logs, row, n)
@@ -45,7 +50,7 @@ def kernel_row(model, x, norm):
         _exponentials(row, model.logs, head.gamma, n)
     elif has_products(model):
         products_for_kernel(model, x, row, n)
-        from_products(model, row, norm, True)
+        from_products(model, row, norm, WITH_LOGS)
     else:
         row_without_products(model, x, norm)
 
@@ -114,7 +119,7 @@ def rbf_into(row, norms, norm, gamma, share, logs, n):
 
 @compiled(fastmath=REORDERED)
 def rbf_from_distances_into(row, gamma, share, logs, n):
-    """The same from squared distances in `row`."""
+    """`rbf_into` from squared distances in `row`."""
     for j in range(n):
         log = log_of_distance(row[j], gamma)
         log = log if log > -FARTHEST else -FARTHEST

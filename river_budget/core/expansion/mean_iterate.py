@@ -1,10 +1,10 @@
 """The mean of the iterates, kept beside the last one: rows of `per_vector` on the same support.
 
-Constant steps leave a noise in the last iterate that a mean takes away. The loss is that of the last iterate,
-which learns as if there were no mean; predictions are those of the mean. Removing, merging or projecting
+With constant steps the last iterate is noisy, and a mean is less so. The pass learns from the loss of the last
+iterate, as if there were no mean, and predicts by the mean. Removing, merging or projecting
 vectors changes the coefficients of both.
 
-The mean of all iterates w_1 .. w_t gives late ones more weight, as the first ones have learned little:
+The mean of all iterates w_1 .. w_t gives late iterates more weight, as the first ones have learned little:
     m_t = m_(t-1) + share (w_t - m_(t-1)),    share = (1 + LATE_WEIGHT) / (t + LATE_WEIGHT)
 O. Shamir, T. Zhang. Stochastic gradient descent for non-smooth optimization. ICML 2013, section 4.
 With a horizon h the share stays at 1 / h, so that the mean forgets at this rate.
@@ -56,7 +56,7 @@ def update_mean(model, average, averaged):
 
 @compiled(always_inlined=True)
 def score_mean(model, average, scores):
-    """Replace the scores of the last iterate by those of the mean, from the kernel row in model.row."""
+    """Replace the scores of the last iterate by those of the mean, if one is kept. model.row is the kernel row."""
     if average != 0.0:
         mean_scores(model, scores)
 
@@ -71,7 +71,7 @@ def mean_scores(model, scores):
 
 @compiled(called_from_python=True)
 def decide_mean(call):
-    """Scores of all rows by the mean. Returns how many were done: it stops at a row that is not finite."""
+    """Score all rows by the mean. Returns how many it has scored: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
     for t in range(n):
         x, f = example_and_scores(model, stream, t)

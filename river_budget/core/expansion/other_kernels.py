@@ -22,7 +22,7 @@ from .custom_kernels import call_function
 
 @shared(Need.OTHER_KERNELS, REAL, MODEL, EXAMPLE)
 def other_norm(model, x):
-    """|x|_1 for the Laplacian kernel, k(x, x) for a kernel function: `norm_of` for kernels without products."""
+    """`norm_of` for kernels without products: |x|_1 for the Laplacian kernel, k(x, x) for a user's function."""
     values, total = all_of(x), 0.0
     if model.head.kernel == CUSTOM:
         return _value_of(model, values, values, values.shape[0]) if is_finite(values) else math.inf
@@ -33,7 +33,7 @@ def other_norm(model, x):
 
 @shared(Need.OTHER_KERNELS, REAL, MODEL, REAL)
 def other_self_kernel(model, norm):
-    """k(x, x) from the norm of x, for a kernel without a bound."""
+    """k(x, x) from the norm of x, for kernels whose values have no bound."""
     length = _raw_self_kernel(model, norm)
     if length < LEAST:
         return min(length, 0.0)
@@ -76,14 +76,14 @@ def _raw_self_kernel(model, norm):
 
 @compiled
 def _value_of(model, x, other, n):
-    """The kernel function of two rows of n numbers, kept within bounds."""
+    """The user's kernel function of two rows of n numbers, clamped to [-BOUND, BOUND]."""
     value = call_function(model.function_at[0], address_of(x), address_of(other), n)
     return min(max(value, -BOUND), BOUND) if value == value else 0.0
 
 
 @compiled
 def _custom(model, x):
-    """row[j] = the user's kernel function of vector j and x, dense rows with their zeros. Such models have a table of float64."""
+    """row[j] = the user's kernel function of vector j and x, as dense rows. Such models have a table of float64."""
     other, values = model.other, all_of(x)
     n = min(values.shape[0], other.shape[0])
     for j in range(padded_count(model)):
@@ -103,7 +103,7 @@ def _laplacian(model, x):
         row[j] = norms[j]
     for i in range(places.shape[0]):
         x_i = values[i]
-        if places[i] < 0:  # the model does not know it
+        if places[i] < 0:  # an unknown feature
             for j in range(n):
                 row[j] += abs(x_i)
         else:
@@ -114,7 +114,7 @@ def _laplacian(model, x):
 
 @compiled(fastmath=REORDERED, always_inlined=True)
 def _polynomial(row, base, gamma, coef0, degree, n):
-    """From inner products to (gamma <vector j, x> + coef0)^degree"""
+    """row[j] = (gamma <vector j, x> + coef0)^degree, from inner products in `row`."""
     for j in range(n):
         base[j] = gamma * row[j] + coef0
         row[j] = base[j]
@@ -128,7 +128,7 @@ def _polynomial(row, base, gamma, coef0, degree, n):
 def _bounded(row, n):
     """Clamp kernel values to [-BOUND, BOUND], so that their sums are finite."""
     for j in range(n):
-        value = row[j] if row[j] == row[j] else 0.0  # NaN: a sum of opposite overflows
+        value = row[j] if row[j] == row[j] else 0.0  # NaN: overflows of both signs
         row[j] = min(max(value, -BOUND), BOUND)
 
 

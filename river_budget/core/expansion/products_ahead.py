@@ -1,9 +1,9 @@
-"""Products ahead: inner products with the next four rows, computed while the vectors are in registers.
+"""Products ahead: inner products of all vectors with the next four examples, computed in one loop over the vectors.
 
-A call with many rows knows the next examples, and learning one example changes few vectors. So each vector is
-loaded once for TOGETHER examples. Writing a vector records its group of eight (core/block/written_vectors.py);
-the products with recorded groups are computed again before the next example uses them. The arithmetic and its
-order are those for a single example, so results are the same to the last bit.
+In a call with many rows the next examples are known, and learning one of them changes few vectors. So the loop
+loads each vector once for four (TOGETHER) examples. `record_write` (core/block/written_vectors.py) records which
+groups of eight vectors change; products with these are computed again before the next example uses them. The
+arithmetic and its order are those for a single example, so results are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from ..examples.finite import usable
 from ..examples.present_features import NO_VECTOR, ZERO, gathered_example
 from ..simd.registers import LANES
 from ..vectors.stored import has_products_together, products_of_eight, products_together
-from .kernel_rows import from_products, has_products, kernel_row, norm_of
+from .kernel_rows import WITH_LOGS, from_products, has_products, kernel_row, norm_of
 
-FEW_NUMBERS = 2**11  # with fewer numbers in all vectors together nothing is gained
-PAUSE = 32  # if products ahead were of no use, so many examples are learned without
+FEW_NUMBERS = 2**11  # smaller tables of vectors gain nothing
+PAUSE = 32  # so many examples are learned without products ahead after these were of no use
 
 
 @compiled(always_inlined=True)
@@ -31,14 +31,14 @@ def kernel_row_of_example(model, stream, t, x, norm):
     """row[j] = k(vector j, x), where x is example t."""
     k = row_of_products(model, x, stream[GATHERED], t) if may_have_products(model, t) else NO_VECTOR
     if k != NO_VECTOR:
-        from_products(model, model.ahead[k], norm, True)
+        from_products(model, model.ahead[k], norm, WITH_LOGS)
     else:
         kernel_row(model, x, norm)
 
 
 @compiled(always_inlined=True)
 def may_have_products(model, t):
-    """A short test before `row_of_products`, which is called by address."""
+    """Whether to call `row_of_products`: a short test, as that function is called by its address."""
     coming = model.coming
     if t < coming[UNTIL]:
         return True
@@ -53,7 +53,7 @@ def may_have_products(model, t):
 def row_of_products(model, x, gathered, t):
     """The row of `ahead` with the products of all vectors with x, example t; NO_VECTOR if there is none.
 
-    Computes those of the next examples when the known ones are used up. Modifies model.ahead and model.coming.
+    Computes products with the next examples when no more are known. Modifies model.ahead and model.coming.
     """
     coming = model.coming
     k = t - coming[FIRST]
@@ -69,7 +69,7 @@ def row_of_products(model, x, gathered, t):
 
 @compiled
 def update_products(model, x, k):
-    """Compute row k of `ahead` again, the products of x, for the vectors written since. Returns False if these are too many."""
+    """Update row k of `ahead`, the products of x, for vectors written since. Returns False if they are too many."""
     n, changes, changed = padded_count(model), model.changes, model.coming[N_CHANGES]
     if changed > CHANGES or 2 * LANES * changed > n:
         return False
@@ -81,7 +81,7 @@ def update_products(model, x, k):
 
 @compiled
 def compute_products_ahead(model, gathered, t):
-    """Compute the products with the TOGETHER examples from t on. Returns False if there are fewer, or it does not pay."""
+    """Compute the products with the TOGETHER examples from t on. Returns False if fewer are left or it gains nothing."""
     head, coming, n = model.head, model.coming, padded_count(model)
     if (
         not are_in_a_table(model)
@@ -104,7 +104,7 @@ def are_in_a_table(model):
 
 @compiled(always_inlined=True)
 def may_share_features(gathered, t, n):
-    """A short test before `share_features`: an example without some feature has its own array of places."""
+    """Whether to call `share_features`: a short test. An example without some feature has its own array of places."""
     return (
         t + TOGETHER <= n
         and gathered_example(gathered, t)[0] == gathered_example(gathered, t + 1)[0]
@@ -113,7 +113,7 @@ def may_share_features(gathered, t, n):
 
 @compiled
 def share_features(model, gathered, t):
-    """Whether the next TOGETHER examples have all features, lie one behind the other, and allow distances from products.
+    """Whether the next TOGETHER examples have all features, lie one behind the other, and need no sums of differences.
 
     Writes their norms to model.norms_ahead.
     """

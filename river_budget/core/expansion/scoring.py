@@ -1,7 +1,7 @@
-"""Passes that score examples.
+"""Passes that score examples, without learning.
 
-In dense rows, each vector is loaded once for TOGETHER examples. The arithmetic and its order are those for a single
-example, so the scores are the same to the last bit.
+For dense rows, the loop loads each vector once for TOGETHER examples. The arithmetic and its order are those for a
+single example, so the scores are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..examples.call import GATHERED, scores_of, unpack_rows
 from ..examples.finite import usable
 from ..examples.present_features import ZERO, example_and_scores, unpack
 from ..vectors.stored import products_together
-from .kernel_rows import from_products, kernel_row, norm_of, score, score_row
+from .kernel_rows import WITHOUT_LOGS, from_products, kernel_row, norm_of, score, score_row
 from .products_ahead import are_in_a_table, may_share_features, share_features
 
 
 @compiled(called_from_python=True)
 def decide(call):
-    """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
+    """Score all rows. Returns how many it has scored: it stops at a row that is not finite."""
     model, stream, n = unpack(call)
     together, first = is_ready(score_together) and are_in_a_table(model), ZERO
     while first < n:
@@ -40,13 +40,13 @@ def decide(call):
 
 @shared(Need.TOGETHER, WHOLE, CALL, WHOLE, WHOLE)
 def score_together(call, t, n):
-    """Score the examples from t on, TOGETHER at a time, as long as they share all features. Returns the first one not scored."""
+    """Score the examples from t on, TOGETHER at a time, while they have all features. Returns the first one not scored."""
     model, stream, _ = unpack_rows(call)
     while t + TOGETHER <= n and share_features(model, stream[GATHERED], t):
         first, _ = example_and_scores(model, stream, t)
         products_together(model, first, model.ahead, padded_count(model))
         for k in range(TOGETHER):
-            from_products(model, model.ahead[k], model.norms_ahead[k], False)
+            from_products(model, model.ahead[k], model.norms_ahead[k], WITHOUT_LOGS)
             score_row(model, model.row, scores_of(stream, t + k))
         t += TOGETHER
     return t

@@ -12,9 +12,9 @@ from ..simd.argmin import oldest_of, oldest_of_least
 from ..vectors.stored import forget_vector, has_room_for, move_vector, write_vector
 from .kernel_rows import self_kernel
 
-TIE = 1.0 + 1e-9  # weights whose ratio is below it are equal up to rounding
-TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # a scale beyond is multiplied into the coefficients
-LARGEST = 1e140  # the largest coefficient times scale: sums of such times kernel values are finite
+TIE = 1.0 + 1e-9  # weights whose ratio is below it count as equal
+TINY_SCALE, HUGE_SCALE = 1e-60, 1e60  # beyond, the scale moves into the coefficients
+LARGEST = 1e140  # the largest coefficient times scale: then scores stay finite
 
 
 @compiled(always_inlined=True)
@@ -107,7 +107,7 @@ def remove(model, j):
 
 @compiled
 def write_into_freed_slot(model, x, j):
-    """As `remove`, where the last slot is that of x, which is not written yet: write x to slot j."""
+    """`remove` vector j where the last slot belongs to x, which is not written yet: writes x to slot j."""
     last = model.head.count - 1
     if j != last:
         move_coefficients(model, last, j)
@@ -117,7 +117,7 @@ def write_into_freed_slot(model, x, j):
 
 @compiled
 def remove_in_order(model, j):
-    """Remove vector j and move each one behind it to the slot before: for tables in the order of the slots."""
+    """Remove vector j and move each vector behind it one slot down, for tables that keep the order of slots."""
     last = model.head.count - 1
     for source in range(j + 1, last + 1):
         move(model, source, source - 1)
@@ -126,7 +126,7 @@ def remove_in_order(model, j):
 
 @compiled
 def drop_last_slot(model, last):
-    """Set the coefficients of the last slot to 0, and count one vector less."""
+    """Set the coefficients of the last slot to 0, and subtract 1 from the number of vectors."""
     forget_vector(model, last)
     clear_coefficients(model, last)
     model.head.count = last
@@ -134,7 +134,7 @@ def drop_last_slot(model, last):
 
 @compiled(always_inlined=True)
 def add_to(model, j, plus, minus, amount):
-    """Add amount (e_plus - e_minus) to the coefficients of vector j; minus < 0: amount e_plus."""
+    """Add amount (e_plus - e_minus) to the coefficients of vector j; if minus < 0, only amount e_plus."""
     amount /= model.head.scale
     model.coefficients[plus, j] += amount
     if minus >= 0:
@@ -145,20 +145,20 @@ def add_to(model, j, plus, minus, amount):
 def bounded(model, coefficient):
     """A coefficient, clamped so that all scores are finite.
 
-    Projections on vectors whose lengths are hundreds of orders of magnitude apart would overflow.
+    It could overflow in projections on vectors whose lengths are hundreds of orders of magnitude apart.
     """
     return within(coefficient, largest(model))
 
 
 @compiled(always_inlined=True)
 def largest(model):
-    """The largest coefficient that `bounded` allows, in units of the scale."""
+    """The largest coefficient that `bounded` allows, divided by the scale."""
     return LARGEST / model.head.scale
 
 
 @compiled(always_inlined=True)
 def rescale(model, factor):
-    """Multiply the model by a factor >= 0, in O(1): by its scale. An extreme scale goes into the coefficients."""
+    """Multiply the model by a factor >= 0, in O(1): by its scale. Multiplies an extreme scale into the coefficients."""
     head = model.head
     head.scale *= factor
     if not TINY_SCALE <= head.scale <= HUGE_SCALE:
@@ -176,7 +176,7 @@ def oldest(model):
 
 @compiled(fastmath=REORDERED)
 def weights_into(model, weights):
-    """weights[j] = |a_j|^2 without the square of the scale. Overwrites `weights`."""
+    """weights[j] = |a_j|^2, not yet times the square of the scale. Overwrites `weights`."""
     n, coefficients = padded_count(model), model.coefficients[0]
     for j in range(n):
         weights[j] = coefficients[j] * coefficients[j]
@@ -188,7 +188,7 @@ def weights_into(model, weights):
 
 @compiled
 def weight_of(model, j):
-    """|a_j|^2 without the square of the scale"""
+    """|a_j|^2, not yet times the square of the scale"""
     total = 0.0
     for r in range(model.coefficients.shape[0]):
         total += model.coefficients[r, j] ** 2
@@ -199,18 +199,18 @@ def weight_of(model, j):
 def lightest(model, weights):
     """The vector whose removal changes w least: argmin of |a_j|^2 k(x_j, x_j). Overwrites `weights`.
 
-    Weights that are equal up to rounding count as ties, and the oldest of those vectors is taken: without
-    merging, all coefficients of budgeted SGD are equal in exact arithmetic.
+    If weights are equal up to rounding, returns the oldest of these vectors: without merging, all coefficients
+    of budgeted SGD are equal in exact arithmetic.
     """
     weights_into(model, weights)
     if not model.head.bounded:
         for j in range(model.head.count):
             length = self_kernel(model, model.norms[j])
-            weights[j] = weights[j] * length if length > 0.0 else 0.0  # also where it overflowed
+            weights[j] = weights[j] * length if length > 0.0 else 0.0  # 0 for NaN too
     return oldest_of_lightest(model, weights)
 
 
 @compiled(always_inlined=True)
 def oldest_of_lightest(model, weights):
-    """The oldest of the vectors whose weights, all >= 0, are equal to the least up to rounding."""
+    """The oldest of the vectors with the least weight up to rounding. All weights must be >= 0."""
     return oldest_of_least(weights, model.head.count, TIE, model.arrivals)

@@ -1,17 +1,17 @@
 """Calibration: a link from scores to probabilities, learned online.
 
 Binary       P(+1) = 1 / (1 + exp(-slope f))
-Multi-class  P(r) proportional to exp(slope f_r), and that of the highest score once more to exp(lead)
+Multi-class  P(r) proportional to exp(slope f_r), for the class with the highest score to exp(slope f_r + lead)
 
-Both numbers are learned from the scores that an example has before it is learned, by online Newton steps
-with exponential forgetting on the log loss. The steps are in log(slope), as scores of different models, and
-of one model at different times, are orders of magnitude apart; and in lead >= 0, so that the most probable
-class is always the predicted one. The lead is for scores that say which class wins and little about the
-others. With two classes it would be a jump at 0 and gains nothing, so there is none.
+`calibrate` learns slope and lead from an example's scores before a pass learns it: online Newton steps on the
+log loss, with exponential forgetting. The steps are in log(slope), as scores of different models, and of one
+model at different times, are orders of magnitude apart; and in lead >= 0, so that the most probable class is
+always the predicted one. The lead is for scores that tell which class is right, but not how probable the others
+are. With two classes a lead would make P jump at f = 0 and gains nothing, so there is none.
 
 The header keeps the number of examples judged so far, slope (0: nothing learned yet, and 1 is used), lead,
-and the matrix of second derivatives: slope_curvature, lead_curvature, cross_curvature. Predictions do not
-depend on any of it.
+and the matrix of second derivatives: slope_curvature, lead_curvature, cross_curvature. The predicted class does
+not depend on these numbers.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from ..simd.exponential import exp_of
 from .stream_warnings import check_target
 
 BINARY, MULTICLASS = int(Task.BINARY), int(Task.MULTICLASS)
-KEPT_SHARE = 0.99  # factor on the old curvature at every example used: the last 100 or so count
-# After ALL_EXAMPLES_UNTIL examples only one in STEP_INTERVAL is used: a Newton step takes as long
-# as 20 support vectors
+KEPT_SHARE = 0.99  # factor on the old curvature per example used: about the last 100 count
+# After ALL_EXAMPLES_UNTIL examples only one in STEP_INTERVAL is used, as a Newton step takes as
+# long as 20 support vectors
 ALL_EXAMPLES_UNTIL, STEP_INTERVAL = 1000, 3
 SLOPE_PRIOR, LEAD_PRIOR = 1.0, 4.0  # curvature of the prior, in units of examples
 FIRST_LOGIT = 2.0  # the slope starts so that the first score that is not 0 has this logit
-# Logits are clamped to it: a probability beyond differs from 1 by less than 1e-21
+# Logits are clamped to it: with larger ones a probability differs from 1 by less than 1e-21
 LARGEST_LOGIT = 50.0
 STEEPEST = 1e300  # the largest slope; the smallest is 1 / STEEPEST
 LONGEST_LEAD = 5.0
 HEAVIEST = 1e6  # the largest weight of an example
-SINGULAR_DETERMINANT = 1e-9  # determinants below this share of a c are not divided by
+SINGULAR_DETERMINANT = 1e-9  # relative to a c; below it b, cross_curvature, counts as 0
 
 
 @compiled
@@ -82,7 +82,7 @@ def _calibrate_two(head, score, y, w):
     if head.slope == 0.0:
         _start_slope(head, abs(score))
     z = min(head.slope * abs(score), LARGEST_LOGIT)
-    p = 1.0 / (1.0 + exp_of(-z))  # of the predicted class
+    p = 1.0 / (1.0 + exp_of(-z))  # probability of the predicted class
     error = (1.0 if (y > 0.0) == (score > 0.0) else 0.0) - p
     curvature = KEPT_SHARE * head.slope_curvature + (1.0 - KEPT_SHARE) * SLOPE_PRIOR
     curvature += w * p * (1.0 - p) * z * z

@@ -1,4 +1,4 @@
-"""What a round ends with: scores by the mean of the iterates, calibration, and the mean itself.
+"""The end of every round: report the scores of the mean of the iterates, calibrate on them, update the mean.
 
 `state`: the record of a pass, with the fields average and averaged (core/expansion/mean_iterate.py).
 """
@@ -14,7 +14,7 @@ from .calibration import calibrate
 def report(model, average, f, y, w):
     """Replace f by the scores of the mean of the iterates, if one is kept, and calibrate on f.
 
-    For after loss and direction are computed, as these are the last iterate's. Overwrites f; modifies the header.
+    Call it after computing loss and direction, which are the last iterate's. Overwrites f; modifies the header.
     """
     score_mean(model, average, f)
     calibrate(model, f, y, w)

@@ -54,11 +54,11 @@ def squared_length(minus):
 
 @compiled(always_inlined=True)
 def mistaken(model, scores, loss, sign, plus, minus):
-    """Whether the prediction is wrong; in regression, whether there is a loss."""
+    """Whether the prediction is wrong; in regression, whether the loss is positive."""
     task = model.head.task
     if task == BINARY:
         return (scores[0] >= 0.0) != (sign > 0.0)
-    if task == MULTICLASS:  # of equal highest scores the first one is predicted
+    if task == MULTICLASS:  # the first of equal highest scores is predicted
         return scores[minus] > scores[plus] or (scores[minus] == scores[plus] and minus < plus)
     return loss > 0.0
 
@@ -77,5 +77,5 @@ def step_length(model, loss, epsilon):
 
 @compiled(always_inlined=True)
 def clipped(length, clip):
-    """The length of a step, at most `clip` (Huber's loss) if that is positive."""
+    """The length of a step, limited to `clip` (Huber's loss) if `clip` is positive."""
     return clip if 0.0 < clip < length else length

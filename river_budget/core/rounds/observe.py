@@ -11,7 +11,7 @@ from ..expansion.support import has_room
 from .calibration import calibrate
 from .stream_warnings import far_from_all
 
-REFUSED = -1.0  # in place of a norm
+REFUSED = -1.0  # instead of a norm
 
 
 @compiled(always_inlined=True)
@@ -21,8 +21,8 @@ def observe(model, stream, t):
     Overwrites model.row with the kernel row of x and f with its scores, and modifies the calibration in the
     header.
 
-    norm is REFUSED where x is not finite, where a model without a budget needs a larger block before it can
-    learn x, or where a warning is due. Then the pass returns t.
+    norm is REFUSED if x is not finite, if a model without a budget needs a larger block before it can learn
+    x, or if a warning is due. Then the pass stops and returns t.
     """
     x, f, y, w, norm = score_example(model, stream, t)
     if norm >= 0.0:

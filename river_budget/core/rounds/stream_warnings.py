@@ -1,4 +1,4 @@
-"""Problems with a stream that a pass detects and the user should know of, each reported once per model.
+"""Problems of a stream that a pass detects and reports to the user, each once per model.
 
 A bit in head.alarm is a warning that is due: the pass stops before the next example, and Python issues the
 warning (model/stream_warnings.py). The bits of head.said are the warnings issued so far.
@@ -10,16 +10,16 @@ from ..block.codes import Task
 from ..compiling.jit import compiled
 
 REGRESSION = int(Task.REGRESSION)
-FAR_FROM_ALL, ONE_CLASS, FAR_TARGETS, DIVERGED, MANY_NAMES = 1, 2, 4, 8, 16  # bits
+FAR_FROM_ALL, ONE_CLASS, FAR_TARGETS, DIVERGED, MANY_NAMES = 1, 2, 4, 8, 16  # bits of head.alarm
 FAR_IN_A_ROW = 10  # consecutive examples whose kernel values with all vectors are 0
-EXAMPLES_OF_ONE_CLASS = 1000  # first examples that all have the same target
+EXAMPLES_OF_ONE_CLASS = 1000  # from the first one on, all with the same target
 EXAMPLES_BEFORE_JUDGING = 100  # examples before the size of targets is judged
 SMALLEST_USUAL_TARGET, LARGEST_USUAL_TARGET = (
     0.01,
     100.0,
-)  # sizes of targets that the default parameters are made for
-MEANS_RATE = 0.01  # of the exponential running means
-DIVERGED_TIMES = 10.0  # a model with so many times the error of predicting 0 has diverged
+)  # the default parameters suit targets of this size
+MEANS_RATE = 0.01  # weight of the newest example in the running means
+DIVERGED_TIMES = 10.0  # a model whose error is so many times that of predicting 0 has diverged
 
 
 @compiled
@@ -61,7 +61,7 @@ def _check_size(model, size, error):
 
 @compiled
 def far_from_all(model):
-    """Whether the kernel row in model.row is 0 throughout, for the FAR_IN_A_ROW-th example in a row.
+    """Whether all kernel values in model.row are 0, for the FAR_IN_A_ROW-th example in a row.
 
     Then the features are probably not scaled, and a warning is due. Modifies head.vanished and head.alarm.
     """

@@ -1,8 +1,8 @@
-"""Argmin over support vectors, eight at a time: the oldest one, and the oldest of those of least weight.
+"""Argmin over support vectors, eight at a time: find the oldest one, or the oldest of those with the least weight.
 
 LLVM does not vectorise a plain loop for an argmin, and its scalar tail is slow. Here eight entries are
-compared per instruction. Arrays are padded to whole groups of eight, and entries behind the first n are
-masked.
+compared per instruction. Arrays are padded to whole groups of eight; a mask excludes the entries behind the
+first n.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .vector_ops import (
 )
 
 ACCUMULATORS = 2
-LAST_ARRIVAL = 2**63 - 1  # an arrival number behind all others
+LAST_ARRIVAL = 2**63 - 1  # larger than every arrival number
 
 
 def oldest_of(arrivals: Any, n: int) -> int:
@@ -47,7 +47,7 @@ def _oldest_of(context, builder, signature, args):
 
 
 def oldest_of_least(values: Any, n: int, tie: float, arrivals: Any) -> int:
-    """The oldest of those of the first n whose value is at most `tie` times the least. NaN does not count."""
+    """The index of the oldest of the first n vectors whose value is at most `tie` times the least; ignores NaN."""
     limit = tie * np.fmin.reduce(values[:n], initial=math.inf)
     return int(np.argmin(np.where(values[:n] <= limit, arrivals[:n], LAST_ARRIVAL)))
 
@@ -87,7 +87,7 @@ def _least(builder: Any, values: Any, n: Any) -> Any:
 
 
 def _index_of_oldest(builder: Any, arrivals: Any, n: Any, flags: Callable[[Any], Any]) -> Any:
-    """The index of the least arrival number in flagged entries; flags(start) is the mask of eight of them."""
+    """The index of the least arrival number among the first n entries that flags(start), a mask of eight, allows."""
     firsts = [
         cgutils.alloca_once_value(builder, integer_in_all(builder, LAST_ARRIVAL))
         for _ in range(ACCUMULATORS)
@@ -125,7 +125,7 @@ def _rotated(builder: Any, vector: Any, lanes: int) -> Any:
 
 
 def _groups(builder: Any, n: Any) -> Any:
-    """The number of groups of eight that n entries fill, the last one perhaps in part."""
+    """The number of groups of eight for n entries; the last group may be partial."""
     return builder.sdiv(builder.add(n, ir.Constant(WORD, LANES - 1)), ir.Constant(WORD, LANES))
 
 
@@ -135,13 +135,13 @@ def _places_from(builder: Any, start: Any) -> Any:
 
 
 def _in_range(builder: Any, start: Any, n: Any) -> Any:
-    """The mask of those of eight consecutive indexes that are below n."""
+    """For eight consecutive indexes, the mask of those below n."""
     return mask_of_first(builder, builder.sub(n, start))
 
 
 @compiled
 def tag_with_index(losses, n):
-    """Replace the lowest bits of n numbers >= 0 by their indexes: a minimum of integers is then the argmin.
+    """Write the index of each of n numbers >= 0 into its lowest bits: then a minimum over integers gives the argmin.
 
     Modifies `losses` in place. Costs log2(n) of 52 bits of precision (`python tests/support/tricks.py tags`).
     """

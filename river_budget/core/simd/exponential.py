@@ -1,9 +1,9 @@
 """exp(x) for x <= 0, in plain arithmetic, so that LLVM vectorises a loop that calls it.
 
 exp(x) = 2^k exp(r) with k the integer nearest to x / ln 2. Adding MAGIC leaves k in the low bits of
-the sum; shifted into the exponent field they are 2^k. The polynomials interpolate (exp(r) - 1 - r) / r^2
+the sum; shifting these bits into the exponent field gives 2^k. The polynomials interpolate (exp(r) - 1 - r) / r^2
 at Chebyshev points. `exp_of` has a largest relative error of 3e-16 on [-708, 0]; `rough_exp_of` works in
-float32, errs by 5e-7 and costs a third: good enough to rank.
+float32, has a relative error of 5e-7 and takes a third of the time: good enough to rank.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .vector_ops import VECTOR, eight_by_eight, fused, same
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 MAGIC = 6755399441055744.0 + 1023.0  # 1.5 * 2^52, and the bias of the exponent field
-SMALLEST_EXPONENT = -708.0  # below, exp is no normal float64 and the result is exactly 0
+SMALLEST_EXPONENT = -708.0  # below it exp(x) is denormal, and the result is exactly 0
 
 # exp(r) = 1 + r + r^2 (a polynomial), the highest power first
 TERMS = (
@@ -58,7 +58,7 @@ def _low_bits_as_exponent(context, builder, signature, args):
     return builder.bitcast(shifted, args[0].type)
 
 
-@compiled(fastmath=FUSED)  # reordering would cancel the addition of MAGIC
+@compiled(fastmath=FUSED)  # with reordering, LLVM would remove the addition of MAGIC
 def exp_of(x):
     """exp(x) for x <= 0; 0 for NaN and for everything below SMALLEST_EXPONENT."""
     bounded = x if x > SMALLEST_EXPONENT else SMALLEST_EXPONENT
@@ -86,7 +86,7 @@ def exponentials(logs, row, n):
 
 
 def exp_of_eight(builder, x):
-    """exp_of of eight numbers, by the same steps, at the full width of the processor.
+    """exp_of of eight numbers, by the same steps, with the widest vectors of the processor.
 
     LLVM vectorises a loop that calls exp_of with half the width on some processors.
     """

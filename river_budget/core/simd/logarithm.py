@@ -16,7 +16,7 @@ from .registers import LANES, WORD
 from .vector_ops import VECTOR, eight_by_eight, fused, same
 
 ROOT_HALF = 0x3FE6A09E667F3BCD  # the bits of the root of 1/2
-MANTISSA_BITS = 52  # bits
+MANTISSA_BITS = 52  # bits of the mantissa of a float64
 
 # (atanh(s) / s - 1) / s^2, the highest power of s^2 first
 TERMS = (

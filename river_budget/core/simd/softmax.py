@@ -62,7 +62,7 @@ def _softmax(context, builder, signature, args):
 
 
 def _load_masked(builder: Any, numbers: Any, start: Any, mask: Any) -> Any:
-    """Eight numbers; -inf in masked lanes, whose exponential is 0."""
+    """Load eight numbers, with -inf, whose exponential is 0, in the masked lanes."""
     found = load_eight(builder, numbers, start, mask)
     return found if mask is None else builder.select(mask, found, NO_SHARE)
 

@@ -1,8 +1,8 @@
-"""Sums over rows of a table: most of the time of models with many classes.
+"""Sums over rows of a table, on which models with many classes spend most of their time.
 
-`add_rows` and `add_to_rows` are for tables with a column per class, which may have further columns behind
-these. Eight columns at a time stay in registers during the loop over rows; the last columns, fewer than
-eight, are masked. `dots` is for tables with a row per class. The order of summation is the same on every
+`add_rows` and `add_to_rows` are for tables with a column per class, with or without further columns
+behind these. Eight columns at a time stay in registers during the loop over rows; the last columns, fewer than
+eight, have a mask. `dots` is for tables with a row per class. The order of summation is the same on every
 processor.
 """
 
@@ -30,7 +30,7 @@ from .vector_ops import (
     sum_of,
 )
 
-ROWS_TOGETHER = 4  # rows
+ROWS_TOGETHER = 4  # rows that `dots` reads at the same time
 
 
 def add_rows(table: Any, places: Any, n: int, sums: Any) -> None:
@@ -96,8 +96,8 @@ def _add_to_rows(context, builder, signature, args):
 def dots(numbers: Any, table: Any, first: int, step: int, results: Any) -> None:
     """results[c] = sum_j numbers[j] table[first + c step, j], where there are a multiple of LANES numbers.
 
-    Modifies `results` in place, but its last entries if their number is no multiple of ROWS_TOGETHER: four
-    rows are read at the same time, so that their cache misses overlap.
+    Modifies `results` in place, except for the last entries if their number is no multiple of ROWS_TOGETHER: it
+    reads four rows at the same time, so that their cache misses overlap.
     """
     n, rows = len(numbers), len(results) // ROWS_TOGETHER * ROWS_TOGETHER
     results[:rows] = table[first : first + rows * step : step, :n] @ numbers
@@ -132,7 +132,7 @@ def _dots(context, builder, signature, args):
 
 @compiled(always_inlined=True)
 def all_dots(numbers, table, first, step, results):
-    """`dots` for all results, also where their number is no multiple of ROWS_TOGETHER.
+    """`dots` for any number of results, also if it is no multiple of ROWS_TOGETHER.
 
     Modifies `results` in place.
     """

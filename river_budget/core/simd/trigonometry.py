@@ -77,7 +77,7 @@ def sines_and_cosines(angles, sines, n):
     """
     far = 0
     for j in range(n):
-        far += not abs(angles[j]) <= LARGEST_ANGLE  # also where it is NaN
+        far += not abs(angles[j]) <= LARGEST_ANGLE  # counts NaN too
     if far > 0:
         _by_c_library(angles, sines, n)
         return
@@ -95,8 +95,8 @@ def sines_and_cosines(angles, sines, n):
 
 @compiled
 def _by_c_library(angles, sines, n):
-    """The same by the C library, one angle at a time. Overwrites both arrays."""
+    """`sines_and_cosines` by the C library, one angle at a time. Overwrites both arrays."""
     for j in range(n):
-        angle = angles[j] if math.isfinite(angles[j]) else 0.0  # a product that overflowed
+        angle = angles[j] if math.isfinite(angles[j]) else 0.0  # not finite if a product overflowed
         sines[j] = math.sin(angle)
         angles[j] = math.cos(angle)

@@ -1,9 +1,9 @@
 """Vector operations on arrays, eight float64 at a time, with the same order of summation on every processor.
 
-A compiler adds in as many lanes as the processor has, and which vectors a stream merges can depend on the
-last digit of a sum. Here the order is fixed: lane l takes the products l, l + 8, l + 16 and so on, in four
-accumulators while 32 of them remain, each fused with its addition; then the accumulators are added, and the
-lanes in halves.
+A compiler sums in as many lanes as the processor has, and the last digit of a sum can decide which vectors a
+model merges. Here the order is fixed: lane l takes the products l, l + 8, l + 16 and so on, in four
+accumulators while at least 32 products remain, each fused with its addition; then it adds the accumulators,
+and the two halves of the lanes until one number is left.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
 _ZERO, ZEROS = ir.Constant(WORD, 0), DOUBLES.same(0.0)
 same, in_all, fused = DOUBLES.same, DOUBLES.in_all, DOUBLES.fused
 
-# For each of the 256 masks of eight lanes: the indexes of its set lanes, packed to the front
+# For each of the 256 masks of eight lanes: the indexes of its set lanes, then zeros
 _FLAGS, _BYTES = ir.IntType(LANES), ir.VectorType(ir.IntType(8), LANES)
 _SET = [[i for i in range(LANES) if flags >> i & 1] for flags in range(2**LANES)]
 _PLACES_OF_FLAGS = ir.Constant(
@@ -102,7 +102,7 @@ def store_eight(builder: Any, numbers: Any, array: Any, start: Any, mask: Any = 
 
 
 def load_eight(builder: Any, array: Any, start: Any, mask: Any = None) -> Any:
-    """Load eight numbers; with a mask only its lanes are read, and the others are 0."""
+    """Load eight numbers; with a mask, read its lanes only and set the others to 0."""
     if mask is None:
         return DOUBLES.load(builder, array, start)
     place = builder.bitcast(builder.gep(array, [start]), VECTOR.as_pointer())
@@ -144,7 +144,7 @@ def _number_below(context, builder, signature, args):
 
 
 def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: str) -> Any:
-    """The mask of those of eight integers that are below, or at most, a limit.
+    """For eight integers, the mask of those below a limit, or at most the limit.
 
     `args` are (numbers, start, limit).
     """
@@ -156,7 +156,7 @@ def _compared(context: Any, builder: Any, signature: Any, args: Any, relation: s
 
 
 def append_nonzero(numbers: Any, start: int, places: Any, n: int) -> int:
-    """Append to the first n places the indexes of those of eight numbers from `start` on that are not 0.
+    """Among eight numbers from `start` on, find those that are not 0, and append their indexes to the first n places.
 
     Returns the new number of places. Modifies `places` in place, also up to eight entries behind the last
     one.
@@ -176,7 +176,7 @@ def _write_others(context, builder, signature, args):
 
 
 def write_up_to(numbers: Any, start: int, limit: int, places: Any, n: int) -> int:
-    """Append the indexes of those of eight integers that are at most the limit, as `append_nonzero` does."""
+    """Among eight integers from `start` on, append the indexes of those <= limit, as `append_nonzero` does."""
     found = [start + i for i in range(LANES) if numbers[start + i] <= limit]
     places[n : n + len(found)] = found
     return n + len(found)
@@ -200,7 +200,7 @@ def _write_up_to(context, builder, signature, args):
 def _write_flagged(
     context: Any, builder: Any, flags: Any, start: Any, kinds: Any, args: Any
 ) -> Any:
-    """Append to the first n places the indexes, from `start` on, of the set lanes of a mask; no branches."""
+    """Append start + l for each set lane l of a mask to the first n places, without a branch."""
     places = arrayobj.make_array(kinds[0])(context, builder, args[0]).data
     n = context.cast(builder, args[1], kinds[1], types.intp)
     table = cgutils.global_constant(builder, "places_of_flags", _PLACES_OF_FLAGS)
@@ -245,7 +245,7 @@ def _combine(context, builder, signature, args):
 
 
 def for_eights(builder: Any, n: Any, body: Callable[[Any, Any], None]) -> None:
-    """Generate body(start, mask) for each group of eight of the first n; a partial last one has a mask."""
+    """Generate body(start, mask) for each group of eight among n entries; only a partial last group has a mask."""
     groups = builder.sdiv(n, ir.Constant(WORD, LANES))
     with cgutils.for_range(builder, groups) as loop:
         body(builder.mul(loop.index, ir.Constant(WORD, LANES)), None)

@@ -1,8 +1,8 @@
-"""Sums over the features of an example for all stored vectors: most of the cost of kernels and distances.
+"""Sums over the features of an example for all stored vectors, which take most of the time of kernels and distances.
 
 The table has a row per feature and a column per vector. One instruction works on eight vectors, or sixteen
 in float32, and up to GROUPS_IN_REGISTERS such groups keep their sums in registers during the loop over the
-example's features: every number is loaded once, and every sum is written once. Absent features cost
+example's features: it loads every number once and writes every sum once. Absent features cost
 nothing. Terms are added one by one, fused, in the order of the features, so the sums are the same to the
 last bit on every processor.
 """
@@ -22,7 +22,7 @@ from .registers import DOUBLES, WORD, Kind
 
 HAS_AVX512 = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
 GROUPS_IN_REGISTERS = 8 if HAS_AVX512 else 4  # groups of vectors whose sums fit into registers
-GROUPS_TOGETHER = 4 if HAS_AVX512 else 1  # the same where several examples are summed at once
+GROUPS_TOGETHER = 4 if HAS_AVX512 else 1  # the same for sums of several examples at once
 
 # (builder, numbers of the example in all lanes, the vectors' numbers, sums) -> sums
 Term = Callable[[Any, Sequence[Any], Any, Any], Any]
@@ -44,10 +44,10 @@ def compiled_sweep(
     """Register the compiled form of a function of (vectors, x, [numbers per present feature,] sums, n).
 
     It sums `term` over the features of x for the first n vectors, rounded up to whole groups, and
-    overwrites `sums`. All numbers are of one `kind`; the vectors may be `stored` in another with as many
-    lanes and are converted.
+    overwrites `sums`. All numbers are of one `kind`; vectors `stored` in another kind with as many lanes
+    are converted.
 
-    Several examples have the same features, and their values lie one behind the other. Each has a row of
+    With several examples, all must have the same features, and their values lie one behind the other. Each has a row of
     `sums`.
     """
     most = GROUPS_IN_REGISTERS if examples == 1 else GROUPS_TOGETHER
@@ -57,7 +57,7 @@ def compiled_sweep(
         groups = _rounded_up(builder, n, WORD(kind.lanes))
         parts = _rounded_up(builder, groups, WORD(most))
         left, column = (cgutils.alloca_once_value(builder, each) for each in (groups, WORD(0)))
-        with cgutils.for_range(builder, parts) as loop:  # of about the same size
+        with cgutils.for_range(builder, parts) as loop:  # parts of about the same size
             remaining = builder.sub(parts, loop.index)
             groups = _rounded_up(builder, builder.load(left), remaining)
             end = builder.append_basic_block("swept")

@@ -1,14 +1,14 @@
-"""Vectors as multiples of what is stored: a short vector is added to a long one at the cost of the short one.
+"""Vectors as multiples of stored ones: adding a short vector to a long one then takes time for the short one only.
 
 Merging makes z = q x_n + p x_m, where x_n may have thousands of numbers and x_m a few. Here the multiplier of n is
 multiplied by q, p / multiplier times the numbers of x_m are added to what is stored of n, and all other numbers of x_n stay
-as they are. A model gets the tables for it when its vectors have become long (core/budget/long_vectors.py);
+as they are. A model gets the tables below when its vectors have become long (core/budget/long_vectors.py);
 core/vectors/stored.py calls the functions below when head.noted says that the tables are filled.
 
-multipliers[j]     vector j is this times what is stored of it
-lengths[j]         how many numbers are stored of it
-unsorted[j]        sparse: how many nodes at the head of its list are not in the order of the keys
-brief[j]           table: the places where its column is not 0, if these are few: their number + 1, then the places
+multipliers[j]     vector j is its stored numbers times this
+lengths[j]         the number of its stored numbers
+unsorted[j]        sparse storage: how many nodes at the head of its list are not in the order of the keys
+brief[j]           table: the places where its column is not 0, if these are few: 1 + their number, then the places
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..examples.present_features import all_of, places_of, present, values_of
 from . import sparse, table
 from .sparse_nodes import add_to_list, free_list, move_into_list, sort_list, tiny_if_zero
 
-SMALLEST_MULTIPLIER = 1e-12  # with smaller ones, sums of many numbers could underflow
+SMALLEST_MULTIPLIER = 1e-12  # with a smaller one, sums of many numbers could underflow
 
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLE, EXAMPLE)
@@ -81,7 +81,7 @@ def read(model, j):
 
 @compiled
 def _read_few(model, j):
-    """The same from the few places that are recorded."""
+    """Vector j as an example, from the few places that are recorded in `brief`."""
     places, values, brief = model.nonzero, model.x, model.brief[j]
     n = brief[0] - 1
     for i in range(n):
@@ -104,7 +104,7 @@ def move(model, source, target):
 
 @compiled(always_inlined=True)
 def multiply(model, row, n):
-    """Multiply products with what is stored by the multipliers."""
+    """Multiply inner products with stored numbers by the multipliers: row[j] *= multipliers[j]."""
     for j in range(n):
         row[j] *= model.multipliers[j]
 
@@ -113,8 +113,8 @@ def multiply(model, row, n):
 def bound_distances(model, x, distances):
     """distances[j] = (|x| - |vector j|)^2 for all vectors with a multiplier, a lower bound of the squared distance.
 
-    It is enough: x is so long that norms and products would cancel, these vectors are short beside it, and so
-    the Gaussian kernel is 0.
+    A bound is enough: x is so long that norms and products would cancel, and vectors with a multiplier are short
+    compared with x, so the Gaussian kernel value is 0.
     """
     everything, length = all_of(x), 0.0
     for i in range(everything.shape[0]):
@@ -134,7 +134,7 @@ def sort_lists(model, members):
 
 @shared(Need.HEAVY, NOTHING, MODEL, WHOLES, MATRIX, WHOLE)
 def multiply_points(model, members, points, n):
-    """Multiply what is stored of these vectors, side by side, by their multipliers."""
+    """Multiply the rows of `points`, the stored numbers of these vectors, by the vectors' multipliers."""
     for i in range(members.shape[0]):
         for f in range(n):
             points[i, f] *= model.multipliers[members[i]]
@@ -171,7 +171,7 @@ def add_example(model, j, share, x):
 
 @compiled
 def add_vector(model, j, share, source):
-    """Vector j += share times vector `source`. A sparse model moves its nodes to the list of j, and `source` is empty then."""
+    """Vector j += share times vector `source`, whose nodes, in sparse storage, move to the list of j."""
     if model.head.slots:
         own = share / model.multipliers[j]
         move_into_list(model, source, j, own, model.multipliers[source])

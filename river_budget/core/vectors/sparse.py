@@ -1,4 +1,4 @@
-"""Sparse storage: a list of the numbers that are not 0 for each vector, and a column of them for each feature.
+"""Sparse storage: the numbers that are not 0, in a list for each vector and in a column for each feature.
 
 Products run over the columns of the features of x; reading a vector runs over its list. Nodes come from an allocator
 (core/vectors/sparse_nodes.py). The functions are in the order of core/vectors/stored.py, and are compiled for the first
@@ -22,7 +22,7 @@ from .table import size_of
 
 @shared(Need.LISTS, FLAG, MODEL, EXAMPLE)
 def has_nodes_for(model, x):
-    """Whether x can be stored as one more vector. If not, head.wanted says how many nodes that takes."""
+    """Whether there is memory for x as one more vector. If not, sets head.wanted to the number of nodes for it."""
     missing, whole = missing_nodes(model, places_of(x))
     if missing > 0:
         model.head.wanted = whole
@@ -76,7 +76,7 @@ def products(model, x, row, n):
 
 @compiled(fastmath=FUSED)
 def _add_products(model, places, values, row):
-    """The sums, feature by feature, one fused product after the other."""
+    """Add the products of x with all vectors to `row`, feature by feature."""
     for i in range(places.shape[0]):
         value, column = values[i], column_of(model, places[i])
         for k in range(column.shape[0]):
@@ -85,8 +85,7 @@ def _add_products(model, places, values, row):
 
 @compiled
 def add_absolute_differences(model, feature, value, row):
-    """row[j] += |v - value| - |v|, where v is what vector j has of the feature: |value| if it has none. Overwrites
-    model.logs."""
+    """row[j] += |v - value| - |v|, where v is the value of the feature in vector j, or 0. Overwrites model.logs."""
     n, column, before = padded_count(model), column_of(model, feature), model.logs
     for k in range(column.shape[0]):
         j, stored = column[k].vector, column[k].value
@@ -107,7 +106,7 @@ def differences(model, x, distances):
 
 @compiled
 def _distance(model, j, places, values, absolute):
-    """The same for one vector: first the features that it has, then those that only x has."""
+    """The distance of vector j from x: first sums over the features of vector j, then over those that only x has."""
     nodes, whole, node, total = model.nodes, model.whole, model.firsts[j], 0.0
     while node != 0:
         f = nodes[node].feature
@@ -123,9 +122,9 @@ def _distance(model, j, places, values, absolute):
 
 @shared(Need.LISTS, WHOLE, MODEL, WHOLES, WHOLES, WHOLES, MATRIX)
 def side_by_side(model, members, cursors, places, points):
-    """points[i, k] = what member i has of feature places[k], for all features that any member has. Returns how many.
+    """points[i, k] = the value of feature places[k] in member i, for all features of any member. Returns how many.
 
-    A merge of sorted lists: cursors[i] is the next node of member i."""
+    Merges sorted lists: cursors[i] is the next node of member i."""
     nodes, n = model.nodes, 0
     for i in range(members.shape[0]):
         cursors[i] = model.firsts[members[i]]

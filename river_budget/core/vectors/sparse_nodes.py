@@ -1,10 +1,10 @@
-"""The allocator of sparse vectors: nodes, the lists that they form, and the columns that hold them.
+"""The memory of sparse vectors: nodes, the list of nodes of a vector, the column of nodes of a feature.
 
-A node is a number that is not 0, with its vector and its feature. Links lead to the next and the previous node of the same
-vector: its list. The nodes of a feature, its column, lie side by side in a piece of memory whose size is a power of two. A
-full column moves to a piece twice as large, an empty one frees its piece, and if a node is freed, the last one of its column
-moves to its place. Moving a node updates the links of its neighbours in the list. A larger piece is split only when no
-memory is left: pieces are never joined again, and large ones would become rare.
+A node is a number that is not 0, with its vector and its feature. Links lead to the next and the previous node of the
+same vector: its list. The nodes of a feature, its column, lie side by side in a piece of memory whose size is a power
+of two. A full column moves to a piece twice as large, and an empty column frees its piece. If a node is freed, the
+last one of its column moves to its place, with new links of its neighbours in the list. A larger piece is split only
+when no memory is left: pieces are never joined again, and large ones would become rare.
 
 head.fresh     the first node that has not been part of any piece yet
 head.freed     how many nodes before it are free
@@ -21,7 +21,7 @@ from ..compiling.array_views import address_of
 from ..compiling.jit import compiled
 from ..examples.present_features import ZERO
 
-TINY = 1e-300  # stored instead of a sum that is 0, so that lists and tables agree on which numbers are stored
+TINY = 1e-300  # stored instead of a sum that is 0, so that lists and tables store the same numbers
 
 
 @compiled(always_inlined=True)
@@ -36,7 +36,7 @@ def precedes(model, a, b):
 
 @compiled
 def _wins_tie(model, a, b):
-    """The same for features with equal keys."""
+    """Whether feature a comes before feature b, for features with equal keys: by tie, then place."""
     ties = model.ties
     return ties[a] < ties[b] or (ties[a] == ties[b] and a < b)
 
@@ -83,7 +83,7 @@ def free_list(model, j):
 
 @compiled
 def _free_nodes(model, node):
-    """Free this node of a list and all behind it."""
+    """Free this node of a list and all nodes behind it."""
     nodes = model.nodes
     while node != 0:
         following = nodes[node].after
@@ -93,7 +93,7 @@ def _free_nodes(model, node):
 
 @compiled(always_inlined=True)
 def new_node(model, j, feature):
-    """A node of vector j, behind the others in the column of a feature. The caller sets its value and links it."""
+    """A new node of vector j, at the end of the column of a feature. The caller sets its value and its links."""
     nodes, columns = model.nodes, model.columns
     count = np.int64(columns[feature].count)
     if count == nodes_in_piece(np.int64(columns[feature].kind)):
@@ -107,7 +107,7 @@ def new_node(model, j, feature):
 
 @compiled(always_inlined=True)
 def nodes_in_piece(kind):
-    """How many nodes a piece of this kind has. Kind 0 is none."""
+    """How many nodes a piece of this kind has: 2^(kind - 1), or 0 for kind 0, no piece."""
     return (np.int64(1) << kind) >> 1
 
 
@@ -126,7 +126,7 @@ def _enlarge_column(model, feature):
 
 @compiled
 def _move_node(model, source, target):
-    """Move a node; its neighbours in the list are linked with the new place."""
+    """Move a node, and link its neighbours in the list with its new place."""
     nodes, firsts = model.nodes, model.firsts
     vector, after, before = nodes[source].vector, nodes[source].after, nodes[source].before
     nodes[target].value, nodes[target].vector = nodes[source].value, vector
@@ -142,7 +142,7 @@ def _move_node(model, source, target):
 
 @compiled
 def _allocate_piece(model, kind):
-    """Allocate a piece of this kind: a free one, or fresh memory, or a part of a larger one. Returns its first node."""
+    """Allocate a piece of this kind: a free one, unused memory, or a part of a larger piece. Returns its first node."""
     head, pieces = model.head, model.pieces
     if pieces[0, kind] == 0 and head.fresh + nodes_in_piece(kind) <= head.slots:
         node = head.fresh
@@ -152,7 +152,7 @@ def _allocate_piece(model, kind):
     found = kind
     while (
         found < PIECES - 1 and pieces[0, found] == 0
-    ):  # the caller has seen to it that there is one
+    ):  # the caller has checked that there is a larger one
         found += 1
     node = pieces[0, found]
     pieces[0, found] = model.nodes[node].after
@@ -165,7 +165,7 @@ def _allocate_piece(model, kind):
 
 @compiled
 def _free_piece(model, node, kind):
-    """Put a piece at the head of the free ones of its kind."""
+    """Put a piece at the head of the list of free pieces of its kind."""
     model.nodes[node].after = model.pieces[0, kind]
     model.pieces[0, kind] = node
     model.pieces[1, kind] += 1
@@ -173,7 +173,7 @@ def _free_piece(model, node, kind):
 
 @compiled
 def missing_nodes(model, places):
-    """(how many nodes are missing to store numbers in these places, how many would be missing without free pieces)"""
+    """(nodes that must be added to store numbers in these places, nodes to add if there were no free pieces)"""
     columns, pieces, needs, whole = model.columns, model.pieces, model.needs, ZERO
     for kind in range(PIECES):
         needs[kind] = 0
@@ -207,9 +207,9 @@ def _free_node(model, node):
 
 @compiled(always_inlined=True)
 def _record_empty_feature(model, feature):
-    """Append a feature that no vector has any more to model.emptied, so that Python may forget its name.
+    """Append a feature that is 0 in all vectors now to model.emptied, so that Python may forget its name.
 
-    If `emptied` is full, Python finds the feature later.
+    If `emptied` is full, the feature is left out, and Python finds it later.
     """
     n, emptied = model.n_emptied, model.emptied
     if n[0] < emptied.shape[0]:
@@ -254,7 +254,7 @@ def _append(model, j, last, node):
 
 @compiled
 def add_to_list(model, j, places, values, share):
-    """What is stored of vector j += share x. New nodes go to the head of its list."""
+    """Add share x to the stored numbers of vector j. New nodes go to the head of its list."""
     nodes = model.nodes
     for i in range(places.shape[0]):
         node, added = _node_of(model, j, places[i]), share * values[i]
@@ -267,9 +267,9 @@ def add_to_list(model, j, places, values, share):
 
 @compiled
 def move_into_list(model, source, target, share, multiplier):
-    """What is stored of vector `target` += share * multiplier * what is stored of vector `source`, whose list is empty then.
+    """Add the stored numbers of `source`, times share and multiplier, to those of `target`. Empties `source`.
 
-    Nodes of features that the target lacks move to the head of its list, the others are freed.
+    Nodes of features that `target` lacks move to the head of its list, the others are freed.
     """
     nodes, node = model.nodes, model.firsts[source]
     while node != 0:

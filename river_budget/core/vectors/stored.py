@@ -9,7 +9,7 @@
 | move_vector(model, source, target)         | copy              | copy                            | move                    |
 | forget_vector(model, j)                    | -                 | -                               | forget                  |
 | dot_products(model, x, row, n)             | products          | products, widen                 | products                |
-|   products_for_kernel: as a row takes them | products          | products, which stay float32    | products                |
+|   products_for_kernel, for kernel rows     | products          | products, which stay float32    | products                |
 |   products_of_eight(model, x, row, column) | products_of_eight | products_of_sixteen             | -                       |
 |   products_together(model, x, rows, n)     | products_together | products_together               | -                       |
 |   gaussians_from_products(model, ...)      | gaussian_values   | gaussian_values, in float32     | as for a table          |
@@ -17,13 +17,13 @@
 |   add_absolute_differences(model, ...)     | same name         | -                               | same name               |
 | side_by_side(model, members, ..., points)  | write_points      | write_points                    | side_by_side            |
 
-A model has a sparse storage if head.slots > 0, a table in float32 if head.narrow, and a table otherwise. No room above this
-one asks for these fields: what it must know, it asks the functions at the end of this file. A further storage is a file with
-these verbs, and a branch in each function here.
+A model has a sparse storage if head.slots > 0, a table in float32 if head.narrow, and a table otherwise. No folder of
+core above this one reads these fields: code there calls the functions at the end of this file. A further storage is a
+file with these verbs, and a branch in each function here.
 
-All storages add one product after the other in the order of the keys, so their sums are the same to the last bit, but for
-numbers in float32. A table is faster for dense vectors; lists take memory only for numbers other than 0. In models with
-long vectors, a vector is a multiplier times what is stored of it (core/vectors/multiples.py); callers see no difference.
+All storages add one product after the other in the order of the keys, so those in float64 give the same sums to the
+last bit. A table is faster for dense vectors; lists take memory only for numbers other than 0. In models with long
+vectors, a vector is a multiplier times its stored numbers (core/vectors/multiples.py); callers see no difference.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def write_vector(model, j, x):
 
 @compiled
 def read_vector(model, j):
-    """Vector j as an example. Overwrites model.nonzero and model.x, where its places and values are."""
+    """Vector j as an example. Overwrites model.nonzero and model.x, which then hold its places and values."""
     head = model.head
     if head.noted:
         return multiples.read(model, j)
@@ -67,13 +67,13 @@ def read_vector(model, j):
 
 @compiled(always_inlined=True)
 def read_with_zeros(model, j, values):
-    """Write the first numbers of vector j, zeros included, to `values`. For users' kernels, which have a table of float64."""
+    """Write the first numbers of vector j, zeros included, to `values`. For users' kernels: in a table of float64."""
     table.read_with_zeros(model, j, values)
 
 
 @compiled
 def move_vector(model, source, target):
-    """Overwrite vector `target` with vector `source`. What the slot `source` holds then is undefined."""
+    """Overwrite vector `target` with vector `source`. Afterwards the content of slot `source` is undefined."""
     head = model.head
     if head.noted:
         multiples.move(model, source, target)
@@ -87,7 +87,7 @@ def move_vector(model, source, target):
 
 @compiled(always_inlined=True)
 def forget_vector(model, j):
-    """Free the nodes of vector j, the last one, in a sparse storage."""
+    """In a sparse storage, free the nodes of vector j, which is the last vector."""
     if model.head.slots:
         sparse.forget(model, j)
 
@@ -111,7 +111,7 @@ def dot_products(model, x, row, n):
 
 @compiled(always_inlined=True)
 def products_for_kernel(model, x, row, n):
-    """The same for `gaussians_from_products`, which takes products of a table in float32 as float32."""
+    """Inner products for `gaussians_from_products`: those of a table in float32 stay float32."""
     if model.head.narrow:
         table32_products.products(model, x, row, n)
     else:
@@ -120,7 +120,7 @@ def products_for_kernel(model, x, row, n):
 
 @compiled
 def products_of_eight(model, x, row, column):
-    """The same for the eight vectors from a column on, where `has_products_together`."""
+    """`dot_products` for eight vectors from a column on. For models that `has_products_together`."""
     if model.head.narrow:
         table32_products.products_of_sixteen(model, x, row, column)
     else:
@@ -129,8 +129,8 @@ def products_of_eight(model, x, row, column):
 
 @compiled
 def products_together(model, x, rows, n):
-    """The same for TOGETHER examples with the same features, of which x is the first, to the same bits: rows[k, j] belongs
-    to example k. For models that `has_products_together`."""
+    """`dot_products` for TOGETHER examples with the same features, of which x is the first, with the same bits:
+    rows[k, j] belongs to example k. For models that `has_products_together`."""
     if model.head.narrow:
         table32_products.products_together(model, x, rows, n)
     else:
@@ -139,8 +139,8 @@ def products_together(model, x, rows, n):
 
 @compiled(always_inlined=True)
 def gaussians_from_products(model, products, norm, keeps_logs):
-    """model.row[j] = exp(-gamma |vector j - x|^2), from products for kernels and |x|^2. With keeps_logs, model.logs become
-    the logarithms."""
+    """model.row[j] = exp(-gamma |vector j - x|^2), from `products_for_kernel` and |x|^2. With keeps_logs,
+    model.logs[j] = its logarithm."""
     if model.head.narrow == 0:
         table.gaussian_values(model, products, norm)
     elif keeps_logs:
@@ -151,9 +151,9 @@ def gaussians_from_products(model, products, norm, keeps_logs):
 
 @compiled(always_inlined=True)
 def gaussians_from_wider_products(model, x):
-    """The same from products in float64, for tables in float32 where those in float32 would cancel.
+    """Gaussian kernel values from products in float64, for tables in float32 where products in float32 would cancel.
 
-    Returns False, without a result, for other storages, or if x is so long that float64 would cancel too.
+    Returns False and computes nothing for other storages, or if x is so long that float64 would cancel too.
     """
     return model.head.narrow != 0 and table32_products.gaussian_values_from_wide_products(model, x)
 
@@ -200,8 +200,8 @@ def bound_distances_of_multiples(model, x, distances):
 
 @compiled(always_inlined=True)
 def add_absolute_differences(model, feature, value, row, n):
-    """row[j] += |v - value| - |v| for j < n, where v is what vector j has of the feature. A sparse storage overwrites
-    model.logs."""
+    """row[j] += |v - value| - |v| for j < n, where v is the value of the feature in vector j. A sparse storage
+    overwrites model.logs."""
     if model.head.slots:
         sparse.add_absolute_differences(model, feature, value, row)
     else:
@@ -213,9 +213,9 @@ def add_absolute_differences(model, feature, value, row, n):
 
 @compiled
 def side_by_side(model, members, unwritten, x, cursors, places, points):
-    """points[i, k] = what member i has of feature places[k], for all features that any member has.
+    """points[i, k] = the value of feature places[k] in member i, for all features of any member.
 
-    The vector of the slot `unwritten`, if any, is x; a sparse storage writes it first. Returns (number of
+    The slot `unwritten`, if any, stands for x; a sparse storage first writes x there. Returns (number of
     features, the slot that is still not written or NO_VECTOR).
     """
     if model.head.noted:
@@ -238,7 +238,7 @@ def side_by_side(model, members, unwritten, x, cursors, places, points):
     return n, unwritten
 
 
-# what the rooms above may ask
+# what code outside this folder may ask
 
 
 @compiled(always_inlined=True)
@@ -250,7 +250,7 @@ def has_room_for(model, x):
 
 @compiled(always_inlined=True)
 def has_products_together(model):
-    """Whether `products_together` and `products_of_eight` apply: vectors in a table, and no multiples."""
+    """Whether `products_together` and `products_of_eight` apply: vectors in a table, without multipliers."""
     return model.head.slots == 0 and model.head.heavy == 0
 
 
@@ -268,11 +268,11 @@ def distances_are_kept(model):
 
 @compiled
 def keep_distances(model):
-    """Record that the table of distances is filled, and that vectors have multipliers."""
+    """Record that the table of distances is filled and vectors have multipliers from now on."""
     model.head.noted = 1
 
 
 @compiled
 def request_distance_table(model, is_wanted):
-    """Request the tables for multipliers and distances from Python, or not; a table in float32 cannot have them."""
+    """Ask Python for tables of multipliers and distances if they are wanted; a table in float32 cannot have them."""
     model.head.outgrown = is_wanted and model.head.narrow == 0

@@ -1,6 +1,6 @@
 """Storage in a table: a row per feature and a column per vector, in float64.
 
-The numbers that all vectors have of one feature lie side by side, so that one instruction works on eight vectors. The
+The values of one feature in all vectors lie side by side, so that one instruction works on eight vectors. The
 functions are in the order of core/vectors/stored.py, which calls them.
 """
 
@@ -31,7 +31,7 @@ def write(model, j, x):
     """Overwrite vector j with x."""
     places, values, vectors = places_of(x), values_of(x), model.vectors
     record_write(model, j)
-    if places.shape[0] == vectors.shape[0]:  # every feature, in the order of rows
+    if places.shape[0] == vectors.shape[0]:  # x has every feature, in the order of rows
         for i in range(vectors.shape[0]):
             vectors[i, j] = values[i]
         return
@@ -43,7 +43,7 @@ def write(model, j, x):
 
 @compiled
 def read(model, j):
-    """Vector j as an example, in scratch space; with its zeros for a user's kernel function."""
+    """Vector j as an example, in scratch space; for a user's kernel function, zeros included."""
     places, values, vectors, n = model.nonzero, model.x, model.vectors, ZERO
     for i in range(vectors.shape[0]):
         value = vectors[i, j]
@@ -75,12 +75,12 @@ def _sums(vectors: Any, x: Any, row: Any, n: int) -> None:
 
 
 def _sums_of_eight(vectors: Any, x: Any, row: Any, column: int) -> None:
-    """The same for the eight vectors from a column on."""
+    """`_sums` for the eight vectors from a column on."""
     _sums(vectors[:, column:], x, row[column:], LANES)
 
 
 def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
-    """The same for TOGETHER examples, of which x is the first."""
+    """`_sums` for TOGETHER examples, of which x is the first."""
     examples = f64_matrix(x[1], TOGETHER, x[2])
     rows[:TOGETHER, :n] = 0.0
     for i, place in enumerate(places_of(x)):
@@ -101,26 +101,26 @@ def products(model, x, row, n):
 
 @compiled
 def products_of_eight(model, x, row, column):
-    """The same for the eight vectors from a column on."""
+    """`products` for the eight vectors from a column on."""
     _sums_of_eight(model.vectors, x, row, column)
 
 
 @compiled
 def products_together(model, x, rows, n):
-    """The same for TOGETHER examples with the same features, of which x is the first, into as many rows."""
+    """`products` for TOGETHER examples with the same features, of which x is the first: one row for each."""
     _sums_together(model.vectors, x, rows, n)
 
 
 @compiled(always_inlined=True)
 def gaussian_values(model, products, norm):
-    """model.row[j] = k(vector j, x) of a Gaussian kernel, from products; model.logs become their logarithms."""
+    """model.row[j] = k(vector j, x) of a Gaussian kernel, from products; model.logs[j] = its logarithm."""
     head, n = model.head, padded_count(model)
     gaussians(products, model.row, model.logs, model.norms, norm, head.gamma, n)
 
 
 @compiled(always_inlined=True)
 def add_absolute_differences(model, feature, value, row, n):
-    """row[j] += |v - value| - |v|, where v is what vector j has of the feature."""
+    """row[j] += |v - value| - |v|, where v is the value of the feature in vector j."""
     numbers = model.vectors[feature]
     for j in range(n):
         row[j] += abs(numbers[j] - value) - abs(numbers[j])
@@ -136,10 +136,10 @@ def differences(model, x, distances, n):
 
 @compiled(inlined=True)
 def add_differences(vectors, whole, places, absolute, distances, n):
-    """The same for a table of either type: sums of absolute values or of squares.
+    """`differences` for a table in float64 or float32: adds absolute values or squares.
 
-    First the features that a vector has, in the order of rows, then those that only x has: this order, that of
-    sparse storages, gives the same bits.
+    First the features of the vector, in the order of rows, then those that only x has: the order of sparse
+    storages, which gives the same bits.
     """
     for f in range(vectors.shape[0]):
         x_f, feature = whole[f], vectors[f]
@@ -165,9 +165,9 @@ def size_of(difference, absolute):
 
 @compiled
 def write_points(model, members, unwritten, x, points, sizes):
-    """points[i] = member i with its zeros; sizes[f] += |its number f|. The vector `unwritten` is x."""
+    """points[i] = member i, zeros included; sizes[f] += |points[i, f]|. The slot `unwritten` stands for x."""
     vectors = model.vectors
-    for i in range(members.shape[0]):  # one after the other: a row of the table is another page
+    for i in range(members.shape[0]):  # member by member, as each row is on another page
         point, member = points[i], members[i]
         if member == unwritten:
             write_whole(x, point)
@@ -180,7 +180,7 @@ def write_points(model, members, unwritten, x, points, sizes):
 
 @compiled(always_inlined=True)
 def new_sizes(model, places):
-    """Zeros for the sizes of features, in the memory of `places`: `drop_absent` reads each size before it overwrites it."""
+    """Zeros for `sizes`, in the memory of `places`: `drop_absent` reads each size before it writes the place there."""
     sizes = f64(address_of(places), model.head.width)
     for f in range(sizes.shape[0]):
         sizes[f] = 0.0

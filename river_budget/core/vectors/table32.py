@@ -1,9 +1,9 @@
-"""Storage in a table of float32: half the memory of core/vectors/table.py, and twice as many vectors to an instruction.
+"""Storage in a table of float32: half the memory of core/vectors/table.py, and twice as many vectors per instruction.
 
 The numbers of examples and of vectors are rounded. Products and exponentials are computed in float32
 (core/vectors/table32_products.py), everything else in float64. Only for the Gaussian kernel is that precise enough: its
-values err by about 1e-6, at worst by 4e-5, since products are float64 where float32 would cancel. There are no multipliers
-for long vectors (core/budget/long_vectors.py) here. The functions are in the order of core/vectors/stored.py.
+values have errors of about 1e-6, at most 4e-5, since products are float64 where float32 would cancel. There are no
+multipliers for long vectors (core/budget/long_vectors.py). The functions are in the order of core/vectors/stored.py.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ZERO32 = F(0.0)
 
 @compiled(always_inlined=True)
 def rounded(value):
-    """The float32 that stands for a number."""
+    """The float32 in which a number is stored."""
     value = value if value < LARGEST_STORED else LARGEST_STORED
     value = value if value > -LARGEST_STORED else -LARGEST_STORED
     return F(value) if abs(value) >= SMALLEST_STORED else ZERO32
@@ -35,7 +35,7 @@ def rounded(value):
 
 @compiled
 def round_into(rounded_values, values):
-    """Round numbers as they are stored. Returns the sum of the squares of the results."""
+    """Round numbers as `rounded` does. Returns the sum of the squares of the results."""
     for i in range(values.shape[0]):
         rounded_values[i] = rounded(values[i])
     return dot(rounded_values, rounded_values, values.shape[0])
@@ -43,7 +43,7 @@ def round_into(rounded_values, values):
 
 @shared(Need.NARROW, NOTHING, NUMBERS)
 def round_in_place(numbers):
-    """Round numbers as they are stored."""
+    """Round numbers as `rounded` does."""
     for i in range(numbers.shape[0]):
         numbers[i] = rounded(numbers[i])
 
@@ -54,7 +54,7 @@ def write(model, j, x):
     places, values, vectors = places_of(x), values_of(x), model.narrow_vectors
     record_write(model, j)
     model.norms[j] = round_into(model.whole, values)
-    if places.shape[0] == vectors.shape[0]:  # every feature, in the order of rows
+    if places.shape[0] == vectors.shape[0]:  # x has every feature, in the order of rows
         for i in range(vectors.shape[0]):
             vectors[i, j] = rounded(values[i])
         return
@@ -86,13 +86,13 @@ def copy(model, source, target):
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def differences(model, x, distances, n):
     """distances[j] += |vector j - x|^2 for j < n, feature by feature; model.whole holds x, rounded, with its zeros."""
-    absolute = model.head.kernel == LAPLACIAN  # never: a constant would compile `size_of` once more
+    absolute = model.head.kernel == LAPLACIAN  # False, but a constant would compile `size_of` again
     add_differences(model.narrow_vectors, model.whole, places_of(x), absolute, distances, n)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, WHOLES, WHOLE, EXAMPLE, MATRIX, NUMBERS)
 def write_points(model, members, unwritten, x, points, sizes):
-    """points[i] = member i with its zeros; sizes[f] += |its number f|. The vector `unwritten` is x."""
+    """points[i] = member i, zeros included; sizes[f] += |points[i, f]|. The slot `unwritten` stands for x."""
     vectors = model.narrow_vectors
     for i in range(members.shape[0]):
         point, member = points[i], members[i]

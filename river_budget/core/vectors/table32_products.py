@@ -1,4 +1,4 @@
-"""Products and Gaussian kernel values of a table in float32 (core/vectors/table32.py), in code that is generated for them.
+"""Inner products and Gaussian kernel values of a table in float32 (core/vectors/table32.py), in generated LLVM code.
 
 Products are written into the second half of the row that the kernel values will fill: in float32 they take half the
 memory, and each has been read before its bytes are overwritten.
@@ -28,14 +28,14 @@ from ..simd.vector_sums import compiled_group, compiled_sweep, product_of
 from .table32 import round_into, rounded
 
 SIXTEEN = FLOATS.lanes
-NO_NORM = -1.0  # no products were computed
+NO_NORM = -1.0  # instead of a norm: no products were computed
 MERGE = int(Maintenance.MERGE)
-DOUBLES16 = Kind(DOUBLES.number, "f64", SIXTEEN)  # as many of float64
+DOUBLES16 = Kind(DOUBLES.number, "f64", SIXTEEN)  # sixteen numbers of float64
 
-SMALLEST_POWER = -126.0  # below, 2^x is no normal float32 and the result is exactly 0
-LARGEST_RATE = 1e30  # 2 gamma counts as this where it is larger, and as 0 below its inverse
-TINY_LOG = 1e-30  # that is taken off from logarithms, so that none is denormal
-# 2^r = a polynomial for |r| <= 1/2, the highest power first: interpolated at Chebyshev points, it errs by 1e-7
+SMALLEST_POWER = -126.0  # below it 2^x is denormal in float32, and the result is exactly 0
+LARGEST_RATE = 1e30  # 2 gamma is clamped to it, and is 0 if below its inverse
+TINY_LOG = 1e-30  # subtracted from logarithms, so that none is denormal
+# 2^r = a polynomial for |r| <= 1/2, the highest power first: interpolated at Chebyshev points, with an error of 1e-7
 POWER_SERIES = (
     0.00015453172886881826,
     0.0013390874847865938,
@@ -55,12 +55,12 @@ def _sums(vectors: Any, x: Any, row: Any, n: int) -> None:
 
 
 def _sums_of_sixteen(vectors: Any, x: Any, row: Any, column: int) -> None:
-    """The same for the sixteen vectors from a column on."""
+    """`_sums` for the sixteen vectors from a column on."""
     _sums(vectors[:, column:], x, row[column:], SIXTEEN)
 
 
 def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
-    """The same for TOGETHER examples, of which x is the first."""
+    """`_sums` for TOGETHER examples, of which x is the first."""
     examples = f32_matrix(x[1], TOGETHER, x[2])
     rows[:TOGETHER, :n] = 0.0
     for i, place in enumerate(places_of(x)):
@@ -68,7 +68,7 @@ def _sums_together(vectors: Any, x: Any, rows: Any, n: int) -> None:
 
 
 def _wide_sums(vectors: Any, x: Any, row: Any, n: int) -> None:
-    """The same where the numbers of x, and the sums, are float64."""
+    """`_sums` where the numbers of x, and the sums, are float64."""
     row[:n] = 0.0
     for place, value in zip(places_of(x), values_of(x), strict=True):
         row[:n] += value * vectors[place, :n].astype(float)
@@ -97,7 +97,7 @@ def second_halves(rows):
 
 @compiled(always_inlined=True)
 def _rounded_example(model, x, k):
-    """x rounded to float32, in scratch space behind k others of the same length."""
+    """x rounded to float32, in scratch space behind k other examples of the same length."""
     values, n = values_of(x), x[2]
     numbers = f32(address_of(model.narrow_values) + 4 * n * k, n)
     for i in range(n):
@@ -119,7 +119,7 @@ def products(model, x, row, n):
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def products_of_sixteen(model, x, row, column):
-    """The same for the group of sixteen vectors that contains a column."""
+    """`products` for the group of sixteen vectors that contains a column."""
     column = column // SIXTEEN * SIXTEEN
     _sums_of_sixteen(
         model.narrow_vectors, _rounded_example(model, x, ZERO), second_half(row), column
@@ -128,7 +128,7 @@ def products_of_sixteen(model, x, row, column):
 
 @shared(Need.NARROW, NOTHING, MODEL, EXAMPLE, MATRIX, WHOLE)
 def products_together(model, x, rows, n):
-    """The same for TOGETHER examples with the same features, of which x is the first, into as many rows."""
+    """`products` for TOGETHER examples with the same features, of which x is the first: one row for each."""
     for k in range(1, TOGETHER):
         _rounded_example(model, (x[0], x[1] + 8 * k * x[2], x[2], x[3], x[4]), k)
     _sums_together(model.narrow_vectors, _rounded_example(model, x, ZERO), second_halves(rows), n)
@@ -136,8 +136,8 @@ def products_together(model, x, rows, n):
 
 @shared(Need.NARROW, FLAG, MODEL, EXAMPLE, NUMBERS, WHOLE)
 def distances_from_wide_products(model, x, distances, n):
-    """distances[j] = |vector j - x|^2 for j < n, from products in float64. Returns False if x is so long that these would
-    cancel too."""
+    """distances[j] = |vector j - x|^2 for j < n, from products in float64. Returns False if x is so long that float64
+    would cancel too."""
     norm, norms = _wide_products(model, x, distances, n), model.norms
     if norm < 0.0:
         return False
@@ -148,8 +148,8 @@ def distances_from_wide_products(model, x, distances, n):
 
 @shared(Need.NARROW, FLAG, MODEL, EXAMPLE)
 def gaussian_values_from_wide_products(model, x):
-    """row[j] = k(vector j, x) from products in float64. Returns False if these would cancel too, or the model does not know
-    all features of x."""
+    """row[j] = k(vector j, x) from products in float64. Returns False if float64 would cancel too, or if the model
+    does not know all features of x."""
     row, n = model.row, padded_count(model)
     norm = _wide_products(model, x, row, n) if x[2] == x[4] else NO_NORM
     if norm < 0.0:
@@ -160,7 +160,7 @@ def gaussian_values_from_wide_products(model, x):
 
 @compiled
 def _wide_products(model, x, products, n):
-    """products[j] = <vector j, x> in float64 for j < n. Returns |x|^2, or NO_NORM if these would cancel too."""
+    """products[j] = <vector j, x> in float64 for j < n. Returns |x|^2, or NO_NORM if float64 would cancel too."""
     values = f64(address_of(model.narrow_values), x[2])
     norm = round_into(values, values_of(x))
     if not model.head.gamma * norm <= CANCELS:
@@ -194,13 +194,13 @@ def gaussian_values(model, products, row, norm):
 
 @compiled
 def gaussian_values_without_logs(model, products, row, norm):
-    """The same without the logarithms."""
+    """`gaussian_values` without the logarithms."""
     n = _whole_groups(model.head.count)
     _gaussians(second_half(products), row, model.logs, model.norms, norm, model.head.gamma, n)
 
 
 def _compiled_gaussians(keeps_logs: bool) -> Any:
-    """As `gaussians` of core/simd/exponential.py, from products in float32; with the logarithms or without."""
+    """Register `gaussians` (core/simd/exponential.py) for products in float32, with or without the logarithms."""
 
     def gaussians32(
         products: Any, row: Any, logs: Any, norms: Any, norm: float, gamma: float, n: int
@@ -210,7 +210,7 @@ def _compiled_gaussians(keeps_logs: bool) -> Any:
         found = -gamma * np.where(distances < 0.0, 0.0, distances)
         if keeps_logs:
             logs[:n] = found
-        near = found * LOG2E >= SMALLEST_POWER  # not so for NaN
+        near = found * LOG2E >= SMALLEST_POWER  # False for NaN
         row[:n] = np.exp2(np.where(near, found * LOG2E, 0.0).astype(np.float32)) * near
 
     @compiled_as(
@@ -242,8 +242,8 @@ def _compiled_gaussians(keeps_logs: bool) -> Any:
 
 
 def _exponents(builder: Any, both: Any, product: Any, twice: Any) -> Any:
-    """-gamma distance / ln 2 of sixteen vectors, from that of their norms and from their products, in float32; 0 where
-    rounding made it positive."""
+    """-gamma distance / ln 2 of sixteen vectors in float32, from norms and products; 0 where it is positive by
+    rounding."""
     power = FLOATS.fused(builder, product, twice, builder.fptrunc(both, FLOATS.vector))
     above = builder.fcmp_ordered(">", power, FLOATS.same(0.0))
     return builder.select(above, FLOATS.same(0.0), power)

@@ -1,1 +1,1 @@
-"""A model for every key of a stream, over shards."""
+"""A model for every key of a stream, distributed over shards."""

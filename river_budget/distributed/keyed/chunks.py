@@ -1,6 +1,6 @@
 """From a chunk of the stream to the rows of each shard, and from their answers back to a series.
 
-A chunk is a frame or a list of dicts. It is checked here as a whole, before any of its rows is learned.
+A chunk is a frame or a list of dicts. This file checks it as a whole, before any of its rows is learned.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ...model.inputs.targets import Targets, array_of, weights
 from .keys import packed, shard_of
 
 PIECE = 8192  # rows
-MANY = 2**16  # keys whose bytes and shards are remembered from chunk to chunk
+MANY = 2**16  # keys whose bytes and shards are remembered for later chunks
 
 
 @dataclasses.dataclass(slots=True)
@@ -31,7 +31,7 @@ class ShardRows:
 
     keys: list[bytes]
     stops: list[int]  # where the rows of each key end
-    names: list[Any] | None  # of the columns of a matrix, or None: the examples are dicts
+    names: list[Any] | None  # names of the columns of a matrix; None: the examples are dicts
     examples: Any
     targets: Any  # a list or an array, or None: the models learn without
     weights: Any  # an array, or None: all are 1
@@ -50,7 +50,7 @@ class ShardRows:
 class Chunk:
     """Rows, their keys, their targets and their weights.
 
-    `predicted`: they are not learned, and what is missing in them counts as 0.
+    `predicted`: the rows are only scored, and missing values count as 0.
     """
 
     def __init__(self, X: Any, y: Any, w: Any, key: Any, template: Any, predicted: bool = False):
@@ -161,7 +161,7 @@ class Chunk:
 
 
 def _others(n: int, place: int) -> Any:
-    """The places of all columns but one, as a slice where possible. (Selecting by name takes twice as long.)"""
+    """The places of all columns but one, as a slice where possible. (To select columns by name takes twice as long.)"""
     if place in (0, n - 1):
         return slice(1, n) if place == 0 else slice(0, place)
     return [other for other in range(n) if other != place]

@@ -14,8 +14,8 @@ from .shard import Shard
 from .shard_client import Message, ShardClient
 from .storage import Folder, Form
 
-Sent = tuple[ShardClient, Any, Message]  # in the middle: the places of the rows in the chunk
-MODELS_AT_ONCE = 1000  # in one message
+Sent = tuple[ShardClient, Any, Message]  # (client, places of the rows in the chunk, message)
+MODELS_AT_ONCE = 1000  # at most so many models in one message
 
 
 class Coordinator:
@@ -36,7 +36,7 @@ class Coordinator:
         self.rows_done = 0 if folder is None else folder.rows
         self.rows_saved = self.rows_sealed = self.rows_done
         self.number = 0 if folder is None else folder.checkpoint
-        self.seals: list[Message] = []  # messages of a checkpoint that is not complete yet
+        self.seals: list[Message] = []  # those for the checkpoint in progress
         self.clients: list[ShardClient] = []
         self.backend = backends.open(backend, shards)
         try:

@@ -34,7 +34,7 @@ def write(
     template: bytes,
     models: Iterable[tuple[bytes, bytes]],
 ) -> None:
-    """Write a file, at once and whole."""
+    """Write a file in one step (as saving/container.py does)."""
     container.write(path, _content(about, template, models))  # type: ignore[arg-type]
 
 

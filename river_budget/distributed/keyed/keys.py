@@ -1,4 +1,4 @@
-"""Keys as bytes: the same on every machine and in every process, and back again.
+"""Convert keys to bytes, which are the same on every machine and in every process, and back.
 
 Keys that are equal in Python are one key: 1, 1.0 and True have the same bytes, as they have the same place
 in a dict. So it does not matter whether a column of numbers came as integers or as floats.
@@ -62,5 +62,5 @@ def _parts(content: bytes) -> list[bytes]:
 
 
 def shard_of(key: bytes, shards: int) -> int:
-    """Which shard a key belongs to."""
+    """The shard to which a key belongs."""
     return zlib.crc32(key) % shards

@@ -1,8 +1,8 @@
 """How the models of a shard learn and predict: those of this package in whole arrays, others row by row.
 
 A compiled pass over a few rows takes little time; coding the rows and preparing the call takes fifty times as long.
-So models of this package share their indexes of features and labels, and rows are coded once for all of them. A model
-with few support vectors would also be twice as large with indexes of its own.
+So models of this package share their indexes of features and labels, and rows are coded once for all models. With its
+own indexes, a model with few support vectors would also take twice the memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ...model.inputs.targets import Labels, Targets
 from ...model.one_writer import Turn
 from .chunks import ShardRows
 
-# Batch passes for the rows of one message. Models that share their indexes with few others do without.
+# At most so many batch passes for one message. Models that share their indexes with few others get none.
 BATCH_PASSES = 8
 
 
@@ -50,7 +50,7 @@ class Learner:
         return self.template.clone()
 
     def share(self, model: Any) -> None:
-        """Models that are not of this package share nothing."""
+        """Do nothing: models of other packages share no indexes."""
 
     def loop(self, rows: ShardRows, learns: bool, predict: bool) -> ModelLoop:
         return ModelLoop(rows, learns, self.predictor if predict else None)
@@ -69,7 +69,7 @@ class ModelLoop:
         self.done: list[Any] = []
 
     def one(self, model: Any, start: int, stop: int) -> None:
-        """The rows of one model."""
+        """Learn or predict the rows of one model."""
         predict = None if self.predictor is None else getattr(model, self.predictor)
         learn = learning_step(model, self.rows) if self.learns else None
         for i in range(start, stop):
@@ -85,7 +85,7 @@ class ModelLoop:
 
 
 def learning_step(model: Any, rows: ShardRows) -> Callable[[dict[Any, Any], int], None]:
-    """A function of (x, i) that teaches a model row i; weights only go to models if there are any."""
+    """A function of (x, i) that teaches a model row i; passes a weight only if there are weights."""
     targets, weights = rows.targets, rows.weights
     if targets is None:
         return lambda x, i: model.learn_one(x)
@@ -97,8 +97,8 @@ def learning_step(model: Any, rows: ShardRows) -> Callable[[dict[Any, Any], int]
 class SharedIndexes:
     """Makes clones of a model of this package that share their indexes of features and labels.
 
-    Models share them between learning steps. A model that is about to change its index of features is given a copy
-    first; a new label makes a new index anyway.
+    Models share indexes between learning steps. Before a model changes its index of features, it gets a copy; a
+    new label always makes a new index.
     """
 
     def __init__(self, template: base.Estimator):
@@ -133,7 +133,7 @@ class SharedIndexes:
         return table.setdefault((values, tuple(map(type, values))), index)
 
     def separate(self, model: Any, names: Iterable[Any]) -> None:
-        """Give a model its own index of features if these names will change it."""
+        """Give a model its own index of features if the index lacks one of these names."""
         if not model.features.knows(dict.fromkeys(names)):
             model.features = copy.copy(model.features)
 
@@ -178,10 +178,10 @@ class BatchPass:
         return not new
 
     def learn(self, model: Any, start: int, stop: int) -> None:
-        """Learn rows. Their scores before are kept."""
+        """Learn rows, and keep the scores before learning."""
         self.call.move(model.block, start, stop)
         done = start + self.call.run(self.learning_pass)
-        if done < stop:  # the model needs a larger block, or another basis
+        if done < stop:  # the model needs a larger block, or a basis
             model.run_pass(*(array[done:stop] for array in self.arrays))
 
     def score(self, model: Any, start: int, stop: int) -> None:
@@ -208,7 +208,7 @@ class OurLearner(SharedIndexes):
 
 
 class OurModelLoop:
-    """The same for models of this package."""
+    """`ModelLoop` for models of this package."""
 
     def __init__(self, learner: OurLearner, rows: ShardRows, learns: bool, predict: bool):
         self.learner, self.rows, self.learns, self.predict = learner, rows, learns, predict
@@ -250,7 +250,7 @@ class OurModelLoop:
             self.done[start:stop] = known[id(batch_pass)][start:stop]
         return self.done
 
-    # a model on its own
+    # a model alone
 
     def _alone(self, model: Any, start: int, stop: int) -> None:
         some = slice(start, stop)

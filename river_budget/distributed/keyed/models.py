@@ -19,32 +19,32 @@ from .storage import Folder, Form, deserialised, form_of, serialised
 
 __all__ = ["KeyedModels"]
 
-AHEAD = 1  # chunks that are sent before the predictions of earlier ones have come
+AHEAD = 1  # chunks sent before the predictions of earlier ones are received
 
 
 class KeyedModels:
     """One clone of a model for every key, learning side by side in several processes.
 
-    A chunk of the stream is a frame or a list of dicts, and one column or entry of it says to which key a row
-    belongs. Every key has a model of its own, which starts as a clone of `model` and learns the rows of its
+    A chunk of the stream is a frame or a list of dicts, and one of its columns or entries holds the key of
+    a row. Every key has a model of its own, which starts as a clone of `model` and learns the rows of its
     key in the order of the stream. The result does not depend on the backend, on the number of shards or on
     how the stream is cut into chunks.
 
     Keys are text, bytes, numbers or tuples of these. Keys that are equal in Python are one key: 1, 1.0 and
     True. The column of keys is not a feature.
 
-    A classifier of this package predicts None for a key until it knows a label of it; a boolean column of
+    A classifier of this package predicts None for a key until it has learned a label for it; a boolean column of
     targets stands for both labels.
 
-    With a folder for checkpoints, a run survives the loss of a worker: a new one takes the last checkpoint
-    and learns again what came after it, so that nothing is lost and nothing is learned twice. A new
-    KeyedModels with the same folder goes on from there too: `rows_done` says how many rows of the stream its
+    With a folder for checkpoints, a run survives the loss of a worker: a new one reads the last checkpoint
+    and learns the rows after it again, so that no row is lost or learned twice. A new KeyedModels with the
+    same folder also continues from there: `rows_done` says how many rows of the stream its
     models have learned.
 
-    Clones of a model with `seed=None` draw random numbers of their own, so for results that can be
-    reproduced give the model a seed.
+    Clones of a model with `seed=None` have different random numbers: for reproducible results, give the model a
+    seed.
 
-    Not for few keys or rows: every chunk is a message to each process. And keys learn nothing from each
+    Not for few keys or rows: every chunk is a message to each process. Nor for keys that should learn from each
     other.
 
     Parameters
@@ -54,19 +54,19 @@ class KeyedModels:
     key
         The name of the column that holds the keys.
     shards
-        How many workers there are.
+        The number of workers.
     checkpoint
         A folder for checkpoints, on a disk that all workers see. None: no checkpoints are written, and the loss
         of a worker ends the run. Models that `river_budget.save` does not know are pickled there: do not continue
         from a folder that others may have written.
     checkpoint_every
-        A checkpoint is written after so many rows. The rows since the last one are held in memory, as a new worker
+        The number of rows between checkpoints. The rows since the last one are held in memory, as a new worker
         must learn them again.
     max_keys
-        How many models may be in memory, in all shards together. Those that were used longest ago wait in
+        The largest number of models in memory, in all shards together. The least recently used models are moved to
         `checkpoint`. None: no limit.
     backend
-        "ray": each shard is a process. A Ray that runs already is used, otherwise one is started on this
+        "ray": each shard is a process. Uses a running Ray, or else starts one on this
         machine. "serial": all shards are in this process, with the same results.
 
     Examples
@@ -127,7 +127,7 @@ class KeyedModels:
 
     @property
     def _shards(self) -> Coordinator:
-        """The coordinator of the shards; errors of earlier messages are raised now."""
+        """The coordinator of the shards. Raises errors of earlier messages."""
         if not self._coordinator.clients:
             raise RuntimeError("this KeyedModels is closed")
         self._coordinator.raise_error()
@@ -148,9 +148,9 @@ class KeyedModels:
     def learn_many(self, X: Any, y: Any = None, w: Any = 1.0) -> None:
         """Learn the rows of a chunk, each with the model of its key.
 
-        This does not wait until they are learned: it waits only for shards that lag behind. A wrong chunk raises
-        at once, and none of its rows is learned. A row that its model refuses, such as a third class where the model
-        knows two, is raised by one of the next calls: the rows before it are learned then.
+        Returns before the rows are learned, and only waits for shards that lag behind. An invalid chunk raises at
+        once, and none of its rows is learned. If a model refuses a row, such as a third class for a binary model,
+        one of the next calls raises the error: the rows before this one are learned.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class KeyedModels:
         self._shards.learn(self._chunk(X, y, w), predict=False)
 
     def predict_then_learn_many(self, X: Any, y: Any = None, w: Any = 1.0) -> Any:
-        """Learn the rows of a chunk, and return what was predicted for each one before it was learned.
+        """Learn the rows of a chunk, and return the prediction for each one before it was learned.
 
         The predictions have the form of X: a series of the same kind, or a list. Anomaly detectors give
         their scores.
@@ -176,8 +176,8 @@ class KeyedModels:
     def predict_then_learn_chunks(self, chunks: Iterable[Any]) -> Iterator[Any]:
         """Learn a stream of chunks (X, y) or (X, y, w), and give the predictions for each one in turn.
 
-        They are the same as those of `predict_then_learn_many`, which waits for every chunk. Here the next
-        chunk is read and sent while the shards learn the one before, so that they never wait.
+        They are the same as those of `predict_then_learn_many`, which waits for every chunk. This method
+        reads and sends the next chunk while the shards learn the one before, so that they never wait.
 
         Examples
         --------
@@ -205,9 +205,9 @@ class KeyedModels:
         return chunk.series(self._shards.gather(len(chunk), sent))
 
     def predict_many(self, X: Any) -> Any:
-        """Predict rows. Keys without a model get the prediction of one that has learned nothing.
+        """Predict rows. Keys without a model get the prediction of an untrained model.
 
-        What is missing in a row (None, NaN, an infinity) counts as absent, where the models are of this package.
+        Missing values (None, NaN, an infinity) count as absent in models of this package.
         """
         chunk = Chunk(X, None, 1.0, self.key, self._template, predicted=True)
         return self._gathered(chunk, self._shards.predict(chunk))
@@ -232,7 +232,7 @@ class KeyedModels:
     # models
 
     def model(self, key: Any) -> Any:
-        """A copy of the model of a key. It does not learn with the original."""
+        """A copy of the model of a key, which does not change with the original."""
         name = packed(key)
         (state,) = self._shards.ask(shard_of(name, self.shards), "states_of", [name])
         if state is None:
@@ -262,7 +262,7 @@ class KeyedModels:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all models to one file, whose bytes do not depend on backend, shards or chunks.
 
-        The file appears at once and whole.
+        The file appears in one step, as in `rb.save`.
         """
         self.flush()
         about = {"form": self._form.value, "key": self.key, "rows": self.rows_done}
@@ -279,17 +279,17 @@ class KeyedModels:
         backend: str = "ray",
         allow_pickle: bool = False,
     ) -> KeyedModels:
-        """All models of a file. Learning goes on from it as it would have.
+        """Read all models from a file. They continue to learn as they would have.
 
         Parameters
         ----------
         path
             A file that `save` has written.
         shards, checkpoint, checkpoint_every, max_keys, backend
-            As for a new `KeyedModels`. They need not be the same as before. A folder for checkpoints must be new.
+            As for a new `KeyedModels`. They may differ from those before. A folder for checkpoints must be new.
         allow_pickle
-            Whether to read a file whose models are pickled, as those are that `river_budget.save` does not
-            know. Reading such a file can execute anything: do so only if you trust its author.
+            Whether to read a file with pickled models, that is, of classes that `river_budget.save` does not
+            know. Reading such a file can execute any code: do so only if you trust its author.
 
         """
         file = files.Reader(path)

@@ -42,7 +42,7 @@ class Shard:
         return loop.predictions()  # type: ignore[no-any-return]
 
     def predict(self, rows: ShardRows) -> list[Any]:
-        """Predict rows. For an unknown key, the model has learned nothing."""
+        """Predict rows. An unknown key gets the prediction of an untrained model."""
         loop = self.learner.loop(rows, False, True)
         for key, start, stop in rows:
             model = self._known(key)
@@ -66,7 +66,7 @@ class Shard:
         return model
 
     def _keep(self, key: bytes, model: Any, changed: bool = True) -> None:
-        """Put a model last in the order of use. The one that was used longest ago may have to leave memory."""
+        """Make a model the most recently used one. Moves the least recently used one to disk if there are too many."""
         if self.capacity is not None:
             self.models.pop(key, None)
             if len(self.models) >= self.capacity:
@@ -96,7 +96,7 @@ class Shard:
         self.database.seal(checkpoint)
 
     def close(self) -> None:
-        """End without writing: changes since the last checkpoint are lost."""
+        """Close the database without writing: changes since the last checkpoint are lost."""
         self.models.clear()
         if self.database is not None:
             self.database.close()

@@ -1,4 +1,4 @@
-"""The client of one shard: it keeps the messages on their way, and those to send again if the worker is lost."""
+"""The client of one shard: it stores the messages without an answer, and those to repeat if the worker is lost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from ..workers.interface import Ticket, Worker, WorkerLost
 
-# Messages without an answer: enough to keep a shard busy, and no more is held in memory.
+# The largest number of messages without an answer: enough to keep a shard busy, and few to hold in memory.
 WINDOW = 4
-# Losses in a row that are tolerated: after more, the next worker would probably be lost too.
+# The largest number of losses in a row: after more, the next worker would probably be lost too.
 PATIENCE = 3
 
 
@@ -21,7 +21,7 @@ class Message:
 
     method: str
     arguments: tuple[Any, ...]
-    asked: bool  # whether the answer will be asked for
+    asked: bool  # whether somebody will ask for the answer
     ticket: Ticket | None = None
     done: bool = False
     value: Any = None
@@ -31,8 +31,8 @@ class Message:
 class ShardClient:
     """Sends messages to one shard in order. If the worker is lost, a new one takes its place.
 
-    The new worker begins at the last complete checkpoint and is sent all messages since then. Answers that had
-    already come are not given twice.
+    The new worker begins at the last complete checkpoint and is sent all messages since then. Answers that
+    were received before are ignored.
     """
 
     def __init__(self, start: Callable[[int], Worker], checkpoint: int, recovers: bool):
@@ -40,7 +40,7 @@ class ShardClient:
         self.worker = start(checkpoint)
         self.waiting: collections.deque[Message] = collections.deque()
         self.log: collections.deque[Message] = collections.deque()
-        self.error: Exception | None = None  # of a message whose answer is not asked for
+        self.error: Exception | None = None  # the first one that no answer reports
         self.losses = 0
 
     def send(self, method: str, *arguments: Any, changes: bool = False, asked: bool = True) -> Any:
@@ -75,7 +75,7 @@ class ShardClient:
             raise error
 
     def complete(self, checkpoint: int, seal: Message) -> None:
-        """All shards have written this checkpoint: earlier messages will not be sent again."""
+        """Forget messages before a checkpoint that all shards have written: they need not be sent again."""
         self.checkpoint = checkpoint
         while self.log and self.log.popleft() is not seal:
             pass
@@ -130,7 +130,7 @@ class ShardClient:
             self._submit(message)
 
     def _replay(self, message: Message) -> None:
-        """Send an answered message once more. An error is not raised: it is the same as the first time."""
+        """Send an answered message again. Ignores an error, which is the same as the first time."""
         self._submit(message)
         assert message.ticket is not None
         try:

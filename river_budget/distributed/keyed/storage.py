@@ -3,9 +3,9 @@
 A checkpoint is a folder with an SQLite database per shard, and a note that says which checkpoint is complete.
 
 In a database, every state carries the number of the checkpoint that it belongs to, and the one with the largest
-number counts. What is written between two checkpoints belongs to the next one and is one transaction with it: a
-process that dies in between leaves the last checkpoint. A checkpoint is complete when all shards have
-written theirs, and the last complete one is kept until the next is.
+number counts. All writes between two checkpoints belong to the next one, in one transaction: if a process
+dies before it ends, the last checkpoint remains. A checkpoint is complete when all shards have written
+theirs; the last complete one is kept until the next one is complete.
 
 The transaction begins at once and locks the database, so no two shards ever write the same one.
 """
@@ -23,7 +23,7 @@ from typing import Any
 from ...saving import SavedModelError, container, nodes, opened
 
 NOTE = "keyed_models.json"
-FORMAT = 1  # of the note
+FORMAT = 1  # version of the note
 
 TABLE = "CREATE TABLE IF NOT EXISTS models (key BLOB, checkpoint INTEGER, state BLOB, UNIQUE (key, checkpoint))"
 LATEST = "SELECT state FROM models WHERE key = ? ORDER BY checkpoint DESC LIMIT 1"
@@ -33,13 +33,13 @@ OUTDATED = """DELETE FROM models WHERE key = ?1 AND checkpoint <
 PATIENCE = 10  # seconds to wait for the lock of a process that has just been killed
 
 
-# models as bytes: as `river_budget.save` writes them where that is possible, else pickled
+# models as bytes: as `river_budget.save` writes them if it can, else pickled
 
 
 class Form(enum.StrEnum):
-    """How the models of one template become bytes."""
+    """How the models of one template are converted to bytes."""
 
-    SAVED = "saved"  # nothing is executed when they are read
+    SAVED = "saved"  # reading them executes no code
     PICKLED = "pickled"
 
 
@@ -62,7 +62,7 @@ def serialised(model: Any, form: Form) -> bytes:
 
 
 def deserialised(data: bytes, form: Form) -> Any:
-    """The model of these bytes. Learning goes on from it as it would have."""
+    """The model of these bytes, which continues to learn as it would have."""
     return pickle.loads(data) if form == Form.PICKLED else opened(data, "the state of a model")
 
 
@@ -92,7 +92,7 @@ class Folder:
                     f"{name}={value}: give the same or another folder"
                 )
         gone = [path for path in map(self.shard, range(content["shards"])) if not path.exists()]
-        if gone:  # it would begin with no models, and say nothing
+        if gone:  # without this check it would silently begin without models
             raise ValueError(
                 f"{gone[0]} is gone, which held a part of the checkpoint in {self.path}"
             )
@@ -113,7 +113,7 @@ class Folder:
 
 
 class ShardDatabase:
-    """Keys and states, as of a checkpoint and since."""
+    """Keys and states: those of the last checkpoint, and changes since."""
 
     def __init__(self, path: pathlib.Path, checkpoint: int):
         self.checkpoint = self.complete = checkpoint

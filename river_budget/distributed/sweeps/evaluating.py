@@ -1,4 +1,4 @@
-"""Workers of a sweep: each holds the stream and validates one model after the other over it."""
+"""Workers of a sweep: each holds the stream and validates one model after the other on it."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from ..workers.interface import Backend, Ticket, Worker, WorkerLost
 from .journal import Outcome
 
 ExampleStream = Iterable[Any] | Callable[[], Iterable[Any]]
-LOSSES = 3  # workers that may be lost over one setting before it counts as failed
-Trial = tuple[Outcome, Any]  # a setting, still without numbers, and its model
+LOSSES = 3  # a setting counts as failed after the loss of so many workers
+Trial = tuple[Outcome, Any]  # (setting without measurements, its model)
 
 
 class StreamError(RuntimeError):
-    """The stream itself has failed: no setting is to blame."""
+    """The stream itself has raised an error, so no setting has failed."""
 
 
 class Examples:
-    """The examples of a stream, which is a list or a function. They can be iterated over again and again."""
+    """The examples of a stream, which is a list or a function. They can be iterated over more than once."""
 
     def __init__(self, stream: ExampleStream):
         self.stream = stream
-        self.count = 0  # of the examples given since the iteration began
+        self.count = 0  # examples since the iteration began
 
     def __iter__(self) -> Iterator[Any]:
         self.count = 0
         try:
             for x, y, *more in self.stream() if callable(self.stream) else self.stream:
                 self.count += 1
-                yield x, y, *map(dict, more)  # River takes the weight out of this dict
+                yield x, y, *map(dict, more)  # a copy, as River removes the weight from this dict
         except Exception as error:
             raise StreamError(f"the stream ends with {type(error).__name__}: {error}") from error
 
@@ -52,7 +52,7 @@ class Examples:
         first = next(iter(self.stream))[0].keys()
         if any(more or x.keys() != first for x, _, *more in self.stream):
             return None
-        names = in_order(first)  # as models do, so that sums are rounded alike
+        names = in_order(first)  # the order that models use, so that sums are rounded alike
         try:
             rows = np.array([[x[name] for name in names] for x, _ in self.stream])
         except ValueError:
@@ -90,7 +90,7 @@ class Evaluator:
 
 
 def validate(model: Any, examples: Examples, metric: Any) -> None:
-    """River's `progressive_val_score`, with one call for all examples where the model and the metric allow it."""
+    """River's `progressive_val_score`, with one call for all examples if the model and the metric allow it."""
     if labels_suffice(model, metric) and examples.arrays is not None:
         names, rows, targets = examples.arrays
         predictions = predict_then_learn_batch(
@@ -105,8 +105,8 @@ def validate(model: Any, examples: Examples, metric: Any) -> None:
 
 
 def labels_suffice(model: Any, metric: Any) -> bool:
-    """Whether the metric needs nothing but the predictions of `predict_then_learn_many`."""
-    kind = type(model)  # isinstance takes a pipeline for its last step
+    """Whether the predictions of `predict_then_learn_many` are enough for the metric."""
+    kind = type(model)  # isinstance would test the last step of a pipeline
     if issubclass(kind, Classifier):
         return bool(metric.requires_labels)
     return issubclass(kind, Regressor)
@@ -124,7 +124,7 @@ class WorkerPool:
     def __init__(self, backend: Backend, size: int, stream: ExampleStream, metric: Any):
         self.backend, self.size, self.metric = backend, size, metric
         self.free = [backend.worker(Evaluator) for _ in range(size)]
-        self.stream = backend.put(stream)  # while they start
+        self.stream = backend.put(stream)  # sent while the workers start
         for worker in self.free:
             worker.submit("hold", self.stream)
 

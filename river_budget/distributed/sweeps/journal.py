@@ -1,4 +1,4 @@
-"""Outcomes of the settings of a sweep, and the file that keeps them."""
+"""Outcomes of the settings of a sweep, and the file that stores them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import pathlib
 from typing import Any
 
-BEGINNING = '{"key": "'  # of every line of a checkpoint
+BEGINNING = '{"key": "'  # the beginning of every line of a checkpoint
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Outcome:
     seconds: float = dataclasses.field(default=0.0, compare=False)
 
     def measured(self, **numbers: Any) -> Outcome:
-        """The same setting with what was measured."""
+        """The same setting with these measurements."""
         return dataclasses.replace(self, **numbers)
 
     def failed(self, error: Exception) -> Outcome:
@@ -75,9 +75,9 @@ class Outcome:
 
 
 class Journal:
-    """A file with one line for each outcome, which is on the disk before the next one comes.
+    """A file with one line for each outcome, written to the disk before the next outcome.
 
-    A line that was cut off is dropped. A file with other content is not changed.
+    A line that was cut off is removed. A file with other content is not changed.
     """
 
     def __init__(self, path: str | os.PathLike[str]):

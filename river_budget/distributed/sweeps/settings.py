@@ -29,7 +29,7 @@ def chosen(model: Any, grid: Mapping[str, Any]) -> dict[str, Any]:
 def described(value: Any) -> str:
     """A value as text, with all parameters. The text is the same in another session."""
     if isinstance(value, Value):
-        return repr(value)  # says what is set
+        return repr(value)  # which contains the parameters that are set
     if isinstance(value, base.Base):
         return f"{type(value).__name__}({described(value._get_params())})"
     if isinstance(value, dict):

@@ -21,7 +21,7 @@ from .evaluating import Examples, ExampleStream, Trial, WorkerPool
 from .journal import Journal, Outcome
 from .settings import chosen, described, fingerprint
 
-FIRST = 1000  # examples, enough to fill most models: some passes run only then
+FIRST = 1000  # examples, enough to fill most models: some passes run only in full models
 
 
 def sweep(
@@ -38,34 +38,34 @@ def sweep(
     """Try every setting of a grid over one stream, several at once.
 
     Each setting is a clone of the model that predicts every example before it learns it, as in River's
-    `evaluate.progressive_val_score`, and gives the same value of the metric. Outcomes come as they are ready.
-    The table is the same whatever the backend and the number of workers, if the models have a seed.
+    `evaluate.progressive_val_score`, and gives the same value of the metric. Outcomes are yielded as soon as they are
+    ready. The table is the same whatever the backend and the number of workers, if the models have a seed.
 
     A setting whose model raises is an outcome too, with the error and without a value. If a worker is lost, as
     when it runs out of memory, another one tries its setting again, three times in all.
 
-    Not for choosing a setting and then quoting its figure: the best of many looks better than it is.
+    Not for choosing a setting and then reporting its value: the best of many values is too optimistic.
 
     Parameters
     ----------
     model
-        A River model or a pipeline. It is left as it is.
+        A River model or a pipeline. It is not changed.
     grid
         Lists of values by name of parameter, nested for pipelines: what River's `utils.expand_param_grid` takes.
     stream
         A River dataset or another iterable of (x, y), which is read once and held in memory. Or a function
-        without arguments that returns one, for what does not fit into memory: it is called for each setting,
+        without arguments that returns one, for streams that do not fit into memory: it is called for each setting,
         and once more at the start. A third item in an example is River's dict of further arguments.
     metric
         A River metric whose value is a number.
     backend
         "ray", or "serial" for one after the other in this process.
     workers
-        How many settings run at once with Ray; None is one for each core of this machine.
+        The number of settings that run at the same time with Ray; None: one for each core of this machine.
     checkpoint
-        A file that keeps the outcomes. A sweep that was interrupted goes on with the settings that are not in
-        there: those of the same model, metric and stream, of which the first thousand examples and the number are
-        compared. Settings that failed are tried again. Several sweeps may share a file.
+        A file for the outcomes. An interrupted sweep continues with the settings that are not in this file for the
+        same model, metric and stream (it compares the first thousand examples and their number). Settings that
+        failed are tried again. Several sweeps may share a file.
     progress
         Whether to show a bar on the standard error stream.
 
@@ -183,11 +183,11 @@ class Sweep:
         self.close()
 
     def close(self) -> None:
-        """Stop the workers. Outcomes that have not come will not come."""
+        """Stop the workers. Outcomes that are not ready are lost."""
         self._outcomes.close()
 
     def table(self) -> list[Outcome]:
-        """All outcomes in the order of the grid. Runs what is left."""
+        """All outcomes in the order of the grid. Runs the remaining settings."""
         collections.deque(self, maxlen=0)
         if len(self._done) < len(self):
             raise RuntimeError(
@@ -196,7 +196,7 @@ class Sweep:
         return [self._done[number] for number in sorted(self._done)]
 
     def best(self) -> Outcome:
-        """The best outcome by the metric, the first one of equals. Runs what is left."""
+        """The best outcome by the metric, of equal ones the first. Runs the remaining settings."""
         valued = [
             (each.value, each)
             for each in self.table()

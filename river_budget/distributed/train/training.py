@@ -18,7 +18,7 @@ from ...uniting.rivers import forget_common
 from ..workers import backends
 from ..workers.interface import Backend, Worker
 
-FIRST = 500  # examples that show whether the model can be merged, and compile what that takes
+FIRST = 500  # examples to test whether the model can be merged, and to compile the code for merging
 PIECE = 10_000  # rows that are converted at once
 Pair = tuple[Any, Any]  # rows and targets
 ShardStream = Iterable[Any] | Pair | Callable[[], Iterable[Any] | Pair]
@@ -31,21 +31,21 @@ def train_shards(
     *,
     backend: str = "ray",
 ) -> Any:
-    """Learn several streams at the same time, each in a process of its own, and merge what they give.
+    """Learn several streams at the same time, each in its own process, and merge the models.
 
     Every stream is learned by a copy of the model. After `sync_every` examples of each stream the copies are
     merged by `merge`, weighted with the numbers of examples since the last merging, and all go on from the
-    merged model. A stream that has ended takes no further part: what was learned from it is in the merged model.
+    merged model. A stream that has ended takes no further part: the merged model contains what was learned from it.
 
     This is not the same as one model that learns all streams one after the other. Every merging takes the
     mean of models that each have seen a part, and reduces it to the budget. The guide
-    `examples/beyond_one_machine.md` measures what that costs, and what time it gains.
+    `examples/beyond_one_machine.md` measures how much accuracy that loses and how much time it saves.
 
     The result depends on the order of the streams, but not on the backend, if the model has a seed. If the
     process of a shard is lost, `WorkerLost` is raised, and the training has to start again.
 
-    Not for models that take 2 µs a row, which gain nothing, nor for parts that differ much and are merged
-    seldom.
+    Not for models that take 2 µs per row, which gain nothing, nor for streams that differ much if merging is
+    rare.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def train_shards(
         the shard itself, which is best where reading takes long; iterators are read here and sent. The
         beginning of the first stream is also learned here, to see at once whether the model can be merged.
     sync_every
-        How many examples each shard learns before they are merged; None merges once, at the end.
+        The number of examples that each shard learns between mergings; None merges once, at the end.
     backend
         "ray", or "serial" for one shard after the other in this process.
 
     Returns
     -------
-    The merged model, which is like any other and learns on.
+    The merged model, which can continue to learn.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class Trainee:
         self.source = Rows(*stream) if is_pair(stream) else Singles(iter(stream))
 
     def learn(self, model: Any, most: int | None) -> tuple[int, Any]:
-        """(number of examples, copy of the model that has learned them): the next ones, all if `most` is None."""
+        """Learn the next examples, at most `most`, with a copy of the model. Returns (number of examples, copy)."""
         model = copy.deepcopy(model)
         return self.source.teach(model, most), model
 
@@ -195,7 +195,7 @@ class Rows:
     def _teach(self, model: Any, X: Any, y: Any) -> None:
         if issubclass(
             type(model), (Classifier, Regressor)
-        ):  # isinstance takes a pipeline for its last step
+        ):  # isinstance would test the last step of a pipeline
             model.learn_many(X if isinstance(X, np.ndarray) else X.to_native(), y)
         else:
             Singles(zip(dicts(X), y, strict=True)).teach(model, None)

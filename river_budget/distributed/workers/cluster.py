@@ -14,11 +14,11 @@ from typing import Any
 
 # Bytes of memory that the processes of a new cluster share. Ray spills the rest to disk.
 SHARED_MEMORY = 512 * 2**20
-# Arguments up to so many bytes are sent directly: by shared memory they take 2 ms more.
+# Arguments up to so many bytes are sent directly, as shared memory takes 2 ms more.
 DIRECT = 2**20
 TOKEN = secrets.token_hex(32)  # a new cluster refuses processes that do not know it
-# Waits until the program that holds the other end of its input has ended, and removes a folder. It goes on for some
-# seconds, as processes of Ray write into the folder until they have noticed. It ends none of them.
+# A script that waits until the program at the other end of its input has ended, and then removes a folder. It repeats
+# that for some seconds, as processes of Ray still write into the folder. It ends none of them.
 REMOVER = """
 import os, shutil, sys, time
 sys.stdin.buffer.read()
@@ -78,14 +78,14 @@ def join(ray: Any, workers: int) -> Any:
     if _Cluster.users == 0 and ray.is_initialized():
         return _nothing
     if not ray.is_initialized():
-        _clear_up()  # after a cluster that was ended elsewhere
+        _clear_up()  # after a cluster that other code has stopped
         _start(ray, workers)
     _Cluster.users += 1
     return _leave
 
 
 def _nothing() -> None:
-    """Leave a cluster that was not started here: it runs on."""
+    """Leave a cluster that other code has started: do nothing."""
 
 
 def _start(ray: Any, workers: int) -> None:
@@ -113,9 +113,9 @@ def _start(ray: Any, workers: int) -> None:
 def contained() -> Iterator[None]:
     """Keep Ray on this machine, even if it has been used in this process before.
 
-    If Ray was imported earlier, it has read the environment already, and must read it again. Its dashboard server,
+    If Ray was imported earlier, it has already read the environment and must read it again. Its dashboard server,
     which also starts without a dashboard, would ask the network in which cloud it runs. The names used here are
-    private to Ray: in a version without them, nothing is changed.
+    private to Ray: in a version without them, this changes nothing.
     """
     from ray._private import ray_constants, services
 
@@ -165,7 +165,7 @@ def _new_folder() -> str:
 
 
 def _remover(folder: str) -> subprocess.Popen[bytes]:
-    """A process that removes the folder at the end of this one, in whatever way it ends."""
+    """A process that removes the folder when this process ends, also if it is killed."""
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", REMOVER, folder],
         stdin=subprocess.PIPE,
@@ -177,7 +177,7 @@ def _remover(folder: str) -> subprocess.Popen[bytes]:
 
 
 def _clear_up() -> None:
-    """What a cluster has left: its folder, and the process that waits for the end of this one."""
+    """Remove what a cluster has left: its folder, and the process that waits for the end of this one."""
     shutil.rmtree(_Cluster.folder, ignore_errors=True)
     if _Cluster.remover is not None:
         _Cluster.remover.terminate()

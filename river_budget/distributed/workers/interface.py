@@ -17,7 +17,7 @@ Returned = tuple[Any, Exception | None]  # what a call returns, or its error
 class WorkerLost(RuntimeError):
     """The process of a worker is gone, with everything that it held in memory.
 
-    Not for errors of a model: they come as they are.
+    Not for errors of a model, which are raised unchanged.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Backend(contextlib.AbstractContextManager["Backend"]):
 
     @abc.abstractmethod
     def put(self, value: Any) -> Any:
-        """What stands for a large value among the arguments of a call."""
+        """An object to pass in place of a large value as an argument of calls."""
 
     @abc.abstractmethod
     def first(self, tickets: Sequence[Any]) -> Any:

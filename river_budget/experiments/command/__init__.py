@@ -1,4 +1,4 @@
-"""The command line, `river-budget`: parsers of the verbs, exit codes, and how a verb is run."""
+"""The command line, `river-budget`: parsers of the verbs, exit codes, and the call of a verb."""
 
 from ..common.console import GOOD, INTERRUPTED, NO_DATA, SHORT, USAGE
 from .main import main, parser

@@ -1,9 +1,9 @@
-"""How a verb is run, and which there are.
+"""The list of verbs, and the call of a verb.
 
-Exit codes: 0 all went well; 1 a figure falls short of what is known to be possible; 2 wrong usage; 3 data that
-is needed is not at hand; 130 interrupted, and what was finished is kept.
+Exit codes: 0 success; 1 a result is worse than is known to be possible; 2 wrong usage; 3 data that is needed is
+not available; 130 interrupted, with finished results kept.
 
-A verb imports what it runs when it runs: `--help` loads no experiment, and a race no paper.
+A verb imports its code when it runs: `--help` loads no experiment, and `race` no paper.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .options import Parser
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb, and return its exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a pipe of Windows has no sign for "≈"
+        sys.stdout.reconfigure(errors="backslashreplace")  # a Windows pipe cannot encode "≈"
     options = parser().parse_args(arguments)
     try:
         with _silence() if options.quiet else contextlib.nullcontext():
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LookupError as error:
         print(error.args[0], file=sys.stderr)
         return USAGE
-    except RuntimeError as error:  # of data or of an extra that is not there
+    except RuntimeError as error:  # data or an extra is missing
         print(error, file=sys.stderr)
         return NO_DATA
 
@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """No progress and no remarks: the standard error stream leads nowhere, also that of other processes."""
+    """Discard progress and remarks: redirect the standard error stream of this and of other processes to nowhere."""
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):
         kept = os.dup(2)
         try:

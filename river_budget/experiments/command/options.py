@@ -1,4 +1,4 @@
-"""What the parsers of all verbs share: help that shows defaults, hints for wrong words, common options."""
+"""Common parts of the parsers of all verbs: help that shows defaults, hints for wrong words, options."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NoReturn
 
 from ..common.console import did_you_mean
 
-RESULTS = "river-budget-results"  # the folder where measurements are kept
+RESULTS = "river-budget-results"  # the folder of stored measurements
 
 
 class Help(argparse.HelpFormatter):
-    """Help in which an option that has a default says it; flags have none, they are off."""
+    """Help that shows the default of each option; flags, which are off by default, show none."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         text = action.help
@@ -22,13 +22,13 @@ class Help(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that asks, for a wrong verb, option or choice, whether a similar one was meant."""
+    """A parser that suggests a similar verb, option or choice for a wrong one."""
 
     def __init__(self, *arguments: Any, **named: Any):
         super().__init__(*arguments, **{"formatter_class": Help} | named)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and what may have been meant."""
+        """Print the error, and what the user may have meant."""
         super().error(f"{message}{self._hint(message)}")
 
     def _hint(self, message: str) -> str:
@@ -50,7 +50,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_verb(verbs: Any, name: str, run: Any, text: str) -> Any:
-    """The parser of a verb, with the option that all have."""
+    """Add the parser of a verb, with the option that all verbs have."""
     found = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     found.add_argument(
         "--quiet",
@@ -62,7 +62,7 @@ def add_verb(verbs: Any, name: str, run: Any, text: str) -> Any:
 
 
 def add_jobs(verb: Any) -> None:
-    """The option for the number of runs at once."""
+    """The option for the number of runs at the same time."""
     verb.add_argument("--jobs", type=whole, default=2, help="how many runs at once")
 
 
@@ -86,7 +86,7 @@ def add_formats(verb: Any, *names: str) -> None:
 
 
 def whole(text: str) -> int:
-    """A number from 1 on."""
+    """An integer of at least 1."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
@@ -94,7 +94,7 @@ def whole(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """A number from 0 on."""
+    """An integer of at least 0."""
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text} is less than 0")

@@ -1,4 +1,4 @@
-"""The verbs for a file of one's own: try and predict."""
+"""The verbs for a user's own file: try and predict."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .options import add_formats, add_verb, whole
 
 
 def run_on_own(options: argparse.Namespace) -> int:
-    """Run one of these verbs, which load what reads files."""
+    """Run one of these verbs, which load the code that reads files."""
     from ..own_data import verbs
 
     return verbs.run_try(options) if options.command == "try" else verbs.run_predict(options)
@@ -63,7 +63,7 @@ def add_predict(verbs: Any) -> None:
 
 
 def _add_data(verb: Any) -> None:
-    """The file, and how it is read."""
+    """Options for the file, and for how to read it."""
     verb.add_argument("data", help="a file of CSV, Parquet or LIBSVM, or - for standard input")
     verb.add_argument(
         "--read",

@@ -1,4 +1,4 @@
-"""The verbs about streams at hand: race, auto, compile, curve and speed."""
+"""The verbs that need no papers: race, auto, compile, curve and speed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def add_race(verbs: Any) -> None:
 
 
 def run_race(options: argparse.Namespace) -> int:
-    """All classifiers on a few streams."""
+    """Run all classifiers on a few streams."""
     if options.defaults:
         return run_defaults(options)
     from ..race import race
@@ -62,7 +62,7 @@ def run_race(options: argparse.Namespace) -> int:
 
 
 def run_defaults(options: argparse.Namespace) -> int:
-    """What `StandardScaler | model()` does, for every estimator."""
+    """Measure `StandardScaler | model()` for every estimator."""
     from ..race import defaults
 
     check_names(options.data or (), list(defaults.STREAMS), "stream")
@@ -105,7 +105,7 @@ def add_auto(verbs: Any) -> None:
 
 
 def run_auto(options: argparse.Namespace) -> int:
-    """AutoKernel beside River's models."""
+    """Measure AutoKernel and River's models."""
     if options.moa:
         return run_moa(options)
     from ..auto import auto
@@ -139,7 +139,7 @@ def add_compile(verbs: Any) -> None:
 
 
 def run_compile(options: argparse.Namespace) -> int:
-    """Compile what the named estimators use, or load it."""
+    """Compile the code that the named estimators use, or load it."""
     from ..speed import compiling
 
     check_names(options.names, list(compiling.families()), "estimator")
@@ -169,7 +169,7 @@ def add_curve(verbs: Any) -> None:
 
 
 def run_curve(options: argparse.Namespace) -> int:
-    """Mistakes along one stream, drawn."""
+    """Draw the mistakes along one stream."""
     from ..race import curve
 
     check_names([options.data], curve.data_names(), "stream")
@@ -197,7 +197,7 @@ def add_speed(verbs: Any) -> None:
 
 
 def run_speed(options: argparse.Namespace) -> int:
-    """Ratios of times."""
+    """Measure ratios of times."""
     from ..speed.speed import speed
     from ..speed.speed_streams import STREAMS
 

@@ -1,1 +1,1 @@
-"""What all rooms use: datasets at hand, and tables as text, Markdown, CSV or JSON."""
+"""Code for all experiments: available datasets, and tables as text, Markdown, CSV or JSON."""

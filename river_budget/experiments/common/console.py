@@ -1,4 +1,4 @@
-"""What verbs of the command line share: exit codes, checks of names, tables and pictures."""
+"""Code for all verbs of the command line: exit codes, checks of names, tables and figures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ GOOD, SHORT, USAGE, NO_DATA, INTERRUPTED = 0, 1, 2, 3, 130
 def print_table(
     options: argparse.Namespace, header: list[str], lines: list[list[str]], caption: str
 ) -> None:
-    """Print a table in the format that was asked for, and its caption below where that is text."""
+    """Print a table in the chosen format; if that is text, with its caption below."""
     print_tables(options, [((header, lines), caption)])
 
 
 def print_tables(options: argparse.Namespace, tables: Sequence[tuple[Table, str]]) -> None:
-    """Print several tables, each with its caption where that is text; in JSON they are one list."""
+    """Print several tables; if the format is text, each with its caption; in JSON as one list."""
     if options.format == "text":
         print("\n".join(f"{FORMATS['text'](*table)}\n\n{text}" for table, text in tables))
     else:
@@ -30,13 +30,13 @@ def print_tables(options: argparse.Namespace, tables: Sequence[tuple[Table, str]
 
 
 def say_missing(names: Sequence[str]) -> None:
-    """Say which datasets are left out, if any."""
+    """Print which datasets are left out, if any."""
     if names:
         print(f"left out, as they are not at hand: {', '.join(names)}", file=sys.stderr)
 
 
 def check_names(names: Sequence[str], all_names: Sequence[str], kind: str) -> None:
-    """Raise for a name that is none of these."""
+    """Raise an error for a name that is not in `all_names`."""
     for name in names:
         if name not in all_names:
             hint, known = did_you_mean(name, all_names), ", ".join(all_names)
@@ -45,14 +45,14 @@ def check_names(names: Sequence[str], all_names: Sequence[str], kind: str) -> No
 
 
 def did_you_mean(name: str, all_names: Sequence[str]) -> str:
-    """A question for the one name that is close to a wrong one; nothing if none is."""
+    """A question that suggests the name closest to a wrong one; "" if none is close."""
     lower = {known.lower(): known for known in all_names}
     close = difflib.get_close_matches(name.lower(), list(lower), 1)
     return f"did you mean {lower[close[0]]!r}?" if close else ""
 
 
 def check_drawing(plot: str | None) -> None:
-    """Raise where a picture is wanted and cannot be drawn, before hours are spent on its numbers."""
+    """Raise an error if a figure is wanted and cannot be drawn, before hours of measuring."""
     if plot:
         from ...plots.axes import load_matplotlib
 
@@ -62,7 +62,7 @@ def check_drawing(plot: str | None) -> None:
 def draw(
     path: str | pathlib.Path, panels: Sequence[Panel], title: str, columns: int | None = None
 ) -> None:
-    """Draw panels into a file, and say so."""
+    """Draw panels into a file, and print its name."""
     from ...plots.figures import draw
 
     draw(path, panels, title=title, columns=columns)

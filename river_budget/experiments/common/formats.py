@@ -15,7 +15,7 @@ NO_NUMBERS = (float("inf"), float("-inf"))
 
 
 def as_text(header: list[str], lines: list[list[str]]) -> str:
-    """Columns side by side."""
+    """A table as aligned columns of text."""
     widths = [max(map(len, column)) for column in zip(header, *lines, strict=True)]
     rows = [header, ["-" * width for width in widths], *lines]
     return "\n".join(
@@ -39,7 +39,7 @@ def as_csv(header: list[str], lines: list[list[str]]) -> str:
 
 
 def as_json(header: list[str], lines: list[list[str]]) -> str:
-    """A list with an object for each line, with plain numbers; JSON knows no infinity."""
+    """A list with an object for each line, with plain numbers; JSON has no infinity."""
     names, rows = plain(header, lines)
     return json_list([dict(zip(names, fields, strict=True)) for fields in rows])
 

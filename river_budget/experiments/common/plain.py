@@ -1,6 +1,6 @@
-"""Cells for programs: a table in which readers see stars and signs, taken apart into plain numbers.
+"""Tables for programs: split the cells of a printed table, with stars and signs, into plain numbers.
 
-A cell of a printed table may say several things, as `85.2 ± 1.3`. CSV and JSON have a column for each of them.
+A cell of a printed table may hold several values, as `85.2 ± 1.3`. CSV and JSON have a column for each value.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|-?inf)"
 VERDICTS = {"=": "EXACT", "≈": "MATCH", "~": "CLOSE", "≠": "NO"}
-FORMS = [  # of all cells of a column, and what is added to its name
+FORMS = [  # forms of all cells of a column, and what each part adds to the column's name
     (rf"\*?{NUMBER}", ("",)),
     (rf"{NUMBER}(?: ± {NUMBER})?", ("", " deviation")),
     (r"(\d+)(?: of (\d+))?", ("", " of")),
@@ -23,7 +23,7 @@ FORMS = [  # of all cells of a column, and what is added to its name
 
 
 def plain(header: list[str], lines: list[list[str]]) -> tuple[list[str], list[list[Any]]]:
-    """(header, lines) with numbers as numbers, one in a cell, and None where a cell says nothing."""
+    """(header, lines) with one number per cell, and None for an empty cell."""
     names: list[str] = []
     columns: list[list[Any]] = []
     for name, cells in zip(header, zip(*lines, strict=True), strict=True) if lines else ():
@@ -34,7 +34,7 @@ def plain(header: list[str], lines: list[list[str]]) -> tuple[list[str], list[li
 
 
 def _taken_apart(cells: tuple[str, ...]) -> tuple[tuple[str, ...], list[list[Any]]]:
-    """The first form that fits all cells: what it adds to the name, and its columns."""
+    """For the first form that fits all cells: the additions to the name, and the columns."""
     for pattern, suffixes in FORMS:
         matches = [re.fullmatch(pattern, cell, re.DOTALL) for cell in cells]
         if any(cells) and all(
@@ -48,7 +48,7 @@ def _taken_apart(cells: tuple[str, ...]) -> tuple[tuple[str, ...], list[list[Any
 
 
 def _value(part: str | None) -> Any:
-    """A number as a number, a sign of a verdict as its word, and other text as it is."""
+    """A number as a number, the sign of a verdict as its word, and other text unchanged."""
     if part is None or part in ("", "nan"):
         return None
     if re.fullmatch(r"[-+]?\d+", part):

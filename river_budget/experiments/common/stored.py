@@ -1,4 +1,4 @@
-"""Datasets by name: each is loaded once, and may or may not be at hand."""
+"""Datasets by name, each loaded once, and whether their files are available."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import datasets
 
-lock = threading.RLock()  # for reading: runs in several threads share the arrays
+lock = threading.RLock()  # held while reading: runs in several threads share the arrays
 
 
 @functools.cache
@@ -18,7 +18,7 @@ def _dataset(name: str) -> Any:
 
 
 def dataset(name: str) -> Any:
-    """One object per dataset, which holds its arrays."""
+    """The object of a dataset, always the same one, which holds its arrays."""
     with lock:
         return _dataset(name)
 
@@ -29,3 +29,8 @@ def at_hand(name: str, *parts: str) -> bool:
     if not getattr(data, "at_hand", True):
         return False
     return all(datasets.fetching.find(data.definition.file(part).names) for part in parts)
+
+
+def first_at_hand(*names: str) -> str:
+    """The first of these datasets that can be read without a download; where none can, the first."""
+    return next(filter(at_hand, names), names[0])

@@ -1,1 +1,1 @@
-"""Files of one's own: what their columns are, a trial of models on their rows, and predictions for others."""
+"""Users' own files: find out what their columns are, try models on their rows, predict other rows."""

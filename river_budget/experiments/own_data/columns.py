@@ -1,7 +1,7 @@
-"""From the cells of a row to features and a target, as models take them.
+"""Convert the cells of a row to the features and the target for a model.
 
-Numbers are features as they are. Words become features of their own, one-hot as River's OneHotEncoder writes them
-(`colour_red`). A cell that says nothing leaves its feature out; so does a word among numbers, and both are counted.
+Numbers are features. Each word of a column becomes a one-hot feature, named as by River's OneHotEncoder
+(`colour_red`). An empty cell leaves its feature out, as does a word in a column of numbers; both are counted.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Any
 from ..common.console import check_names
 from .reading.cells import is_missing, number, truth, word
 
-MOST_WORDS = 100  # of a column that get a feature each
+MOST_WORDS = 100  # at most so many words of a column get a feature
 MOST_LABELS = 100
 LABELS = {"whole numbers": "int", "true or false": "bool", "words": "text"}
 
 
 class Target:
-    """The column to be predicted: a number, or a label that is a whole number, a truth value or a word."""
+    """The column to predict: a number, or a label that is an integer, a boolean or a word."""
 
     def __init__(self, name: str, kind: str, decimal_comma: bool = False):
         self.name, self.kind, self.decimal_comma = name, kind, decimal_comma
         self.labels: Counter[Any] = Counter()
         self.missing = 0
-        self.unreadable: list[Any] = []  # the first such line and cell, and how many
+        self.unreadable: list[Any] = []  # first line and cell, and how many
         self.crowded = 0
 
     @property
@@ -33,7 +33,7 @@ class Target:
         return self.kind == "number"
 
     def read(self, cell: Any, line: int) -> Any:
-        """The target in a cell; None if there is none that can be learned, which is counted."""
+        """The target in a cell; None, and counted, if it cannot be learned."""
         if is_missing(cell):
             self.missing += 1
             return None
@@ -60,7 +60,7 @@ class Target:
 
 
 class Columns:
-    """The columns that are features, by name, and what was odd in them."""
+    """The columns that are features, by name, and a count of unreadable cells."""
 
     def __init__(
         self, numbers: Sequence[str], words: dict[str, list[str]], decimal_comma: bool = False
@@ -75,7 +75,7 @@ class Columns:
         self._words: list[tuple[str, int, dict[str, float]]] = []
 
     def place(self, names: Sequence[str]) -> None:
-        """Find the columns in a file with these columns."""
+        """Find these columns in a file with the columns `names`."""
         check_names([*self.numbers, *self.words], names, "column")
         self._numbers = [(name, names.index(name)) for name in self.numbers]
         self._words = [
@@ -103,7 +103,7 @@ class Columns:
         return x
 
     def _odd(self, name: str, cell: Any, line: int) -> float:
-        """The number in a cell that is none for Python; NaN if it is none at all."""
+        """The number in a cell that float() does not read; NaN if it is no number."""
         value = truth(cell)
         if value is not None:
             return float(value)
@@ -115,7 +115,7 @@ class Columns:
     def _add_word(
         self, x: dict[str, float], name: str, text: str, absent: dict[str, float]
     ) -> None:
-        """Add 1 for the word of a column, and 0 for its others."""
+        """Add 1 for the word of a column, and 0 for the column's other words."""
         known = self.words[name]
         feature = known.get(text)
         if feature is None and self.growing and len(known) < MOST_WORDS:
@@ -136,7 +136,7 @@ class Columns:
 class SparseColumns:
     """The features of LIBSVM, which leaves out zeros.
 
-    Features of the first rows that a line does not name are 0, unless they are so many that this would take long.
+    Features of the first rows that a line does not name are 0, unless there are so many that this would take long.
     """
 
     MOST_FILLED = 1000
@@ -161,5 +161,5 @@ class SparseColumns:
 
 
 def note(found: list[Any], line: int, cell: Any) -> None:
-    """Count a cell that cannot be read, and keep the first."""
+    """Count an unreadable cell, and keep the first one."""
     found[:] = [found[0], found[1], found[2] + 1] if found else [line, str(cell)[:40], 1]

@@ -1,4 +1,4 @@
-"""What the columns of a file are, found out from its first rows."""
+"""Find out from the first rows of a file what its columns are."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from .columns import MOST_LABELS, MOST_WORDS, Columns, SparseColumns, Target
 from .reading.cells import is_missing, number, truth, word
 from .reading.source import Source
 
-PREVIEW_ROWS = 1000  # that are held to find out what the columns are
-NUMBER_SHARE = 0.9  # of the cells that must be numbers for a column of numbers
-MOST_WHOLE_LABELS = 20  # whole numbers that may be labels; more are numbers to be estimated
+PREVIEW_ROWS = 1000  # first rows from which to find out what the columns are
+NUMBER_SHARE = 0.9  # of the cells of a column of numbers, at least so many are numbers
+MOST_WHOLE_LABELS = 20  # at most so many different integers are labels; more are numbers to predict
 ROWS_PER_LABEL = 5
-LEAST_ROWS_OF_ID = 10  # with fewer, a column that counts may do so by chance
-MOST_DISTINCT_SHARE = 0.5  # of a column of words; with more it is text or names
+LEAST_ROWS_OF_ID = 10  # in fewer rows, integers may be consecutive by chance
+MOST_DISTINCT_SHARE = 0.5  # different words per cell; a column with more is text
 LEAST_ROWS_OF_NAMES = 20
 ID_NAME = re.compile(r"(^|[\s_-])(id|uuid|guid|index|key)$|^unnamed: 0$", re.IGNORECASE)
 
 
 @dataclass
 class Plan:
-    """What is learned from a file, and what there is to say about it."""
+    """What to learn from a file, and notes about its columns."""
 
     columns: Columns | SparseColumns
     target: Target
-    at: int  # the place of the target in a row
+    at: int  # the index of the target in a row
     notes: list[str] = field(default_factory=list)
 
     def examples(self, rows: Iterator[tuple[int, list[Any]]]) -> Iterator[tuple[Any, Any]]:
@@ -49,7 +49,7 @@ def plan(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
 ) -> Plan:
-    """What the first rows of a source say about its columns."""
+    """Make the plan from the first rows of a source."""
     rows = [row for _, row in preview if row]
     if not rows:
         raise RuntimeError(_why_no_rows(source, bool(preview)))
@@ -78,7 +78,7 @@ def plan(
 
 
 def _why_no_rows(source: Source, some: bool) -> str:
-    """Why there is nothing to learn."""
+    """The reason why there is nothing to learn, as an error text."""
     if some and source.names is not None:
         width = len(source.names)
         return (
@@ -88,7 +88,7 @@ def _why_no_rows(source: Source, some: bool) -> str:
 
 
 def target_of(cells: Sequence[Any], name: str, task: str, decimal_comma: bool = False) -> Target:
-    """The target, as its first cells show it."""
+    """The target and its type, found from its first cells."""
     known = [cell for cell in cells if not is_missing(cell)]
     if not known:
         raise RuntimeError(f"the target {name!r} is empty in the first {len(cells)} rows")
@@ -151,7 +151,7 @@ class _Sorting:
         return number(cell, self.decimal_comma) if value is None else float(value)
 
     def notes(self) -> list[str]:
-        """What became of the columns."""
+        """Notes on which columns are used, and which not and why."""
         words = f", {len(self.words)} of words (one-hot)" if self.words else ""
         found = [f"{len(self.numbers)} columns of numbers{words}"]
         if self.left_out:
@@ -162,7 +162,7 @@ class _Sorting:
 
 
 def _counts(name: str, numbers: Sequence[float]) -> str:
-    """Why a column of numbers says nothing: it counts rows, or gives each a number."""
+    """The reason to leave out a column of numbers, if it counts rows or is an identifier."""
     if len(numbers) < LEAST_ROWS_OF_ID:
         return ""
     if all(b - a == 1.0 for a, b in itertools.pairwise(numbers)):
@@ -173,7 +173,7 @@ def _counts(name: str, numbers: Sequence[float]) -> str:
 
 
 def _names_things(distinct: int, cells: int) -> str:
-    """Why a column of words says nothing: nearly every row has its own."""
+    """The reason to leave out a column of words, if nearly every row has a different one."""
     many = cells >= LEAST_ROWS_OF_NAMES and distinct > MOST_DISTINCT_SHARE * cells
     if many or distinct > MOST_WORDS:
         return f"has {distinct} different words in {cells} rows"
@@ -181,7 +181,7 @@ def _names_things(distinct: int, cells: int) -> str:
 
 
 def _order(rows: Sequence[Sequence[Any]], at: int, target: Target) -> list[str]:
-    """A warning if rows are sorted by their label: then the one before is the best guess."""
+    """A warning if rows are sorted by label: then the previous label would be the best prediction."""
     labels = [word(row[at]) for row in rows]
     changes = sum(a != b for a, b in itertools.pairwise(labels))
     kinds = len(set(labels))

@@ -1,7 +1,7 @@
 """A model with the columns that it was trained on, in one file.
 
-The file is that of `rb.save`, and `rb.load` reads the model in it. Beside the model its header says under `own_data`
-what `predict` has to know of the columns: which are numbers, which words have features, and the target.
+The file is that of `rb.save`, and `rb.load` reads the model in it. Its header also contains, under `own_data`,
+what `predict` needs: which columns are numbers, which words have features, and the target.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KEY = "own_data"
 
 
 def save(path: str, model: Any, labels: Sequence[Any] | None, plan: Plan, source: Source) -> None:
-    """Write a model and what is known of its columns; what could not be read again is not written."""
+    """Write a model and its columns; raises an error, and writes nothing, if they could not be read again."""
     arrays: list[Any] = []
     node = nodes.encoded(model, arrays)
     nodes.decoded(node, Decoding(arrays, False, NO_LIMIT))
@@ -53,7 +53,7 @@ def load(path: str) -> tuple[Any, Plan, list[Any] | None, bool]:
 
 
 def _described(known: dict[str, Any]) -> tuple[Plan, list[Any] | None, bool]:
-    """The plan of a description, the labels, and whether there was a header."""
+    """(plan, labels, whether there was a header) from the description in a file."""
     name, kind = known["target"]
     if kind not in ("number", "int", "bool", "text"):
         raise ValueError(kind)

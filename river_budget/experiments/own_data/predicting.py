@@ -1,4 +1,4 @@
-"""Predictions of a kept model for the rows of a file: one for each row, in their order."""
+"""Predictions of a saved model for the rows of a file: one for each row, in their order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Prediction = tuple[Any, float | None]  # what is predicted, and the probability 
 
 
 class Predictions:
-    """The predictions for a source, and their errors where it has the target."""
+    """The predictions for a source, and their errors if the source has the target."""
 
     def __init__(self, model: Any, plan: Plan, labels: Sequence[Any] | None, source: Source):
         self.plan, self.labels, self.source = plan, labels, source
@@ -30,7 +30,7 @@ class Predictions:
             self.rows += 1
             if row:
                 yield self._one(row, line)
-            else:  # the row has another number of cells: nothing is known of it
+            else:  # the row has a wrong number of cells: no prediction
                 self.empty += 1
                 yield None, None
 
@@ -64,7 +64,7 @@ def place(plan: Plan, source: Source) -> int | None:
         *plan.columns.numbers,
         *plan.columns.words,
     }:
-        names = [str(i + 1) for i in range(len(names) + 1)]  # one column less: that of the target
+        names = [str(i + 1) for i in range(len(names) + 1)]  # the target's column is missing
         names.remove(name)
     plan.columns.place(names)
     return names.index(name) if name in names else None

@@ -1,4 +1,4 @@
-"""How good predictions are, summed up row by row, so that no row has to be kept."""
+"""Errors of predictions, summed row by row, so that no row has to be stored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import Any
 
-LEAST_PROBABILITY = 1e-6  # in a logarithm
+LEAST_PROBABILITY = 1e-6  # probabilities are clamped to it in logarithms
 
 
 class LabelScore:
@@ -55,7 +55,7 @@ class NumberScore:
     label = "mean absolute error so far"
 
     def __init__(self, unscored: int = 0) -> None:
-        self.left = unscored  # first rows that do not count: there a scale is not known
+        self.left = unscored  # first rows that do not count, as scales are unknown there
         self.rows = 0
         self.absolute = self.squares = self.mean = self.spread = 0.0
 

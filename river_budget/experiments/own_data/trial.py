@@ -1,4 +1,4 @@
-"""Models side by side over the rows of a file, once: each row is predicted by all, then learned by all."""
+"""Compare models on one pass over a file: all predict each row, then all learn it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ USUAL = {
     False: ("AutoKernel", "LogisticRegression", "KNN", "ARF"),
     True: ("AutoKernel", "LinearRegression", "KNN", "ARF"),
 }
-UNSCORED_ROWS = 50  # of regression that do not count yet, where there are ten times as many
-WARM_UP_ROWS = 300  # that a copy of a model learns beforehand, so that its code is compiled
-SHOWN_EVERY = 50  # rows
-MOST_POINTS = 200  # of a curve
+UNSCORED_ROWS = 50  # first rows that do not count in regression, if there are ten times as many
+WARM_UP_ROWS = 300  # rows that a copy of a model learns beforehand, so that code is compiled
+SHOWN_EVERY = 50  # rows between two updates of the progress
+MOST_POINTS = 200  # points of a curve
 CAPTION = (
     "River's models have a StandardScaler in front, linear regression and KNN a TargetStandardScaler around; KNN "
     "stores 1000 rows."
@@ -40,14 +40,14 @@ class Entrant:
 
     def __init__(self, name: str, model: Any, score: Score, labels: Sequence[Any] | None):
         self.name, self.model, self.score = name, model, score
-        self.labels = labels  # (negative, positive) for a model that takes truth values only
+        self.labels = labels  # (negative, positive) for a model that takes booleans only
         self.seconds, self.failure = 0.0, ""
         self.points: list[float] = []
         regression = isinstance(score, NumberScore)
         self._predict = model.predict_one if regression else model.predict_proba_one
 
     def meet(self, x: dict[str, float], y: Any) -> None:
-        """Predict a row, and then learn it. A model that raises is out."""
+        """Predict a row, and then learn it. A model that raises an error leaves the trial."""
         given = y if self.labels is None else y == self.labels[1]
         begin = time.perf_counter()
         try:
@@ -61,17 +61,17 @@ class Entrant:
 
 
 def with_labels(guess: Any, labels: Sequence[Any] | None) -> Any:
-    """A prediction with the labels of the file in the place of truth values."""
+    """A prediction with the labels of the file instead of booleans."""
     if labels is None:
         return guess
     return {label: guess.get(i == 1, 0.0) for i, label in enumerate(labels)}
 
 
 class RowsBar(Progress):
-    """A progress bar in rows; how much of a file is done shows by its bytes, if there is a file."""
+    """A progress bar in rows; if there is a file, its share of bytes shows the progress."""
 
     rows = 0
-    began = 0.0  # seconds until the first row: compiling says nothing about the rest
+    began = 0.0  # seconds until the first row, which compilation takes
 
     def _state(self) -> str:
         passed = self._elapsed - self.began
@@ -81,7 +81,7 @@ class RowsBar(Progress):
         return f"{state}: {self._text}" if self._text else state
 
     def advance_to(self, rows: int, share: float | None, text: str) -> None:
-        """Show how far it is."""
+        """Show the progress."""
         self.rows, self.done = rows, int((share or 0.0) * self.total)
         self.show(text)
 
@@ -91,7 +91,7 @@ def entrants(
 ) -> list[Entrant]:
     """The models that are named, or the usual ones, for a stream that begins with these targets."""
     labels = [] if regression else sorted(set(first))
-    others = [object(), object()] if len(labels) == 1 else []  # more labels are still to come
+    others = [object(), object()] if len(labels) == 1 else []  # stand for labels that will come
     known = models_for([({}, y) for y in [*(labels or first[:1]), *others]])
     chosen = list(dict.fromkeys(names or USUAL[regression]))
     check_names(chosen, list(known), "model")
@@ -116,11 +116,11 @@ class Trial:
 
     @property
     def running(self) -> list[Entrant]:
-        """The models that are still in."""
+        """The models that have raised no error so far."""
         return [one for one in self.entrants if not one.failure]
 
     def run(self, examples: Iterable[tuple[Any, Any]], share: Any) -> None:
-        """Predict and learn each example once; Ctrl-C ends it, and what was measured stays."""
+        """Predict and learn each example once. Ctrl-C ends it, and the measurements so far remain."""
         stream = iter(examples)
         with RowsBar(1000, "try", enabled=False if self.quiet else None) as bar:
             try:
@@ -136,7 +136,7 @@ class Trial:
             bar.rows, bar.done = self.rows, bar.done if self.interrupted else bar.total
 
     def _warm_up(self, examples: Sequence[Any], bar: RowsBar) -> None:
-        """Have the code of our models compiled before clocks run."""
+        """Compile the code of our models before measuring times."""
         for one in self.entrants:
             if list(all_ours(one.model)) and examples:
                 bar.show(f"{one.name} (its code is loaded, or compiled if it was never used)")
@@ -151,7 +151,7 @@ class Trial:
             self._add_point()
 
     def _add_point(self) -> None:
-        """Note the errors so far; with too many points, forget every other one."""
+        """Add a point with the errors so far; with too many points, drop every other one."""
         self.at.append(self.rows)
         for one in self.entrants:
             one.points.append(one.score.error)
@@ -165,7 +165,7 @@ class Trial:
         return ", ".join(f"{m.name} {m.score.in_words()}" for m in self.running if m.score.rows)
 
     def ranking(self) -> list[Entrant]:
-        """The models that went to the end, the best first."""
+        """The models that processed all rows, the best first."""
         return sorted(self.running, key=_loss)
 
     def table(self) -> Table:
@@ -202,7 +202,7 @@ class Trial:
 
 
 def _loss(one: Entrant) -> float:
-    """What the best model has least of: wrong predictions, or squares."""
+    """The loss by which models are ranked: wrong predictions, or squared errors."""
     score = one.score
     loss = score.squares if isinstance(score, NumberScore) else score.error
     return math.inf if math.isnan(loss) else loss

@@ -1,4 +1,4 @@
-"""The verbs try and predict: models on a file of one's own."""
+"""The verbs try and predict, for a user's own file."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .trial import CAPTION, UNSCORED_ROWS, Trial, entrants
 
 
 def say(text: str) -> None:
-    """A remark that is no result."""
+    """Print a remark to the standard error stream."""
     print(text, file=sys.stderr)
 
 
 def run_try(options: argparse.Namespace) -> int:
-    """Models side by side on a file."""
+    """Compare models on a file."""
     check_drawing(options.plot)
     expected = [options.target] if options.target else []
     with opened(options.data, options.read, options.header, expected) as source:
@@ -53,7 +53,7 @@ def run_try(options: argparse.Namespace) -> int:
 
 
 def _share(source: Source, preview: list[Any], trial: Trial) -> Callable[[], float | None]:
-    """How much of a file has been learned: the first rows are read long before."""
+    """The share of a file that has been learned, although the first rows are read earlier."""
     first = source.share()
 
     def share() -> float | None:
@@ -76,7 +76,7 @@ def _first_targets(found: Plan, preview: Iterable[Any]) -> list[Any]:
 
 
 def _about(target: Target, first: list[Any]) -> str:
-    """What kind of target this is."""
+    """The kind of the target, in words."""
     if target.regression:
         return f"numbers from {min(first):g} to {max(first):g} in the first rows, so regression"
     labels = sorted(set(first))
@@ -87,7 +87,7 @@ def _about(target: Target, first: list[Any]) -> str:
 
 
 def caption(trial: Trial, found: Plan, name: str) -> str:
-    """What stands below the table."""
+    """The caption of the table."""
     text = f"{trial.rows:,} rows of {name}, each predicted before it is learned; nothing is set. "
     if found.target.regression:
         skipped = trial.rows - max(one.score.rows for one in trial.entrants)
@@ -100,7 +100,7 @@ def caption(trial: Trial, found: Plan, name: str) -> str:
 
 
 def odd(found: Plan, source: Source) -> Iterator[str]:
-    """Sentences about rows and cells that could not be taken as they are."""
+    """Sentences about rows and cells that were not valid."""
     target, columns = found.target, found.columns
     if source.odd:
         yield f"{source.odd[1]:,} rows left out: another number of cells, first in line {source.odd[0]}"
@@ -125,7 +125,7 @@ def odd(found: Plan, source: Source) -> Iterator[str]:
 
 
 def remarks(trial: Trial, found: Plan) -> Iterator[str]:
-    """Sentences about models that could not do all."""
+    """Sentences about models that raised errors."""
     for one in trial.entrants:
         if one.failure:
             yield one.failure
@@ -157,7 +157,7 @@ def save(path: str, trial: Trial, found: Plan, source: Source) -> None:
 
 
 def run_predict(options: argparse.Namespace) -> int:
-    """The predictions of a kept model."""
+    """Print the predictions of a saved model."""
     model, found, labels, had_header = kept.load(options.model)
     described = found.columns.description()
     expected = [*described.get("numbers", ()), *described.get("words", ())]
@@ -193,7 +193,7 @@ def write_csv(predictions: Iterable[Prediction], target: Target) -> None:
 
 
 def write_json(predictions: Iterable[Prediction], target: Target) -> None:
-    """A list with an object for each row, written as it comes."""
+    """A list with an object for each row, written row by row."""
     names, between = _names(target), "["
     for row in predictions:
         found = dict(zip(names, row, strict=False))

@@ -1,1 +1,1 @@
-"""River's and our models with nothing set, or with one kernel for a stream: errors, times, memory, curves."""
+"""River's and our models with default parameters, or one kernel per stream: errors, times, memory, curves."""

@@ -1,4 +1,4 @@
-"""Mistakes along any stream at hand, of models with nothing set, with bands over several orders."""
+"""Mistakes of models with default parameters along any available stream, with bands over several orders."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def models_for(stream: Iterable[Any]) -> dict[str, Any]:
 
 
 def usual(models: dict[str, Any]) -> list[str]:
-    """The models that are drawn if none are named."""
+    """The models to draw if the user names none."""
     return [name for name in USUAL_MODELS if name in models]
 
 
 def measure(
     data: str, stream: Any, models: dict[str, base.Estimator], orders: int, examples: int
 ) -> Panel:
-    """The panel that is drawn: a line for each model."""
+    """Measure the panel to draw: a line for each model."""
     lines: list[Any] = []
     with Progress(len(models), "curve") as bar:
         for name, model in models.items():
@@ -84,7 +84,7 @@ def measure(
 
 
 def rows(panel: Panel) -> Table:
-    """(header, lines): what the curves end with."""
+    """(header, lines) of the last values of the curves."""
     factor, unit = (100.0, "wrong, %") if panel.percent else (1.0, panel.y_label)
     lines = []
     for line in panel.lines:

@@ -1,11 +1,11 @@
-"""What every estimator does without settings: `StandardScaler | model()` on small streams.
+"""The accuracy of every estimator with default parameters: `StandardScaler | model()` on small streams.
 
-Regressors stand inside a TargetStandardScaler. Every example is predicted before it is learned, and scaled by what
-the scalers have seen until then, as in a pipeline of River; the numbers are the same, but all rows are learned in one
+Regressors stand inside a TargetStandardScaler. Every example is predicted before it is learned, and scaled by the
+statistics of the examples so far, as in a River pipeline; the results are the same, but all rows are learned in one
 call. Models for two classes learn each class against the rest, and the highest score is predicted.
 
-The best over the grid is that of the same model with one of eight widths and three steps, chosen with hindsight on
-that stream: what tuning could gain.
+The best over the grid is the best result of the model with eight widths and three steps, on that same stream:
+an upper bound of what tuning could gain.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from ..common.formats import Table
 
 Stream = tuple[Any, Any]
 WIDTHS = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-STEP_FACTORS = (1 / 3, 1.0, 3.0)  # of the step
+STEP_FACTORS = (1 / 3, 1.0, 3.0)  # factors on the default step
 UNSCORED_EXAMPLES = 50  # examples that R2 leaves out
-SHUFFLED_ROWS = 3000  # of the sets that are no streams, in an order of their own
+SHUFFLED_ROWS = 3000  # rows of the datasets without an order, which are shuffled
 CAPTION = {
     True: "Right predictions in %, each made before the example is learned: StandardScaler | model(), no settings.",
     False: f"R2 after the first {UNSCORED_EXAMPLES} examples: TargetStandardScaler(StandardScaler | model()), no settings.",
@@ -58,7 +58,7 @@ def _river(name: str) -> Any:
 
 
 def _stored(kind: Any) -> Stream:
-    """So many rows of a set that has no order, shuffled."""
+    """SHUFFLED_ROWS shuffled rows of a dataset without an order."""
     X, y = kind().arrays()
     order = np.random.default_rng(0).permutation(len(X))[:SHUFFLED_ROWS]
     return X[order], y[order]
@@ -86,7 +86,7 @@ REGRESSION: dict[str, Callable[[], Stream]] = {
     "cadata": lambda: _stored(datasets.Cadata),
 }
 STREAMS = CLASSIFICATION | REGRESSION
-FILES = {  # files that need not be at hand
+FILES = {  # files that may be missing
     "elec2": datasets.Electricity,
     "housing": datasets.Housing,
     "abalone": datasets.Abalone,
@@ -102,7 +102,7 @@ REGRESSORS = {
     for name in rb.__all__
     if name.endswith("Regressor") and not name.startswith("Auto")
 }
-STEP_PARAMETERS = ("learning_rate", "C", "slack")  # the first of them that a model has
+STEP_PARAMETERS = ("learning_rate", "C", "slack")  # varies the first of these that a model has
 
 
 class Scaled:
@@ -155,7 +155,7 @@ def determination(predictions: Any, y: Any) -> float:
 
 
 def _standardised(x: Any, mean: Any, var: Any) -> Any:
-    """(x - mean) / deviation, and 0 where that is 0."""
+    """(x - mean) / deviation, or 0 where the deviation is 0."""
     return np.divide(x - mean, np.sqrt(var), out=np.zeros(len(x)), where=var > 0.0)
 
 
@@ -187,7 +187,7 @@ def _one_against_the_rest(model: Any, stream: Scaled) -> Any:
 
 
 def linear(name: str) -> float:
-    """The same of River's linear model."""
+    """The accuracy in %, or R2, of River's linear model on a stream."""
     stream = scaled(name)
     if not stream.classification:
         model: Any = linear_model.LinearRegression()
@@ -227,7 +227,7 @@ def table(
 ) -> Table:
     """(header, lines): a line for each estimator, after River's linear model, and a column for each stream.
 
-    A star marks the estimators that say themselves that they are kept for comparison.
+    A star marks estimators whose docstring says "Kept for comparison".
     """
     streams = [name for name in (CLASSIFICATION if classification else REGRESSION) if at_hand(name)]
     streams = [name for name in streams if names is None or name in names]

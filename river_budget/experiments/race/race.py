@@ -1,7 +1,7 @@
 """A race over small streams: all classifiers of this package beside three of River's.
 
-Every model predicts an example before it learns it. In front of each is a StandardScaler, whose time and memory
-count with the model's.
+Every model predicts an example before it learns it. Before each stands a StandardScaler, whose time and memory
+are included.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from .race_models import BUDGET, MODELS, RIVERS, STREAMS, build, examples_of
 
 Entry = tuple[str, str]  # names of a stream and of a model
 
-CURVE_POINTS = 40  # of a curve
+CURVE_POINTS = 40  # points of a curve
 FILLING_EXAMPLES = 2 * BUDGET  # examples that fill a model: NOGD then runs other code
-PLOTTED_MODELS = 8  # of our models that the plot shows
+PLOTTED_MODELS = 8  # at most so many of our models are in the plot
 
 
 # one model on one stream
@@ -43,9 +43,9 @@ class Result:
     error
         The share of wrong predictions.
     microseconds
-        Per example, to predict and to learn it.
+        Microseconds per example, to predict and to learn it.
     bytes
-        All that the model holds in memory after the stream, see `memory`.
+        The memory of the model after the stream, see `memory`.
     at, errors
         The curve: after so many examples this share was wrong.
 
@@ -126,7 +126,7 @@ def race(
 
 
 def _chosen(parameter: str, names: Sequence[str] | None, table: Iterable[str]) -> list[str]:
-    """The names that were asked for, each once."""
+    """The chosen names, each once."""
     known = list(table)
     for name in names or ():
         if name not in known:
@@ -240,7 +240,7 @@ def panels(results: Sequence[Result]) -> list[Panel]:
                 for r in results
                 if r.data == name and r.model in models
             ],
-            log_y=True,  # the best are close to each other, and far from the worst
+            log_y=True,  # the best models are close to each other and far from the worst
             percent=True,
         )
         for name in dict.fromkeys(result.data for result in results)
@@ -248,7 +248,7 @@ def panels(results: Sequence[Result]) -> list[Panel]:
 
 
 def _leaders(results: Sequence[Result]) -> set[str]:
-    """The models whose curves are drawn: River's and the best of ours; more would hide each other."""
+    """The models whose curves are drawn: River's and the best of ours; with more, curves would cover each other."""
     errors: dict[str, float] = {}
     for result in results:
         errors[result.model] = errors.get(result.model, 0.0) + result.error

@@ -1,7 +1,7 @@
 """The streams and the models of the race.
 
-River's models have their default parameters, and KNN stores 1000 rows. Ours have theirs, with these exceptions: a
-budget of 100 where there is one (SBP: a window of 100), and one RBF kernel per stream (`STREAMS`). Its
+River's models have their default parameters, and KNN stores 1000 rows. So do ours, except for a budget
+of 100 (SBP: a window of 100), and one RBF kernel per stream (`STREAMS`). Its
 gamma, out of .02, .05, .1, .2, .5, 1, 2, 4 and 8, had the smallest mean error of nine of our models on that same
 stream: a small advantage over River's models, which were not tuned. RandomFourier and Nystroem stand in
 front of River's logistic regression.
@@ -23,7 +23,7 @@ import river_budget as rb
 Examples = list[tuple[dict[Any, Any], Any]]
 
 BUDGET = 100
-KNN_ROWS = 1000  # that KNN stores
+KNN_ROWS = 1000  # rows that KNN stores
 DRIFT_EXAMPLES = 4000  # examples of the drifting stream
 
 
@@ -45,7 +45,7 @@ def _shipped(dataset: type[Any]) -> Callable[[int | None, int], Iterable[Any]]:
 
 
 def _drift(examples: int | None, seed: int) -> Iterator[Any]:
-    """Points on both sides of a sine wave; in the middle of the stream the sides change their labels."""
+    """Points on both sides of a sine wave; in the middle of the stream the labels of the sides are exchanged."""
     n = DRIFT_EXAMPLES if examples is None else min(examples, DRIFT_EXAMPLES)
     before = synth.Sine(classification_function=2, seed=seed)
     after = synth.Sine(classification_function=3, seed=seed + 1)
@@ -72,7 +72,7 @@ def examples_of(data: str, examples: int | None, seed: int) -> Examples:
 
 @dataclass(frozen=True)
 class Setup:
-    """What a model of the race is built from."""
+    """What models are built from: a stream and a seed."""
 
     gamma: float
     classes: int
@@ -90,7 +90,7 @@ class Setup:
         return linear_model.LogisticRegression()
 
     def binary(self, model: Any) -> Any:
-        """A model for two classes. From three classes on, one such model for each class."""
+        """A binary model; with three classes or more, one such model for each class."""
         return multiclass.OneVsRestClassifier(model) if self.classes > 2 else model
 
     def bsgd(self, maintenance: Any) -> Any:

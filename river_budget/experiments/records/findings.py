@@ -1,4 +1,4 @@
-"""What a paper's figure shows, and whether ours shows it too: one sentence each, computed from the figures."""
+"""The claims of a paper's figures, and whether our measurements confirm them, as sentences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ HOLDS, FAILS, UNSEEN = WORDS = ("holds", "does not hold", "cannot be seen here")
 
 
 class Finding(NamedTuple):
-    """Whether a claim holds (None: what was measured does not tell), and the figures that say so."""
+    """Whether a claim holds (None: the measurements do not tell), and the numbers that show it."""
 
     holds: bool | None
     figures: str
@@ -23,13 +23,13 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper's figure shows, in a sentence, and how to see it in ours."""
+    """A claim of a paper's figure in a sentence, and a function that checks it on our measurements."""
 
     text: str
-    check: Callable[[Any, Any], Finding | None]  # (record, store); None: nothing is measured
+    check: Callable[[Any, Any], Finding | None]  # of (record, store); None: nothing is measured yet
 
     def sentence(self, record: Any, store: Any) -> str:
-        """The claim, whether ours shows it, and the figures."""
+        """The claim, whether our measurements confirm it, and the numbers."""
         finding = self.check(record, store)
         if finding is None:
             return f"In the paper: {self.text} That {UNSEEN}, as it is not measured."
@@ -41,7 +41,7 @@ class Claim:
 
 
 def share_of(pairs: list[tuple[str, bool]], what: str = "in") -> Finding | None:
-    """A finding about several cases: holds if it does in all."""
+    """A finding about several cases: it holds if it holds in all of them."""
     if not pairs:
         return None
     bad = [name for name, good in pairs if not good]

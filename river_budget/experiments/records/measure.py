@@ -1,4 +1,4 @@
-"""Run tasks, several at once, and keep each measurement as soon as it is finished."""
+"""Run tasks, several at the same time, and store each measurement as soon as it is finished."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measure(
 
 
 def _measure(tasks: Sequence[Task], store: Store, jobs: int, progress: Progress | None) -> None:
-    """Run tasks on one dataset in threads, and keep each when it is finished."""
+    """Run tasks on one dataset in threads, and store each result when it is finished."""
     load(tasks[0])
     executor = concurrent.futures.ThreadPoolExecutor(jobs)
     try:

@@ -21,7 +21,7 @@ AUTHORS_REPEATS = 20
 # Where the parameters of a cell come from.
 STATED = "paper"  # the paper states them, or the programs that its authors published
 CHOSEN = "ours"  # we chose them, on data or orders that the table does not use
-FITTED = "fitted"  # one of them was chosen as it gives the printed figure
+FITTED = "fitted"  # we chose one of them so that it gives the printed figure
 SETTINGS = {
     STATED: "stated in the paper, in its list of values, or in the programs that its authors published",
     CHOSEN: "chosen by us, on data or orders that the table does not use",
@@ -40,10 +40,10 @@ class Cell:
     printed: Printed | None = None
     scale: float = 1.0  # printed figure = scale * the last value of a measurement
     expected: str | None = None  # the least verdict that is known to be possible
-    note: str = ""  # the known causes of a difference, said where there is one
-    remark: str = ""  # what is other than in the paper, said always
+    note: str = ""  # the known causes of a difference, printed if there is one
+    remark: str = ""  # what differs from the paper, always printed
     settings: str = STATED  # where the parameters come from
-    missing: str = ""  # why there is no figure of ours
+    missing: str = ""  # the reason if we have no figure
 
     @property
     def data(self) -> str:
@@ -51,13 +51,13 @@ class Cell:
         return self.tasks[0].data if self.tasks else ""
 
     def absent(self, reason: str) -> Cell:
-        """The same printed figure, without ours."""
+        """The cell with its printed figure, without ours."""
         return replace(self, tasks=(), missing=reason)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A cell with its measurements. Without any, `runs` is 0, and the figures are not numbers."""
+    """A cell with its measurements. Without any, `runs` is 0 and the figures are NaN."""
 
     cell: Cell
     runs: int
@@ -95,13 +95,13 @@ class Record:
     cells: tuple[Cell, ...]
     note: str = ""
     panels: Panels | None = field(default=None, compare=False)
-    alone: bool = False  # runs one task at a time, as it measures times
+    alone: bool = False  # whether to run one task at a time, as times are measured
     columns: int | None = None  # panels side by side
     claims: tuple[Claim, ...] = field(default=(), compare=False)  # what the paper's figure shows
 
     @property
     def kind(self) -> str:
-        """Table or figure, which the name says."""
+        """From the name: "table" or "figure"."""
         return "figure" if "figure" in self.name else "table"
 
     def tasks(self) -> list[Task]:
@@ -109,16 +109,16 @@ class Record:
         return list({task.key: task for cell in self.cells for task in cell.tasks}.values())
 
     def only(self, data: Iterable[str], repeats: int | None) -> Record:
-        """The part that is about these datasets, with at most so many repeats."""
+        """The part of the record on these datasets, with at most `repeats` repeats."""
         wanted = set(data)
         return self._with(cell for cell in self.cells if cell.data in wanted).at_most(repeats)
 
     def at_most(self, repeats: int | None) -> Record:
-        """The same with at most so many repeats."""
+        """The record with at most `repeats` repeats."""
         return self._with(replace(cell, tasks=cell.tasks[:repeats]) for cell in self.cells)
 
     def available(self, ready: Callable[[Task], bool]) -> Record:
-        """The same, but a cell whose data is not at hand says so instead of having tasks."""
+        """The record where a cell without available data has a note instead of tasks."""
         return self._with(
             cell if all(map(ready, cell.tasks[:1])) else cell.absent(f"{cell.data} is not at hand")
             for cell in self.cells
@@ -146,7 +146,7 @@ def is_exact(cell: Cell) -> bool:
 
 
 def _draws_nothing(model: Any) -> bool:
-    """Whether a model that takes a seed makes no use of it."""
+    """Whether a model with a seed does not use it."""
     maintenance = type(getattr(model, "maintenance", None)).__name__
     takes_strategy = hasattr(model, "maintenance") and maintenance != "RemoveRandom"
     return takes_strategy or getattr(model, "removal", None) == "oldest"
@@ -198,7 +198,7 @@ def spread_line(name: str, x: Any, runs: Any, what: str = "values") -> Line:
 def _with_spread(runs: Any, what: str) -> tuple[Any, Any, Any]:
     """(y, low, high) over several runs: the mean, and one standard deviation on both sides.
 
-    Of seconds the least, and the median above it: other work on the machine makes some of them too long.
+    For seconds: the least, and the median as upper limit, as other work on the machine makes some too long.
     """
     table = np.array(runs)
     if what == "seconds":
@@ -242,7 +242,7 @@ def finals(cell: Cell, store: Store, what: str = "values") -> list[float]:
 
 
 def last(cell: Cell, store: Store, what: str = "values") -> float | None:
-    """The mean of the last values of the repeats; of seconds the fewest."""
+    """The mean of the last values of the repeats; for seconds the least."""
     done = finals(cell, store, what)
     if not done:
         return None
@@ -255,7 +255,7 @@ def setting(cell: Cell) -> float:
 
 
 def by_setting(cells: Iterable[Cell], store: Store) -> dict[str, dict[int, float]]:
-    """{algorithm: {its setting: the last figure}}, of the cells that are measured."""
+    """{algorithm: {setting: last value}} of the measured cells."""
     found: dict[str, dict[int, float]] = {}
     for cell in cells:
         value = last(cell, store)

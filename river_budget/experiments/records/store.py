@@ -12,12 +12,12 @@ Measurement = dict[str, Any]  # "at", "values" and "seconds": lists of equal len
 
 
 class Store:
-    """One line of JSON for every finished task. Lines of another version of the core are not used."""
+    """One line of JSON for every finished task. Lines of another version of core are ignored."""
 
     def __init__(self, folder: str | pathlib.Path):
         self.path = pathlib.Path(folder) / "outcomes.jsonl"
         self._measurements: dict[str, Measurement] = {}
-        self._line_is_open = False  # the last one was cut off when a run was killed
+        self._line_is_open = False  # whether the last line was cut off, as when a run is killed
         if self.path.is_file():
             text = self.path.read_text()
             self._line_is_open = not text.endswith("\n")
@@ -25,7 +25,7 @@ class Store:
                 self._read(line)
 
     def _read(self, line: str) -> None:
-        """Take one line in, unless it was cut off or belongs to another core."""
+        """Read one line, unless it was cut off or belongs to another version of core."""
         try:
             entry = json.loads(line)
         except json.JSONDecodeError:
@@ -41,7 +41,7 @@ class Store:
         return self._measurements.get(key)
 
     def add(self, key: str, measurement: Measurement) -> None:
-        """Keep a measurement, here and on disk."""
+        """Add a measurement, in memory and on disk."""
         self._measurements[key] = measurement
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a") as file:

@@ -1,7 +1,7 @@
 """Tasks: one run of one model over one order of the examples, by one of eight protocols.
 
-The key of a task holds everything that determines its measurement, so a later session finds the measurement by it.
-Only times differ from run to run.
+The key of a task contains everything that determines its measurement, so that a later session finds the measurement.
+Only times differ between runs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Task:
 
     @property
     def key(self) -> str:
-        """A text that is the same for the same measurement."""
+        """A text that identifies the measurement."""
         parameters = ", ".join(f"{k}={v!r}" for k, v in sorted(self.model._get_params().items()))
         options = "".join(f" {name}={value!r}" for name, value in self.options)
         name = type(self.model).__name__
@@ -82,8 +82,8 @@ def progressive(
 ) -> Measurement:
     """Every example is predicted before it is learned. Values are mean mistakes, or squared errors, so far.
 
-    positive: the classes that become one of two. normalised: rows (1, x) of length 1, on which (a.b)^p is the
-    kernel (1 + a.b)^p divided by its values at (a, a) and (b, b), or their roots.
+    positive: the classes that form the positive one of two. normalised: rows (1, x) of length 1, on which (a.b)^p is
+    the kernel (1 + a.b)^p divided by its values at (a, a) and (b, b), or their roots.
     """
     X, y = in_order(task.data, task.repeat)
     if positive:
@@ -116,20 +116,25 @@ def split_off(task: Task, held_out: int) -> Split:
 
 
 def generated(task: Task, n: int, held_out: int) -> Split:
-    """Examples that are drawn anew in every repeat."""
+    """Examples that are drawn again in every repeat."""
     kind = {"checkerboard": datasets.Checkerboard, "waveform": datasets.Waveform}[task.data]
     X, y = kind(n + held_out, seed=100 + task.repeat).arrays()
     return X[:n], y[:n], X[n:], y[n:]
 
 
 def published(task: Task, test: str, train: str = "", standardise: bool = False) -> Split:
-    """A set that is published in two parts; the one to learn from (the first) is shuffled."""
+    """A dataset published in two parts, of which the first, for training, is shuffled."""
     with lock:
         data = dataset(task.data)
         (X, y), (X_test, y_test) = data.part(train or data.parts[0]), data.part(test)
     order = np.random.default_rng(100 + task.repeat).permutation(len(X))
     split = X[order], y[order], X_test, y_test
     return standardised(split) if standardise else split
+
+
+def parts_of(task: Task, held_out: int = 0, **published_parts: Any) -> Split:
+    """Rows to learn from and to test on: the last ones of an order held out, or as they are published."""
+    return split_off(task, held_out) if held_out else published(task, **published_parts)
 
 
 def standardised(split: Split) -> Split:
@@ -150,7 +155,7 @@ def holdout(
     curve: bool = False,
     scoring: bool = True,
 ) -> Measurement:
-    """One pass of learning, then the accuracy on examples that were held out. `curve`: also on the way.
+    """One pass of learning, then the accuracy on examples that were held out. `curve`: also during the pass.
 
     "scoring" is the time that the last model needs to score the examples it has learned: the time of learning
     without the updates.
@@ -187,21 +192,21 @@ def _seconds_to_predict(model: Any, X: Any) -> float:
 
 def libsvm(task: Task, C: float, **split: Any) -> Measurement:
     """The exact solution, by scikit-learn; the model is the kernel."""
-    data = published(task, **split)
+    data = parts_of(task, **split)
     point = batch_methods.svc(data, gamma=task.model.gamma, C=C)
     return _accuracy_of(point, len(data[1]))
 
 
 def llsvm(task: Task, C: float, landmarks: int, **split: Any) -> Measurement:
     """A linear SVM on Nyström features of landmarks; the model is the kernel."""
-    data = published(task, **split)
+    data = parts_of(task, **split)
     options: dict[str, Any] = {"gamma": task.model.gamma, "C": C, "landmarks": landmarks}
     point = linear_on_features.llsvm(data, **options, seed=task.repeat)
     return _accuracy_of(point, len(data[1]))
 
 
 def refined(task: Task, iterations: int, test: str) -> Measurement:
-    """The batch Perceptron: all examples in its window, so many iterations, then the accuracy on the test file."""
+    """The batch Perceptron with all examples in its window, after `iterations`: the accuracy on the test file."""
     model = task.model
     (point,) = batch_methods.sbp(
         published(task, test),
@@ -230,7 +235,7 @@ def batch(task: Task, bias: bool, rows: int) -> Measurement:
 
 
 def smo_curve(task: Task, C: float, test: str) -> Measurement:
-    """Sequential minimal optimisation without a bias, to its end; the model is the kernel."""
+    """Sequential minimal optimisation without a bias, until convergence; the model is the kernel."""
     return _errors_of(smo.curve(published(task, test), gamma=task.model.gamma, C=C))
 
 

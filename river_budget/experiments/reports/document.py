@@ -38,13 +38,13 @@ another one covers shows as its pale border.
 
 
 def rule() -> str:
-    """The rule of verdicts, as its module states it."""
+    """The rule for verdicts, from the docstring of records/verdicts.py."""
     text = verdicts.__doc__ or ""
     return text.partition("\n\n")[2].strip()
 
 
 def write(folder: str | pathlib.Path, records: Sequence[Record], store: Store) -> None:
-    """README.md, and a PNG for every figure of which something is finished."""
+    """Write README.md, and a PNG for every figure with a finished cell."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     found = [row for record in records for row in rows(record, store)]
@@ -55,8 +55,8 @@ def write(folder: str | pathlib.Path, records: Sequence[Record], store: Store) -
     (folder / "README.md").write_text("\n".join(parts), "utf-8")
 
 
-UNEVEN_RATIO = 1.5  # of the middle run's time to the fastest's, from which other work is suspected
-UNEVEN_SHARE = 0.2  # of such cells, from which the document says so
+UNEVEN_RATIO = 1.5  # median / least time of a cell; above it, other work is suspected
+UNEVEN_SHARE = 0.2  # share of such cells from which the document says so
 
 
 def disturbance(records: Sequence[Record], store: Store) -> str:
@@ -99,7 +99,7 @@ def section(folder: pathlib.Path, record: Record, store: Store) -> str:
 
 
 def unfinished(record: Record, store: Store) -> str:
-    """The cells of a figure that are not there, and why; a table says it cell by cell."""
+    """The missing cells of a figure, and why; a table says it cell by cell."""
     reasons: dict[str, list[str]] = {}
     for cell in record.cells:
         if cell.printed is None and not measurements(cell, store):
@@ -120,7 +120,7 @@ def coincidences(panels: Sequence[Panel]) -> str:
 
 
 def draw(folder: pathlib.Path, record: Record, panels: Sequence[Panel]) -> bool:
-    """Draw a record, and return whether that was possible: matplotlib is an extra."""
+    """Draw a record, and return whether that was possible, as matplotlib is optional."""
     from ...plots.figures import draw as draw_panels
 
     try:

@@ -49,7 +49,7 @@ def note(record: Record, row: Row) -> str:
 
 
 def difference(record: Record, row: Row) -> str:
-    """By how much ours is better or worse."""
+    """By how much our figure is better or worse."""
     assert row.cell.printed is not None
     more = row.mean - float(row.cell.printed.mean)
     better = (more > 0.0) == ("accuracy" in record.unit)
@@ -79,7 +79,7 @@ def times(record: Record, rows: Sequence[Row]) -> list[list[str]]:
 
 
 def table(record: Record, rows: Sequence[Row], seconds: bool = False) -> Table:
-    """(header, lines); columns that are empty throughout are left out."""
+    """(header, lines); leaves out empty columns."""
     header = [*HEADER, *TIME_COLUMNS, *(["seconds"] if seconds else []), "note"]
     lines = []
     for row, ratios in zip(rows, times(record, rows), strict=True):
@@ -106,7 +106,7 @@ def wide(record: Record, rows: Sequence[Row]) -> Table:
 
 
 def counts(rows: Sequence[Row]) -> dict[str, int]:
-    """How many cells have which verdict, and how many printed ones have no figure of ours."""
+    """The number of cells by verdict, and of printed cells without a figure of ours."""
     words = [row.verdict for row in rows if row.verdict]
     found = {word: words.count(word) for word in ("EXACT", "MATCH", "CLOSE", "NO")}
     found["not measured"] = sum(row.cell.printed is not None and not row.runs for row in rows)
@@ -119,7 +119,7 @@ def summary(rows: Sequence[Row]) -> str:
 
 
 def remarks(record: Record, found: Sequence[Row], store: Store) -> list[str]:
-    """What stands below a table: the unit, the counts, the note, what falls short, the claims."""
+    """The lines below a table: the unit, the counts, the note, cells worse than possible, the claims."""
     words = f"{record.unit}; mean and standard deviation over the runs. {summary(found)}"
     short = [
         f"{row.cell.row} on {row.cell.column} falls short of {row.cell.expected}"

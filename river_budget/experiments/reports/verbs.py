@@ -76,7 +76,7 @@ def run_record(options: argparse.Namespace) -> int:
 
 
 def narrowed(record: Record, options: argparse.Namespace) -> Record:
-    """The part of a record about the datasets that were asked for, or else those at hand."""
+    """The part of a record on the chosen datasets, or else on the available ones."""
     names = record.datasets()
     if options.data is not None:
         check_names(options.data, names, "dataset of this record")

@@ -1,1 +1,1 @@
-"""Batch methods that the papers compare with: only their tables and figures use them."""
+"""Batch methods that the papers compare with. Only the papers' tables and figures use them."""

@@ -11,7 +11,7 @@ methods that it compares are here for this figure only:
                 all. The paper does not say which one it shows
     SVC         scikit-learn's LIBSVM, which does not say how many kernel values it used
 
-Kernel evaluations are counted so: SBP and SDCA need one row of n values per iteration, SBP with a bias two.
+Counting kernel evaluations: SBP and SDCA need one row of n values per iteration, SBP with a bias two.
 Pegasos and the Perceptron compare an example with those stored so far. Our classes store an example again when
 they learn it again; it counts once, as its coefficients can be added up. Testing does not count.
 """
@@ -71,7 +71,7 @@ SETTINGS = {  # with a bias or without
     True: Setting(gamma=1 / (2 * 100), cost=100.0, slack=5.79e-4),
 }
 CHECKPOINT_SHARES = (1 / 100, 1 / 30, 1 / 10, 1 / 3, 1)  # of all kernel evaluations
-PERCEPTRON_PASSES = (1, 2, 5, 10)  # after which it is tested
+PERCEPTRON_PASSES = (1, 2, 5, 10)  # numbers of passes after which it is tested
 
 
 def adult() -> Split:
@@ -93,8 +93,8 @@ def lines(
 
     Only SBP and SVC have a bias that is not regularised, and SVC always has it. SVC takes a minute.
 
-    rows: how many kernel evaluations, in rows of the kernel matrix. Pegasos makes about so many. 3000 rows of
-    adult are 10^8; the paper made a hundred times more. passes: of the Perceptron, which may need more.
+    rows: the number of kernel evaluations, in rows of the kernel matrix (for Pegasos approximately). 3000 rows
+    of adult are 10^8; the paper used a hundred times more. passes: those of the Perceptron, which may need more.
     """
     split = adult() if data is None else data
     setting, n = SETTINGS[bias], len(split[0])
@@ -136,7 +136,7 @@ def sbp(
 ) -> list[Point]:
     """The stochastic batch Perceptron, the mean of its iterates.
 
-    Every number of iterations is a run of its own, as `refine` takes the mean of its own iterates. The runs
+    Every number of iterations takes a separate run, as `refine` takes the mean of its own iterates. The runs
     draw the same examples.
     """
     X, y, X_test, y_test = split
@@ -165,7 +165,7 @@ def pegasos(
 ) -> list[Point]:
     """Kernel Pegasos: stochastic gradient descent without a budget."""
     X, y = split[:2]
-    _Pegasos(None, RBF(gamma), l2=l2).learn_many(X[:2], y[:2])  # load it before the clock runs
+    _Pegasos(None, RBF(gamma), l2=l2).learn_many(X[:2], y[:2])  # compiles before times are measured
     snapshots = descend(X, y, gamma=gamma, l2=l2, iterations=iterations, seed=seed)
     return measured(snapshots, split, gamma)[0]
 
@@ -207,7 +207,7 @@ def svc(split: Split, *, gamma: float, C: float) -> Point:
 
 
 class _Pegasos(BSGDClassifier):
-    """Pegasos that notes which examples of the last batch were inside the margin, and so were stored."""
+    """Pegasos that records which examples of the last batch were inside the margin, and so were stored."""
 
     stored: npt.NDArray[np.bool_]
 
@@ -219,7 +219,7 @@ class _Pegasos(BSGDClassifier):
 def descend(
     X: Array, y: Array, *, gamma: float, l2: float, iterations: Sequence[int], seed: int
 ) -> Iterator[Snapshot]:
-    """The iterates of Pegasos. Without the projection every step weighs 1 / (l2 T) after T of them."""
+    """The iterates of Pegasos. Without the projection every step has the weight 1 / (l2 T) after T steps."""
     model = _Pegasos(None, RBF(gamma), l2=l2, project_to_ball=False, learning_rate=None)
     order = np.random.default_rng(seed).integers(len(X), size=iterations[-1])
     stored = np.zeros(len(order), dtype=bool)
@@ -244,7 +244,7 @@ def repeat(
     for start, stop in spans(checkpoints):
         batch = order[start:stop]
         stored[start:stop] = model.predict_then_learn_many(X[batch], y[batch]) != y[batch]
-        share = 1 - np.arange(stop) / stop  # of the iterates that have learned the example
+        share = 1 - np.arange(stop) / stop  # share of the iterates that have learned the example
         last = _added_up(order[:stop], stored[:stop], y)
         mean = _added_up(order[:stop], stored[:stop] * share, y)
         yield comparisons(order[:stop], stored[:stop]), np.stack([last, mean], axis=1)
@@ -255,8 +255,8 @@ def ascend(
 ) -> Iterator[Snapshot]:
     """The iterates of SDCA, which finds the best coefficient of one example, all others given.
 
-    Its score takes a row of the kernel matrix. Most coefficients are 0 at first, so an implementation that
-    left these out would need far fewer kernel evaluations than we count.
+    The score of an example takes a row of the kernel matrix. Most coefficients are 0 at first, so an implementation
+    that skips them would need far fewer kernel evaluations than we count.
     """
     n, highest = len(X), 1 / (l2 * len(X))
     order = np.random.default_rng(seed).integers(n, size=iterations[-1])
@@ -265,7 +265,7 @@ def ascend(
     for start, stop in spans(iterations):
         for i in order[start:stop]:
             row = gaussian_row(X, columns, norms, int(i), gamma)
-            # `@` would start threads, which wait on a busy machine
+            # `@` would start threads, which is slow on a busy machine
             score = np.einsum("i,i", row, coefficients)
             free = signs[i] * coefficients[i] + 1 - signs[i] * score
             coefficients[i] = signs[i] * min(max(free, 0.0), highest)
@@ -338,7 +338,7 @@ def _gaussian(products: Floats, norms: Any, other_norms: Floats, gamma: float) -
 
 
 def gaussian_row(X: Array, columns: Array, norms: Floats, i: int, gamma: float) -> Floats:
-    """The kernel values of one example with all: few of adult's 123 features are not 0, so four times as fast."""
+    """The kernel values of one example with all; uses only features that are not 0: four times as fast on adult."""
     used = np.flatnonzero(X[i])
     return _gaussian(X[i, used] @ columns[used], norms[i], norms, gamma)
 

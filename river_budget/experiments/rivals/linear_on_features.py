@@ -15,9 +15,9 @@ import numpy as np
 
 from .batch_methods import Array, Point, Split, signs_of, squared_lengths
 
-LLOYD_PASSES, SVM_PASSES = 10, 10  # over the examples
+LLOYD_PASSES, SVM_PASSES = 10, 10  # passes over the examples
 TEST_ROWS_AT_ONCE = 20_000  # examples whose kernel values are in memory at the same time
-NEGLIGIBLE_SHARE = 1e-5  # of the largest eigenvalue
+NEGLIGIBLE_SHARE = 1e-5  # eigenvalues below this share of the largest are dropped
 
 
 def llsvm(split: Split, *, gamma: float, C: float, landmarks: int, seed: int) -> Point:
@@ -37,8 +37,8 @@ def llsvm(split: Split, *, gamma: float, C: float, landmarks: int, seed: int) ->
 def fourier_curve(split: Split, *, gamma: float, C: float, most: int, seed: int) -> list[Point]:
     """Linear SVMs on 1, 2, 4, ..., `most` pairs of random Fourier features.
 
-    An inner product of a wave with an example costs as much as a kernel value, and so counts as one evaluation. As in
-    the appendix of Cotter, Shalev-Shwartz and Srebro (2012), that of the linear SVM counts nothing.
+    An inner product of a wave with an example takes as long as a kernel value, and so counts as one evaluation. As in
+    the appendix of Cotter, Shalev-Shwartz and Srebro (2012), inner products of the linear SVM do not count.
     """
     X, y, X_test, y_test = split
     rng, signs = np.random.default_rng(seed), signs_of(y)
@@ -77,7 +77,7 @@ def kernel(A: Array, B: Array, gamma: float) -> Array:
 
 
 def means(X: Array, n: int, rng: np.random.Generator) -> Array:
-    """The landmarks: Lloyd's algorithm from random rows. A mean that is nearest to no row is not moved."""
+    """The landmarks: Lloyd's algorithm from random rows. A mean that is nearest to no row stays."""
     Z = X[rng.permutation(len(X))[:n]].copy()
     for _ in range(LLOYD_PASSES):
         nearest = np.argmin(distances(X, Z), axis=1)

@@ -2,7 +2,7 @@
 
 J. Platt. Fast training of support vector machines using sequential minimal optimization. 1998. The pair is chosen
 by the second-order rule of R.-E. Fan, P.-H. Chen and C.-J. Lin (JMLR 6, 2005), without the equality constraint that
-a bias would bring: the coefficient whose gradient promises most alone, and the partner that then promises most.
+a bias would bring: the coefficient with the largest gain alone, and the partner with the largest gain of both together.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from .batch_methods import (
     squared_lengths,
 )
 
-TOLERANCE = 1e-3  # as LIBSVM's
-MOST_PAIRS = 60_000  # that are optimised
-POINTS_PER_DECADE = 6  # of the curve
+TOLERANCE = 1e-3  # the default of LIBSVM
+MOST_PAIRS = 60_000  # at most so many pairs are optimised
+POINTS_PER_DECADE = 6  # points of the curve per decade
 
 
 def curve(split: Split, *, gamma: float, C: float) -> list[Point]:
@@ -33,13 +33,13 @@ def curve(split: Split, *, gamma: float, C: float) -> list[Point]:
 
 
 def optimise(X: Array, y: Array, *, gamma: float, C: float) -> Iterator[Snapshot]:
-    """The coefficients, after ever more kernel evaluations and at the end.
+    """Yield (kernel evaluations, coefficients) during the optimisation and at its end.
 
-    A row of the kernel matrix counts when it is first needed: as if the cache held all of it, the best case.
+    A row of the kernel matrix counts when it is first used, as if a cache held the whole matrix: the best case.
     """
     n, signs = len(X), signs_of(y)
     columns, norms = np.ascontiguousarray(X.T), squared_lengths(X)
-    alpha, gradient = np.zeros(n), np.ones(n)  # of sum(alpha) - |w|^2 / 2
+    alpha, gradient = np.zeros(n), np.ones(n)  # gradient of sum(alpha) - |w|^2 / 2
     seen, stop = np.zeros(n, dtype=bool), float(n)
     for _ in range(MOST_PAIRS):
         gains = _gains(alpha, gradient, C)
@@ -81,7 +81,7 @@ def _partner(i: int, row: Array, gains: Array, gradient: Array) -> int:
 
 
 def _steps(alpha: Array, gradient: Array, k: float, C: float) -> Array:
-    """The best step of a pair within its bounds: one after the other, until neither moves."""
+    """The best step of a pair within its bounds: updates them alternately until neither changes."""
     found = np.zeros(2)
     for _ in range(50):
         before = found.copy()

@@ -1,4 +1,4 @@
-"""Compile ahead what a first use would compile: a step of an image's build, for example."""
+"""Compile in advance the code that a first use would compile, for example when building a container image."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ALWAYS_COMPILED = first_bad_row, score, learn, learn_scales, scale
 
 
 def families() -> dict[str, list[Any]]:
-    """{name: its classes}, under the name of each class and without its ending, as BSGD."""
+    """{name: its classes}, for the names of classes and short ones such as BSGD."""
     found: dict[str, list[Any]] = {}
     for name in rb.__all__:
         kind = getattr(rb, name)
@@ -78,15 +78,15 @@ def needs_of(kind: type[StreamModel]) -> Need:
 
 
 def all_passes() -> Iterator[Any]:
-    """The passes of all rooms of core."""
+    """The passes of all folders of core."""
     for info in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
         yield from passes_in(importlib.import_module(info.name))
 
 
 def compile_passes(names: Sequence[str] = ()) -> tuple[int, int, str | None]:
-    """Compile, or load, the passes of these estimators, of all if there are none.
+    """Compile, or load, the passes of these estimators, or of all without names.
 
-    Returns how many they are, how many were compiled anew, and in which folder they are kept, if in any.
+    Returns the number of passes, the number compiled now, and the folder of the cache, if there is one.
     """
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         raise RuntimeError("NUMBA_DISABLE_JIT is set: nothing is compiled")

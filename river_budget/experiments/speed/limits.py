@@ -1,9 +1,9 @@
 """The limit of a processor: how fast the scores of a model with RBF kernels can be.
 
-An example needs one load of every support vector's numbers and one exponential each, as it has nothing to use
-again. This loop does that and nothing besides, eight doubles at a time, with as many sums in registers as there is
-room for: it checks nothing and keeps no row for others. It gets the rows that a model gets, and lists what is not 0
-in some of them before it multiplies; where nothing is 0, it knows.
+To score one example, a processor must load all numbers of every support vector once, and compute one exponential
+per vector. This loop does only that, eight doubles at a time, with as many sums in registers as fit: it checks
+nothing and stores no kernel row. It gets the same rows as a model. It first lists the values that are not 0, unless
+the rows are known to have no zeros.
 """
 
 # mypy: disable-error-code="no-untyped-call,no-untyped-def"
@@ -34,7 +34,7 @@ LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 ROUNDING_SHIFT, SMALLEST_EXPONENT = (
     6755399441055744.0 + 1023.0,
     -708.0,
-)  # as in core/simd/exponential.py
+)  # the constants of core/simd/exponential.py
 _WORDS = ir.VectorType(WORD, LANES)
 
 
@@ -70,7 +70,7 @@ def _total(builder: Any, vector: Any) -> Any:
 
 
 def _part(groups: int) -> Any:
-    """A function for the sum over so many groups of eight vectors, from a column on."""
+    """Make a function for the sum over `groups` groups of eight vectors, from a column on."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vectors, beside, places, values = (
@@ -113,10 +113,10 @@ def _part(groups: int) -> Any:
 _1, _2, _3, _4, _5, _6, _7, _8 = (_part(groups) for groups in range(1, 9))
 
 
-# kept on disk under the stamp of core: who edits this file deletes the __pycache__ beside it
+# cached on disk under the stamp of core: after editing this file, delete its __pycache__
 @compiled(called_from_python=True)
 def _list(rows, places, values, starts, lengths):
-    """What is not 0 in these rows: of row t from starts[t] to starts[t + 1]. lengths[t] = |x_t|^2"""
+    """List the values that are not 0 in rows: those of row t from starts[t] to starts[t + 1]. lengths[t] = |x_t|^2"""
     first, room, numbers = address_of(rows), address_of(places), address_of(values)
     width, n = rows.shape[1], 0
     for t in range(lengths.shape[0]):
@@ -138,7 +138,7 @@ def _scores(vectors, beside, places, values, starts, lengths, gamma, most, found
         total, left, at = 0.0, groups, 0
         parts = (groups + most - 1) // most
         while left > 0:
-            n = (left + parts - 1) // parts  # as even as can be
+            n = (left + parts - 1) // parts  # parts of about equal size
             if n == 8:
                 total += _8(vectors, beside, places, values, a, b, at, g, length)
             elif n == 7:
@@ -160,7 +160,7 @@ def _scores(vectors, beside, places, values, starts, lengths, gamma, most, found
 
 
 class Limit:
-    """The scores of these rows by a model of two classes with an RBF kernel, as fast as can be."""
+    """The scores of these rows by a binary model with an RBF kernel, as fast as possible."""
 
     def __init__(self, model: Any, X: npt.NDArray[np.float64], dense: bool = False):
         stored = model.support_vectors()

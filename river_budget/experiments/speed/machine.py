@@ -1,4 +1,4 @@
-"""What a measurement of speed ran on, and the clean environment that it needs."""
+"""The machine that a speed measurement ran on, and the clean environment variables that it needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import llvmlite.binding
 import numpy as np
 
-# what slows an algebra library, or gives it more threads than the one that we use
+# variables that slow an algebra library, or give it more than one thread
 SLOWING_VARIABLES = ("OPENBLAS", "GOTO", "MKL", "BLIS", "OMP", "VECLIB", "NUMEXPR", "ATLAS", "NPY_")
 THREAD_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
@@ -31,7 +31,7 @@ def is_set_aside(name: str) -> bool:
 
 
 def clean_environment(environment: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """(the environment with one thread and nothing that changes how fast code is, what was set aside)"""
+    """(environment with one thread and without variables that change speed, the removed variables)"""
     aside = sorted(name for name in environment if is_set_aside(name))
     clean = {name: value for name, value in environment.items() if name not in aside}
     clean |= dict.fromkeys(THREAD_VARIABLES, "1")
@@ -68,7 +68,7 @@ def algebra() -> str:
         found = config["Build Dependencies"]["blas"]
         return f"{found['name']} {found['version']}, built for {found.get('openblas configuration', 'any')}"
     np.ones((2, 2)) @ np.ones((2, 2))
-    # scipy may have a library of its own, and the order of the list is a matter of chance
+    # scipy may have its own library, and the order of the list is random
     for library in sorted(libraries(), key=lambda library: "numpy" not in library["filepath"]):
         if library["user_api"] == "blas":
             kernel = library.get("architecture", "one kernel")

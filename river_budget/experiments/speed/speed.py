@@ -1,7 +1,7 @@
-"""Speed, as ratios in one run against what you could install instead, and against the limit of the processor.
+"""Speed, as ratios of times to those of other packages, and to the limit of the processor, all in one run.
 
-The measuring is done in a process of its own with a clean environment, where the algebra library has one thread and
-the code that suits the processor, whatever variables are set here.
+A separate process with clean environment variables measures, so that the algebra library has one thread and uses the
+code for this processor.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OPTIONAL_PACKAGES = ("sklearn", "pandas")
 def measured(
     data: list[str], examples: int, repeats: int, complete: bool
 ) -> tuple[list[Line], dict[str, float]]:
-    """Lines of all comparisons, and the seconds of first calls. In this process."""
+    """Measure in this process: the lines of all comparisons, and the seconds of first calls."""
     names = estimators() if complete else []
     lines, seconds = [], {}
     with Progress(len(data or STREAMS) + 1 + len(names), "speed") as progress:
@@ -122,7 +122,7 @@ def number(microseconds: float) -> str:
 if __name__ == "__main__":  # the process that measures
     try:
         found, seconds = measured(*json.loads(sys.argv[1]))
-    except KeyboardInterrupt:  # the parent says so
+    except KeyboardInterrupt:  # the parent process prints it
         sys.exit(130)
     lines = [dataclasses.asdict(line) for line in found]
     json.dump([machine.described(), lines, seconds], sys.stdout)

@@ -1,4 +1,4 @@
-"""What `river-budget speed` measures: ours in turns with what you could use instead, and with the limit."""
+"""The comparisons of `river-budget speed`: our models, in turns with those of other packages and with the limit."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MORE_LEARNERS: dict[str, Make] = {
     "BPA": lambda k: rb.BPAClassifier(100, k),
     "Projectron++": lambda k: rb.ProjectronPPClassifier(100, k),
 }
-# set against the limit, where not all models are
+# compared with the limit, if not all models are
 AGAINST_THE_LIMIT = ("BSGD merge, B=100", "BSGD remove smallest, B=100")
 
 
@@ -65,7 +65,7 @@ def scoring(model: Any, X: Any) -> Run:
 
 
 def sklearn_learning(stream: Stream, kind: str, n: int) -> Run | None:
-    """So many random features, or landmarks, and a linear model over them, in batches."""
+    """n random features, or landmarks, and a linear model over them, in batches."""
     try:
         from sklearn import kernel_approximation, linear_model
     except ImportError:
@@ -88,7 +88,7 @@ def sklearn_learning(stream: Stream, kind: str, n: int) -> Run | None:
 
 
 def learn_and_score(stream: Stream, complete: bool) -> Iterator[Comparison]:
-    """Arrays: against scikit-learn with as many features as our budget, and against the limit."""
+    """Compare on arrays: with scikit-learn with as many features as our budget, and with the limit."""
     large: dict[str, Make] = {"BSGD merge": lambda k: rb.BSGDClassifier(500, k)}
     for budget, learners in (
         (100, LEARNERS | MORE_LEARNERS if complete else LEARNERS),
@@ -110,7 +110,7 @@ def learn_and_score(stream: Stream, complete: bool) -> Iterator[Comparison]:
 
 
 def in_float32(stream: Stream) -> Iterator[Comparison]:
-    """What float32 gains: against the same models of float64."""
+    """Compare models in float32 with the same models in float64."""
     kernel = kernel_for(stream)
     for budget in (100, 500):
         for name, maintenance in (("merge", remove.Merge()), ("remove", remove.RemoveSmallest())):
@@ -134,7 +134,7 @@ def _full(budget: int, maintenance: Any, dtype: str) -> Make:
 
 
 def features_of_scikit_learn(stream: Stream) -> Iterator[Comparison]:
-    """FOGD and NOGD against the same number of random features and landmarks."""
+    """Compare FOGD and NOGD with scikit-learn with as many random features and landmarks."""
     comparison = Comparison(stream.name, len(stream))
     fogd = learning(lambda k: rb.FOGDClassifier(400, k, seed=1), stream)
     nogd = learning(lambda k: rb.NOGDClassifier(100, k), stream)
@@ -146,7 +146,7 @@ def features_of_scikit_learn(stream: Stream) -> Iterator[Comparison]:
 
 
 def large_products(complete: bool) -> Iterator[Comparison]:
-    """Where matrix products pay most: many features, a large support."""
+    """Compare where matrix products gain most: with many features and a large support."""
     try:
         from sklearn.metrics.pairwise import rbf_kernel
     except ImportError:
@@ -196,7 +196,7 @@ def predict_then_learn(model: Any, examples: Examples) -> Run:
 
 
 def one_by_one(stream: Stream, complete: bool) -> Iterator[Comparison]:
-    """Dicts: predict_one and learn_one, against River's models."""
+    """Compare on dicts: predict_one and learn_one, with River's models."""
     n = max(len(stream) // 10, 100)
     rows = [dict(enumerate(x)) for x in stream.X[:n].tolist()]
     examples = list(zip(rows, stream.y[:n].tolist(), strict=True))
@@ -217,7 +217,7 @@ def one_by_one(stream: Stream, complete: bool) -> Iterator[Comparison]:
 
 
 def mapped_one_by_one(stream: Stream, examples: Examples) -> Comparison:
-    """Dicts: random features and a linear model behind them, against River's."""
+    """Compare on dicts: random features and a linear model behind them, with River's."""
     comparison = Comparison(stream.name, len(examples))
     sampler = feature_extraction.RBFSampler(n_components=100, seed=1)
     waves = rb.RandomFourier(100, kernel_for(stream), seed=1)
@@ -228,7 +228,7 @@ def mapped_one_by_one(stream: Stream, examples: Examples) -> Comparison:
 
 
 def few_rows(stream: Stream) -> Iterator[Comparison]:
-    """learn_many of ten rows at a time: arrays against scikit-learn, frames against River."""
+    """Compare learn_many of ten rows at a time: on arrays with scikit-learn, on frames with River."""
     starts = range(0, min(len(stream), 3000) - 9, 10)
     rows = slice(0, starts[-1] + 10)
 
@@ -257,7 +257,7 @@ def few_rows(stream: Stream) -> Iterator[Comparison]:
 
 
 def many_models(stream: Stream) -> Iterator[Comparison]:
-    """A thousand models in turns of fifty rows, against one model that gets them all."""
+    """Compare a thousand models, which learn fifty rows each in turn, with one model that learns all rows."""
     starts = list(itertools.islice(itertools.cycle(range(0, len(stream) - 49, 50)), 1000))
     turns = [(stream.X[i : i + 50], stream.y[i : i + 50]) for i in starts]
 
@@ -277,9 +277,9 @@ def many_models(stream: Stream) -> Iterator[Comparison]:
 
 
 def far_apart(stream: Stream) -> Iterator[Comparison]:
-    """Features times ten: kernel values so small that their products may be no normal numbers.
+    """Compare with features times ten: kernel values so small that their products may be denormal.
 
-    More examples have a loss then, so more is learned.
+    More examples have a loss then, so there are more updates.
     """
     for name, make in (LEARNERS | MORE_LEARNERS).items():
         ours = learning(make, Stream(stream.name, 10.0 * stream.X, stream.y))

@@ -1,4 +1,4 @@
-"""The streams of `river-budget speed`: arrays with two classes, or made-up ones of the same shape."""
+"""The streams of `river-budget speed`: arrays with two classes, or artificial ones of the same shape."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ... import datasets
 
 @dataclass(frozen=True)
 class Stream:
-    """Rows and labels. What is sparse has zeros that can be skipped."""
+    """Rows and labels. Sparse ones have zeros that can be skipped."""
 
     name: str
     X: npt.NDArray[np.float64]
@@ -64,7 +64,7 @@ def streams(names: list[str], n: int) -> Iterator[Stream]:
 
 
 def missing(names: list[str]) -> list[str]:
-    """The streams that are made up here, as their files are not at hand."""
+    """The streams that are artificial here, as their files are missing."""
     return [
         name
         for name in names or STREAMS
@@ -73,7 +73,7 @@ def missing(names: list[str]) -> list[str]:
 
 
 def _rows(dataset: Any, n: int, present: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """n rows drawn without order; made up with so many numbers a row where the file is not at hand."""
+    """n random rows; if the file is missing, artificial ones with `present` numbers per row."""
     rng = np.random.default_rng(0)
     if dataset.at_hand:
         X, y = dataset.arrays()

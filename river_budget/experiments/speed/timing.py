@@ -1,7 +1,7 @@
-"""Runs that take turns, and the ratios of their times.
+"""Time runs in turns, and compute the ratios of their times.
 
-After a round that does not count, so that a ratio is of two times that were taken one after the other. Times are of the
-processor, which other programs disturb less than those of the clock.
+In every round all runs follow each other, so that a ratio compares times taken shortly after one another; the first
+round does not count. Processor time is measured, which other programs change less than wall-clock time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass
 class Comparison:
-    """Runs over so many examples, by name, and which of ours is set against which of theirs."""
+    """Runs over this number of examples, by name, and which of ours is compared with which of theirs."""
 
     data: str
     examples: int
@@ -38,7 +38,7 @@ class Comparison:
     pairs: list[tuple[str, str]] = field(default_factory=list)
 
     def against(self, theirs: str, run: Run | None, ours: dict[str, Run]) -> None:
-        """Set ours against theirs, unless that is not installed."""
+        """Add a comparison of ours with theirs, if theirs is installed."""
         if run is not None:
             self.runs |= {theirs: run, **ours}
             self.pairs += [(name, theirs) for name in ours]

@@ -1,11 +1,11 @@
 """StreamModel, the base class of all models: one block of memory, an index of features, and compiled passes.
 
-A compiled pass always receives the same: rows, targets, weights. It returns the scores that each row had
-before it was learned, so a learning pass is also a progressive validation.
+Every compiled pass receives rows, targets and weights, and returns the score of each row before it learns the
+row. So a learning pass is also a progressive validation.
 
-A pass stops at a row that it cannot learn and returns the row's number: the row is not finite, which is an
-error; or the model needs a larger block first; or a warning is due. So a single example needs no check in
-Python.
+A pass stops at a row that it cannot learn and returns the row's number: because the row is not finite, which
+is an error; because the model needs a larger block first; or because a warning is due. So Python need not check
+a single example.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from .copying import Copied
 from .summary import Described
 
 SHORT_LIST_FEATURES = 32  # features of an example
-SPARE_FEATURES_SHARE = 0.25  # share of table rows in reserve once features have begun to appear
+SPARE_FEATURES_SHARE = 0.25  # table rows in reserve, as a share, once new features have appeared
 
 
 def check_compiled(name: str, value: Any, known: tuple[int, ...]) -> None:
-    """Raise for a kernel or a maintenance whose code has no branch in core: it would act as another one."""
+    """Raise for a kernel or a maintenance whose code has no branch in core: core would treat it as another one."""
     if value.header_fields(1)[name] not in known:
         raise NotImplementedError(f"{name} {value!r} has no branch in the compiled core")
 
 
 class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
-    """A model in a block. Subclasses name their passes and implement the hooks (examples/extending.md)."""
+    """A model, kept in one block. Subclasses name their passes and implement the hooks (examples/extending.md)."""
 
-    learning_pass: ClassVar[Any] = None  # the compiled pass; None: there is nothing to learn
+    learning_pass: ClassVar[Any] = None  # the compiled pass; None: nothing to learn
     scoring_pass: ClassVar[Any]  # the compiled pass that only scores
-    # the record of the pass; a field with the name of a parameter has its value
+    # the record of the pass; a field with a parameter's name holds the parameter's value
     state_type: ClassVar[np.dtype[Any]]
-    # fields of the record that count up: a sum of models starts from the largest
+    # fields of the record that count: a sum of models takes the largest of its parts
     counters: ClassVar[tuple[str, ...]] = ()
     # integer fields of the record whose values in a file check_restored_state checks
     checked_fields: ClassVar[tuple[str, ...]] = ()
@@ -63,13 +63,13 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
     younger_tables: ClassVar[frozenset[str]] = frozenset()
     # {table of earlier versions: the own tables that replace it}
     older_tables: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    scores_with_per_vector: ClassVar[bool] = False  # whether scoring reads the rows kept per vector
+    scores_with_per_vector: ClassVar[bool] = False  # whether scoring reads `per_vector`
     needs: ClassVar[Need] = Need.EXAMPLES  # the shared functions that its passes call
     takes_lists = True  # whether passes take lists of present features, or whole rows only
     draws_features: ClassVar[bool] = False  # whether unknown features contribute to scores
-    no_sum: ClassVar[str] = ""  # the reason if models of this kind cannot be united
+    no_sum: ClassVar[str] = ""  # why models of this class cannot be united, if so
     usual_kernel: ClassVar[Kernel] = RBF()  # the kernel if the parameter is None
-    # whether the factor holds a whole table, which a file may lack
+    # whether `factor` holds a table that the model can compute, which a file may lack
     factor_is_table: ClassVar[bool] = False
 
     def __new__(cls, *args: Any, **named: Any) -> Self:
@@ -124,7 +124,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         return f"What may change, by model.mutate({{...}}) or assignment: {', '.join(names)}"
 
     def _check_together(self, **parameters: Any) -> None:
-        """Raise if these parameters, each of them valid, are not valid together."""
+        """Raise if these parameters, each valid alone, cannot be combined."""
 
     @changes_the_model
     def change(self, name: str, value: Any) -> None:
@@ -139,7 +139,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
             self.write_parameters()
 
     def write_parameters(self) -> None:
-        """Write the parameters that are fields of the record into it; NaN stands for None."""
+        """Write the parameters that are fields of the record to the record; NaN stands for None."""
         state = self.state_record()
         for name in set(self.state_type.names or ()).intersection(self.parameters()):
             value = getattr(self, name)
@@ -165,7 +165,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
 
     @classmethod
     def stamp(cls) -> int:
-        """A hash of the layout of its block, by which pickles of another version are recognised."""
+        """A hash of the layout of the model's block, to recognise pickles of another version."""
         return blocks.stamp_of(cls.state_type)
 
     def header_fields(self, n_features: int) -> dict[str, Any]:
@@ -218,8 +218,8 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
     def after_uniting(self, parts: list[Any]) -> None:
         """Hook: set the record of a model that is the sum of these parts (uniting/expansions.py).
 
-        Counters continue from the largest: models that began as copies have counted the same rounds, which
-        adding them up would count again.
+        Counters continue from the largest: models that began as copies have counted the same rounds, which a
+        sum would count twice.
         """
         state = self.state_record()
         for name in self.counters:
@@ -235,12 +235,12 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         self.forget_prepared()
 
     def forget_prepared(self) -> None:
-        """Drop the fast path and the prepared calls, which refer to the block as it was."""
+        """Drop the fast path and the prepared calls, which refer to the old block."""
         self.fast_path = FastPath()
         self.free_rows, self.free_lists = FreeRows(), FreeRows()
 
     def add_features(self, names: Collection[Any], beside: Collection[Any] = ()) -> None:
-        """Give new features their places, in one step. `beside`: names that must not be given up for them."""
+        """Assign places to new features, in one step. `beside`: names that must keep their places."""
         if self.block is None:
             twin = self.twin()
             twin.begin_with(by_key(names) if self.takes_lists else in_order(names))
@@ -265,7 +265,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
             twin.know(names, features)
             self.adopt(twin)
         elif not features.plain:
-            # comparing such names may raise later: change a copy, so that the old block can be restored
+            # comparing such names may raise: change a copy, so that the model can return to the old block
             twin = self.twin()
             twin.know(names, features)
             self.adopt(twin)
@@ -279,9 +279,9 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         self._replace_attributes(features=features, **fresh)
 
     def write_keys(self, places: Mapping[Any, int], n: int | None = None) -> None:
-        """Write the sort keys of features into the block, and whether the places are in their order.
+        """Write the sort keys of features into the block, and whether the places are in the order of the keys.
 
-        n: the number of features, if the index does not have them all yet.
+        n: the number of features, if the index does not contain all of them yet.
         """
         model = blocks.views(self.block)
         keys, ties = model.keys, model.ties
@@ -315,7 +315,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
     def pass_holder(self) -> Any:
         """The class whose `learning_pass` is the pass of this model.
 
-        A model does not hold the pass itself: River would count all that belongs to a compiled function as
+        A model has no reference to the pass itself: River would count all objects of a compiled function as
         the model's memory.
         """
         return type(self)

@@ -1,4 +1,4 @@
-"""Copies of models: pickles, and twins, which are changed and then replace the model's state in one step."""
+"""Copies of models: pickles; and twins, copies that a method changes and that then replace the model's state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..inputs.features import FeatureIndex
 from ..one_writer import Turn, looks_at_the_model
 
 Result = TypeVar("Result")
-TIMES_THE_MODEL = 4  # a batch so many times as large as the model is not read once more to check it
+TIMES_THE_MODEL = 4  # a batch so many times as large as the model is not checked in advance
 
 
 class Copied:
@@ -44,7 +44,7 @@ class Copied:
         return snapshot
 
     def twin(self) -> Any:
-        """A copy for a method that has the turn, which changes it; then the model adopts it in one step."""
+        """A copy for a method with exclusive access: it changes the copy, which the model then adopts in one step."""
         twin = object.__new__(type(self))
         twin.__setstate__(self._state())
         return twin
@@ -58,9 +58,9 @@ class Copied:
     def all_or_nothing(self, batch: Batch, learn: Callable[[], Result]) -> Result:
         """Call `learn`, and undo it if the batch has a number that is not finite.
 
-        Usually the batch is checked before. But reading a batch that is much larger than the model once
-        more takes up to a sixth of the time: then the model is copied, and the pass does the check. The
-        same if a number may be finite while its product with a scale is not.
+        Usually the batch has been checked. To read a batch that is much larger than the model once more takes
+        up to a sixth of the time: then this method copies the model, and the pass does the check. So it does
+        if a number may be finite while its product with a scale is not.
         """
         kept = 0 if self.block is None else self.block.nbytes
         large = not batch.checked and batch.given.nbytes >= max(
@@ -78,9 +78,9 @@ class Copied:
             raise
 
     def _replace_attributes(self, **changed: Any) -> None:
-        """Set attributes in one step, as other threads may predict at any time and Ctrl-C may come.
+        """Set attributes in one step, as other threads may predict and Ctrl-C may interrupt at any time.
 
-        Updating a dict from a dict is such a step, if it frees nothing: a finalizer could run other code.
+        Updating a dict from a dict is one step if it frees no object, whose finalizer could run other code.
         """
         before = dict(self.__dict__)
         self.__dict__.update(changed)

@@ -11,7 +11,7 @@ from ..calls.calls import Call
 from ..inputs.sparse_examples import vectors_of
 from ..one_writer import looks_at_the_model
 
-SHOWN_ITEMS = 5  # at most so many classes and features are listed
+SHOWN_ITEMS = 5  # a summary lists at most so many classes and features
 SCORED_ROWS = 5000  # rows scored to find the best features: a summary takes milliseconds
 LEAST_SHARE_SHOWN = 0.005  # features with a smaller share of the effects are not listed
 
@@ -30,11 +30,11 @@ class Described:
     @property
     @looks_at_the_model
     def n_examples(self) -> int:
-        """The number of examples learned, without those of weight 0; for merged models the largest number."""
+        """The number of examples learned, without those of weight 0; for a merged model, the largest of its parts."""
         return 0 if self.block is None else int(blocks.views(self.block).head.judged)
 
     def summary(self) -> str:
-        """The state of the model as text: what it has seen, what it holds, what counts most."""
+        """The state of the model as text: examples learned, vectors stored, features with the largest effect."""
         return text_of(self)
 
     def _repr_html_(self) -> str:
@@ -43,7 +43,7 @@ class Described:
 
 @looks_at_the_model
 def facts(model: Any) -> dict[str, str]:
-    """{name: text} of what can be said about a model at this moment."""
+    """{name: text}: the facts in the summary of a model in its present state."""
     found = {"examples": f"{model.n_examples:,}"}
     found["features"] = f"{len(model.features):,}"
     labels = getattr(model, "labels", None)
@@ -76,7 +76,7 @@ def text_of(model: Any) -> str:
 
 def html_of(model: Any) -> str:
     """River's HTML representation of an estimator, with the facts below its parameters."""
-    from xml.etree import ElementTree as ET  # needed in notebooks only
+    from xml.etree import ElementTree as ET  # imported here, as only notebooks need it
 
     from river.base import viz
 

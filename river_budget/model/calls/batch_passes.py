@@ -15,7 +15,7 @@ from ..protocols import Rows
 from ..stream_warnings import issue_warnings
 from .calls import EXAMPLES_PER_CALL, Call, idle_workspace
 
-# For fewer examples, functions that compute several kernel rows at once are not compiled
+# Functions that compute several kernel rows at once are compiled from so many examples on
 MANY_EXAMPLES = 64
 
 
@@ -53,7 +53,7 @@ class ManyAtOnce:
         workspace.give_back()
 
     def _compile_for(self, rows: Any) -> None:
-        """Compile the functions for several kernel rows at once, if there are enough rows to pay for it."""
+        """Compile the functions for several kernel rows at once, if there are enough rows to make up for that time."""
         if (
             len(rows) >= MANY_EXAMPLES
             and self.needs & Need.KERNEL
@@ -71,13 +71,17 @@ class ManyAtOnce:
 
     def _score_batch(self, batch: Batch) -> Rows:
         """The scores of a batch, with one state of the model even if another thread changes it."""
+        return self._score_columns(batch, None)
+
+    def _score_columns(self, batch: Batch, n_scores: int | None) -> Rows:
+        """The same with so many scores of an example; None: one for each output."""
         while True:
             features, block = self.features, self.block
             if batch.lists is None and features.in_place(batch.names):
                 rows = batch.scaled_values(features)
             else:
                 rows = batch.examples(features) if self.takes_lists else batch.rows(features)
-            n_outputs = self.n_outputs
+            n_outputs = self.n_outputs if n_scores is None else n_scores
             if block is self.block:  # else another thread has replaced features, block and outputs
                 scores, done = self._scores_by(block, rows, n_outputs)
                 if done == len(rows) or batch.checked:
@@ -100,7 +104,7 @@ class ManyAtOnce:
         return scores, done
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
-        """(first, last, rows) of the parts of a batch that is to be learned; its features become known."""
+        """(first, last, rows) of the parts of a batch to be learned. Adds its features to the known ones."""
         for first, last in batch.parts(self.most_entries):
             yield first, last, self.rows_of(batch.part(first, last))
 
@@ -111,7 +115,7 @@ class ManyAtOnce:
             self.run_pass(rows, targets[some], weights[some], scores[some])
 
     def rows_of(self, batch: Batch) -> Any:
-        """The rows, or lists, of a batch that is to be learned; its features become known."""
+        """The rows, or lists, of a batch to be learned. Adds its features to the known ones."""
         if batch.lists is None and self.block is not None and self.features.in_place(batch.names):
             return batch.scaled_values(self.features)
         if self.block is None:

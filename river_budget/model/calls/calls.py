@@ -1,8 +1,7 @@
 """Prepare calls of compiled passes: the array of addresses that a pass takes, and the workspace it needs.
 
-Unpacking an array argument from Python costs numba as much as forty support vectors. So a pass takes one
-array: the addresses and sizes of all the others (core/examples/call.py). The caller keeps those arrays
-alive.
+To unpack an array argument from Python takes numba as long as forty support vectors. So a pass takes one
+array, with the addresses and sizes of all other arrays (core/examples/call.py). The caller keeps these alive.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ NO_ROWS: Any = np.empty((0, 0))
 
 ADVANCING = (ROWS, TARGETS, WEIGHTS, SCORES, STARTS)  # addresses that advance with the rows
 EXAMPLES_PER_CALL = 2**10  # examples of a call: Python answers Ctrl-C between calls
-DESK_NUMBERS = 2**16  # numbers on a desk, unless one example needs more
+DESK_NUMBERS = 2**16  # numbers in a desk, unless one example needs more
 KEPT_BYTES = 2**18  # larger scratch space, or a larger desk, is freed after use
 IDLE_WORKSPACES = 8  # workspaces kept for later calls
 LISTED_EXAMPLES = int(Need.LISTED_EXAMPLES)
@@ -54,7 +53,7 @@ _FUNCTION_AT = slice(layout.WIPED_BYTES, layout.WIPED_BYTES + 8)  # in scratch s
 
 
 class _Memory(ctypes.Structure):
-    """A structure without fields: `from_buffer` takes any buffer, of which only the address is wanted."""
+    """A structure without fields, to get the address of any buffer by `from_buffer`."""
 
 
 _memory_of, _address_of = _Memory.from_buffer, ctypes.addressof
@@ -72,7 +71,7 @@ def address_of(array: Any) -> int:
 def lasting_address_of(array: Any) -> int:
     """The address of an array that lives as long as a model.
 
-    `address_of` would leave 70 bytes and more with the array: numpy keeps the description of an exported
+    `address_of` would add 70 bytes and more to the array, as numpy keeps the description of an exported
     buffer.
     """
     address: int = array.ctypes.data
@@ -107,7 +106,7 @@ class Desk:
 class Workspace:
     """Scratch space and a desk, reused by successive calls; both grow with what these need.
 
-    A pass may leave a note for its next call with the same model; the note is erased for another model.
+    A pass may store numbers for its next call with the same model; a call with another model erases them.
     """
 
     __slots__ = ("address", "block", "desk", "size", "space")
@@ -119,7 +118,7 @@ class Workspace:
     def scratch_for(self, block: Any) -> int:
         """The address of scratch space for a pass over this block.
 
-        Compiles shared functions that it needs.
+        Compiles the shared functions that the pass needs.
         """
         needed, function, needs = _three_at(block, _SCRATCH_AT)
         if needs & ~by_address.ready:
@@ -135,7 +134,7 @@ class Workspace:
         return self.address
 
     def desk_for(self, longest: int, n: int) -> Desk:
-        """A desk for n examples, or the first of them, with at most `longest` features each."""
+        """A desk for n examples with at most `longest` features each, or for as many of them as it has room for."""
         kept = self.desk
         if (
             kept is not None
@@ -179,7 +178,7 @@ def addresses_of_call(*words: int) -> Any:
 class Call:
     """One call of a pass, with arrays that are C-contiguous.
 
-    `move` redirects it to another block or to some of the rows, which is cheaper than a new call.
+    `move` redirects a call to another block or to some of the rows, which takes less time than a new call.
     """
 
     __slots__ = ("addresses", "arrays", "desk", "firsts", "steps")
@@ -237,7 +236,7 @@ class Call:
         addresses = self.addresses
         size, done = int(addresses[SIZE]), compiled(addresses)
         total: int = done
-        while done == addresses[DONE] and total < size:  # the desk had room for so many only
+        while done == addresses[DONE] and total < size:  # the desk had room for no more
             self._advance(done)
             addresses[SIZE] = size - total
             done = compiled(addresses)
@@ -245,7 +244,7 @@ class Call:
         return total
 
     def _advance(self, rows: int) -> None:
-        """Advance the addresses by so many rows."""
+        """Advance the addresses by this number of rows."""
         for place, step in zip(ADVANCING, self.steps, strict=True):
             self.addresses[place] += rows * step
 
@@ -326,7 +325,7 @@ class PreparedList(Call):
         self.addresses[KEYS] = self.addresses[TIES] = 0
 
     def use_keys(self, ties: bool = True) -> None:
-        """From now on pass the sort keys of unknown features, and unless these are off their ties."""
+        """From now on pass the sort keys of unknown features, and if `ties` their ties."""
         self.keyed = True
         self.addresses[KEYS] = address_of(self.arrays[2].keys)
         self.addresses[TIES] = address_of(self.arrays[2].ties) if ties else 0

@@ -1,7 +1,7 @@
 """The fast path for one example: two C functions, made for the present state of a model, that take a dict.
 
-They are compiled from core/examples/one_example.py. A change of the model's block, features or labels makes
-them obsolete.
+The functions are compiled from core/examples/one_example.py. A change of the model's block, features or labels
+makes them obsolete.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from ..inputs.features import FeatureIndex
 from .calls import PreparedList, PreparedRow, address_of, lasting_address_of
 
 Score = Callable[[dict[Any, Any]], Any]
-Learn = Callable[..., Any]  # of (x, target, weight), and of anything if the scores are wanted
+Learn = Callable[..., Any]  # of (x, target, weight[, anything: return scores])
 
 SLOW_BLOCK_BYTES = 2**19  # passes over larger blocks release the GIL, as they take long
 CALL = (numba.int64[::1],)  # the argument types of a pass
 WORDS_TAKEN = {"score": 2, "learn": 3}  # the number of words that each C function receives
-_lock = threading.RLock()  # around the definitions, which are made once and never freed
+_lock = threading.RLock()  # held while definitions are made: once, never to be freed
 
 
 def no_fast_path(*example: Any) -> None:
@@ -89,7 +89,7 @@ def _remainders() -> Any:
 _REMAINDERS = _remainders()
 
 
-_c_functions: list[Any] = []  # of the two functions, made once; an empty list where there are none
+_c_functions: list[Any] = []  # their PyMethodDefs, made once; [] if none are possible
 
 
 def c_functions() -> list[Any]:
@@ -102,12 +102,12 @@ def c_functions() -> list[Any]:
 
 
 def definitions(kept: list[Any], *functions: tuple[Any, int, int]) -> list[Any]:
-    """The PyMethodDefs of compiled functions, each given with the words it takes and its flags.
+    """The PyMethodDefs of compiled functions, each given as (function, number of words it takes, flags).
 
-    They are made once, kept in `kept`, and never freed. An empty list where compiled code cannot read dicts.
+    Makes them once, stores them in `kept`, and never frees them. An empty list if compiled code cannot read dicts.
     """
     if not kept:
-        with _lock:  # a finalizer or a signal handler that predicts takes it again: what it has made is kept, too
+        with _lock:  # a finalizer or signal handler that predicts may enter and add definitions
             made = [_definition(*each) for each in functions] if may_read_dicts() else [None]
             kept.append([] if None in made else made)
     found: list[Any] = kept[0]
@@ -121,7 +121,7 @@ def may_read_dicts() -> bool:
 
 
 def _definition(function: Any, words: int, flags: int) -> Any:
-    """The PyMethodDef of a function that takes so many words; None if it could not be compiled."""
+    """The PyMethodDef of a function that takes this number of words; None if it could not be compiled."""
     kinds = (numba.intp,) * words
     function.compile(kinds)
     address = _address_in_memory(function, kinds)
@@ -175,8 +175,8 @@ class FastPath:
     """The fast path of a model: `score` and `learn`, two C functions for its present state.
 
     `score` returns the scores of an example; `learn` returns True, or with a fourth argument the scores
-    before the example was learned. Both return None, with the model unchanged, if the example must go the
-    long way. A copy of a model begins without a fast path, as the original's would change the original.
+    before the example was learned. Both return None, with the model unchanged, if Python has to convert
+    the example. A copy of a model begins without a fast path: the original's would change the original.
     """
 
     __slots__ = ("block", "entry", "features", "has_row", "kept", "learn", "list", "score")
@@ -198,9 +198,9 @@ class FastPath:
     def of(cls, block: Any, features: FeatureIndex, draws: bool, thin: int, look: int) -> FastPath:
         """The fast path for this block and these features; `set_passes` and `set_call` complete it.
 
-        draws: examples with new names go the long way. thin, look: so do examples with fewer than one in
-        `thin` of the names (all examples, in models whose names come and go) once `look` vectors have
-        arrived.
+        draws: Python converts examples with new names. thin, look: it also converts examples with fewer than
+        one in `thin` of the names (all examples, in models that add and forget names) once `look` vectors
+        have arrived.
         """
         made = cls()
         if not features.plain or not c_functions():
@@ -242,7 +242,7 @@ class FastPath:
         return made
 
     def set_passes(self, scoring: Any, learning: Any) -> bool:
-        """Set the passes to call, as far as they are compiled; returns whether one of them is new."""
+        """Set the passes to call, if they are compiled; returns whether one of them was not set before."""
         before = self.entry["scoring"] + self.entry["learning"]
         self.entry["scoring"] = _address_of_pass(scoring)
         self.entry["learning"] = _address_of_pass(learning)
@@ -298,9 +298,9 @@ class FastPath:
         return int(met)
 
     def update_places(self) -> None:
-        """Continue with the present places, after names lost theirs.
+        """Read the present places, after some names have lost theirs.
 
-        Only for the thread that has the turn.
+        Only for the thread with exclusive access.
         """
         if self.features is None or not self.features.plain:
             return

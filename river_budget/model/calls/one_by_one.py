@@ -40,11 +40,11 @@ class OneByOne:
         raise NotImplementedError
 
     def _learn_fast(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> Any:
-        """Learn an example by the fast path; returns its scores before, or None if it must go the long way.
+        """Learn an example by the fast path; returns the scores before learning, or None if Python has to convert it.
 
         None means that the model is unchanged. The target has been checked and coded with these labels. The
-        turn is taken in the same lines as in _learn_row: between the test and the assignment there must be
-        no call (model/one_writer.py).
+        lines that take the turn are those of _learn_row: between test and assignment there must be no call
+        (model/one_writer.py).
         """
         turn = self.turn
         while turn.taken:
@@ -75,7 +75,7 @@ class OneByOne:
             turn.taken = False
 
     def _learn_the_long_way(self, x: dict[Any, Any], target: float, w: float) -> None:
-        """Learn one example through Python; the caller has the turn."""
+        """Learn one example, converted by Python. The caller has exclusive access."""
         features = self.features
         if self.block is not None and not features.loose:
             prepared = self._row()
@@ -89,8 +89,8 @@ class OneByOne:
     def _learn_or_restore(self, learn: Callable[[], None]) -> None:
         """Call `learn`; if it raises before the pass begins, restore the model as it was.
 
-        A user's name may raise whenever it is compared, also after other names were added. Names that
-        are not plain never change a block in place (base.py), so restoring the attributes is enough.
+        A comparison of a user-defined name may raise, also after other names were added. With such names the
+        block is never changed in place (base.py), so restoring the attributes is enough.
         """
         turn, own = self.turn, self.__dict__
         before, outer, turn.begun = own.copy(), turn.learning, False
@@ -107,7 +107,7 @@ class OneByOne:
 
     def _row(self) -> PreparedRow:
         """A prepared call for a whole row."""
-        try:  # pop is atomic: each thread has a row of its own
+        try:  # pop is atomic: no two threads get the same row
             prepared: PreparedRow = self.free_rows.pop()
             return prepared
         except IndexError:
@@ -149,7 +149,7 @@ class OneByOne:
     def _free_or_use(
         self, prepared: PreparedRow | PreparedList, features: FeatureIndex, free: FreeRows
     ) -> None:
-        """Keep a prepared call that has been used: for the fast path, or else in the list of free calls."""
+        """Keep a used prepared call: for the fast path, else in the list of free calls."""
         fast_path, block = self.fast_path, prepared.arrays[0]
         if not (features.plain and c_functions()):
             free.append(prepared)  # compiled code cannot read these names: no fast path
@@ -177,7 +177,7 @@ class OneByOne:
     def _review_schedule(self) -> tuple[int, int]:
         """(sparsity threshold, arrival count) from which the fast path refuses sparse examples.
 
-        The long way then reconsiders how the model stores its vectors.
+        Python, which learns them instead, then reconsiders how the model stores its vectors.
         """
         return 0, UNLIMITED
 
@@ -218,14 +218,14 @@ class OneByOne:
     def _score_row(self, x: dict[Any, Any]) -> Any:
         """f(x), a list with one number per output. Missing values in x count as absent features.
 
-        River's scalers return NaN for features they have not learned, and progressive validation predicts
-        first.
+        River's scalers return NaN for features that they have not learned, and in progressive validation the
+        prediction comes first.
         """
         found = self.fast_path.score(x)
         return self._score_the_long_way(x) if found is None else found
 
     def _score_the_long_way(self, x: dict[Any, Any]) -> Any:
-        """f(x) through Python; if there is a value that is no number, without the missing ones."""
+        """f(x), converted by Python; leaves out missing values if a value is no finite number."""
         try:
             return self._score_numbers(x)
         except ValueError:
@@ -240,7 +240,7 @@ class OneByOne:
             features, free = (
                 self.features,
                 self.free_rows,
-            )  # both are replaced together with the block
+            )  # both are replaced whenever the block is
             if features.loose:
                 return self._score_list(x)
             try:
@@ -255,11 +255,11 @@ class OneByOne:
                 known = {name: x[name] for name in x if name in features.places}
                 if not features.pack_some(known, prepared.values):
                     continue
-            if features is self.features:  # else another thread has given places to features
+            if features is self.features:  # else another thread has added features
                 break
         if not self.scoring_pass(prepared.addresses):
             self.features.reject(x)
-        scores = prepared.scores.tolist()  # before another thread may take the row
+        scores = prepared.scores.tolist()  # read before another thread takes the row
         self._free_or_use(prepared, features, free)
         return scores
 
@@ -289,7 +289,7 @@ class OneByOne:
             if features.taken_back == before or found == list(
                 map(features.places.get, x, NO_PLACES)
             ):
-                return scores  # else other names may have these places by now
+                return scores  # else other names may have got these places
 
     def _score_with_unknown(self, x: dict[Any, Any]) -> Any:
         """f(x) of a model whose scores depend on unknown features too."""

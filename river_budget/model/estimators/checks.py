@@ -1,6 +1,6 @@
 """Inspect models, also inside pipelines and ensembles; learn and predict batches made by this package.
 
-River's pipelines pass `isinstance` checks for the class of their last step, so types are compared here.
+A pipeline of River passes an `isinstance` check for the class of its last step, so this file compares types.
 """
 
 from __future__ import annotations

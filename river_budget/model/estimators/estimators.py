@@ -62,7 +62,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
         self._add_label(label)
 
     def _add_label(self, label: Any) -> None:
-        """Add a label in one step, as Ctrl-C may come and other threads may predict; the caller has the turn."""
+        """Add a label in one step, as Ctrl-C or a predicting thread may come. The caller has exclusive access."""
         labels = self.labels.and_one_more(label)
         if self.block is None or labels.outputs == self.n_outputs:
             self.labels = labels
@@ -81,12 +81,12 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             self.after_promotion()
 
     def after_promotion(self) -> None:
-        """Hook: the one output a has become (-a/2, a/2, 0); convert what the algorithm keeps per output."""
+        """Hook: the coefficients a of one output have become (-a/2, a/2, 0); convert other numbers kept per output."""
 
     @changes_the_model
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
         """Learn an example. `w` scales its step."""
-        labels = self.labels  # one object: a thread that adds a label replaces it
+        labels = self.labels  # read once: a thread that adds a label replaces the object
         try:
             target = labels.codes[y]
         except (KeyError, TypeError):
@@ -97,7 +97,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
     @takes_a_turn
     def _learn_new_label(self, x: dict[Any, Any], label: Any, w: float) -> None:
-        """Learn an example whose label is new, or not hashable as it is; a refused example adds no label."""
+        """Learn an example whose label is new or not hashable; if the example is refused, its label is not added."""
 
         def learn() -> None:
             if label not in self.labels.codes:
@@ -122,7 +122,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     def _learn_known(self, x: dict[Any, Any], y: Any, w: float) -> Any:
         """Learn an example by the fast path, if its label is known.
 
-        Returns its scores before, or None with the model unchanged.
+        Returns the scores before learning, or None if the model is unchanged.
         """
         labels = self.labels
         try:
@@ -140,13 +140,13 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
         """Probabilities by a logistic or softmax link of the scores, calibrated on the stream so far.
 
-        The calibration compares the score of each example, before the example is learned, with its label. It
-        remembers about the last hundred examples. It has no effect on predictions.
+        The calibration compares the score of each example, before the example is learned, with its label, over
+        about the last hundred examples. The calibration does not change which label is predicted.
         """
         return self.labels.probabilities_of_one(self._score_row(x), *self._link())
 
     def decision_function_one(self, x: dict[Any, Any]) -> Any:
-        """The raw score: positive on the side of the positive class, or {class: score} from three on."""
+        """The raw score, positive for the positive class; with three classes or more {class: score}."""
         return self.named(self._score_row(x))
 
     @changes_the_model
@@ -158,8 +158,8 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
     def predict_then_learn_many(self, X: Any, y: Any, w: Any = 1.0) -> Any:
         """The predictions of each example before it is learned: progressive validation in one call.
 
-        Takes frames, and 2-D arrays whose columns are the features 0, 1, ... With boolean targets the
-        labels are known from the start; otherwise predictions are None until the first label is.
+        Takes frames, and 2-D arrays whose columns are the features 0, 1, ... Boolean targets make both labels
+        known from the start; otherwise predictions are None until the first label is learned.
         """
         return self._learn_batch(Batch(X, checked=False), y, w, predict=True)
 
@@ -186,7 +186,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
             while start < last:
                 codes, count = targets.coded(self.labels, start, last)
                 guess = None
-                if count == 0:  # a new label: predict with the old ones, then learn with the new
+                if count == 0:  # a new label: predict without it, then learn with it
                     row = rows[start - first : start - first + 1]
                     guess = self.labels.labels(self._score_rows(row))
                     self.add_label(targets.values[start])
@@ -219,7 +219,7 @@ class Classifier(StreamModel, base.MiniBatchClassifier):
 
 
 def _joined(predictions: list[Any]) -> Any:
-    """Concatenate arrays; if their types differ, into an array of objects."""
+    """Concatenate arrays, into an array of objects if their types differ."""
     if len({part.dtype.kind for part in predictions}) > 1:
         predictions = [part.astype(object) for part in predictions]
     return np.concatenate(predictions)

@@ -43,7 +43,7 @@ class Averaging(StreamModel):
 
     @property
     def averaged(self) -> int:
-        """The number of iterates that the mean is taken over."""
+        """The number of iterates in the mean."""
         return 0 if self.block is None or not self.average else int(self.state_record().averaged)
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
@@ -52,7 +52,7 @@ class Averaging(StreamModel):
 
 
 class AveragingExpansion(Averaging, BudgetModel):
-    """A kernel expansion with `average`: the last of the rows per vector are the mean's coefficients."""
+    """A kernel expansion with `average`: the last rows of `per_vector` hold the mean's coefficients."""
 
     @property
     def per_vector_rows(self) -> int:  # type: ignore[override]
@@ -79,7 +79,7 @@ class AveragingExpansion(Averaging, BudgetModel):
             split(self.mean_rows())
 
     def check_restored_rows(self, count: int) -> None:
-        """Accept a mean's coefficients from a file: they may be any numbers."""
+        """Accept the mean's coefficients from a file without a check: any numbers are valid."""
 
     def last_iterate_one(self, x: dict[Any, Any]) -> Any:
         """The score of the last iterate; `decision_function_one` has that of the mean."""

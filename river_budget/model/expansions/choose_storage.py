@@ -1,8 +1,8 @@
 """Choose how a model stores its support vectors, in a table or in sparse lists, and which names it keeps.
 
-A table of all known features by all vectors is fastest where few of its entries are 0. On streams with ever
-new feature names (words) it would be mostly zeros, or be rebuilt for every new name: then the model keeps
-sparse lists (core/vectors/stored.py) and gives up names that no vector uses. The choice changes no score,
+A table of all known features by all vectors is fastest where few of its entries are 0. On streams with always
+new feature names (words) a table would be mostly zeros and be rebuilt for every new name: there the model stores
+sparse lists (core/vectors/stored.py) and forgets names that no vector uses. The choice changes no score,
 not even in the last bit: sums are taken in the order of the sort keys, which depend on names only.
 """
 
@@ -37,35 +37,35 @@ from ..inputs.sparse_examples import (
 NO_PLACES = itertools.repeat(None)  # defaults for dict.pop, as a name may have no place
 THIN_RATIO = 32  # lists replace a small table if fewer than one entry in so many is not 0
 THICK_RATIO = 8  # a table replaces lists if more than one entry in so many would not be 0
-LARGE_TABLE = 2**15  # entries of a large table: all of them are read for every new name
+LARGE_TABLE = 2**15  # entries of a large table; a new name makes it read all of them
 THIN_RATIO_LARGE, THICK_RATIO_LARGE = (
     8,
     3,
-)  # the same ratios for a large table; lists take less memory from 4 on
+)  # the two ratios for a large table; from 4 on, lists take less memory
 # A table is reconsidered after n_entries / ENTRIES_PER_ARRIVAL further arrivals, or later
 ENTRIES_PER_ARRIVAL = 1024
-ENDLESS_NAMES = 1024  # with so many names, few of them in each example, a float32 model warns: they may never end
+ENDLESS_NAMES = 1024  # with so many names, few in each example, a float32 model warns that new ones may never end
 NAMES_PER_ARRIVAL = 8  # lists reconsider a table after n_names / NAMES_PER_ARRIVAL further arrivals without a new name
 FULL_SHARE, NEARLY_EMPTY_SHARE = (
     0.5,
     0.1,
 )  # add or free places if names use a larger, or smaller, share of them
 NAMES_PER_UNUSED = 8  # names are given up, all at once, if one in so many is unused
-# Places per name in use: names are given up rarely, and many are used again before that
+# Places per name in use: so names are given up rarely, and many are used again before that
 PLACES_PER_NAME = 4
 SPARE_NODES = 1.5  # nodes allocated, as a multiple of those in use
-FEW_NODES = 2**14  # up to so many nodes more, so that small models seldom rearrange their nodes
-ENOUGH_NODES = 0.8  # with this share of the nodes that would be allocated, rearranging the present ones suffices
+FEW_NODES = 2**14  # at most so many further nodes, so that small models seldom rearrange theirs
+ENOUGH_NODES = 0.8  # with this share of the wanted nodes, only rearrange the present ones
 
 
 def is_thin(names: int, count: int, numbers: int) -> bool:
-    """Whether a table of so many names by so many vectors, and one more, would be mostly zeros."""
+    """Whether a table of `names` by `count` + 1 vectors with `numbers` entries would be mostly zeros."""
     size = names * (count + 1)
     return size > (THIN_RATIO if size <= LARGE_TABLE else THIN_RATIO_LARGE) * numbers
 
 
 def is_thick(names: int, count: int, numbers: int) -> bool:
-    """Whether a table of so many names by so many vectors would be no waste."""
+    """Whether a table of `names` by `count` vectors with `numbers` entries would have few enough zeros."""
     size = names * count
     return (THICK_RATIO if size <= LARGE_TABLE else THICK_RATIO_LARGE) * numbers > size
 
@@ -88,7 +88,7 @@ class StoredVectors(StreamModel):
 
     def _add_to_others(self, names: Collection[Any], beside: Collection[Any]) -> None:
         """Add names to a table: rebuild it in the order of summation, or replace it if it is thin."""
-        if not self.takes_lists:  # passes take whole rows: places must not move
+        if not self.takes_lists:  # passes take whole rows: places must not change
             super()._add_to_others(names, beside)
             return
         lists, n = stored_in(self.block), len(self.features) + len(names)
@@ -130,7 +130,7 @@ class StoredVectors(StreamModel):
         return Lists(lists.starts, numbers[lists.places], lists.values)
 
     _reviewed_at = 0  # the arrival number at which the storage was reconsidered last
-    _names_came = True  # whether new names have come since
+    _names_came = True  # whether new names came since that review
 
     def _review_schedule(self) -> tuple[int, int]:
         """(sparsity threshold, arrival count) at which the storage is reconsidered.
@@ -157,11 +157,11 @@ class StoredVectors(StreamModel):
             self._reviewed_at = int(blocks.views(self.block).head.arrived)
         self.fast_path.set_review(
             self._review_schedule()[1]
-        )  # even if it is not due: more names mean a later time
+        )  # also before that time, as more names mean a later one
         return due
 
     def _review_table(self) -> None:
-        """Replace the table by lists if it has become thin and a review is due: after a sparse example."""
+        """Replace the table by lists if it is mostly zeros and a review is due. Called after a sparse example."""
         if self._begin_review():
             model = blocks.views(self.block)
             count = int(model.head.count)
@@ -172,12 +172,12 @@ class StoredVectors(StreamModel):
                 except Exception:
                     if self.features.plain:
                         raise
-                    # else a user's name raised in a comparison: the example stays learned, in the table
+                    # else comparing a user-defined name raised: the example is learned, and the table stays
 
     def _review_lists(self) -> bool:
-        """Replace lists by a table if they became long and no new names came; whether a review was due.
+        """Replace lists by a table if they became long and no new names came. Returns whether a review was due.
 
-        A table has to be rebuilt for every new name, so it pays only when there are none.
+        A table has to be rebuilt for every new name, so it is faster only without new names.
         """
         due = self.features.loose and self._begin_review()
         if due:
@@ -203,7 +203,7 @@ class StoredVectors(StreamModel):
         self.adopt(twin)
 
     def _rebuild_itself(self, names: list[Any], lists: Lists, slots: int, room: int) -> None:
-        """The same on this object, which is a twin."""
+        """`_rebuild` on this object, which is a twin of the model."""
         places = np.full(int(blocks.views(self.block).head.width), -1)
         old = self.features.places
         for place, name in enumerate(names):
@@ -218,7 +218,7 @@ class StoredVectors(StreamModel):
         set_vectors(self.block, moved.by_place())
         self.write_keys(self.features.places)
 
-    # batches
+    # sparse matrices
 
     def rows_of(self, batch: Batch) -> Any:
         if self.block is None and batch.lists is not None and self.takes_lists:
@@ -247,7 +247,7 @@ class StoredVectors(StreamModel):
         blocks.views(self.block).head.fresh = 1
         self.write_keys(self.features.places)
 
-    # names that come and go
+    # adding and forgetting names
 
     def _learn_list(self, x: dict[Any, Any], target: float, w: float) -> None:
         """Learn an example with some of the features.
@@ -255,7 +255,7 @@ class StoredVectors(StreamModel):
         A model with lists keeps a new name only if a vector uses it afterwards.
         """
         if self._review_lists() and self.fast_path.learn(x, target, w) is not None:
-            return  # the fast path also gives up unused names
+            return  # the fast path forgets unused names as well
         features = self.features
         if not features.loose:
             super()._learn_list(x, target, w)
@@ -303,7 +303,7 @@ class StoredVectors(StreamModel):
             else:
                 features.places = places
             self._learn_prepared(prepared, found, x, target, w)
-        finally:  # at most one call, after which Ctrl-C may come
+        finally:  # at most one call, as Ctrl-C may come after a call
             if arrived[0] != before or self.block is not prepared.arrays[0]:
                 left[0] -= n
                 features.note_names(new, offered)
@@ -314,7 +314,7 @@ class StoredVectors(StreamModel):
                 self.fast_path.update_places()  # restore the index as it was before the new names
 
     def _place_names(self, names: Collection[Any], beside: Collection[Any]) -> None:
-        """Give new names their places; for more places, give up names that no vector uses, or add some."""
+        """Assign places to new names. To get places, forget names that no vector uses, or add places."""
         self._names_came = True
         if len(self.features.vacant) < len(names):
             self._vacate_places(len(names), beside)
@@ -325,9 +325,9 @@ class StoredVectors(StreamModel):
         self.features.note_names(names, offered)
 
     def _vacate_places(self, needed: int, beside: Collection[Any]) -> None:
-        """Provide so many vacant places: give up unused names, or resize the tables.
+        """Provide `needed` vacant places: forget unused names, or resize the tables.
 
-        `beside`: names to keep.
+        `beside`: names not to forget.
         """
         features, model = self.features, blocks.views(self.block)
         empty = model.columns["count"] == 0
@@ -381,11 +381,11 @@ class StoredVectors(StreamModel):
             self.use_block(blocks.resized(self.block, slots=slots))
         else:
             self.use_block(block)
-            # last: a copy made before this line has the old number, and room for it
+            # last: a copy of the model made before this line has the old number of slots
             blocks.views(block).head.slots = slots
 
     def choose_storage(self) -> None:
-        """Replace lists by a table if they have become long. Rows made before are then invalid."""
+        """Replace lists by a table if they have become long. Rows made before are invalid afterwards."""
         if not self.features.loose:
             return
         head = blocks.views(self.block).head

@@ -24,7 +24,7 @@ from ..one_writer import looks_at_the_model
 from ..protocols import Rows
 from .choose_storage import StoredVectors
 
-FIRST_CAPACITY = 64  # of a model without a budget
+FIRST_CAPACITY = 64  # the first capacity of a model without a budget
 # A model with at most this budget allocates all its vectors at the start; others grow
 FULL_CAPACITY_BUDGET = 1024
 GROWTH_FACTOR = 2  # the factor by which a block's capacity grows
@@ -54,7 +54,7 @@ class BudgetModel(StoredVectors):
 
     @property
     def budget_in_use(self) -> int | None:
-        """The limit on the number of vectors; None: there is none."""
+        """The limit on the number of vectors; None: no limit."""
         limit: int | None = getattr(self, self.budget_name, None)
         return limit
 
@@ -68,17 +68,17 @@ class BudgetModel(StoredVectors):
         }
 
     def capacity_for(self, count: int) -> int:
-        """The capacity of a block for so many vectors and one more."""
+        """The capacity of a block for `count` vectors and a newcomer."""
         if self.budget_in_use is None:
             return self.columns_for(max(FIRST_CAPACITY, count + 1))
         return self.columns_for(min(max(FULL_CAPACITY_BUDGET, count), self.budget_in_use) + 1)
 
     def columns_for(self, vectors: int) -> int:
-        """The capacity of a block for so many vectors, rounded up to whole cache lines."""
+        """The capacity of a block for this number of vectors, rounded up to whole cache lines."""
         return blocks.columns_for(vectors, self.narrow)
 
     def prepare(self) -> None:
-        """Double the capacity of the block, as models without a budget, or with a large one, need it."""
+        """Double the capacity of the block, for models without a budget or with a large one."""
         grown = GROWTH_FACTOR * int(blocks.views(self.block).head.capacity)
         if self.budget_in_use is not None:
             grown = min(grown, self.budget_in_use + 1)
@@ -115,7 +115,7 @@ class BudgetModel(StoredVectors):
         else:
             Call(self.block).run(project_cheapest if head.factored else remove_lightest)
 
-    # the expansion itself, without what a model may add to it
+    # the expansion itself, without further terms such as a bias
 
     @looks_at_the_model
     def vector_rows(self) -> Any:
@@ -159,9 +159,9 @@ class BudgetModel(StoredVectors):
         return max(float(np.sum(self.coefficient_columns().T * self.scores_of_vectors())), 0.0)
 
     def window_labels(self, flipped: bool) -> Any:
-        """Hook: the rows kept per vector that a sum of models keeps too, such as the labels of a window.
+        """Hook: the rows of `per_vector` that a sum of models takes over, such as the labels of a window.
 
-        flipped: this model's negative class is the positive one of the result, so labels change sign.
+        flipped: this model's negative class is the positive one of the sum, so labels change sign.
         """
         return np.empty((0, self.n_support_vectors))
 
@@ -183,9 +183,8 @@ class BudgetModel(StoredVectors):
         """How often a quantity that is updated step by step had drifted and was computed from scratch.
 
         The squared length |w|^2, a factor of the inverse Gram matrix and the responses of a batch
-        Perceptron are updated over millions of steps, and checked from time to time. Rounding errors have
-        not been seen to come near the bounds (a relative error of 1e-6 or less), so a repair hints at a
-        problem.
+        Perceptron are updated over millions of steps, and checked from time to time. In tests rounding
+        errors stay far below the bounds (relative errors of 1e-6 or less), so a repair hints at a problem.
         """
         return 0 if self.block is None else int(blocks.views(self.block).head.repairs)
 
@@ -226,8 +225,8 @@ class Maintained(BudgetModel):
     """A model with the parameters `budget` and `maintenance`."""
 
     budget = Mutable(optional(whole(1)))
-    # {kind of strategy: the holder of its pass}, for kinds that the model's own pass leaves out: one pass
-    # for all kinds would take long to compile
+    # {kind of strategy: the holder of its pass}, for the kinds that learning_pass does not contain: one
+    # pass for all kinds would take long to compile
     other_passes: ClassVar[dict[Any, Any]] = {}
 
     @property
@@ -251,8 +250,8 @@ class Maintained(BudgetModel):
             self._forget_strategy()
 
     def _forget_strategy(self) -> None:
-        """Drop the tables of the maintenance once there is no budget: they would grow with the square of
-        its size."""
+        """Drop the tables of the maintenance when a model loses its budget: they would grow with the square of the
+        number of vectors."""
         self.strategy = self._usual_strategy(None)
         if self.block is not None:
             fields = self.strategy.header_fields()

@@ -16,13 +16,13 @@ from .features import FeatureIndex
 from .frames import NUMBER_KINDS, Frame
 from .sparse_examples import Lists
 
-UNCACHED_BYTES = 2**20  # reading a matrix of this size a second time does not hit the cache
+UNCACHED_BYTES = 2**20  # a matrix of this size is no longer in the cache when it is read again
 DOUBLE = np.dtype(np.float64)
-FEW_COLUMNS = 4  # a batch with fewer than 1 / FEW_COLUMNS of the known features as columns is converted to lists
+FEW_COLUMNS = 4  # a batch with less than 1 / FEW_COLUMNS of the known features becomes lists
 
 
 class NotFinite(Exception):
-    """A pass stopped at a row that is not finite, in a batch that had not been checked."""
+    """A pass has stopped at a row that is not finite, in an unchecked batch."""
 
 
 def refuse_if_not_finite(rows: Any, t: int) -> None:
@@ -34,8 +34,8 @@ def refuse_if_not_finite(rows: Any, t: int) -> None:
 class Batch:
     """A batch of examples: a matrix, from a frame or a 2-D array, or lists, from a sparse matrix.
 
-    predicted: the examples are only scored, and missing values count as 0. checked=False: the pass checks
-    for numbers that are not finite and stops there, as reading a large matrix twice takes long.
+    predicted: the examples are only scored, and missing values count as 0. checked=False: only the pass checks
+    that numbers are finite, as reading a large matrix twice takes long.
     """
 
     lists: Lists | None = (
@@ -74,7 +74,7 @@ class Batch:
                 self.given = _numbers(values, predicted)
 
     def check(self) -> None:
-        """Check for numbers that are not finite: an error, or if the batch is only scored they become 0."""
+        """Check that all numbers are finite: others are an error, or become 0 if the batch is only scored."""
         if self.checked:
             return
         bad = first_bad_row(_as_writable(self.given))
@@ -147,7 +147,7 @@ class Batch:
     def adds_names(self, known: Collection[Any]) -> bool:
         """Whether the batch may have names that are not known yet.
 
-        For a long sparse matrix all columns are compared, as finding those that have an entry takes longer.
+        For a long sparse matrix this compares all columns, as finding those that have an entry takes longer.
         """
         return not (self._is_long and all(name in known for name in self.names))
 
@@ -180,7 +180,7 @@ class Batch:
     def scaled_values(self, features: FeatureIndex) -> Any:
         """The matrix, with its columns times the scales of their features.
 
-        Without scales it may be unchecked.
+        Without scales the matrix may be unchecked.
         """
         if not features.scaled:
             return self.given if self.lists is None else self.values
@@ -192,7 +192,7 @@ class Batch:
         return scaled
 
     def _scaled_lists(self, features: FeatureIndex) -> Lists:
-        """The same as sparse lists."""
+        """The sparse matrix as lists, with values times the scales of their features."""
         if self.lists is None:
             return Lists.of_table(self.scaled_values(features) if features.scaled else self.values)
         if not features.scaled:
@@ -235,7 +235,7 @@ class Batch:
         )
 
     def parts(self, entries: int) -> Iterator[tuple[int, int]]:
-        """(first, last) of parts with at most so many entries: sparse matrices may bring very many names."""
+        """(first, last) of parts with at most `entries` entries, as a sparse matrix may contain very many new names."""
         first, n = 0, len(self)
         if self.lists is None:
             if n:
@@ -280,7 +280,7 @@ def is_sparse(X: Any) -> bool:
 def _check_places(X: Any) -> None:
     """Refuse a sparse matrix with invalid indexes: scipy would read and write outside its arrays."""
     if hasattr(X, "check_format"):
-        if (X.indptr[1:] < X.indptr[:-1]).any():  # check_format does not find it in all cases
+        if (X.indptr[1:] < X.indptr[:-1]).any():  # check_format does not always find this
             raise ValueError("a sparse matrix must have an indptr that does not decrease")
         X.check_format(full_check=True)
 
@@ -301,9 +301,9 @@ def _numbers(values: Any, predicted: bool) -> Any:
 
 
 def _as_writable(values: Any) -> Any:
-    """A writable view of the same memory: compiled code has one type for all arrays.
+    """A writable view of the same memory, as compiled code has one type for all arrays.
 
-    It only reads this one.
+    Compiled code only reads these values.
     """
     if not values.size:
         return np.empty(values.shape)

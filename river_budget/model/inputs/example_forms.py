@@ -1,4 +1,4 @@
-"""What examples and their values must be, and errors that say so."""
+"""Checks that examples and their values are valid, and errors that say what they must be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...parameters import as_float
 
-LONGEST_SHOWN = 60  # characters of a wrong example in an error
+LONGEST_SHOWN = 60  # at most so many characters of a wrong example in an error
 
 
 def check_example(x: Any) -> None:

@@ -25,7 +25,7 @@ CHANGED_WHILE_READ = "the example was changed while the model read it"
 
 
 def in_order(names: Iterable[Any]) -> list[Any]:
-    """Names sorted; those of several types by type and repr."""
+    """Sorted names; if they have several types, sorted by type and repr."""
     try:
         return sorted(names)
     except TypeError:  # names of several types
@@ -42,7 +42,7 @@ def are_plain(names: Iterable[Any]) -> bool:
 
 
 def _few(names: list[Any]) -> Callable[[Any], Sequence[Any]]:
-    """Like operator.itemgetter for several names, for at most one: it returns a tuple too."""
+    """operator.itemgetter for at most one name that returns a tuple, as for several names."""
     return lambda x: tuple(x[name] for name in names)
 
 
@@ -53,7 +53,7 @@ class Vacant:
 
     def __init__(self, width: int = 0) -> None:
         self.places: Any = np.zeros(width, np.int32)
-        self.left: Any = np.zeros(1, np.int64)  # their number, in an array for compiled code
+        self.left: Any = np.zeros(1, np.int64)  # number of vacant places, for compiled code too
 
     def __len__(self) -> int:
         return int(self.left[0])
@@ -76,7 +76,7 @@ class FeatureIndex:
     """Names of features and their places, and the scales by which some features are multiplied.
 
     Usually the places are 0, 1, .. without gaps. A loose index may forget names and assign their places to
-    others; to change it takes time in proportion to the change only.
+    others; a change takes time in proportion to the number of changed names.
     """
 
     def __init__(
@@ -89,9 +89,9 @@ class FeatureIndex:
         self._scales = None if scales is None else dict(scales)
         self.loose = places is not None
         self.places: dict[Any, int] = {}
-        self.vacant = _NO_PLACES  # of a loose index
+        self.vacant = _NO_PLACES  # vacant places of a loose index
         self.width = 0  # places of a loose index
-        # counts up whenever names lose their places, or a name comes that compiled code cannot read
+        # increases whenever names lose their places, or a name comes that compiled code cannot read
         self.given_back: Any = np.zeros(1, np.int64)
         self.plain = True  # whether compiled code can read all names: see are_plain
         # in a loose index: the address of the name at each place, or 0
@@ -113,8 +113,8 @@ class FeatureIndex:
     def pack(self, x: dict[Any, Any], values: Any) -> bool:
         """Write an example with exactly the known features into a row; False if its features differ.
 
-        Values must be numbers, but are not checked to be finite: passes do that. The first call builds the
-        function that packs examples, which models that learn only batches do not need.
+        Values must be numbers; passes check that they are finite. The first call builds the function that
+        packs examples, which models that only learn batches do not need.
         """
         pack = self._pack
         if pack is None:
@@ -208,7 +208,7 @@ class FeatureIndex:
         left, n, known = self.vacant.left, len(names), self.places
         if self.plain and are_plain(names):
             left[0] -= n
-            known.update(named)  # the only call, after which Ctrl-C may come
+            known.update(named)  # the only call here, as Ctrl-C may come after a call
             return
         before, places = int(left[0]), {**known, **named}  # a copy: comparing names may raise
         if self.places is not known or left[0] != before:
@@ -218,7 +218,7 @@ class FeatureIndex:
         self.places = places
 
     def mark_if_not_plain(self, names: Iterable[Any]) -> None:
-        """Before names are added: mark the index if compiled code cannot read them; ends fast paths."""
+        """Mark the index if compiled code cannot read names about to be added; invalidates fast paths."""
         if self.plain and not are_plain(names):
             self.plain = False
             self.given_back[0] += 1
@@ -228,7 +228,7 @@ class FeatureIndex:
         self.names_at[places] = list(map(id, names))
 
     def forget(self, unused: Any, kept: Iterable[Any]) -> None:
-        """Forget the names at unused places, except for some; modifies `unused`."""
+        """Forget the names at the places `unused`, except for names in `kept`. Modifies `unused`."""
         known = self.places
         unused[[known[name] for name in kept if name in known]] = False
         places = np.fromiter(known.values(), np.int64, len(known))
@@ -236,12 +236,12 @@ class FeatureIndex:
         names = itertools.compress(known, used.tolist())
         left = dict(zip(names, places[used].tolist(), strict=True))
         vacant = np.flatnonzero(unused)
-        if self.places is not known:  # comparing a user's name has called the model
+        if self.places is not known:  # comparing a user-defined name has changed the index
             raise RuntimeError(CHANGED_WHILE_READ)
         self.given_back[0] += 1
         self.names_at[unused] = 0
         self.places = left  # before their places are vacant, as Ctrl-C may come
-        self.given_back[0] += 1  # again: another thread may have read the count and the old places
+        self.given_back[0] += 1  # again: another thread may have read the old places since
         self.vacant.fill(vacant)
 
     # examples
@@ -261,7 +261,7 @@ class FeatureIndex:
     def taken(self, x: dict[Any, Any]) -> dict[Any, float]:
         """A checked copy of an example, with floats as values.
 
-        Another thread may change the original. A user's value that runs code when it becomes a float does it here.
+        Another thread may change the original. If converting a value to float runs a user's code, it runs here.
         """
         check_example(x)
         try:
@@ -276,7 +276,7 @@ class FeatureIndex:
             good = math.isfinite(math.fsum(numbers))
         except (TypeError, ValueError, OverflowError):
             good = False
-        if not good:  # convert one by one, which finds the culprit; perhaps only the sum overflowed
+        if not good:  # convert one by one to find the wrong value; perhaps only the sum overflowed
             numbers = list(map(number, x, x.values()))
         if others:
             x = dict(zip(x, numbers, strict=True))
@@ -334,7 +334,7 @@ class FeatureIndex:
     def check(self, x: dict[Any, Any]) -> None:
         """Like `reject`, but fast for valid examples."""
         try:
-            good = math.isfinite(math.fsum(x.values()))  # converts each to a float, as a row does
+            good = math.isfinite(math.fsum(x.values()))  # converts each value to a float
         except (TypeError, ValueError, OverflowError):
             good = False
         if not good:  # `reject` decides: perhaps only the sum overflowed

@@ -1,4 +1,4 @@
-"""Frames and series: pandas directly, others through narwhals, which takes longer than learning ten rows."""
+"""Read frames and series: pandas' directly, others by narwhals, which takes longer than learning ten rows."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def _of_arrow(given: Any, kind: str) -> bool:
 
 
 def _kind(value: Any) -> str:
-    """What a value is, for errors."""
+    """The kind of a value, in words for an error."""
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def _no_frame(X: Any) -> TypeError:
-    """The error for examples in a form that is no frame: it says which form is."""
+    """The error for examples that are no frame: it says which forms are accepted."""
     if type(X).__name__ == "LazyFrame":
         return TypeError("a LazyFrame has no rows yet: X.collect() computes them")
     forms, advice = "examples must come as a frame, a 2-D array or a sparse matrix, not as", ""
@@ -46,7 +46,7 @@ def _no_frame(X: Any) -> TypeError:
 
 
 def _no_column(y: Any, what: str) -> TypeError:
-    """The error for targets or weights in a form that is no column."""
+    """The error for targets or weights that are no column."""
     if type(y).__name__ == "LazyFrame":
         return TypeError(f"{what} must be one column, not a LazyFrame, which has no rows yet")
     advice = ""
@@ -57,7 +57,7 @@ def _no_column(y: Any, what: str) -> TypeError:
 
 
 class Frame:
-    """A user's frame; converted to narwhals only where this is needed."""
+    """A user's frame, converted to narwhals only if needed."""
 
     __slots__ = ("_seen", "names", "native")
 

@@ -11,18 +11,18 @@ import numpy as np
 from ...core.block import blocks, layout
 from ...parameters import as_float
 
-EXACT_INTEGERS = 2**53  # all integers up to it are exact as floats
-FEW_NAMES = 32  # up to so many names are handled one by one, more as arrays
+EXACT_INTEGERS = 2**53  # floats represent all integers up to it exactly
+FEW_NAMES = 32  # more names than this are handled as arrays
 
 # The order of summation: features are sorted by key, and those with equal keys by tie. Both depend on the
-# name alone. The key of a str is its CRC-32: among 100,000 words two have the same with a probability of
-# 69 %. The tie is a second, independent number of 32 bits: the octets as one integer, modulo a prime; for
+# name alone. The key of a str is its CRC-32: with a probability of 69 %, two of 100,000 words have the same
+# key. The tie is a second, independent number of 32 bits: the octets as one integer, modulo a prime; for
 # a number its hash, made negative. Compiled code computes the same (core/examples/dict_reader.py). Names
 # with equal keys and ties are sorted by place.
 ALL_BITS = 2**32 - 1
 key_mask = ALL_BITS  # the bits of keys in use; tests keep fewer, so that many names have equal keys
 TEXT_MODULUS, NUMBER_MODULUS = 1973272913, 2**31 - 1
-TEXT, TUPLE, OTHER = b"\1", b"\2", b"\3"  # a first octet of the tie, by the kind of name
+TEXT, TUPLE, OTHER = b"\1", b"\2", b"\3"  # first octet of a tie: the kind of name
 
 
 def key_of(name: Any) -> float:
@@ -37,8 +37,8 @@ def key_and_tie(name: Any) -> tuple[float, int]:
     if type(name) is int and -EXACT_INTEGERS < name < EXACT_INTEGERS:  # numbers of columns
         return _number_key(float(name), name), _hash_tie(name)
     try:
-        value = as_float(name)  # 1, 1.0 and True are one key of a dict
-    except Exception:  # an int of more digits than Python prints, or a user's object
+        value = as_float(name)  # 1, 1.0 and True are the same key of a dict
+    except Exception:  # an int with more digits than Python prints, or a user's object
         value = None
     if value is not None:
         return _number_key(value, name), _hash_tie(name)
@@ -121,7 +121,7 @@ def is_in_order(keys: Any, ties: Any) -> bool:
 class Lists:
     """Examples as sparse lists: the entries of example t are those from starts[t] to starts[t + 1].
 
-    A place below 0 stands for an unknown name, whose key and tie say where it belongs in the order of
+    A place below 0 stands for an unknown name, whose key and tie give its position in the order of
     summation.
     """
 
@@ -129,8 +129,8 @@ class Lists:
 
     def __init__(self, starts: Any, places: Any, values: Any, keys: Any = None, ties: Any = None):
         self.starts, self.places, self.values = starts, places, values
-        self.keys = values if keys is None else keys  # any array of this length: never read
-        self.ties = places if ties is None else ties  # likewise
+        self.keys = values if keys is None else keys  # an array of this length that is never read
+        self.ties = places if ties is None else ties  # never read, either
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -152,7 +152,7 @@ class Lists:
         return Lists(starts, self.places[picked], self.values[picked])
 
     def by_place(self) -> Lists:
-        """The same with each list sorted by place: for models whose places are in the order of summation."""
+        """These lists, each sorted by place, for models whose places are in the order of summation."""
         owners = np.repeat(np.arange(len(self)), np.diff(self.starts))
         if (np.diff(owners << 32 | self.places) > 0).all():
             return self
@@ -203,7 +203,7 @@ def vectors_of(block: Any) -> Lists:
 
 
 def stored_in(block: Any) -> Lists:
-    """The same as stored: without the multipliers of long vectors (core/budget/long_vectors.py)."""
+    """The support vectors as stored, without the multipliers of long vectors (core/budget/long_vectors.py)."""
     model = blocks.views(block)
     count = int(model.head.count)
     if not blocks.has_lists(model):
@@ -217,7 +217,7 @@ def stored_in(block: Any) -> Lists:
 
 
 def set_vectors(block: Any, lists: Lists) -> None:
-    """Store lists as the vectors of a block, which has as many. Overwrites its vectors.
+    """Overwrite the vectors of a block with as many lists.
 
     Each list must be in the order of summation.
     """
@@ -253,7 +253,7 @@ def rearranged(block: Any) -> Any:
     found = _lay_out(new, filled, lengths)
     numbers = np.zeros(int(model.head.fresh), np.int32)
     numbers[used] = found
-    # as rows of integers, which numpy copies faster than records
+    # nodes as rows of integers, which numpy copies faster than records
     rows, new_rows = _as_rows(model.nodes), _as_rows(new.nodes)
     new_rows[found] = rows.take(used, axis=0)
     for link in ("after", "before"):
@@ -288,7 +288,7 @@ def _in_turn(firsts: Any, lengths: Any) -> Any:
 
 
 def _lay_out(model: Any, filled: Any, lengths: Any) -> Any:
-    """Give these features columns of these lengths, and others none; returns the indexes of their nodes.
+    """Lay out columns of these lengths for these features, and none for others. Returns the indexes of their nodes.
 
     Overwrites the columns, the free pieces and the node counts of the block.
     """
@@ -304,7 +304,7 @@ def _lay_out(model: Any, filled: Any, lengths: Any) -> Any:
 
 
 def _pieces_for(lengths: Any) -> tuple[Any, Any]:
-    """(kinds of the smallest pieces for so many nodes each, the nodes these pieces hold)"""
+    """(kinds of the smallest pieces for columns of these lengths, the number of nodes in each piece)"""
     kinds = np.frexp(np.asarray(lengths) - 1.0)[1] + 1
     return kinds, np.int64(1) << (kinds.astype(np.int64) - 1)
 
@@ -312,7 +312,7 @@ def _pieces_for(lengths: Any) -> tuple[Any, Any]:
 def _order_of(places: Any) -> Any:
     """np.argsort(places, kind="stable"), several times as fast.
 
-    With its index in the low bits every key is unique, so that any sorting method is stable.
+    Puts the index into the low bits of each key: then keys are unique, and any sorting method is stable.
     """
     keys = places.astype(np.int64) << 32
     keys |= np.arange(len(keys))
@@ -321,7 +321,7 @@ def _order_of(places: Any) -> Any:
 
 
 def slots_for(numbers: int) -> int:
-    """The nodes needed for so many entries of different features; one more, as node 0 means none."""
+    """The number of nodes for this number of entries of different features: one more, as node 0 means none."""
     return numbers + 1
 
 
@@ -332,6 +332,6 @@ def slots_of(lists: Lists, spare: float = 1.0) -> int:
 
 
 def slots_in_use(block: Any) -> int:
-    """The nodes that the vectors of a block need at least."""
+    """The least number of nodes for the vectors of a block."""
     counts = blocks.views(block).columns["count"]
     return slots_for(int(_pieces_for(counts[counts > 0])[1].sum()))

@@ -57,8 +57,8 @@ class Labels:
     """The labels of a classifier and their numeric codes; immutable: adding a label makes a new object.
 
     Up to two classes share one output: the first one is negative, the second positive. With three or more,
-    every class has its own. A first boolean label makes both booleans known. With `classes` given by the
-    user no others are allowed (closed). A `binary` model refuses a third class.
+    every class has its own. A first boolean label makes both booleans known. If the user gives
+    `classes`, no others are allowed (closed). A `binary` model refuses a third class.
     """
 
     def __init__(self, classes: tuple[Any, ...] | None = None, binary: bool = False):
@@ -106,7 +106,7 @@ class Labels:
             raise ValueError(f"the target {label!r} is none of classes={tuple(self.known)!r}")
 
     def check_all(self, labels: Any) -> None:
-        """The same for several labels, and that a binary model gets no third class."""
+        """Raise ValueError if one of these labels is invalid, or would be the third class of a binary model."""
         new: dict[Any, None] = {}
         for label in labels:
             self.check(label)
@@ -128,9 +128,9 @@ class Labels:
         return self.with_known([False, True] if both else [*self.known, label])
 
     def with_known(self, known: list[Any]) -> Labels:
-        """New Labels with these labels instead.
+        """New Labels with these known labels instead.
 
-        Models with boolean labels, the usual ones, share one object.
+        Models with boolean labels, the most usual ones, share one object.
         """
         if not self.closed and len(known) == 2 and known[0] is False and known[1] is True:
             return _of_booleans(self.binary)
@@ -146,13 +146,13 @@ class Labels:
         if len(known) > 2:
             try:
                 return self.known[scores.index(max(scores))]
-            except IndexError:  # a thread that learns has added a label: there are more scores
+            except IndexError:  # another thread has added a label, so there are more scores
                 return self.label(scores[: len(self.known)])
         return self.known[0] if self.known else self._unlearned
 
     @property
     def _unlearned(self) -> Any:
-        """The prediction before any label is known: True, as of River's binary classifiers, or None."""
+        """The prediction before any label is known: True, as in River's binary classifiers, or None."""
         return True if self.binary else None
 
     def labels(self, scores: Any) -> Any:
@@ -176,9 +176,9 @@ class Labels:
     def probabilities_of_one(
         self, scores: list[float], slope: float, lead: float
     ) -> dict[Any, float]:
-        """The same for one example, with results equal to the last bit."""
+        """`probabilities` for one example, equal to the last bit."""
         known = self.known
-        if len(known) == 2:  # numpy's tanh, as that of `math` differs in the last digit
+        if len(known) == 2:  # numpy's tanh, as math.tanh differs in the last digit
             p = 0.5 + 0.5 * float(np.tanh(0.5 * slope * scores[0]))
             return {known[0]: 1.0 - p, known[1]: p}
         if len(known) > 2 and len(scores) > 1:
@@ -195,12 +195,12 @@ class Labels:
         return {label: float(share) for label, share in shares.items()}
 
     def _probabilities(self, scores: Any, slope: float, lead: float) -> dict[Any, Any]:
-        if len(self.known) > 2 and scores.shape[-1] > 1:  # one score: computed before a third label
+        if len(self.known) > 2 and scores.shape[-1] > 1:  # one: from before a third label
             names = self.known[: scores.shape[-1]]
             scores = scores[..., : len(names)]
             behind = scores - scores.max(axis=-1, keepdims=True)
             logits = slope * behind
-            if lead > 0.0:  # where all scores are equal, no class has the lead
+            if lead > 0.0:  # if all scores are equal, no class gets the lead
                 first = np.arange(len(names)) == np.argmax(scores, axis=-1)[..., np.newaxis]
                 logits -= lead * (~first & (behind.min(axis=-1, keepdims=True) < 0.0))
             powers = np.exp(logits)
@@ -256,7 +256,7 @@ class Targets:
         return isinstance(self.values, np.ndarray) and self.values.dtype.kind == "b"
 
     def coded(self, labels: Labels, start: int, stop: int) -> tuple[Any, int]:
-        """(codes of the targets from start to stop, how many there are before an unknown label)"""
+        """(codes of the targets from start to stop, number of targets before the first unknown label)"""
         some = self.values[start:stop]
         if isinstance(some, np.ndarray) and some.dtype.kind in NUMBER_KINDS:
             if self._all_known(labels):
@@ -281,10 +281,10 @@ class Targets:
         labels.check_all(self._distinct())
 
     def _distinct(self) -> Any:
-        """The labels that occur; from an array each only once."""
+        """The labels that occur; in case of an array, each once."""
         if isinstance(self.values, list):
             return self.values
-        if self.boolean:  # need not be sorted
+        if self.boolean:  # two labels, known without sorting
             return [label for label in (False, True) if label in self.values]
         return np.unique(self.values)
 

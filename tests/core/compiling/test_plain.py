@@ -15,9 +15,7 @@ from river_budget.core.compiling.plain import VARIABLE
 PACKAGE = ROOT / "river_budget"
 PRIVATE = {"numba_pipeline", "linking", "cache"}  # the files of core that need private parts
 
-FEW = [
-    "BSGD-cascade"
-]  # where the last digit decides on partners; each is compiled anew, which takes long
+FEW = ["RBP"]  # each is compiled anew, which takes long
 ALL = [*TABLE, "KernelOneClassSVM"]
 
 

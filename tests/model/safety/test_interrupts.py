@@ -15,12 +15,15 @@ import river_budget as rb
 from river_budget.core.block import blocks, layout
 from river_budget.core.block.blocks import views
 from river_budget.core.compiling import array_views
+from river_budget.core.passes.auto import tables
 from river_budget.kernels import RBF
 from river_budget.model.expansions import choose_storage
 from river_budget.saving import opened
 
 PACKAGE = str(pathlib.Path(rb.__file__).parent)
-VIEWS = blocks.__file__, layout.__file__, array_views.__file__  # look only, over and over
+VIEWS = [
+    each.__file__ for each in (blocks, layout, array_views, tables)
+]  # look only, over and over
 K = RBF(0.5)
 MODELS = [
     rb.RBPClassifier(6, K, seed=1),

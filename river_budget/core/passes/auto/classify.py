@@ -90,6 +90,7 @@ EASY = 0.8  # probability of the right class from which a row is not hard
 SURE_VOTE = 1e-3  # votes closer to 0 or 1 than this do not train the metric
 RESIDUAL_RATE, LEAST_RESIDUAL = 0.005, 1e-3
 HEAVIEST_EXAMPLE = 1e3
+NEVER = -1e3  # log-odds that are a probability of 0
 
 
 @compiled(called_from_python=True)
@@ -226,7 +227,24 @@ def mix(model, state):
 
 @compiled
 def write_scores(model, scores):
-    """The log-odds of two classes, or the logarithms of all probabilities, after calibration."""
+    """The log-odds of two classes, or the logarithms of all probabilities, which are 0 of classes never seen."""
+    unseen, number = room_of(model).unseen, 0.0
+    write_calibrated(model, scores)
+    for c in range(unseen.shape[0]):
+        number += unseen[c]
+    if number == 0.0 or number == unseen.shape[0]:
+        return
+    if unseen.shape[0] == 2:
+        scores[0] = NEVER if unseen[1] != 0.0 else -NEVER
+        return
+    for c in range(unseen.shape[0]):
+        if unseen[c] != 0.0:
+            scores[c] = NEVER
+
+
+@compiled
+def write_calibrated(model, scores):
+    """The same of all classes, after calibration."""
     mixture = desk_of(model).mixture
     top, for_top, for_others = corrections(model)
     if mixture.share.shape[0] == 2:
@@ -342,5 +360,6 @@ def remember(model, state, y, w):
 def learn_prior(model, y, w):
     """The running shares of classes."""
     prior, rate = room_of(model).prior, min(w * PRIOR_RATE, 1.0)
+    room_of(model).unseen[y] = 0.0
     for c in range(prior.shape[0]):
         prior[c] += rate * ((c == y) - prior[c])

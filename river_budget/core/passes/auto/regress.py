@@ -7,6 +7,7 @@
     lo, hi    state.lowest, state.highest
     r_i^2     memory.squared_error: of the mixture, when row i came; voted as the targets are, and with the latest
               ones, they are the local variance
+    q      room.quantiles: of the error in units of found.spread; they begin as those of a normal distribution
 
 Nothing that depends on the size of targets is learned before two different ones were seen, so their unit and their
 zero do not matter.
@@ -57,6 +58,7 @@ from .mixer import learn_loss, newton_step
 from .scaling import LARGEST_VALUE, learn_moments
 from .tables import (
     BIN_EXPERTS,
+    LEVELS,
     NEIGHBOURS,
     SQUARES_EXPERT,
     VOTE_EXPERTS,
@@ -88,6 +90,11 @@ NINETY = 1.6448536269514722  # standard normal quantile of .95
 STRETCH_RATE = 0.05  # of the logarithm of the factor that makes intervals of 90 % hold so many
 FIRST_STRETCH_RATE = 10.0  # over the rounds
 LONGEST_STRETCH = 5.0  # where all hold, or none, it goes no further
+QUANTILE_ROUND = 10  # from which on quantiles of errors are learned
+QUANTILE_RATE = 0.02
+# over the rounds, and the largest: so much that a few hundred intervals hold their share
+FIRST_QUANTILE_RATE, LARGEST_QUANTILE_RATE = 40.0, 0.2
+OUTERMOST_QUANTILE = 1e3
 
 
 @compiled(called_from_python=True)
@@ -313,10 +320,29 @@ def remember(model, state, y, error, w):
 def learn_spread(model, state, error, w):
     """The factor of the spread grows where intervals of 90 % miss, and shrinks a ninth as fast where they hold."""
     spread = found_of(model).spread
+    if state.rounds >= QUANTILE_ROUND and spread > 0.0:
+        learn_quantiles(model, state, error / spread, min(w, 1.0))
     if state.rounds >= MIXING_ROUND and spread > 0.0:
         missed = 1.0 if abs(error) > NINETY * spread else 0.0
         rate = max(STRETCH_RATE, FIRST_STRETCH_RATE / (state.rounds + 1.0))
         state.stretch = within(state.stretch + min(w, 1.0) * rate * (missed - 0.1), LONGEST_STRETCH)
+
+
+@compiled
+def learn_quantiles(model, state, error, w):
+    """Each goes up by its level, or down by the rest to 1 where the error lies below: so in the long run its share of
+    errors does lie there, whatever their distribution is and however it drifts."""
+    quantiles, rate = room_of(model).quantiles, FIRST_QUANTILE_RATE / (state.rounds + 1.0)
+    rate = w * max(min(rate, LARGEST_QUANTILE_RATE), QUANTILE_RATE)
+    for k in range(LEVELS.shape[0]):
+        below = 0.5 if error == quantiles[k] else (1.0 if error < quantiles[k] else 0.0)
+        quantiles[k] = within(quantiles[k] + rate * (LEVELS[k] - below), OUTERMOST_QUANTILE)
+    for k in range(1, LEVELS.shape[0]):  # those that have crossed change places
+        value, place = quantiles[k], k
+        while place > 0 and quantiles[place - 1] > value:
+            quantiles[place] = quantiles[place - 1]
+            place -= 1
+        quantiles[place] = value
 
 
 @compiled

@@ -76,6 +76,16 @@ NO_THRESHOLD = 8.0  # above all scaled values
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
 CALIBRATION_KNOTS = 11
 TAIL_KNOTS = 15  # of features with heavy tails
+# Of errors in regression the quantiles that are learned, and where those of a normal distribution lie
+LEVELS = np.array((0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995))
+_UPPER = (
+    0.6744897501960817,
+    1.2815515655446004,
+    1.6448536269514722,
+    1.959963984540054,
+    2.5758293035489004,
+)
+NORMAL_QUANTILES = np.array((*(-z for z in reversed(_UPPER)), 0.0, *_UPPER))
 
 Sizes = namedtuple("Sizes", "width columns classes squared")
 
@@ -127,6 +137,8 @@ ROOM_TABLES: dict[str, Any] = {
             GROWTH_HEAD + COUNTED * TREE_CELLS * min(s.width, TREE_SLOTS),
         ),
     ),
+    "quantiles": (f64, lambda s: (1, len(LEVELS))),  # of errors in units of their spread
+    "unseen": (f64, lambda s: (1, s.classes)),  # 1 for a class of which no example was learned
 }
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),

@@ -59,8 +59,8 @@ def score_waves(model, scores):
 
 @compiled(always_inlined=True)
 def rows_of_output(model):
-    """The number of rows of per_vector for each output: 1, the weights of the sines, or 3 with a mean of the iterates,
-    whose weights of cosines and of sines come next."""
+    """The number of rows of per_vector for each output: 1, the weights of the sines; or 3 with a mean of the
+    iterates, where the mean's weights of cosines and of sines follow."""
     return model.per_vector.shape[0] // model.coefficients.shape[0]
 
 
@@ -97,7 +97,7 @@ def add_waves(model, r, amount):
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -126,19 +126,19 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def decide(call):
-    """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
+    """Score all rows. Returns how many it has scored: it stops at a row that is not finite."""
     return decide_by(call, True)
 
 
 @compiled(called_from_python=True)
 def decide_last(call):
-    """Scores of the last iterate, for models whose `decide` uses the mean."""
+    """Score all rows by the last iterate, for models whose `decide` uses the mean."""
     return decide_by(call, False)
 
 
 @compiled(inlined=True)
 def decide_by(call, by_mean):
-    """Scores of all rows, by the mean of the iterates if `by_mean` and one is kept."""
+    """Score all rows, by the mean of the iterates if `by_mean` and one is kept."""
     model, stream, n = unpack(call)
     for t in range(n):
         x, f = example_and_scores(model, stream, t)
@@ -153,7 +153,7 @@ def decide_by(call, by_mean):
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = scale z(x_t), first the cosines and then the sines. Returns how many were done."""
+    """scores[t] = scale z(x_t), first the cosines and then the sines. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     d = model.head.count
     size = state_at(model.state).scale / math.sqrt(d)

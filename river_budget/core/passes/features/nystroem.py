@@ -7,15 +7,15 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
     B        head.budget
     K        the Gram matrix of the support, K = V diag(values) V' with the largest values only
     M        basis: the first state.kept rows of per_vector, M = diag(values)^(-1/2) V'
-    values   the next row of per_vector; behind it are the means, if they are kept
+    values   the next row of per_vector; the rows behind it are a mean of the iterates, if one is kept
     z(x)     M k(x), with k(x) = model.row
-    W'z(x)   coefficients . k(x), as only coefficients = M'W are kept: a score costs no more than that of
-             any expansion, and only a step needs z(x)
+    W'z(x)   coefficients . k(x), as only coefficients = M'W are stored: a score takes as long as that of any
+             kernel expansion, and only a step computes z(x)
 
-Until the support is full this is kernel gradient descent. At the first example with a loss after that the pass
-returns, and Python computes the basis (algorithms/features/nystroem.py). The pass, called again, scores this example by the
-old function, projects the function on the basis, and steps there. With a step of its own (eta_linear) the linear model
-starts at 0, as in the authors' program in C++.
+Until the support is full this is kernel gradient descent. At the first example with a loss after that, the pass
+returns and Python computes the basis (algorithms/features/nystroem.py). The pass, called again, scores this example
+by the old function, projects the function on the basis, and takes its steps there. With its own learning rate
+(eta_linear) the linear model starts at 0, as in the authors' C++ program.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ STATE = np.dtype(
             ("averaged", "f8"),
             ("kept", "i8"),
             ("stage", "i8"),
-            ("eta_linear", "f8"),  # the step of the linear model; NaN: the learning rate
+            ("eta_linear", "f8"),  # learning rate of the linear model; NaN: that of the expansion
         ],
     )
 )
 state_at = carver(STATE, 0)
-SAME = 1e-12  # two examples are the same if their squared distance is below it, relative to their lengths
+SAME = 1e-12  # examples with a smaller squared distance, relative to their lengths, are the same
 
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -70,7 +70,7 @@ def learn(call):
         loss, sign, plus, minus = loss_and_direction(model, f, y, state.epsilon)
         active = w > 0.0 and loss > 0.0
         if active and state.stage == GATHERING and model.head.count >= model.head.budget:
-            return t  # construct K from S, and its eigenvectors: in Python
+            return t  # Python constructs K from S, and its eigenvectors
         report(model, state.average, f, y, w)
         if active:
             step = w * clipped(step_length(model, loss, state.epsilon), state.max_error)
@@ -185,7 +185,7 @@ def is_new(model, norm):
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = scale z(x_t). Returns how many were done: it stops at a row that is not finite."""
+    """scores[t] = scale z(x_t). Returns how many rows it has processed: it stops at one that is not finite."""
     model, stream, n = unpack(call)
     scale = state_at(model.state).scale
     for t in range(n):

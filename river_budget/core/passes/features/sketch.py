@@ -42,7 +42,7 @@ def add_rotated(target, source, place, amount):
 
 @compiled(always_inlined=True)
 def place_among(n, value):
-    """A place from 0 to n - 1, also for values from a damaged file."""
+    """The value as a place from 0 to n - 1, even if it comes from a damaged file."""
     return min(max(np.int64(value), 0), n - 1)
 
 
@@ -74,7 +74,7 @@ def convolve(model, x, k, source, target, factor):
 
 @compiled(called_from_python=True)
 def transform(call):
-    """scores[t] = scale times the sketch of x_t. Returns how many were done: it stops at a row that is not finite."""
+    """scores[t] = scale times the sketch of x_t. Returns how many rows it has processed, up to one that is not finite."""
     model, stream, n = unpack(call)
     scale = state_at(model.state).scale
     for t in range(n):

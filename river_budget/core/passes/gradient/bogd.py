@@ -8,9 +8,9 @@ eta      learning_rate              B       budget
 lambda   l2                         G       max_coefficient (NaN: none)
 p_i      probability that vector i is removed
 
-Gradient descent with decay. A full model removes a random vector and enlarges the others, so that the model
-stays the same on average: all by B / (B - 1), or with non-uniform sampling (BOGD++) each by 1 / (1 - p_i). With
-squared losses this grows without bound, so regression removes the oldest and enlarges nothing.
+Gradient descent with decay. A full model removes a random vector and multiplies the coefficients of the others,
+so that the expected model stays the same: all by B / (B - 1), or with non-uniform sampling (BOGD++) each by
+1 / (1 - p_i). With squared losses this grows without bound, so regression only removes the oldest.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state, head = state_at(model.state), model.head
     for t in range(n):
@@ -85,7 +85,7 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Remove vectors by the same rule until the model keeps its budget, which has been made smaller."""
+    """Remove vectors by the rule of `learn` until the model keeps its budget, which a user has made smaller."""
     model = model_of(call)
     while model.head.count > model.head.budget:
         remove(model, choose_and_enlarge_others(model, state_at(model.state)))
@@ -93,7 +93,7 @@ def shrink_to_budget(call):
 
 @compiled
 def choose_and_enlarge_others(model, state):
-    """Choose the vector to remove, and enlarge the coefficients of the others. Returns its slot."""
+    """Choose the vector to remove, and enlarge the coefficients of the others. Returns the slot of the chosen one."""
     n = model.head.count
     if model.head.maintenance == REMOVE_OLDEST:
         return oldest(model)

@@ -11,11 +11,11 @@ alpha    coefficients times scale  M (2018)     arity
 |E_t|    |Delta_t| / eta_t: errors is their sum, and their mean the E of theorem 1
 
 Binary examples use the hinge loss, several classes Crammer and Singer's, regression the
-epsilon-insensitive loss. A weight multiplies the loss, hence the step.
+epsilon-insensitive loss. The weight of an example multiplies its loss, hence the step.
 
 The ball of line 8 has the radius 1 / sqrt(lambda), as the hinge loss of w = 0 is 1. In general the optimum lies
 within sqrt(mean of weight * loss of 0) / sqrt(lambda), since there lambda |w|^2 = -<w, gradient of the loss>
-<= loss of 0. The mean here is that over the examples so far.
+<= loss of 0. This file uses the mean over the examples so far.
 """
 
 from __future__ import annotations
@@ -55,23 +55,23 @@ STATE = np.dtype(
             ("norm2", "f8"),
             ("unchecked", "i8"),  # vectors removed since norm2 was computed from scratch
             ("bounded", "i8"),  # whether norm2 is an upper bound
-            # > 0: vectors to remove until norm2 may be a bound again; < 0: minus those removed since it is one
+            # > 0: removals until norm2 may become a bound; < 0: minus the removals since it became one
             ("wait", "i8"),
-            ("surplus", "f8"),  # sum of weight * loss(0) - 1: how the ball differs from the paper's
+            ("surplus", "f8"),  # sum of weight * loss(0) - 1, which is 0 in the paper
             ("errors", "f8"),  # sum of |E_t|
         ],
     )
 )
 state_at = carver(STATE, 0)
 DRIFT = 1e-6  # a larger relative error of norm2 is counted as a repair; rounding stays near 1e-13
-CHECK = 16  # norm2 is computed from scratch after CHECK * capacity removed vectors, at little cost for each
-# If lambda |w|^2 is below this share of its value on the ball, a bound of |w|^2 is enough
+CHECK = 16  # removals per unit of capacity until norm2 is computed from scratch
+# If lambda |w|^2 is below this share of its value on the surface of the ball, a bound of |w|^2 is enough
 INSIDE = 0.5
 
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Maintain until the model keeps its budget, which has been made smaller."""
+    """Maintain until the model keeps its budget, which a user has made smaller."""
     model = model_of(call)
     state, before = state_of(model), model.head.count
     exact = norm_is_exact(state)
@@ -86,7 +86,7 @@ def state_of(model):
 
 @compiled(called_from_python=True)
 def learn(call):
-    """The pass for models that merge pairs. Each kind of strategy has a pass, which leaves out the code of the others."""
+    """The pass for models that merge pairs. Each kind of strategy has its own pass, without the code of the others."""
     return learn_rows(call, PAIRS)
 
 
@@ -104,13 +104,13 @@ def learn_merging_many(call):
 
 @compiled(called_from_python=True)
 def learn_projecting(call):
-    """The pass for models that keep a factor."""
+    """The pass for models that keep a factor of the Gram matrix."""
     return learn_rows(call, FACTOR)
 
 
 @compiled(inlined=True)
 def learn_rows(call, strategy):
-    """Learn the rows in order; scores[t] = f = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f = f(x_t) before row t is learned. Returns how many it has processed."""
     model, stream, n = unpack(call)
     state = state_of(model)
     for t in range(n):
@@ -124,7 +124,7 @@ def learn_rows(call, strategy):
             continue
         step, decay = step_of_round(state, w)  # line 2
         shrink(model, state, decay)  # line 3: w <- (1 - eta lambda) w ...
-        if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .), and lines 5-7
+        if loss > 0.0:  # ... + eta (e_y - e_s) k(x, .); lines 5-7: keep the budget
             direction = sign, plus, minus, decay * along
             add_and_keep_budget(model, state, x, norm, step, direction, strategy)
             state.errors += model.head.cost * inverse_step(state)
@@ -135,7 +135,7 @@ def learn_rows(call, strategy):
 
 @compiled(inlined=True)
 def add_and_keep_budget(model, state, x, norm, step, direction, strategy):
-    """w <- w + step (e_plus - e_minus) k(x, .), then maintain; norm2 follows both.
+    """w <- w + step (e_plus - e_minus) k(x, .), then keep the budget. Updates norm2 for both.
 
     direction: (sign, plus, minus, <w, (e_plus - e_minus) k(x, .)>).
     """
@@ -175,7 +175,7 @@ def shrink(model, state, decay):
 
 @compiled(always_inlined=True)
 def project_on_ball(model, state, y, w):
-    """Project w on the ball, whose radius follows from the losses of w = 0 so far, this example's included."""
+    """Project w on the ball, whose radius follows from the losses of w = 0 on the examples so far and this one."""
     state.surplus += clamp_step(w * loss_of_zero(model, y, state.epsilon)) - 1.0
     if not state.project_to_ball:
         return
@@ -203,9 +203,9 @@ def size_of_ball(state):
 def norm_is_exact(state):
     """Whether norm2 is |w|^2 and not an upper bound of it.
 
-    Inside the ball a bound is enough, and costs nothing. If it leaves the ball too soon, |w|^2 is kept
-    exactly for a while. That takes a kernel row for each vector that maintenance removes; to compute |w|^2
-    from scratch takes one for each support vector.
+    Inside the ball a bound is enough, and takes no time. If the bound leaves the ball too soon, |w|^2 is kept
+    exactly for a while: that takes a kernel row for each vector that maintenance removes, whereas computing
+    |w|^2 from scratch takes one for each support vector.
     """
     return state.project_to_ball != 0 and state.bounded == 0
 
@@ -214,7 +214,7 @@ def norm_is_exact(state):
 def update_norm(model, state, exact, change, before):
     """Add to norm2 the change by maintenance, which started with `before` vectors. Modifies the state.
 
-    From time to time an exact norm2 is computed from scratch, and replaced by a bound well inside the ball.
+    Computes an exact norm2 from scratch from time to time, and turns it into a bound if w is well inside the ball.
     """
     state.norm2 = (
         max(state.norm2 + change, 0.0) if exact else (math.sqrt(state.norm2) + change) ** 2
@@ -236,7 +236,7 @@ def is_inside(state):
 
 @compiled
 def tighten_norm(model, state, size):
-    """Replace a bound outside the ball by a tighter one, or by |w|^2 if that one is outside too."""
+    """Replace a bound outside the ball by a tighter bound, or by the exact |w|^2 if that bound is outside too."""
     state.norm2 = min(state.norm2, bound_by_coefficients(model))
     if state.l2 * state.norm2 > size:
         soon = -state.wait < model.head.capacity

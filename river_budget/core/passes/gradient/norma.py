@@ -6,8 +6,8 @@ paper    here            paper     here
 eta      learning_rate   nu        nu, the share of examples that end up with a loss
 lambda   l2              rho, eps  level: the margin, the width of the tube, or the threshold of novelty
 
-Every round the coefficients decay. An example with a loss becomes a support vector. The level moves so that a
-share nu of the examples has a loss. A full model removes its oldest vector.
+In every round the coefficients decay. An example with a loss becomes a support vector. The level changes so
+that a share nu of the examples has a loss. A full model removes its oldest vector.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -78,13 +78,13 @@ def learn_novelty_merging_many(call):
 
 @compiled(called_from_python=True)
 def learn_novelty_projecting(call):
-    """The pass for models that keep a factor."""
+    """The pass for models that keep a factor of the Gram matrix."""
     return learn_without_targets(call, FACTOR)
 
 
 @compiled(inlined=True)
 def learn_without_targets(call, strategy):
-    """As `learn`, without targets: level = rho, and an example with f(x) < rho is novel.
+    """`learn` for novelty detection, without targets: level = rho, and an example with f(x) < rho is novel.
 
     scores[t] = rho - f(x_t). Overwrites targets[t] with this rho, or NaN while there is no vector.
     strategy: see core/budget/keep.py.
@@ -102,7 +102,7 @@ def learn_without_targets(call, strategy):
             continue
         model.head.judged += 1
         step = clamp_step(w * state.learning_rate)
-        # without vectors f = 0 = rho, but the first example is novel
+        # without support vectors f = rho = 0, but the first example counts as novel
         novel = f[0] > 0.0 or (state.level <= 0.0 and model.head.count == 0)
         rescale(model, 1.0 - state.learning_rate * state.l2)
         if novel:
@@ -113,7 +113,7 @@ def learn_without_targets(call, strategy):
 
 @compiled(called_from_python=True)
 def score_novelty(call):
-    """scores[t] = rho - f(x_t). Returns how many were done, as `decide` does."""
+    """scores[t] = rho - f(x_t). Returns how many rows it has scored, as `decide` does."""
     done = decide(call)
     model, stream, _ = unpack_rows(call)
     for t in range(done):

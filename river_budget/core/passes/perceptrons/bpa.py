@@ -3,9 +3,9 @@
 Z. Wang, S. Vucetic. Online passive-aggressive algorithms on a budget. AISTATS 2010.
 
 paper   here          An example with a loss gets the step tau = min(C, loss / |direction|^2 k(x, x)). A full
-B       budget        model replaces one vector r by it and spreads the contribution of r over V, by least
-C       C             squares. Whichever r is replaced, the loss on the new example is the same; so r is the
-V       heirs         one whose removal changes the model least:
+B       budget        model replaces one vector r by it and spreads the contribution of r over the set V, by
+C       C             least squares. The loss on the new example is the same for every r, so r is the vector
+V       heirs         whose removal changes the model least:
                         |a_r|^2 times the squared distance of k(x_r, .) to the span of V
     simple      V = the newcomer
     nearest     V = the newcomer and the nearest neighbour of r, which every vector remembers
@@ -36,7 +36,7 @@ from ...rounds.losses import clamp_step, loss_and_direction, squared_length
 from ...rounds.observe import observe
 
 SIMPLE, NEAREST, PROJECTION = range(3)
-NEIGHBOUR_ROWS = 2  # of per_vector: the nearest other vector, and the kernel value
+NEIGHBOUR_ROWS = 2  # of per_vector: the nearest other vector, and their kernel value
 NEIGHBOUR, SIMILARITY = range(NEIGHBOUR_ROWS)
 STATE = np.dtype((np.record, [("C", "f8"), ("code", "i8")]))
 state_at = carver(STATE, 0)
@@ -44,7 +44,7 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state, head = state_at(model.state), model.head
     for t in range(n):
@@ -88,7 +88,7 @@ def exchange(model, x, norm):
 
 @compiled
 def exchange_with_neighbour(model, x, norm):
-    """BPA-NN: replace r by the newcomer; this and the nearest neighbour of r inherit its coefficients. Returns the slot."""
+    """BPA-NN: replace r by the newcomer, which inherits its coefficients with r's nearest neighbour. Returns the slot."""
     n, loss, row, k_tt = model.head.count, model.buffer, model.row, self_kernel(model, norm)
     weights_into(model, loss)
     for r in range(n):
@@ -139,7 +139,7 @@ def shares(model, r, row, k_tt):
 
 @compiled
 def update_neighbours(model, j):
-    """Vector j is new: find its nearest neighbour, and update the vectors to which j is nearer than theirs."""
+    """For a new vector j, find its nearest neighbour, and update the vectors whose nearest neighbour j is now."""
     n, per_vector, row = model.head.count, model.per_vector, model.row
     find_neighbour(model, j)
     lost = f64(model.heap, n)
@@ -149,7 +149,7 @@ def update_neighbours(model, j):
             per_vector[NEIGHBOUR, i], per_vector[SIMILARITY, i] = j, row[i]
         elif i != j and per_vector[NEIGHBOUR, i] == j:
             lost[i] = 1.0
-    for i in range(n):  # their neighbour was the vector that j replaces
+    for i in range(n):  # vectors whose neighbour was the one that j replaces
         if lost[i] != 0.0:
             find_neighbour(model, i)
 
@@ -180,9 +180,9 @@ def exchange_by_projection(model, x, norm, plus, minus, step):
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Remove vectors until the model keeps its budget, which has been made smaller.
+    """Remove vectors until the model keeps its budget, which a user has made smaller.
 
-    There is no newcomer: their neighbour inherits, or all others, or none, as the variant says.
+    There is no newcomer: the removed vector's neighbour inherits, or all others, or none, by variant.
     """
     model = model_of(call)
     state, head = state_at(model.state), model.head

@@ -20,7 +20,7 @@ from ...expansion.support import add_to, insert, remove
 from ...rounds.losses import clamp_step, loss_and_direction
 from ...rounds.observe import observe
 
-# Margins that differ by less, relative to the margin and the vector's own part, are equal
+# Margins that differ by a smaller share of the margin, or of the vector's own part of it, count as equal
 TIE = 1e-9
 STATE = np.dtype((np.record, [("margin", "f8")]))
 state_at = carver(STATE, 0)
@@ -28,7 +28,7 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -51,13 +51,13 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Remove by the same rule until the model keeps its budget, which has been made smaller."""
+    """Remove by the same rule until the model keeps its budget, which a user has made smaller."""
     remove_easiest(model_of(call))
 
 
 @compiled
 def remove_easiest(model):
-    """Remove the vectors that are classified best without themselves until the model keeps its budget."""
+    """Remove the vectors that are classified best without themselves, until the model keeps its budget."""
     head, scores, coefficients = model.head, model.per_vector[0], model.coefficients[0]
     while head.count > head.budget:
         margins, easiest = model.buffer, np.int64(0)
@@ -67,7 +67,7 @@ def remove_easiest(model):
             easiest = i if margins[i] > margins[easiest] else easiest
         best = margins[easiest]
         own = abs(coefficients[easiest]) * self_kernel(model, model.norms[easiest])
-        equal = best - TIE * max(abs(best), own)  # rounding must not decide: the oldest goes
+        equal = best - TIE * max(abs(best), own)  # equal up to rounding: remove the oldest
         for i in range(head.count):
             if margins[i] >= equal and model.arrivals[i] < model.arrivals[easiest]:
                 easiest = i

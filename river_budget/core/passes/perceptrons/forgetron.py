@@ -1,4 +1,4 @@
-"""Forgetron: a kernel Perceptron that shrinks before it forgets.
+"""Forgetron: a kernel Perceptron that shrinks its coefficients before it removes the oldest vector.
 
 O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 2005.
 
@@ -44,13 +44,13 @@ STATE = np.dtype(
     )
 )
 state_at = carver(STATE, 0)
-# The largest weight or margin: with kernels that have no bound, sums of products would be infinite
+# The largest weight or margin, so that sums of products stay finite with kernels that have no bound
 LARGEST_WEIGHT = 1e70
 
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -73,7 +73,7 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Remove vectors by the same rule until the model keeps its budget, which has been made smaller."""
+    """Remove vectors by the rule of `learn` until the model keeps its budget, which a user has made smaller."""
     model = model_of(call)
     while model.head.count > model.head.budget:
         shrink_and_remove_oldest(model, state_at(model.state))

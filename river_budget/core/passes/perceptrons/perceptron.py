@@ -5,8 +5,8 @@ margin classification using the Perceptron algorithm. Machine Learning 37, 1999.
 G. Cavallanti, N. Cesa-Bianchi, C. Gentile. Tracking the best hyperplane with a simple budget Perceptron.
 Machine Learning 69, 2007.
 
-Every mistake becomes a support vector. RBP does the same with a budget: if the model is full, an old vector is
-removed, all equally likely. Other strategies use the same pass; removal of the oldest is the first algorithm of section
+Every mistake becomes a support vector. RBP does the same with a budget: a full model removes one of its old vectors,
+all equally likely. Other strategies use the same pass; removal of the oldest is the first algorithm of section
 3 in O. Dekel, S. Shalev-Shwartz, Y. Singer. The Forgetron. NIPS 2005. In regression an error above epsilon is a mistake,
 and the step is the learning rate.
 """
@@ -49,13 +49,13 @@ def learn_merging_many(call):
 
 @compiled(called_from_python=True)
 def learn_projecting(call):
-    """The pass for models that keep a factor."""
+    """The pass for models that keep a factor of the Gram matrix."""
     return learn_rows(call, FACTOR)
 
 
 @compiled(inlined=True)
 def learn_rows(call, strategy):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):

@@ -6,7 +6,7 @@ J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JML
 until the budget is full, then project everything.
 
 A Projectron never removes a vector, as in the papers, with one exception: if a newcomer makes an old vector a linear
-combination of the others up to rounding, `remove_dependent` projects this one, or the factor would lose its precision.
+combination of the others up to rounding, `remove_dependent` projects the old one, as the factor would become imprecise.
 
 paper          here             paper       here
 P k(x, .)      d                Delta^2     residual, squared distance to the span
@@ -43,7 +43,7 @@ STATE = np.dtype(
         [
             ("learning_rate", "f8"),
             ("epsilon", "f8"),
-            ("threshold", "f8"),  # NaN: none, the rule of 2016
+            ("threshold", "f8"),  # NaN: none, as in the paper of 2016
             ("eager", "i8"),  # Projectron++: learn from margin errors too
         ],
     )
@@ -53,7 +53,7 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state, head = state_at(model.state), model.head
     for t in range(n):
@@ -64,7 +64,7 @@ def learn(call):
         if w == 0.0:
             continue
         mistake = mistaken(model, f, loss, sign, plus, minus)
-        # with two classes and f = 0 exactly there is no margin to be wrong
+        # with two classes, f = 0 counts as no margin error
         inside = loss > 0.0 and (loss < 1.0 or minus >= 0)
         margin_error = state.eager != 0 and inside and head.count > 0
         if not (mistake or margin_error):
@@ -101,11 +101,11 @@ def is_projected(model, state, residual, k_xx):
 
 @compiled
 def share_of_margin_error(model, state, loss, length, residual):
-    """tau, the share of the projection that is added on a margin error; 0: none."""
+    """tau, the share of the projection to add on a margin error; 0: add nothing."""
     if length <= 0.0:
         return 0.0
     tau = min(loss / length, 1.0)
-    if math.isnan(state.threshold):  # 2016
+    if math.isnan(state.threshold):  # the rule of 2016
         b = model.head.budget + 1.0
         u = 0.25 * math.sqrt(b / math.log(b))
         gain = tau * (2.0 * loss - tau * length - 2.0 * u * math.sqrt(residual))
@@ -118,7 +118,7 @@ def share_of_margin_error(model, state, loss, length, residual):
 
 @compiled(called_from_python=True)
 def shrink_to_budget(call):
-    """Project the lightest vectors on the others until the model keeps its budget, which has been made smaller."""
+    """Project the lightest vectors on the others until the model keeps its budget, which a user has made smaller."""
     model = model_of(call)
     while model.head.count > model.head.budget:
         project_out(model, lightest(model, model.buffer))

@@ -1,12 +1,12 @@
 """The kernelised stochastic batch Perceptron, on a window of examples.
 
 A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012, algorithm 1,
-whose lines are numbered here; with a bias, a pair of examples takes the place of one. The window is ours: the
-paper knows all examples from the start.
+whose lines are numbered here; with a bias, a pair of examples takes the place of one. The window is not in the
+paper, where all examples are known from the start.
 
     paper        here
-    alpha_i y_i  coefficients[0, i]; in a refined model the scaled mean of the iterates, and the last
-                 iterate waits in KEPT
+    alpha_i y_i  coefficients[0, i]; in a refined model the scaled mean of the iterates, while row KEPT of
+                 per_vector holds the last iterate
     c_i          per_vector[RESPONSES, i] = y_i <w, phi(x_i)>
     |w|^2        state.norm2; the paper calls sum_i alpha_i c_i the norm, which is its square
     nu           state.slack
@@ -15,7 +15,7 @@ paper knows all examples from the start.
     T            state.iterations
     t            state.done
 
-Of the Gram matrix a small window keeps all (factor); of a large one, rows are computed when they are needed.
+A small window stores its Gram matrix (in `factor`); for a large one the pass computes rows as it needs them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from .window_choice import (
 )
 
 PER_VECTOR = 5
-CHECK_INTERVAL = 16  # arrivals: then a response and |w|^2 are checked, one example after the other
+CHECK_INTERVAL = 16  # arrivals between checks of |w|^2 and one response, each in turn
 DRIFT = 1e-7  # relative to |w| and the length of the example; rounding alone stays near 1e-13
 
 _WHOLE = "steps fit_bias reservoir seen done iterations refined positives"
@@ -73,7 +73,7 @@ state_at = carver(STATE, 0)
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = f(x_t) before it is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = f(x_t) before row t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack(call)
     state = state_at(model.state)
     for t in range(n):
@@ -119,7 +119,7 @@ def observe_window(model, state, stream, t):
 
 @compiled
 def slot_for_newcomer(model, state):
-    """A free slot, or the slot to overwrite, or -1 if the reservoir leaves out the newcomer."""
+    """A free slot, or the slot to overwrite, or -1 if reservoir sampling leaves out the newcomer."""
     head = model.head
     if head.count < head.budget:
         return head.count
@@ -136,11 +136,11 @@ def insert_in_window(model, state, slot, x, norm, label, pull):
     if slot < head.count:
         remove_from_window(model, state, slot)
         if not head.factored and state.norm2 > 0.0:
-            kernel_row(model, x, norm)  # the removal has overwritten model.row
+            kernel_row(model, x, norm)  # as the removal has overwritten model.row
     else:
         head.count += 1
     replace_vector(model, slot, x, norm)
-    row[slot], response = 0.0, 0.0  # row[slot] belongs to the vector that was there
+    row[slot], response = 0.0, 0.0  # row[slot] is the kernel value of the removed vector
     if state.norm2 > 0.0:
         for j in range(head.count):
             response += row[j] * model.coefficients[0, j]
@@ -156,7 +156,7 @@ def insert_in_window(model, state, slot, x, norm, label, pull):
 
 @compiled
 def remove_from_window(model, state, slot):
-    """Remove the part of an example from w and from all responses."""
+    """Subtract what an example contributes to w from w and from all responses."""
     labels, c = model.per_vector[LABELS], model.per_vector[RESPONSES]
     amount = model.coefficients[0, slot]
     if amount != 0.0:
@@ -186,7 +186,7 @@ def add_response(model, row, amount, factor):
 
 @compiled
 def can_iterate(model, state):
-    """Whether there are examples to iterate on; with a bias, of both classes, or any margin could be reached."""
+    """Whether there are examples to iterate on; with a bias there must be both classes, or the margin has no bound."""
     n = model.head.count
     return n > 0 and (state.fit_bias == 0 or 0 < state.positives < n)
 
@@ -271,14 +271,14 @@ def predict_with_mean(model, state):
         margin, state.bias = 0.5 * (plus + minus), 0.5 * (minus - plus)
     else:
         margin = water_level(per_vector[SUMS], model.head.count, volume, model.buffer)
-    # a margin of 0 on paper, as of equal examples with different labels, is rounding noise
+    # a margin that is 0 in exact arithmetic, as of equal examples with different labels, is noise
     scale = 1.0 / margin if margin > TOLERANCE else 1.0
     state.bias *= scale
     state.last_slope, before, after = model.head.slope, 0.0, 0.0
     for j in range(n):
         before += abs(model.coefficients[0, j])
         after += abs(scale * per_vector[KEPT, j] / state.iterations)
-    if before > 0.0 and after > 0.0:  # the mean has another scale, and the calibration follows
+    if before > 0.0 and after > 0.0:  # adapt the calibration to the mean's scale
         model.head.slope = min(model.head.slope * (before / after), STEEPEST)
     for j in range(n):
         mean = per_vector[KEPT, j] / state.iterations
@@ -301,7 +301,7 @@ def restore_last_iterate(model, state):
 
 @compiled
 def check_responses(model, state):
-    """Check one maintained response and |w|^2, and recompute both from scratch if they have drifted."""
+    """Check one response and |w|^2, and compute all responses and |w|^2 from scratch if they have drifted."""
     n, c = model.head.count, model.per_vector[RESPONSES]
     i = (state.seen // CHECK_INTERVAL) % n
     length = math.sqrt(state.norm2 * max(self_kernel(model, model.norms[i]), 0.0))
@@ -334,7 +334,7 @@ def norm2_of(model):
 
 @compiled(called_from_python=True)
 def decide(call):
-    """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
+    """Score all rows. Returns how many it has scored: it stops at a row that is not finite."""
     done = decide_without_bias(call)
     model, stream, _ = unpack_rows(call)
     for t in range(done):
@@ -345,7 +345,7 @@ def decide(call):
 
 @compiled(called_from_python=True)
 def shrink_to_window(call):
-    """Remove the oldest until the model keeps its window, which has been made smaller."""
+    """Remove the oldest examples until the model keeps its window, which a user has made smaller."""
     model = model_of(call)
     state, head = state_at(model.state), model.head
     if state.refined:

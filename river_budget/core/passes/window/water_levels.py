@@ -2,8 +2,8 @@
 
 A. Cotter, S. Shalev-Shwartz, N. Srebro. The kernelized stochastic batch Perceptron. ICML 2012, algorithms 2
 and 3. The level gamma solves sum_i max(0, gamma - c_i) = volume, which makes it the best margin that can be
-had for that much slack. With a bias there are two basins, of positives and of negatives, and the bias
-lowers one as it lifts the other: the same number of columns is under water in both.
+had for that much slack. With a bias there are two basins, one of positives and one of negatives. The
+bias lowers one level as it lifts the other, and at the optimum as many columns are under water in both.
 
     paper    here
     c        heights
@@ -25,8 +25,8 @@ from ...compiling.jit import compiled
 def water_level(heights, n, volume, rest):
     """The water level over n columns. `rest` is room for n numbers.
 
-    With all columns covered the level is (volume + sum) / n. Those that stick out are left out, and the
-    level falls, until none does.
+    If water covers all columns, the level is (volume + sum) / n. Columns above the level are left out, which
+    lowers the level, until there are none.
     """
     total = 0.0
     for j in range(n):
@@ -40,7 +40,7 @@ def water_level(heights, n, volume, rest):
             below = height < level
             covered += below
             total += height if below else 0.0
-        if covered == count or covered == 0:  # 0: all are level, up to rounding
+        if covered == count or covered == 0:  # 0: all are equal, up to rounding
             return level
         level, count, wet = (volume + total) / covered, covered, rest
 
@@ -49,7 +49,7 @@ def water_level(heights, n, volume, rest):
 def partition(values, low, high, pivot, rest):
     """Rearrange values[low:high] so that those below the pivot come first; returns where they end.
 
-    Every value is written twice and no branch depends on it: a wrong guess costs more than a write.
+    Writes every value twice, without a branch: a mispredicted branch takes longer than a write.
     """
     below, above = low, np.int64(0)
     for j in range(low, high):
@@ -77,7 +77,7 @@ def select(values, start, end, rank, rest):
             high = middle
             continue
         low = partition(values, middle, high, np.nextafter(pivot, np.inf), rest)
-        if rank < low or low == middle:  # it is the pivot; or all that is left is infinite
+        if rank < low or low == middle:  # it is the pivot; or all others are infinite
             return
 
 
@@ -101,16 +101,16 @@ def room_above(values, n, covered, depth):
 
 @compiled
 def water_levels(u, n_u, v, n_v, volume, rest):
-    """The levels over the columns u of positives and v of negatives, which get rearranged. `rest` is room
+    """The levels over the columns u of positives and v of negatives, which it rearranges. `rest` is memory
     for as many numbers as the longer one has.
 
-    Covered is the largest number k of columns in each basin whose filling up to the highest one takes
-    less than the volume: it is found by halving, and of the columns only those stay in play that may be
-    the k-th. Among all biases that are equally good this takes the middle one.
+    `covered` is the largest number k such that filling both basins up to their k-th lowest columns takes
+    less than the volume. Bisection finds it and only looks at columns that may still be the k-th. Among
+    all biases that are equally good this takes the middle one.
     """
-    first, last = 1, min(n_u, n_v)  # where k may lie
-    sorted_up_to, end_u, end_v = np.int64(0), n_u, n_v  # the columns in play
-    low_u, low_v = 0.0, 0.0  # sums of those below
+    first, last = 1, min(n_u, n_v)  # the interval in which k lies
+    sorted_up_to, end_u, end_v = np.int64(0), n_u, n_v  # the columns that may be the k-th
+    low_u, low_v = 0.0, 0.0  # sums of the columns below these
     covered, sum_u, sum_v = np.int64(0), 0.0, 0.0
     while first <= last:
         k = (first + last) // 2

@@ -13,18 +13,18 @@ from ...compiling.jit import compiled
 from .water_levels import water_level, water_levels
 
 LABELS, RESPONSES, PULLS, KEPT, SUMS = range(5)  # rows per vector
-TOLERANCE = 1e-12  # responses that are equal on paper differ in their last digits
+TOLERANCE = 1e-12  # responses equal in exact arithmetic differ in their last digits
 
 
 @compiled
 def tolerance(level):
-    """By how much responses may differ from the level and count as equal to it."""
+    """Responses that differ from the level by less count as equal to it."""
     return TOLERANCE * max(1.0, abs(level))
 
 
 @compiled
 def pick(model, state):
-    """Lines 5 and 6: a uniform one of the examples under water, counted in the order of the slots."""
+    """Lines 5 and 6: draw one of the examples under water uniformly, counted in the order of the slots."""
     n, c = model.head.count, model.per_vector[RESPONSES]
     level = water_level(c, n, n * state.slack, model.buffer)
     level += tolerance(level)
@@ -42,7 +42,7 @@ def count_up_to(model, sign, level):
 
 @compiled(always_inlined=True)
 def slot_of_rank(model, sign, level, rank):
-    """The slot of the example of this rank among those at or below the water level."""
+    """The slot of the example with this rank, in the order of slots, among those at or below the water level."""
     c, labels, left = model.per_vector[RESPONSES], model.per_vector[LABELS], rank
     for j in range(model.head.count):
         if c[j] <= level and labels[j] * sign >= 0.0:
@@ -70,9 +70,9 @@ def levels_of(model, c, volume):
 
 @compiled
 def pick_pair(model, state):
-    """A positive and a negative example, each uniform among the k lowest of its class that are not above the water.
+    """Draw a positive and a negative example, each uniformly among the k lowest of its class at or below the level.
 
-    They are counted in the order of the slots: first those below the level, then those at the level.
+    Ranks follow the order of the slots: first the examples below the level, then those at the level.
     """
     c, n = model.per_vector[RESPONSES], model.head.count
     plus, minus = levels_of(model, c, n * state.slack)
@@ -84,7 +84,7 @@ def pick_pair(model, state):
 
 @compiled
 def slot_of_lowest_rank(model, sign, level, rank):
-    """The slot of this rank among examples below the level, in the order of slots, then those at the level."""
+    """The slot of the example with this rank: first those below the level, in the order of slots, then those at it."""
     c, labels = model.per_vector[RESPONSES], model.per_vector[LABELS]
     low, high = level - tolerance(level), level + tolerance(level)
     left = rank

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ...common.stored import at_hand, dataset
+from ...common.stored import dataset, first_at_hand
 from ...records.findings import Claim
 from ...records.records import FITTED, STATED, Cell, Panels, Record, curves
 from ...records.tasks import Task
@@ -21,8 +21,13 @@ from .printed import printed_table
 from .sweeps import budget_panels, sweep_of_budgets, sweep_of_features, sweep_panels
 from .table_3 import table_3
 
-# Where the mirror's name of a set is another one, or only a part of it is at hand.
-STORED_NAMES = {"mnist": "mnist-test", "kddcup99": "kddcup99-10pct"}
+# Where the mirror's name of a set is another one, or a part of it may be all that is at hand.
+STORED_NAMES: dict[str, tuple[str, ...]] = {
+    "mnist": ("mnist-test",),
+    "kddcup99": ("kddcup99-10pct",),
+    "poker": ("poker-test", "poker"),
+    "w8a": ("w8a", "w8a-train"),
+}
 
 REPEATS = 20
 LARGE_DATASET = 100_000  # examples, from which models without a budget run in fewer repeats
@@ -31,10 +36,8 @@ REPEATS_OF_HUGE = {"kddcup99-10pct": {"OGD": 1}}  # minutes for each order
 
 
 def stored(column: str) -> str:
-    """The dataset for a column of a table; of poker the million hands of the paper if they are there."""
-    if column == "poker" and at_hand("poker-test"):
-        return "poker-test"
-    return STORED_NAMES.get(column, column)
+    """The dataset for a column of a table; of poker and w8a what the paper has, if it is there."""
+    return first_at_hand(*STORED_NAMES.get(column, (column,)))
 
 
 def repeats_of(row: str, data: str) -> int:
