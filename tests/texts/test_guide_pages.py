@@ -13,7 +13,12 @@ from optional import package
 from river_budget.experiments import command
 
 PAGES = pytest.mark.parametrize("page", [*guide.PAGES, guide.FIRST], ids=lambda page: page.stem)
-MADE_ELSEWHERE = {"auto.png": "river-budget auto --plot", "paper_curve.png": "paper_curve.py"}
+MADE_ELSEWHERE = {
+    "auto.png": "river-budget auto --plot",
+    "moa_time.png": "river-budget auto --moa --page",
+    "moa_wins.png": "river-budget auto --moa --page",
+    "paper_curve.png": "paper_curve.py",
+}
 
 
 @PAGES

@@ -21,7 +21,7 @@ from ...plots.panels import Panel
 from ...plots.running import memory, predict_and_learn
 from ...progress import Progress
 from ..common.formats import Table
-from .auto_streams import STREAMS, Examples, examples_of
+from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
 
 STREAM_EXAMPLES = 3000
 UNSCORED_EXAMPLES = 50  # examples of regression that do not count yet
@@ -96,9 +96,11 @@ class Result:
     bytes: int
 
 
-def measure(data: str, model: str, examples: int | None, seed: int) -> Result:
+def measure(
+    data: str, model: str, examples: int | None, seed: int, generated: int = GENERATED_ROWS
+) -> Result:
     """Measure one model on one stream."""
-    stream, regression = examples_of(data, examples, seed), STREAMS[data].regression
+    stream, regression = examples_of(data, examples, seed, generated), STREAMS[data].regression
     two = len({y for _, y in stream[:500]}) <= 2
     made = (REGRESSORS if regression else CLASSIFIERS)[model](seed, two)
     if model == "AutoKernel":  # compile it, or load it
@@ -143,11 +145,13 @@ def compare(
     models: Sequence[str] | None = None,
     *,
     examples: int | None = STREAM_EXAMPLES,
+    generated: int = GENERATED_ROWS,
     seed: int = 1,
     progress: bool = True,
 ) -> list[Result]:
-    """Measure all models on all streams that are at hand, or on those that are named."""
-    names = [name for name, stream in STREAMS.items() if stream.ready] if data is None else data
+    """Measure all models on all usual streams that are at hand, or on those that are named."""
+    usual = [name for name, stream in STREAMS.items() if stream.ready and stream.usual]
+    names = usual if data is None else data
     tasks = [
         (name, model)
         for name in names
@@ -158,7 +162,7 @@ def compare(
     with Progress(len(tasks), "auto", enabled=progress) as bar:
         for name, model in tasks:
             bar.show(f"{model} on {name}")
-            results.append(measure(name, model, examples, seed))
+            results.append(measure(name, model, examples, seed, generated))
             bar.advance(f"{model} on {name}")
     return results
 

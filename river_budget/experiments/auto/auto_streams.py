@@ -19,17 +19,23 @@ from river.datasets import synth
 from ... import datasets
 from ..common.stored import at_hand
 
-GENERATED_ROWS = 10_000  # of a generated stream, drifts included
+GENERATED_ROWS = 10_000  # of a generated stream by default, drifts included
 Examples = list[tuple[dict[Any, Any], Any]]
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Examples for a seed, and the dataset that must be at hand for them."""
+    """A function of a seed and a number of generated rows, and the dataset that it needs.
 
-    load: Callable[[int], Iterable[tuple[dict[Any, Any], Any]]]
+    `auto` runs a stream that is not `usual` only by name, or with `--moa`. Streams that are not `generated` ignore the
+    number of rows.
+    """
+
+    load: Callable[..., Iterable[tuple[dict[Any, Any], Any]]]
     regression: bool = False
     needs: str | None = None
+    usual: bool = True
+    generated: bool = True
 
     @property
     def ready(self) -> bool:
@@ -39,50 +45,50 @@ class Stream:
 
 def _shipped(dataset: Any, regression: bool = False) -> Stream:
     """A dataset that comes with River."""
-    return Stream(lambda seed: dataset(), regression)
+    return Stream(lambda seed, rows=0: dataset(), regression, generated=False)
 
 
-def _parts(kind: Any, settings: list[dict[str, Any]], seed: int) -> Any:
+def _parts(kind: Any, settings: list[dict[str, Any]], seed: int, rows: int) -> Any:
     """Several generators one after the other, with equally many rows each."""
-    n = GENERATED_ROWS // len(settings)
+    n = rows // len(settings)
     return chain.from_iterable(
         kind(seed=seed + 10 * i, **setting).take(n) for i, setting in enumerate(settings)
     )
 
 
-def _sea(seed: int) -> Any:
+def _sea(seed: int, rows: int = GENERATED_ROWS) -> Any:
     """Four concepts of SEA, one after the other."""
-    return _parts(synth.SEA, [{"variant": v, "noise": 0.1} for v in range(4)], seed)
+    return _parts(synth.SEA, [{"variant": v, "noise": 0.1} for v in range(4)], seed, rows)
 
 
-def _agrawal(seed: int) -> Any:
+def _agrawal(seed: int, rows: int = GENERATED_ROWS) -> Any:
     """Three concepts of Agrawal."""
     settings = [{"classification_function": f, "perturbation": 0.05} for f in (0, 3, 6)]
-    return _parts(synth.Agrawal, settings, seed)
+    return _parts(synth.Agrawal, settings, seed, rows)
 
 
-def _sine(seed: int) -> Any:
+def _sine(seed: int, rows: int = GENERATED_ROWS) -> Any:
     """Two concepts of Sine, the second with reversed labels."""
-    return _parts(synth.Sine, [{"classification_function": f} for f in (2, 3)], seed)
+    return _parts(synth.Sine, [{"classification_function": f} for f in (2, 3)], seed, rows)
 
 
-def _led(seed: int) -> Any:
+def _led(seed: int, rows: int = GENERATED_ROWS) -> Any:
     """LED digits, with drifting features in the second half."""
     settings = [
         {"noise_percentage": 0.1, "irrelevant_features": True, "n_drift_features": f}
         for f in (0, 4)
     ]
-    return _parts(synth.LEDDrift, settings, seed)
+    return _parts(synth.LEDDrift, settings, seed, rows)
 
 
-def _hyperplane(seed: int) -> Any:
+def _hyperplane(seed: int, rows: int = GENERATED_ROWS) -> Any:
     """A hyperplane that turns slowly."""
     return synth.Hyperplane(
         seed=seed, n_features=10, n_drift_features=5, mag_change=0.005, noise_percentage=0.05
-    ).take(GENERATED_ROWS)
+    ).take(rows)
 
 
-def _clusters(seed: int) -> Any:
+def _clusters(seed: int, rows: int = GENERATED_ROWS) -> Any:
     """Clusters of five classes, all of which move."""
     return synth.RandomRBFDrift(
         seed_model=seed,
@@ -92,21 +98,36 @@ def _clusters(seed: int) -> Any:
         n_centroids=50,
         change_speed=0.001,
         n_drift_centroids=50,
-    ).take(GENERATED_ROWS)
+    ).take(rows)
 
 
-def _friedman_drift(seed: int) -> Any:
+def _friedman_drift(seed: int, rows: int = GENERATED_ROWS) -> Any:
     """Friedman's function with three local abrupt drifts."""
-    quarters = (GENERATED_ROWS // 4, GENERATED_ROWS // 2, 3 * GENERATED_ROWS // 4)
-    return synth.FriedmanDrift(drift_type="lea", position=quarters, seed=seed).take(GENERATED_ROWS)
+    quarters = (rows // 4, rows // 2, 3 * rows // 4)
+    return synth.FriedmanDrift(drift_type="lea", position=quarters, seed=seed).take(rows)
+
+
+def _random_tree(seed: int, rows: int = GENERATED_ROWS) -> Any:
+    """Labels of a random tree over five numbers and five categories; each seed gives another tree."""
+    return synth.RandomTree(seed_tree=seed, seed_sample=seed).take(rows)
+
+
+def _waveform(seed: int, rows: int = GENERATED_ROWS) -> Any:
+    """Mixtures of waves, without drift."""
+    return synth.Waveform(seed=seed).take(rows)
+
+
+def _friedman(seed: int, rows: int = GENERATED_ROWS) -> Any:
+    """Friedman's function, without drift."""
+    return synth.Friedman(seed=seed).take(rows)
 
 
 def _file(name: str, regression: bool = False, part: str | None = None) -> Stream:
     """A dataset that has to be at hand."""
-    return Stream(functools.partial(_rows, name, part), regression, name)
+    return Stream(functools.partial(_rows, name, part), regression, name, generated=False)
 
 
-def _rows(name: str, part: str | None, seed: int) -> Any:
+def _rows(name: str, part: str | None, seed: int, rows: int = 0) -> Any:
     """Examples as dicts, in the order of the seed or of time."""
     data: Any = datasets.load(name)
     X, y = data.arrays() if part is None else data.part(part)
@@ -124,8 +145,9 @@ STREAMS: dict[str, Stream] = {
     "hyperplane": Stream(_hyperplane),
     "moving-clusters": Stream(_clusters),
     "led": Stream(_led),
-    "waveform": Stream(lambda seed: synth.Waveform(seed=seed).take(GENERATED_ROWS)),
+    "waveform": Stream(_waveform),
     "sine": Stream(_sine),
+    "rtree": Stream(_random_tree, usual=False),
     "elec2": _file("elec2"),
     "a9a": _file("a9a", part="a9a"),
     "ijcnn1": _file("ijcnn1", part="ijcnn1"),
@@ -135,9 +157,7 @@ STREAMS: dict[str, Stream] = {
     "usps": _file("usps", part="usps"),
     "trump": _shipped(rivers.TrumpApproval, regression=True),
     "chick": _shipped(rivers.ChickWeights, regression=True),
-    "friedman": Stream(
-        lambda seed: synth.Friedman(seed=seed).take(GENERATED_ROWS), regression=True
-    ),
+    "friedman": Stream(_friedman, regression=True),
     "friedman-drift": Stream(_friedman_drift, regression=True),
     "housing": _file("housing", regression=True),
     "abalone": _file("abalone", regression=True),
@@ -147,6 +167,6 @@ STREAMS: dict[str, Stream] = {
 
 
 @functools.lru_cache(2)
-def examples_of(name: str, examples: int | None, seed: int) -> Examples:
-    """The first examples of a stream."""
-    return list(islice(STREAMS[name].load(seed), examples))
+def examples_of(name: str, examples: int | None, seed: int, rows: int = GENERATED_ROWS) -> Examples:
+    """The first examples of a stream. `rows` is the length of generated streams."""
+    return list(islice(STREAMS[name].load(seed, rows), examples))

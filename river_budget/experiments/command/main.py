@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        kept = " What was finished is kept." if hasattr(options, "results") else ""
+        kept = " What was finished is kept." if getattr(options, "results", None) else ""
         print(f"\nInterrupted.{kept}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # `| head`

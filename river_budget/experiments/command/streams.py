@@ -14,6 +14,7 @@ from ..common.console import (
     print_tables,
     say_missing,
 )
+from .moa import add_moa, run_moa
 from .options import add_formats, add_jobs, add_verb, seed, whole
 
 
@@ -78,30 +79,47 @@ def run_defaults(options: argparse.Namespace) -> int:
 def add_auto(verbs: Any) -> None:
     """Options of `auto`."""
     verb = add_verb(verbs, "auto", run_auto, "the learners without settings beside River's models")
-    verb.add_argument("--data", nargs="+", help="only these streams (default: all at hand)")
-    verb.add_argument("--models", nargs="+", help="such as AutoKernel KNN (default: all)")
+    verb.add_argument(
+        "--data", nargs="+", help="only these streams (default: all at hand; rtree only with --moa)"
+    )
+    verb.add_argument(
+        "--models",
+        nargs="+",
+        help="such as AutoKernel KNN; with --moa such as SAMkNN (default: all)",
+    )
     verb.add_argument("--examples", type=whole, default=3000, help="at most so many of each stream")
+    verb.add_argument(
+        "--rows",
+        type=whole,
+        default=10_000,
+        help="the length of generated streams, which also sets the places of their drifts",
+    )
     verb.add_argument(
         "--seed", type=seed, default=1, help="decides random numbers of models and streams"
     )
     verb.add_argument(
         "--plot", metavar="PNG", help="draw errors against times (default: no picture)"
     )
+    add_moa(verb)
     add_formats(verb)
 
 
 def run_auto(options: argparse.Namespace) -> int:
     """Measure AutoKernel and River's models."""
+    if options.moa:
+        return run_moa(options)
     from ..auto import auto
     from ..auto.auto_streams import STREAMS
 
     check_names(options.data or (), list(STREAMS), "stream")
     check_names(options.models or (), auto.MODELS, "model")
     check_drawing(options.plot)
-    missing = [name for name in options.data or STREAMS if not STREAMS[name].ready]
+    names = options.data or [name for name, stream in STREAMS.items() if stream.usual]
+    missing = [name for name in names if not STREAMS[name].ready]
     say_missing(missing)
-    data = [name for name in options.data or STREAMS if name not in missing]
-    results = auto.compare(data, options.models, examples=options.examples, seed=options.seed)
+    data = [name for name in names if name not in missing]
+    how = {"examples": options.examples, "generated": options.rows, "seed": options.seed}
+    results = auto.compare(data, options.models, **how)
     if not results:
         raise RuntimeError(
             "none of this can be measured: no stream is at hand that suits the models"

@@ -1,0 +1,284 @@
+"""Runs of MOA's learners and of AutoKernel on the same streams, with a time limit.
+
+Every example is predicted before it is learned. A run of MOA that exceeds the limit stops, and is compared with
+AutoKernel on the rows that it has seen. A file keeps the error curve of each run of MOA as one line of JSON, so that
+AutoKernel can be measured again later, also on a machine without Java.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import pathlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._version import __version__
+from ...progress import Progress
+from . import auto, moa
+from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
+from .moa import LEARNERS, Player
+
+BLOCK = 20  # rows between two looks at the clock
+FIRST_STOP, GROWTH = 100, 1.1  # the rows of a curve: the first, and the factor between two
+ROUND = 1000  # rows; a curve has each multiple too, as users ask for round numbers
+LEAST_ROWS = 0.5  # half a mistake, instead of none: ratios of errors must be finite
+
+Outcome = dict[str, Any]  # rows, seconds, microseconds, at, errors, versions and machine
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One learner of MOA and AutoKernel on one stream.
+
+    `theirs` and `ours` are the errors over the first `rows` of `of` rows: the share of wrong predictions, or 1 - R2.
+    `whole` is AutoKernel's error over all rows. Times are microseconds per row of the processor time of the learning
+    thread.
+    """
+
+    data: str
+    rival: str
+    regression: bool
+    rows: int
+    of: int
+    theirs: float
+    ours: float
+    whole: float
+    their_microseconds: float
+    our_microseconds: float
+
+    @property
+    def cut(self) -> bool:
+        """Whether the comparison uses only the first rows of the stream."""
+        return self.rows < self.of
+
+    @property
+    def ratio(self) -> float:
+        """MOA's error divided by ours. An error above 1, worse than predicting the mean, counts as 1."""
+        least = LEAST_ROWS / self.rows
+        return max(min(self.theirs, 1.0), least) / max(min(self.ours, 1.0), least)
+
+
+class Record:
+    """Outcomes of MOA's runs by stream, learner and seed, in a file with one line per run."""
+
+    def __init__(self, path: str | pathlib.Path):
+        self.path = pathlib.Path(path)
+        self._outcomes: dict[str, Outcome] = {}
+        for line in self.path.read_text().splitlines() if self.path.is_file() else ():
+            try:
+                entry = json.loads(line)
+            except json.JSONDecodeError:  # incomplete, because the process was killed
+                continue
+            self._outcomes[entry["key"]] = entry["outcome"]
+
+    def get(self, key: str, rows: int, limit: float) -> Outcome | None:
+        """The outcome of a run with at least this many rows, or at least this much time; None without one."""
+        found = self._outcomes.get(key)
+        enough = found is not None and (found["rows"] >= rows or found["seconds"] >= limit)
+        return found if enough else None
+
+    def found(self, key: str) -> Outcome:
+        """The outcome of a run that the record has."""
+        return self._outcomes[key]
+
+    def add(self, key: str, outcome: Outcome) -> None:
+        """Store an outcome, in memory and on disk."""
+        self._outcomes[key] = outcome
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a") as file:
+            file.write(json.dumps({"key": key, "outcome": outcome}) + "\n")
+
+
+def key_of(data: str, rival: str, seed: int, rows: int) -> str:
+    """The name of a run: everything that its predictions depend on."""
+    length = f", {rows} generated" if STREAMS[data].generated else ""
+    return f"{data}{length}, seed {seed}: {LEARNERS[rival]}"
+
+
+def play(
+    player: Player, stream: Examples, limit: float, show: Callable[[int], None] = lambda rows: None
+) -> tuple[list[Any], float, float]:
+    """(guesses, processor seconds of the process, processor seconds of this thread), until the limit.
+
+    The limit applies to the time of the process, which includes the threads of Java's compiler and garbage collector,
+    and only after the first rows of a curve.
+    """
+    guesses: list[Any] = []
+    spent = own = 0.0
+    for start in range(0, len(stream), BLOCK):
+        block = player.prepared(stream[start : start + BLOCK])
+        process, thread = time.process_time(), time.thread_time()
+        for example in block:
+            guesses.append(player.predict(example))
+            player.learn(example)
+        own += time.thread_time() - thread
+        spent += time.process_time() - process
+        show(len(guesses))
+        if spent >= limit and len(guesses) >= FIRST_STOP:
+            break
+    return guesses, spent, own
+
+
+def stops(rows: int) -> list[int]:
+    """The numbers of rows at which a curve has its points."""
+    found, stop = {rows, *range(ROUND, rows, ROUND)}, float(FIRST_STOP)
+    while stop < rows:
+        found.add(round(stop))
+        stop *= GROWTH
+    return sorted(found)
+
+
+def errors_at(
+    stream: Examples, guesses: Sequence[Any], regression: bool, at: Sequence[int]
+) -> list[float]:
+    """The error over the first n rows, for each n in `at`."""
+    pairs = list(zip(guesses, (y for _, y in stream), strict=False))
+    if not regression:
+        wrong = np.cumsum([guess != y for guess, y in pairs])
+        return [float(wrong[n - 1] / n) for n in at]
+    scored = np.array(pairs[auto.UNSCORED_EXAMPLES :], float)
+    parts = [scored[: n - auto.UNSCORED_EXAMPLES].T for n in at]
+    return [float(np.mean((guess - y) ** 2) / np.var(y)) for guess, y in parts]
+
+
+def outcome_of(
+    player: Player, stream: Examples, regression: bool, limit: float, show: Callable[[int], None]
+) -> Outcome:
+    """Run a learner of MOA and return its outcome."""
+    guesses, spent, own = play(player, stream, limit, show)
+    at = stops(len(guesses))
+    return {
+        "rows": len(guesses),
+        "seconds": math.ceil(1000 * spent) / 1000,  # no less than the limit, if that ended it
+        "microseconds": round(1e6 * own / len(guesses), 1),
+        "at": at,
+        "errors": [round(error, 6) for error in errors_at(stream, guesses, regression, at)],
+    }
+
+
+def our_guesses(data: str, stream: Examples, seed: int) -> tuple[list[Any], float]:
+    """(AutoKernel's guess for every row, its microseconds per row)"""
+    makers = auto.REGRESSORS if STREAMS[data].regression else auto.CLASSIFIERS
+    model = makers["AutoKernel"](seed, len({y for _, y in stream[:500]}) <= 2)
+    play(moa.RiverPlayer(model.clone()), stream[:BLOCK], np.inf)  # compile the code, or load it
+    guesses, _, own = play(moa.RiverPlayer(model), stream, np.inf)
+    return guesses, 1e6 * own / len(guesses)
+
+
+class Match:
+    """The settings of all runs, and the record."""
+
+    def __init__(
+        self,
+        record: Record,
+        *,
+        examples: int | None,
+        rows: int = GENERATED_ROWS,
+        seed: int = 1,
+        limit: float = 60.0,
+        machine: str = "",
+    ):
+        if examples is not None and examples < FIRST_STOP:
+            raise LookupError(f"beside MOA take at least {FIRST_STOP} examples, not {examples}")
+        self.record, self.examples, self.rows = record, examples, rows
+        self.seed, self.limit, self.machine = seed, limit, machine
+
+    def stream(self, data: str) -> Examples:
+        """The rows that MOA's learners and AutoKernel get."""
+        return examples_of(data, self.examples, self.seed, self.rows)
+
+    def key(self, data: str, rival: str) -> str:
+        """The key of a run in the record."""
+        return key_of(data, rival, self.seed, self.rows)
+
+    def kept(self, data: str, rival: str) -> Outcome | None:
+        """The stored outcome of a run, if it is long enough."""
+        return self.record.get(self.key(data, rival), len(self.stream(data)), self.limit)
+
+    def run(self, data: str, rival: str, show: Callable[[int], None]) -> None:
+        """Run a learner of MOA, unless the record has an outcome that is long enough."""
+        if self.kept(data, rival) is None:
+            on = moa.start() | {"machine": self.machine}
+            stream, regression = self.stream(data), STREAMS[data].regression
+            player = moa.MoaPlayer(LEARNERS[rival], stream, self.seed)
+            outcome = outcome_of(player, stream, regression, self.limit, show)
+            self.record.add(self.key(data, rival), outcome | on)
+
+    def comparisons(self, data: str, rivals: Sequence[str]) -> Iterator[Comparison]:
+        """Run AutoKernel and compare it with the stored outcomes of these learners."""
+        stream, regression = self.stream(data), STREAMS[data].regression
+        guesses, our_microseconds = our_guesses(data, stream, self.seed)
+        for rival in rivals:
+            outcome = self.record.found(self.key(data, rival))
+            seen = [i for i, n in enumerate(outcome["at"]) if n <= len(stream)]
+            rows = outcome["at"][seen[-1]]
+            prefix, whole = errors_at(stream, guesses, regression, [rows, len(stream)])
+            yield Comparison(
+                data, rival, regression, rows, len(stream), outcome["errors"][seen[-1]], prefix,
+                whole, outcome["microseconds"], our_microseconds,
+            )  # fmt: skip
+
+    def on(self, comparisons: Sequence[Comparison]) -> list[str]:
+        """Sentences about the settings, the versions and the machines of these runs."""
+        outcomes = [self.record.found(self.key(one.data, one.rival)) for one in comparisons]
+        versions, machines = (
+            " and ".join(dict.fromkeys(text.format(**outcome) for outcome in outcomes))
+            for text in ("CapyMOA {capymoa} on Java {java}", "{machine}")
+        )
+        hours = sum(outcome["seconds"] for outcome in outcomes) / 3600
+        return [
+            f"At most {max(one.of for one in comparisons):,} rows of each stream, generated ones of {self.rows:,};",
+            f"seed {self.seed}.{_cut_off(comparisons, outcomes)}",
+            f"{versions}, on {machines}; MOA's runs took {hours:.2f} hours of processor time.",
+            f"AutoKernel of river_budget {__version__}, one thread{self._elsewhere(outcomes)}.",
+        ]
+
+    def _elsewhere(self, outcomes: Sequence[Outcome]) -> str:
+        """The machine of AutoKernel's runs, if MOA's had another one."""
+        return (
+            "" if {one["machine"] for one in outcomes} == {self.machine} else f", on {self.machine}"
+        )
+
+
+def _cut_off(comparisons: Sequence[Comparison], outcomes: Sequence[Outcome]) -> str:
+    """A sentence about the runs that the limit stopped."""
+    spent = [
+        outcome["seconds"]
+        for one, outcome in zip(comparisons, outcomes, strict=True)
+        if outcome["rows"] < one.of
+    ]
+    if not spent:
+        return " All runs saw all rows."
+    return f" {len(spent)} of {len(outcomes)} runs were stopped, after {min(spent):.0f} to {max(spent):.0f} processor seconds."
+
+
+def compare(
+    match: Match, data: Sequence[str], rivals: Sequence[str], progress: bool = True
+) -> list[Comparison]:
+    """Run MOA's learners where the record has no outcome, and AutoKernel on all streams."""
+    tasks = [
+        (name, rival)
+        for name in data
+        for rival in rivals
+        if LEARNERS[rival].regression == STREAMS[name].regression
+    ]
+    found: list[Comparison] = []
+    with Progress(len(tasks), "auto", enabled=progress) as bar:
+        for name in dict.fromkeys(name for name, _ in tasks):
+            own = [rival for one, rival in tasks if one == name]
+            for rival in own:
+                match.run(name, rival, functools.partial(_show, bar, f"{rival} on {name}"))
+                bar.advance(f"{rival} on {name}")
+            found += match.comparisons(name, own)
+    return found
+
+
+def _show(bar: Progress, what: str, row: int) -> None:
+    """Show the number of rows that a run has seen."""
+    bar.show(f"{what}, row {row}")
