@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import itertools
 import sys
 import threading
 import zlib
@@ -89,11 +90,17 @@ def _remainders() -> Any:
 _REMAINDERS = _remainders()
 
 
+# So many examples of a process go the long way first: to compile the two functions takes a second, which a
+# first call need not wait for
+EXAMPLES_BEFORE = 32
+_examples = itertools.count()  # `next` is atomic
 _c_functions: list[Any] = []  # of the two functions, made once; an empty list where there are none
 
 
 def c_functions() -> list[Any]:
-    """The PyMethodDefs of the two functions; an empty list where compiled code cannot read dicts."""
+    """The PyMethodDefs of the two functions; an empty list where compiled code cannot read dicts, or not yet."""
+    if not _c_functions and next(_examples) < EXAMPLES_BEFORE:
+        return []
     return definitions(
         _c_functions,
         (one_example.score, WORDS_TAKEN["score"], METH_O),
