@@ -15,12 +15,15 @@ from folders import ROOT, SUPPORT
 
 from river_budget.datasets import reading
 from river_budget.distributed.workers import backends
+from river_budget.model.calls import fast_path
 from river_budget.model.inputs import sparse_examples
 
 DATA = pathlib.Path(os.environ.get("RIVER_BUDGET_DATA", ROOT.parent / "shared" / "data"))
 if DATA.is_dir():  # so that the package and other processes use the same folder
     os.environ["RIVER_BUDGET_DATA"] = str(DATA)
 
+
+fast_path.EXAMPLES_BEFORE = 0  # tests of few examples shall go the short way, too
 
 if "RIVER_BUDGET_TEST_KEY_BITS" in os.environ:  # names have few keys: see test_keys.py
     sparse_examples.key_mask = 2 ** int(os.environ["RIVER_BUDGET_TEST_KEY_BITS"]) - 1

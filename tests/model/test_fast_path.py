@@ -24,6 +24,7 @@ from river_budget.model.calls import fast_path, one_by_one
 from river_budget.model.calls.fast_path import no_fast_path
 
 K = rb.kernels.RBF(0.05)
+NEVER_FREED = []  # definitions of C functions
 
 
 def uneven(model, n=120):
@@ -53,6 +54,18 @@ def test_in_one_go_is_one_after_the_other(model):
         assert fresh.predict_one(x) == expected
         fresh.learn_one(x, y, w)
     assert file_of(together) == file_of(apart) == file_of(fresh)
+
+
+def test_the_first_examples_of_a_process_wait_for_no_reader_of_dicts(monkeypatch):
+    monkeypatch.setattr(fast_path, "_c_functions", NEVER_FREED)
+    monkeypatch.setattr(fast_path, "_examples", itertools.count())
+    monkeypatch.setattr(fast_path, "EXAMPLES_BEFORE", 3)
+    model = rb.RBPClassifier(seed=1)
+    ways = []
+    for i in range(6):
+        model.learn_one({"a": float(i)}, i % 2 == 0)
+        ways.append(model.fast_path.learn is no_fast_path)
+    assert ways == [True] * 3 + [not fast_path.may_read_dicts()] * 3
 
 
 @pytest.mark.parametrize("model", one_of_each(MODELS))

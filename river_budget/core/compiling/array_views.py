@@ -1,4 +1,4 @@
-"""Arrays at a memory address: a numba type for views that do not own their memory, and functions that make them.
+"""Arrays at a memory address that do not own their memory: functions that make them.
 
 Every function here has two forms: Python code, and beside it a generator of LLVM instructions, which numba
 uses in compiled code. (numba would compile an `overload` again for every use.)
@@ -15,8 +15,6 @@ import numpy as np
 from numba.core import cgutils, types
 from numba.extending import (
     lower_builtin,
-    models,
-    register_model,
     type_callable,
 )
 from numba.np import arrayobj
@@ -49,43 +47,6 @@ def compiled_as(function: Any, result: Any, *arguments: Any) -> Any:
 
 
 # Arrays at an address
-
-
-class View(types.Array):
-    """The type of a non-owning array view: numba counts no references to it.
-
-    To count the references of every array that a function receives takes a twentieth of the time of merging
-    (`python tests/support/tricks.py views`). Rows and slices of a view are views too.
-    """
-
-    def __init__(self, dtype: Any, ndim: int, layout: Any, readonly: bool = False, **options: Any):
-        super().__init__(dtype, ndim, layout, readonly=readonly, **options)
-        self.name = f"View({self.name})"
-
-    def copy(
-        self, dtype: Any = None, ndim: Any = None, layout: Any = None, readonly: Any = None
-    ) -> Any:
-        return View(
-            self.dtype if dtype is None else dtype,
-            self.ndim if ndim is None else ndim,
-            self.layout if layout is None else layout,
-            not self.mutable if readonly is None else readonly,
-            aligned=self.aligned,
-        )
-
-
-@register_model(View)
-class _ViewModel(models.ArrayModel):  # type: ignore[misc]
-    """The memory layout of a view: that of numba's arrays, without the member whose references numba counts."""
-
-    def traverse(self, builder: Any) -> list[Any]:
-        return []
-
-    def traverse_models(self) -> list[Any]:
-        return []
-
-    def traverse_types(self) -> list[Any]:
-        return [self._fe_type]
 
 
 def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> Any:
@@ -133,7 +94,7 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
         return np.ndarray(shape, dtype, array, offset)
 
     carver.of_array = of_array  # type: ignore[attr-defined]
-    carver.kind = View(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
+    carver.kind = types.Array(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
     carver.size = dtype.itemsize  # type: ignore[attr-defined]
 
     @compiled_as(carver, carver.kind, *[types.Integer] * (1 + ndim))  # type: ignore[attr-defined]
@@ -170,7 +131,7 @@ def reinterpreter(dtype: Any) -> Any:
 
     numba's own `view` takes a tenth of a second to compile for each kind of array.
     """
-    kind = View(numba.from_dtype(np.dtype(dtype)), 1, "C")
+    kind = types.Array(numba.from_dtype(np.dtype(dtype)), 1, "C")
 
     def as_kind(array):
         return array.view(dtype)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import itertools
 import sys
 import threading
 import zlib
@@ -89,11 +90,16 @@ def _remainders() -> Any:
 _REMAINDERS = _remainders()
 
 
+# Compiling the two functions takes a second, so that a process's first examples go through Python instead
+EXAMPLES_BEFORE = 32
+_examples = itertools.count()  # `next` is atomic
 _c_functions: list[Any] = []  # their PyMethodDefs, made once; [] if none are possible
 
 
 def c_functions() -> list[Any]:
-    """The PyMethodDefs of the two functions; an empty list where compiled code cannot read dicts."""
+    """The PyMethodDefs of the two functions; an empty list where compiled code cannot read dicts, or not yet."""
+    if not _c_functions and next(_examples) < EXAMPLES_BEFORE:
+        return []
     return definitions(
         _c_functions,
         (one_example.score, WORDS_TAKEN["score"], METH_O),

@@ -13,7 +13,8 @@ from processes import output_of
 from river_budget.core.compiling.plain import VARIABLE
 
 PACKAGE = ROOT / "river_budget"
-PRIVATE = {"numba_pipeline", "linking", "cache"}  # the files of core that need private parts
+# The files of core that need private parts
+PRIVATE = {"numba_pipeline", "operations", "linking", "cache"}
 
 FEW = ["RBP"]  # each is compiled anew, which takes long
 ALL = [*TABLE, "KernelOneClassSVM"]
