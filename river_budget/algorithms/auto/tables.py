@@ -37,6 +37,7 @@ DRAWN = {
     "tree_slots",
     "tree_signs",
 }  # tables that follow from the seed and the names of features
+ARCHIVE_TABLES = ("archive", "links", "archived")
 TREE_TABLES = ("trees", "nodes", "leaves", "growth")
 IN_FILES = [name for name in core.ROOM_TABLES if name not in DRAWN]
 # Tables of earlier versions, which held weights and, for each column, sums of squares: what they are today
@@ -68,7 +69,7 @@ class AutoTables(StreamModel):
 
     state_type = core.STATE
     scores_with_per_vector = True
-    younger_tables = frozenset({"tails", *TREE_TABLES})
+    younger_tables = frozenset({"tails", *TREE_TABLES, *ARCHIVE_TABLES})
     older_tables = IN_OLDER
     shows_kernel = False
     takes_lists = False
@@ -118,12 +119,13 @@ class AutoTables(StreamModel):
         }
 
     def _spaces(self, width: int) -> dict[str, int]:
-        _, room, desk = core.directory(width, self._columns)
+        _, room, desk = core.directory(width, self._columns, self.budget_in_use)
         return {"room": room, "desk": desk}
 
-    def _sizes(self) -> tuple[int, int]:
+    def _sizes(self) -> tuple[int, int, int]:
+        """(width, columns, budget)"""
         head = blocks.views(self.block).head
-        return int(head.width), int(head.outputs) // core.KERNEL_WIDTHS
+        return int(head.width), int(head.outputs) // core.KERNEL_WIDTHS, int(head.budget)
 
     def _squared(self) -> int:
         """Rows of the covariance that are used."""
@@ -149,6 +151,12 @@ class AutoTables(StreamModel):
         for name, length in filled_up.items():
             tables[name] = tables[name][:, :length]
         tables["covariance"] = tables["covariance"][:squared, :squared]
+        state = self.state_record()
+        kept = min(max(int(state.archived), 0), len(tables["archive"]))
+        features = min(max(int(state.features), 0), width - 1)
+        tables["archive"] = tables["archive"][:kept, :features]
+        tables["links"] = tables["links"][:kept]
+        tables["archived"] = tables["archived"][:, :kept]
         return tables
 
     def furnish(self) -> None:
@@ -175,7 +183,7 @@ class AutoTables(StreamModel):
     def resize_block(self, **sizes: int) -> None:
         """Tables of another width or with more columns keep what they hold."""
         old = {name: self._table(name).copy() for name in core.ROOM_TABLES}
-        width, _ = self._sizes()
+        width = self._sizes()[0]
         twin = self.twin()  # a thread that predicts must not find tables without their directory
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
         twin.furnish()
@@ -240,7 +248,7 @@ class AutoTables(StreamModel):
         super()._change(name, value)
         if name == "budget" and self.block is not None:
             recent, hard = self._in_order(before)
-            self.resize_block(capacity=self.capacity_for(0))
+            self.resize_block(capacity=self.capacity_for(0), budget=self.budget_in_use)
             self._rearrange(recent, hard)
 
     def _in_order(self, budget: int) -> tuple[Any, Any]:
@@ -277,6 +285,7 @@ class AutoTables(StreamModel):
         model.head.count, model.head.budget = n, self.budget_in_use
         state.recent_place = n_recent % places
         state.hard_place = (n - n_recent) % max(self.budget_in_use // 2, 1)
+        state.archived = 0  # another budget, another number of its rows
 
     # from a file
 
@@ -298,7 +307,7 @@ class AutoTables(StreamModel):
             cells[:, SUM] = parts[:, 1].mean(axis=-1)
 
     no_sum = "each has learned distances of its own, and there is no sum of them"
-    checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
+    checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows", "archived")
 
     def check_restored_rows(self, count: int) -> None:
         """They are looked at with the rest of the memory, in check_restored_state."""
@@ -307,7 +316,7 @@ class AutoTables(StreamModel):
         state, recent = self.state_record(), self.budget_in_use - self.budget_in_use // 2
         squared = min(len(self.features), core.MOST_SQUARED)
         if not (
-            state.rounds >= 0 and state.second_order in (-1, squared) and state.grows in (0, 1)
+            state.rounds >= state.archived >= 0 and state.second_order in (-1, squared) and state.grows in (0, 1)
         ):
             raise ValueError("its rounds or its linear model are out of range")
         n_recent = min(count, recent)

@@ -196,16 +196,24 @@ def _insert_all(far, places, least, count, limit):
 
 @compiled
 def weigh_neighbours(model, n, softness):
+    """The shares of the n nearest. Returns their number if all had the same share."""
+    near, weights = desk_of(model).near, memory_of(model).weight
+    places, own = near.place, near.weight
+    for k in range(n):
+        own[k] = weights[places[k]]
+    return weigh(near.distance, own, near.share, n, softness)
+
+
+@compiled
+def weigh(least, weights, shares, n, softness):
     """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest. Returns 1 / sum pi_i^2, their number
     if all had the same share."""
-    near, weights = desk_of(model).near, memory_of(model).weight
-    places, least, shares = near.place, near.distance, near.share
     rate, total, squares = softness / max(least[n - 1], LEAST_VOTE_DISTANCE), 0.0, 0.0
     for k in range(n):
         shares[k] = -rate * (least[k] - least[0])
     exponentials(shares, shares, np.int64(shares.shape[0]))
     for k in range(n):
-        shares[k] *= weights[places[k]]
+        shares[k] *= weights[k]
     for k in range(n):
         total += shares[k]
         squares += shares[k] * shares[k]

@@ -39,8 +39,12 @@ from ...compiling.model_type import MODEL
 from ...compiling.named_rows import Rows, Tables, rows_at, rows_type, struct, view
 from ...simd.registers import LANES
 
-# grows: whether there are trees; models of files that older versions wrote go on without
-_COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
+# grows: whether there are trees; models of files that older versions wrote go on without. archived: rows that have
+# come into the archive, which begins empty in such models.
+_COUNTS = (
+    *("rounds", "features", "second_order", "recent_place", "hard_place"),
+    *("grows", "archived"),
+)
 _NUMBERS = (
     "log_distance residual average variance fast last squared_error absolute_error "
     "lowest highest stretch latest_error"
@@ -74,10 +78,13 @@ TREE_SLOTS, TREE_CELLS = 16, 16  # features of a tree, and cells of the values o
 NODE_COLUMNS, GROWTH_HEAD, COUNTED = 8, 8, 2  # the last: numbers per cell
 NO_THRESHOLD = 8.0  # above all scaled values
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
+ARCHIVED_TIMES = 8  # the budget: rows of the archive
+LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
+LINKS, CANDIDATES = 2 * LINKED, 96  # the second in a step of the search
 CALIBRATION_KNOTS = 11
 TAIL_KNOTS = 15  # of features with heavy tails
 
-Sizes = namedtuple("Sizes", "width columns classes squared")
+Sizes = namedtuple("Sizes", "width columns classes squared archived")
 
 
 def whole(n):
@@ -127,6 +134,9 @@ ROOM_TABLES: dict[str, Any] = {
             GROWTH_HEAD + COUNTED * TREE_CELLS * min(s.width, TREE_SLOTS),
         ),
     ),
+    "archive": (f64_matrix, lambda s: (s.archived, whole(s.width))),
+    "links": (f64_matrix, lambda s: (s.archived, LINKS)),
+    "archived": ({"target": f64, "weight": f64}, lambda s: (2, s.archived)),
 }
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
@@ -143,7 +153,16 @@ DESK_TABLES: dict[str, Any] = {
     "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, len(BIN_DEPTHS) * BIN_TABLES)),
     "tree_hits": ({"leaf": f64, "step": f64}, lambda s: (2, TREES)),
     "tree_cells": (f64, lambda s: (1, TREES * TREE_SLOTS)),
-    "near": ({"place": u64, "distance": f64, "share": f64}, lambda s: (3, ROUNDED_NEIGHBOURS)),
+    "far": (
+        {"row": i64, "open": i64, **dict.fromkeys(("distance", "share", "target", "weight"), f64)},
+        lambda s: (6, ROUNDED_NEIGHBOURS),
+    ),
+    "candidates": ({"row": i64, "distance": f64}, lambda s: (2, whole(CANDIDATES + 1))),
+    "seen": (i64, lambda s: (1, whole(-(-s.archived // 64)))),
+    "near": (
+        {"place": u64, "distance": f64, "share": f64, "weight": f64},
+        lambda s: (4, ROUNDED_NEIGHBOURS),
+    ),
     "solver": (
         {"slope": f64, "curve": f64, "answer": f64, "triangle": f64_matrix},
         lambda s: (3 + EXPERT_COLUMNS, EXPERT_COLUMNS),
@@ -157,9 +176,12 @@ _NUMBER_OF = {name: k for k, name in enumerate(ROOM_TABLES | DESK_TABLES)}
 DIRECTORY = whole(3 * len(_NUMBER_OF))  # numbers
 
 
-def shapes_of(tables: dict[str, Any], width: int, columns: int) -> dict[str, tuple[int, int]]:
+def shapes_of(
+    tables: dict[str, Any], width: int, columns: int, budget: int
+) -> dict[str, tuple[int, int]]:
     """(rows, columns) of each of these tables, in a model of this width."""
-    sizes = Sizes(width, columns, max(columns, 2), whole(min(width, MOST_SQUARED) + 1))
+    squared = whole(min(width, MOST_SQUARED) + 1)
+    sizes = Sizes(width, columns, max(columns, 2), squared, ARCHIVED_TIMES * budget)
     return {name: shape(sizes) for name, (_, shape) in tables.items()}
 
 
@@ -173,10 +195,10 @@ def _places(shapes: dict[str, tuple[int, int]], start: int) -> Any:
 
 
 @functools.lru_cache(64)
-def directory(width: int, columns: int) -> Any:
+def directory(width: int, columns: int, budget: int) -> Any:
     """(the directory as an array, numbers in the room, numbers on the desk)"""
-    inside, room = _places(shapes_of(ROOM_TABLES, width, columns), DIRECTORY)
-    beside, desk = _places(shapes_of(DESK_TABLES, width, columns), 0)
+    inside, room = _places(shapes_of(ROOM_TABLES, width, columns, budget), DIRECTORY)
+    beside, desk = _places(shapes_of(DESK_TABLES, width, columns, budget), 0)
     entries = np.zeros(DIRECTORY, np.int64)
     for name, entry in (inside | beside).items():
         entries[3 * _NUMBER_OF[name] :][:3] = entry
@@ -184,9 +206,9 @@ def directory(width: int, columns: int) -> Any:
     return entries, room, desk
 
 
-def place_in(name: str, width: int, columns: int) -> tuple[int, int, int]:
+def place_in(name: str, width: int, columns: int, budget: int) -> tuple[int, int, int]:
     """(start, rows, columns) of a table in the room, or on the desk."""
-    start, rows, length = directory(width, columns)[0][3 * _NUMBER_OF[name] :][:3]
+    start, rows, length = directory(width, columns, budget)[0][3 * _NUMBER_OF[name] :][:3]
     return int(start), int(rows), int(length)
 
 
