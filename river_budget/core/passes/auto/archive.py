@@ -24,21 +24,27 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...compiling.array_views import address_of, as_i64
 from ...compiling.jit import compiled
+from ...simd.prefetch import prefetch
 from ...simd.table_sums import row_distances
-from .memory import LEAST_VOTE_WEIGHT, recent_places
+from ...simd.vector_ops import number_below
+from .memory import LEAST_VOTE_WEIGHT, NO_BOUND, NOBODY, filled_up, recent_places
 from .tables import (
+    FOLLOWED,
     LINKED,
     LINKS,
     NEIGHBOURS,
+    ROUNDED_NEIGHBOURS,
     desk_of,
     memory_of,
     room_of,
 )
 
-STEPS, FOLLOWED = 3, 6  # links of so many rows are followed in each step
-NOWHERE = np.int64(-1)
-WORD_BITS, LAST_BIT = 6, 63  # 64 bits in a word of seen
+STEPS = 2  # in each, links of FOLLOWED rows are followed
+WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen
+NONE, ONE = np.uint64(0), np.uint64(1)
+CACHE_LINE = 64
 
 
 @compiled
@@ -46,93 +52,125 @@ def find_far(model, state, n):
     """Write the K nearest rows of memory and archive; n are near in the memory. Returns how many there are."""
     begin_in_memory(model, state, n)
     desk, weights, number = desk_of(model), room_of(model).metric.weight, n
-    rows, distances, row = desk.candidates.row, desk.candidates.distance, desk.scaled[1:]
+    rows, distances, values = desk.pool.row, desk.pool.distance, desk.scaled[1:]
     for _ in range(STEPS):
-        found = follow_links(model, state, number)
-        row_distances(room_of(model).archive, rows, found, row, weights, state.features, distances)
-        number = take_nearest(model, number, found)
+        end = follow_links(model, state, number)
+        row_distances(
+            room_of(model).archive,
+            *(rows[number:], end - number),
+            *(values, weights, state.features),
+            distances[number:],
+        )
+        number = keep_nearest(model, number, end)
+    look_up_targets(model, number)
     return number
 
 
 @compiled
 def begin_in_memory(model, state, n):
-    """The far rows are those near in the memory, at first."""
-    desk, memory, rows = desk_of(model), memory_of(model), room_of(model).archive.shape[0]
-    far, near, seen, archived = desk.far, desk.near, desk.seen, state.archived
-    far_rows, opened, arrivals, places = far.row, far.open, memory.arrival, near.place
+    """The pool begins with the rows that are near in the memory."""
+    desk, arrivals, rows = desk_of(model), memory_of(model).arrival, room_of(model).archive.shape[0]
+    pool, near, seen, archived = desk.pool, desk.near, desk.seen, state.archived
+    pool_rows, opened, distances, places = pool.row, pool.open, pool.distance, near.place
     next_row, kept = archived % rows, min(archived, rows)
     for i in range(seen.shape[0]):
         seen[i] = 0
-    for k in range(far_rows.shape[0]):
-        far_rows[k], opened[k] = NOWHERE, 0
     for k in range(n):
-        place = places[k]
-        far.distance[k], far.target[k] = near.distance[k], memory.target[place]
-        far.weight[k] = memory.weight[place]
-        age = state.rounds - np.int64(arrivals[place])
-        if 0 < age <= kept:
-            row = next_row - age
-            row += rows if row < 0 else 0
-            far_rows[k], opened[k] = row, 1
-            seen[row >> WORD_BITS] |= np.int64(1) << (row & LAST_BIT)
+        age = state.rounds - np.int64(arrivals[places[k]])
+        known = 0 < age <= kept
+        row = next_row - age + (rows if age > next_row else 0)
+        row = np.uint64(row if known else rows + np.int64(places[k]))
+        distances[k], pool_rows[k], opened[k] = near.distance[k], row, np.uint64(known)
+        if known:
+            seen[row >> WORD_BITS] |= ONE << (row & LAST_BIT)
 
 
 @compiled
 def follow_links(model, state, number):
-    """Write the rows to which the nearest far rows lead, of those that have not been followed. Rows that were seen are
-    left out, and recent ones, which the memory holds. Returns how many there are."""
-    desk, all_links, rows = desk_of(model), room_of(model).links, room_of(model).archive.shape[0]
-    opened, places, chosen, seen = desk.far.open, desk.far.row, desk.candidates.row, desk.seen
-    next_row, recent = state.archived % rows, recent_places(model)
-    found, followed = np.int64(0), 0
+    """Append to the pool the rows to which its nearest lead, of those that have not been followed. Rows that were seen
+    are left out, and recent ones, which the memory holds. Returns the end of the pool."""
+    desk, links, rows = desk_of(model), room_of(model).links, np.uint64(room_of(model).links.shape[0])
+    opened, chosen, seen, followed = desk.pool.open, desk.pool.row, desk.seen, desk.followed
+    next_row, recent = np.uint64(state.archived) % rows, np.uint64(recent_places(model))
+    end, n = np.uint64(number), np.uint64(0)
     for k in range(number):
-        if opened[k] != 0 and followed < FOLLOWED:
+        if opened[k] != 0 and n < FOLLOWED:
             opened[k] = 0
-            followed += 1
-            links = all_links[places[k]]
-            for m in range(LINKS):
-                row = np.int64(links[m])
-                age = next_row - row
-                age += rows if age <= 0 else 0
-                word, bit = seen[row >> WORD_BITS], np.int64(1) << (row & LAST_BIT)
-                seen[row >> WORD_BITS] = word | bit
-                chosen[found] = row
-                found += np.int64(age > recent) & np.int64(word & bit == 0)
-    return found
+            followed[n] = chosen[k]
+            prefetch(address_of(links[chosen[k]]))
+            prefetch(address_of(links[chosen[k]]) + CACHE_LINE)
+            n += ONE
+    for k in range(n):
+        own = links[followed[k]]
+        for m in range(LINKS):
+            row = np.uint64(np.int64(own[m]))
+            word, bit = seen[row >> WORD_BITS], ONE << (row & LAST_BIT)
+            seen[row >> WORD_BITS] = word | bit
+            chosen[end] = row
+            age = next_row - row + (rows if row >= next_row else NONE)
+            end += ONE if age > recent and word & bit == NONE else NONE
+    return np.int64(end)
 
 
 @compiled
-def take_nearest(model, number, found):
-    """Candidates that are nearer than the last of the far rows take their places. Returns how many far rows there are."""
-    far, candidates, facts = desk_of(model).far, desk_of(model).candidates, room_of(model).archived
-    rows, opened, distances, targets, weights = (
-        far.row,
-        far.open,
-        far.distance,
-        far.target,
-        far.weight,
+def keep_nearest(model, number, end):
+    """The K nearest of the pool stay in it, by distance; the last of them begin at `number`. Returns how many stay.
+    (Ranks are counted, as in the memory: which rows are nearer could not be foretold.)"""
+    pool, ordered = desk_of(model).pool, desk_of(model).ordered
+    distances, rows, opened = as_i64(pool.distance), pool.row, pool.open
+    bound = distances[NEIGHBOURS - 1] if number == NEIGHBOURS else NO_BOUND
+    n = number
+    for i in range(number, end):
+        distance = distances[i]
+        distances[n], rows[n], opened[n] = distance, rows[i], ONE
+        n += np.int64(distance < bound)
+    if n == number:
+        return n
+    whole = filled_up(distances, n)
+    ranks, ordered_rows, ordered_opened = as_i64(ordered.distance), ordered.row, ordered.open
+    for i in range(whole):
+        ranks[i] = NOBODY
+    for i in range(n):
+        rank = number_below(distances, whole, distances[i])
+        while ranks[rank] == distances[i]:
+            rank += 1
+        ranks[rank], ordered_rows[rank], ordered_opened[rank] = distances[i], rows[i], opened[i]
+    n = min(n, NEIGHBOURS)
+    for k in range(ROUNDED_NEIGHBOURS):
+        distances[k] = ranks[k]
+    for k in range(ROUNDED_NEIGHBOURS):
+        rows[k] = ordered_rows[k]
+    for k in range(ROUNDED_NEIGHBOURS):
+        opened[k] = ordered_opened[k]
+    return n
+
+
+@compiled
+def look_up_targets(model, number):
+    """Write the far rows: what stands in the pool, with targets and weights."""
+    pool, far, memory, facts = (
+        desk_of(model).pool,
+        desk_of(model).far,
+        memory_of(model),
+        room_of(model).archived,
     )
-    lengths, numbers = candidates.distance, candidates.row
-    for i in range(found):
-        length = lengths[i]
-        if number == NEIGHBOURS and length >= distances[NEIGHBOURS - 1]:
-            continue
-        number = min(number + 1, NEIGHBOURS)
-        k = number - 1
-        while k > 0 and distances[k - 1] > length:
-            distances[k], rows[k], opened[k] = distances[k - 1], rows[k - 1], opened[k - 1]
-            targets[k], weights[k] = targets[k - 1], weights[k - 1]
-            k -= 1
-        distances[k], rows[k], opened[k] = length, numbers[i], 1
-        targets[k], weights[k] = facts.target[numbers[i]], facts.weight[numbers[i]]
-    return number
+    rows, targets, weights, distances = pool.row, far.target, far.weight, far.distance
+    all_rows = np.uint64(facts.target.shape[0])
+    for k in range(number, NEIGHBOURS):
+        rows[k] = all_rows
+    for k in range(number):
+        row, distances[k] = rows[k], pool.distance[k]
+        if row < all_rows:
+            targets[k], weights[k] = facts.target[row], facts.weight[row]
+        else:
+            targets[k], weights[k] = memory.target[row - all_rows], memory.weight[row - all_rows]
 
 
 @compiled
 def archive_row(model, state, target, weight):
     """The row enters the archive, with links to the nearest of its far rows, and from them."""
     room, desk = room_of(model), desk_of(model)
-    archive, links, scaled, far_rows = room.archive, room.links, desk.scaled, desk.far.row
+    archive, links, scaled, pool_rows = room.archive, room.links, desk.scaled, desk.pool.row
     row = state.archived % archive.shape[0]
     for f in range(state.features):
         archive[row, f] = scaled[1 + f]
@@ -141,8 +179,8 @@ def archive_row(model, state, target, weight):
     for m in range(LINKS):
         links[row, m] = row
     for k in range(LINKED):
-        other = far_rows[k]
-        if other != NOWHERE:
+        other = pool_rows[k]
+        if other < archive.shape[0]:
             links[row, k] = other
             links[other, LINKED + row % LINKED] = row
     state.archived += 1

@@ -128,7 +128,7 @@ def _bound(far, minima, count):
         groups //= 2
         for g in range(groups):
             minima[g] = min(minima[g], minima[groups + g])
-    whole, limit = _filled_up(minima, groups), np.int64(0)
+    whole, limit = filled_up(minima, groups), np.int64(0)
     for g in range(groups):
         nearer = number_below(minima, whole, minima[g])
         limit = max(limit, minima[g] if nearer < NEIGHBOURS else np.int64(0))
@@ -136,7 +136,7 @@ def _bound(far, minima, count):
 
 
 @compiled
-def _filled_up(values, n):
+def filled_up(values, n):
     """Fill n values up to whole vectors of eight, and return their number: a loop's odd rest costs more than a round
     of it."""
     whole = (n + LANES - 1) // LANES * LANES
@@ -165,7 +165,7 @@ def _choose(far, chosen, count, limit):
 def _sort_chosen(chosen, ordered, number):
     """Write the rows that were chosen each at its rank, equals one behind the other. All of them, as it could not be
     foretold which are among the K nearest."""
-    whole = _filled_up(chosen, number)
+    whole = filled_up(chosen, number)
     for k in range(whole):
         ordered[k] = NOBODY
     for i in range(number):

@@ -80,7 +80,8 @@ NO_THRESHOLD = 8.0  # above all scaled values
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
 ARCHIVED_TIMES = 8  # the budget: rows of the archive
 LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
-LINKS, CANDIDATES = 2 * LINKED, 96  # the second in a step of the search
+LINKS, FOLLOWED = 2 * LINKED, 6  # rows whose links a step of the search follows
+POOL = ROUNDED_NEIGHBOURS + LINKS * FOLLOWED + LANES  # rows that such a step compares
 CALIBRATION_KNOTS = 11
 TAIL_KNOTS = 15  # of features with heavy tails
 
@@ -138,6 +139,7 @@ ROOM_TABLES: dict[str, Any] = {
     "links": (f64_matrix, lambda s: (s.archived, LINKS)),
     "archived": ({"target": f64, "weight": f64}, lambda s: (2, s.archived)),
 }
+_POOL = {"distance": f64, "row": u64, "open": u64}
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
     # 1, and then the features. (Slots that look at no feature yet look at the first.)
@@ -154,11 +156,13 @@ DESK_TABLES: dict[str, Any] = {
     "tree_hits": ({"leaf": f64, "step": f64}, lambda s: (2, TREES)),
     "tree_cells": (f64, lambda s: (1, TREES * TREE_SLOTS)),
     "far": (
-        {"row": i64, "open": i64, **dict.fromkeys(("distance", "share", "target", "weight"), f64)},
-        lambda s: (6, ROUNDED_NEIGHBOURS),
+        dict.fromkeys(("distance", "share", "target", "weight"), f64),
+        lambda s: (4, ROUNDED_NEIGHBOURS),
     ),
-    "candidates": ({"row": i64, "distance": f64}, lambda s: (2, whole(CANDIDATES + 1))),
-    "seen": (i64, lambda s: (1, whole(-(-s.archived // 64)))),
+    "pool": (_POOL, lambda s: (3, POOL)),
+    "ordered": (_POOL, lambda s: (3, POOL)),
+    "followed": (u64, lambda s: (1, whole(FOLLOWED))),
+    "seen": (u64, lambda s: (1, whole(-(-s.archived // 64)))),
     "near": (
         {"place": u64, "distance": f64, "share": f64, "weight": f64},
         lambda s: (4, ROUNDED_NEIGHBOURS),
