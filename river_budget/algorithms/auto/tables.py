@@ -307,7 +307,15 @@ class AutoTables(StreamModel):
             cells[:, SUM] = parts[:, 1].mean(axis=-1)
 
     no_sum = "each has learned distances of its own, and there is no sum of them"
-    checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows", "archived")
+    checked_fields = (
+        "rounds",
+        "features",
+        "second_order",
+        "recent_place",
+        "hard_place",
+        "grows",
+        "archived",
+    )
 
     def check_restored_rows(self, count: int) -> None:
         """They are looked at with the rest of the memory, in check_restored_state."""
@@ -316,7 +324,9 @@ class AutoTables(StreamModel):
         state, recent = self.state_record(), self.budget_in_use - self.budget_in_use // 2
         squared = min(len(self.features), core.MOST_SQUARED)
         if not (
-            state.rounds >= state.archived >= 0 and state.second_order in (-1, squared) and state.grows in (0, 1)
+            state.rounds >= state.archived >= 0
+            and state.second_order in (-1, squared)
+            and state.grows in (0, 1)
         ):
             raise ValueError("its rounds or its linear model are out of range")
         n_recent = min(count, recent)
@@ -331,6 +341,7 @@ class AutoTables(StreamModel):
                 raise ValueError(f"its {name} is out of range")
         self._check_memory(count)
         self._check_tables()
+        self._check_archive()
         self.know(list(self.features), self.features)
         self._check_trees()
         learned = {name: self._table(name).copy() for name in ("bins", *TREE_TABLES)}
@@ -354,6 +365,18 @@ class AutoTables(StreamModel):
         for table, least, most in bounds:
             if (table != np.floor(table)).any() or table.min() < least or table.max() > most:
                 raise ValueError("the nodes of its trees are out of range")
+
+    def _check_archive(self) -> None:
+        """Raise for rows of the archive, or links to rows, that cannot be."""
+        tables = self.own_tables()
+        targets, weights = tables["archived"]
+        links, kept = tables["links"], len(tables["links"])
+        if (links != np.floor(links)).any() or not ((0 <= links) & (links < kept)).all():
+            raise ValueError("the links of its archive are out of range")
+        if not (weights > 0.0).all() or not self._may_be_targets(targets):
+            raise ValueError("the targets or weights of its archive are out of range")
+        if (np.abs(tables["archive"]) > CLIP).any():
+            raise ValueError("the rows of its archive are out of range")
 
     def _check_memory(self, count: int) -> None:
         model = blocks.views(self.block)

@@ -36,12 +36,14 @@ from .tables import (
     LINKS,
     NEIGHBOURS,
     ROUNDED_NEIGHBOURS,
+    columns_of,
     desk_of,
     memory_of,
     room_of,
 )
 
-STEPS = 2  # in each, links of FOLLOWED rows are followed
+# In each step links of FOLLOWED rows are followed. Where many classes make an example dear, more steps cost little.
+STEPS, MORE_STEPS, MANY_COLUMNS = 2, 4, 8
 WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen
 NONE, ONE = np.uint64(0), np.uint64(1)
 CACHE_LINE = 64
@@ -53,7 +55,7 @@ def find_far(model, state, n):
     begin_in_memory(model, state, n)
     desk, weights, number = desk_of(model), room_of(model).metric.weight, n
     rows, distances, values = desk.pool.row, desk.pool.distance, desk.scaled[1:]
-    for _ in range(STEPS):
+    for _ in range(MORE_STEPS if columns_of(model) >= MANY_COLUMNS else STEPS):
         end = follow_links(model, state, number)
         row_distances(
             room_of(model).archive,
@@ -89,7 +91,11 @@ def begin_in_memory(model, state, n):
 def follow_links(model, state, number):
     """Append to the pool the rows to which its nearest lead, of those that have not been followed. Rows that were seen
     are left out, and recent ones, which the memory holds. Returns the end of the pool."""
-    desk, links, rows = desk_of(model), room_of(model).links, np.uint64(room_of(model).links.shape[0])
+    desk, links, rows = (
+        desk_of(model),
+        room_of(model).links,
+        np.uint64(room_of(model).links.shape[0]),
+    )
     opened, chosen, seen, followed = desk.pool.open, desk.pool.row, desk.seen, desk.followed
     next_row, recent = np.uint64(state.archived) % rows, np.uint64(recent_places(model))
     end, n = np.uint64(number), np.uint64(0)
