@@ -186,8 +186,10 @@ def votes(row: Row) -> Iterator[tuple[str, str]]:
     many of equal shares they count)"""
     graph, learned = row.graph, row.learned
     tables = ArchiveTables(learned)
-    found = ((row.far, row.far_rows, tables.weights, tables.targets),)
-    found += ((row.nearest, row.places, learned.memory.weight, learned.memory.target),)
+    found = [
+        (row.far, row.far_rows, tables.weights, tables.targets),
+        (row.nearest, row.places, learned.memory.weight, learned.memory.target),
+    ]
     for distances, places, weights, targets in found:
         parts, number = shares(graph, distances, graph.node("Gather", weights, places))
         near = graph.node("Gather", learned.opinions(targets), places, axis=0)
