@@ -15,9 +15,10 @@ from ..core.passes.auto import scaling
 from ..core.passes.auto import tables as core
 from ..core.passes.auto.binning import EXPERT_SLOTS, FIRST_TABLES, OUTERMOST_BIN
 from ..core.passes.auto.linear_models import N_RATES
-from ..core.passes.auto.memory import LEAST_VOTE_DISTANCE
+from ..core.passes.auto.memory import LEAST_VOTE_DISTANCE, SHARPEST
 from ..core.passes.auto.metric import WIDEST
 from ..core.passes.auto.trees import CHILD, FEATURE, THRESHOLD
+from .auto_archive import NOT_HERE, ArchiveTables, search
 from .graph import Columns, Graph
 
 
@@ -35,8 +36,15 @@ class Learned:
         self.vectors = block.vectors[: self.d, : self.n].copy()
         self.coefficients = block.coefficients[:, : self.n].copy()
         self.memory = core.named_rows(core.MEMORY_ROWS, block.per_vector[:, : self.n].copy())
+        self.budget = int(block.head.budget)
         self.experts = int(model._n_experts)
         self.weights = self.room.mixer.weight[: self.experts].copy()
+
+    def opinions(self, targets: Any) -> Any:
+        """What rows with these targets vote for: a class each, or their distance from the running mean."""
+        if hasattr(self.model, "labels"):
+            return (targets[:, None] == np.arange(len(self.room.prior))).astype(float)
+        return targets[:, None] - float(self.state.average)
 
 
 class Row:
@@ -48,6 +56,7 @@ class Row:
         self.distances = distances(graph, learned, self.scaled)
         k = np.array([min(core.NEIGHBOURS, learned.n)])
         self.nearest, self.places = graph.nodes_of(2, "TopK", self.distances, k, largest=0)
+        self.far, self.far_rows = search(graph, learned, self.scaled, self.nearest, self.places)
         first = graph.node("Gather", self.nearest, np.array([0]), axis=1)
         self.zeros = graph.node("Mul", first, 0.0)  # a column of zeros
 
@@ -157,14 +166,14 @@ def distances(graph: Graph, learned: Learned, rows: str) -> str:
     return graph.for_each_row(graph.node("Mul", rows, roots), learned.d, of_row, learned.n)
 
 
-def shares(row: Row, softness: float) -> tuple[str, str]:
-    """(the shares of the nearest rows in a vote, the number of equal shares that would weigh as much)"""
-    graph, axis = row.graph, np.array([1])
-    least = graph.node("Gather", row.nearest, np.array([0]), axis=1)
-    most = graph.node("Gather", row.nearest, np.array([-1]), axis=1)
-    beyond = graph.node("Mul", graph.node("Sub", least, row.nearest), softness)
+def shares(graph: Graph, distances: str, weights: str) -> tuple[str, str]:
+    """(the shares of the nearest rows in a vote, as how many of equal shares they count)"""
+    axis = np.array([1])
+    least = graph.node("Gather", distances, np.array([0]), axis=1)
+    here = graph.node("Where", graph.node("Less", distances, NOT_HERE), distances, 0.0)
+    most = graph.node("ReduceMax", here, axes=[1], keepdims=1)
+    beyond = graph.node("Mul", graph.node("Sub", least, distances), SHARPEST)
     beyond = graph.node("Div", beyond, graph.node("Max", most, LEAST_VOTE_DISTANCE))
-    weights = graph.node("Gather", row.learned.memory.weight, row.places)
     parts = graph.node("Mul", graph.node("Exp", beyond), weights)
     total = graph.node("ReduceSum", parts, axis)
     found = graph.node("Div", parts, total)
@@ -172,12 +181,20 @@ def shares(row: Row, softness: float) -> tuple[str, str]:
     return found, graph.node("Reciprocal", squares)
 
 
-def voted(row: Row, parts: str, opinions: Any) -> str:
-    """The vote of the nearest rows by their shares. `opinions` has a row for each stored row."""
-    graph = row.graph
-    near = graph.node("Gather", opinions, row.places, axis=0)
-    weighed = graph.node("Mul", near, graph.node("Unsqueeze", parts, np.array([2])))
-    return graph.node("ReduceSum", weighed, np.array([1]), keepdims=0)
+def votes(row: Row) -> Iterator[tuple[str, str]]:
+    """Of the nearest of memory and archive, and of the memory: (the mean of their targets, by their shares, as how
+    many of equal shares they count)"""
+    graph, learned = row.graph, row.learned
+    tables = ArchiveTables(learned)
+    found = [
+        (row.far, row.far_rows, tables.weights, tables.targets),
+        (row.nearest, row.places, learned.memory.weight, learned.memory.target),
+    ]
+    for distances, places, weights, targets in found:
+        parts, number = shares(graph, distances, graph.node("Gather", weights, places))
+        near = graph.node("Gather", learned.opinions(targets), places, axis=0)
+        weighed = graph.node("Mul", near, graph.node("Unsqueeze", parts, np.array([2])))
+        yield graph.node("ReduceSum", weighed, np.array([1]), keepdims=0), number
 
 
 def kernel_sums(row: Row) -> Iterator[str]:

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..core.passes.auto import classify, mixer, regress
-from ..core.passes.auto.memory import SHARPEST, SOFTEST
 from ..core.passes.auto.tables import BIN_DEPTHS, CALIBRATION_KNOTS
-from .auto import Learned, Row, bin_sums, kernel_sums, line, linear_sums, shares, tree_sums, voted
+from .auto import Learned, Row, bin_sums, kernel_sums, line, linear_sums, tree_sums, votes
 from .graph import Columns, Graph
 
 Expert = Callable[[Row], Iterator[str]]
@@ -45,12 +44,10 @@ def _bins(row: Row) -> Iterator[str]:
 
 def _votes(row: Row) -> Iterator[str]:
     graph, prior = row.graph, row.learned.room.prior.copy()
-    labels = row.learned.memory.target[:, None] == np.arange(len(prior))
-    for softness in (SOFTEST, SHARPEST):
-        parts, number = shares(row, softness)
-        votes = graph.node("Mul", voted(row, parts, labels.astype(float)), number)
-        votes = graph.node("Add", votes, classify.PRIOR_VOTES * prior)
-        yield graph.node("Div", votes, graph.node("Add", number, classify.PRIOR_VOTES))
+    for vote, number in votes(row):
+        counted = graph.node("Mul", vote, number)
+        counted = graph.node("Add", counted, classify.PRIOR_VOTES * prior)
+        yield graph.node("Div", counted, graph.node("Add", number, classify.PRIOR_VOTES))
 
 
 def _kernels(row: Row) -> Iterator[str]:
@@ -181,9 +178,8 @@ def _bins_of_numbers(row: Row) -> Iterator[str]:
 
 
 def _votes_of_numbers(row: Row) -> Iterator[str]:
-    targets = row.learned.memory.target[:, None] - float(row.learned.state.average)
-    for softness in (SOFTEST, SHARPEST):
-        yield voted(row, shares(row, softness)[0], targets)
+    for vote, _ in votes(row):
+        yield vote
 
 
 def _squares_of_numbers(row: Row) -> Iterator[str]:

@@ -13,6 +13,7 @@ import statistics
 
 import numpy as np
 
+from .auto_archive import Archive
 from .randoms import SplitMix
 
 K = 20
@@ -104,6 +105,7 @@ class Auto:
     def __init__(self, seed, budget=1000):
         self.W2 = budget // 2
         self.W1 = budget - self.W2
+        self.archive = Archive(budget, self.W1)
         self.seed, self.random, self.names, self.t = seed, SplitMix(seed), [], 0
         self.mean = self.var = self.sign = np.zeros(0)
         self.a, self.u = np.zeros(0), np.zeros(0)
@@ -125,6 +127,8 @@ class Auto:
         self.a, self.u = np.append(self.a, [1.0] * n), np.append(self.u, [1e-3] * n)
         for row in self.recent + self.hard:
             row["x"] = np.append(row["x"], [0.0] * n)
+        for entry in self.archive.entries.values():
+            entry.x = np.append(entry.x, [0.0] * n)
         if self.second is None:
             d = len(self.names)
             self.second, self.lm = d if d <= 64 else -1, 0.0
@@ -163,9 +167,10 @@ class Auto:
     def memory(self):
         return self.recent + self.hard
 
-    def remember(self, row):
+    def remember(self, row, far):
         row["arrival"] = self.t
         row["weight"] = max(row["weight"], 1e-9)
+        row["entry"] = self.archive.add(row["x"], row["y"], row["weight"], far)
         if len(self.recent) < self.W1:
             self.recent.append(row)
         else:
@@ -181,6 +186,13 @@ class Auto:
 
     def distances(self, z):
         return np.array([np.sum(self.a * (z - row["x"]) ** 2) for row in self.memory])
+
+    def far(self, z, D):
+        """What the archive finds, from the nearest of the memory."""
+        near = [(D[i], self.memory[i]["entry"]) for i in np.argsort(D, kind="stable")[:K]]
+        return self.archive.search(
+            near, lambda x: np.sum(self.a * (z - x) ** 2), getattr(self, "C", 1)
+        )
 
     def neighbours(self, D, beta):
         """(places of the K nearest, their shares, the effective number of them)"""
@@ -238,6 +250,8 @@ class Auto:
         new = np.quantile(was, SIXTEENTHS)
         heavy = q is not None or np.subtract(*np.quantile(was, [0.75, 0.25])) < 0.5 * np.std(was)
         if heavy and np.diff(new).min() > 1e-6 * (new[-1] - new[0]):
+            if q is None:
+                self.archive.begin_anew()
             self.knots[f] = new
             for row, value in zip(self.memory, was, strict=True):
                 score = np.clip(score_of(value, self.knots[f]), -4.0, 4.0)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .auto import CELLS, TABLES, Auto, K, softmax
+from .auto_archive import vote
 from .auto_trees import ClassTrees
 
 
@@ -61,15 +62,21 @@ class AutoClassifier(Auto):
         p += [softmax(self.L[u] @ x1) for u in range(2)]
         s["cells"] = [self.binning.cells(u, z) for u in range(2)]
         p += [softmax(self.TW[u, np.arange(TABLES), s["cells"][u]].sum(0)) for u in range(2)]
-        for beta in (3.0, 8.0):
-            vote, number = np.zeros(C), 0.0
+        s["far"] = self.far(z, s["D"])
+        for where in ("far", "near", "metric"):
+            votes, number = np.zeros(C), 0.0
             if self.memory:
-                near, pi, number = self.neighbours(s["D"], beta)
-                for i, share in zip(near, pi, strict=True):
-                    vote[self.memory[i]["y"]] += share
-                if beta == 3.0:
-                    s["near"], s["pi"], s["vote"] = near, pi, vote
-            p.append((vote * number + 0.3 * self.prior) / (number + 0.3))
+                if where == "far":
+                    entries, pi, number = vote(s["far"])
+                    labels = [entry.y for entry in entries]
+                else:
+                    near, pi, number = self.neighbours(s["D"], 8.0 if where == "near" else 3.0)
+                    labels = [self.memory[i]["y"] for i in near]
+                    s["near"], s["pi"], s["vote"] = near, pi, votes
+                for label, share in zip(labels, pi, strict=True):
+                    votes[label] += share
+            if where != "metric":
+                p.append((votes * number + 0.3 * self.prior) / (number + 0.3))
         for q, k in enumerate(self.kernels(s["D"])):
             z_q = sum((k[i] * row["alpha"][q] for i, row in enumerate(self.memory)), np.zeros(C))
             p.append(softmax(z_q))
@@ -140,7 +147,7 @@ class AutoClassifier(Auto):
         self.follow_distance(s["D"])
         alpha = w * (e_y - s["p"][7:10])
         hard = s["P"][y] < 0.8
-        self.remember({"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w})
+        self.remember({"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w}, s["far"])
         self.prior = self.prior + min(0.02 * w, 1.0) * (e_y - self.prior)
         self.follow_features(s["moments"])
 

@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 
 from .auto import CELLS, TABLES, Auto, K
+from .auto_archive import vote
 from .auto_trees import NumberTrees
 
 LEVELS = np.array([0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995])
@@ -49,17 +50,23 @@ class AutoRegressor(Auto):
         f = [self.fast - self.my, self.last - self.my, self.L @ x1]
         s["cells"] = [self.binning.cells(u, z) for u in range(2)]
         f += [self.TW[u, np.arange(TABLES), s["cells"][u]].sum() for u in range(2)]
-        variance = self.latest
-        for beta in (3.0, 8.0):
-            vote = 0.0
+        variance, s["far"] = self.latest, self.far(z, s["D"])
+        if self.memory:
+            entries, pi, _ = vote(s["far"])
+            f.append(pi @ [entry.y for entry in entries] - self.my)
+        else:
+            f.append(0.0)
+        for beta in (8.0, 3.0):
+            opinion = 0.0
             if self.memory:
                 near, pi, number = self.neighbours(s["D"], beta)
-                vote = pi @ [self.memory[i]["y"] for i in near] - self.my
+                opinion = pi @ [self.memory[i]["y"] for i in near]
                 if beta == 3.0:
-                    s["near"], s["pi"], s["vote"] = near, pi, vote + self.my
+                    s["near"], s["pi"], s["vote"] = near, pi, opinion
                     squares = pi @ [self.memory[i]["error"] ** 2 for i in near]
                     variance = (number * squares + 2.0 * self.latest) / (number + 2.0)
-            f.append(vote)
+            if beta == 8.0:
+                f.append(opinion - self.my if self.memory else 0.0)
         for q, k in enumerate(self.kernels(s["D"])):
             f.append(sum(k[i] * row["alpha"][q] for i, row in enumerate(self.memory)))
         if self.second >= 0:
@@ -103,7 +110,8 @@ class AutoRegressor(Auto):
         self.follow_distance(s["D"])
         hard = abs(err) > self.ae
         self.remember(
-            {"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w, "error": err}
+            {"x": s["z"], "y": y, "alpha": alpha, "hard": hard, "weight": w, "error": err},
+            s["far"],
         )
         if self.t >= 10 and s["spread"] > 0.0:
             rate = min(w, 1.0) * max(0.02, min(0.2, 40 / (self.t + 1)))

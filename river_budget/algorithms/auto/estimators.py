@@ -25,24 +25,26 @@ class AutoKernelClassifier(Inspected, Classifier):
     """A kernel classifier without settings: for the end of a pipeline, and with nothing in front of it.
 
     It takes features in any unit, also with heavy tails (amounts, durations), learns which of them matter,
-    follows drift, and its probabilities can be used as they are. A memory holds the recent examples and older ones that were hard to predict. Votes of
-    the nearest and kernels of three widths work on this memory, with a weight for each feature that is
-    learned from every example. Linear models, random binning and trees need no memory. A mixer weighs the opinions
-    of all of these by a Newton step.
+    follows drift, and its probabilities can be used as they are. A memory holds the recent examples and older
+    ones that were hard to predict; behind it an archive of the latest thousands is searched along links. Votes
+    of the nearest work on both, kernels of three widths on the memory, with a weight for each feature that is
+    learned from every example. Linear models, random binning and trees need no memory. A mixer weighs the
+    opinions of all of these by a Newton step.
 
     Time and memory for an example are the same from the first to the last. Both grow with `budget`, the
     number of features and the number of classes. A missing feature counts as 0, as everywhere in this
     package. A weight above 1000 counts as 1000.
 
-    Not for a small memory (one to three megabytes, and ten with 26 classes), nor for thousands of features:
-    then take `BSGDClassifier`, or a linear model.
+    Not for a small memory (three to five megabytes, and fifteen with 26 classes or 100 features), nor for
+    thousands of features: then take `BSGDClassifier`, or a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
     Parameters
     ----------
     budget
-        The largest number of stored examples, one half for recent ones and one for hard ones.
+        The largest number of stored examples, one half for recent ones and one for hard ones. Twelve times as
+        many are archived: they vote where they are near, at a cost that does not grow with their number.
     classes
         The labels, if they are known in advance: the negative one first, or three and more in the order
         in which ties are decided. Other labels are then an error. None: the positive label is True, or else
@@ -82,7 +84,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         "linear slow",
         "bins coarse",
         "bins fine",
-        "vote soft",
+        "vote far",
         "vote sharp",
         "kernel wide",
         "kernel middle",
@@ -171,7 +173,7 @@ class AutoKernelRegressor(Inspected, Regressor):
     from the stream: intervals of 50, 80, 90, 95 and 99 % hold these shares of the targets, those in between about
     theirs. `predict_many(X, quantiles=...)` gives the quantiles of many examples.
 
-    Not for a small memory (it takes one to three megabytes), nor for thousands of features: then take
+    Not for a small memory (it takes three to five megabytes), nor for thousands of features: then take
     `BSGDRegressor`.
 
     While a model lives, `mutate` or assignment may change `budget`.
@@ -179,7 +181,8 @@ class AutoKernelRegressor(Inspected, Regressor):
     Parameters
     ----------
     budget
-        The largest number of stored examples, one half for recent ones and one for hard ones.
+        The largest number of stored examples, one half for recent ones and one for hard ones. Twelve times as
+        many are archived: they vote where they are near, at a cost that does not grow with their number.
     seed
         For the random binning, whose bins of a feature depend on its name and the seed only.
 
@@ -215,7 +218,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         "linear",
         "bins coarse",
         "bins fine",
-        "vote soft",
+        "vote far",
         "vote sharp",
         "kernel wide",
         "kernel middle",

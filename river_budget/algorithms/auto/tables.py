@@ -12,39 +12,28 @@ from ...core.block.random_numbers import uniforms
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS, SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
-from ...core.passes.auto.regress import LONGEST_STRETCH, OUTERMOST_QUANTILE
-from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE, rejoin
+from ...core.passes.auto.regress import LONGEST_STRETCH
+from ...core.passes.auto.scaling import LARGEST_VALUE, rejoin
 from ...core.passes.auto.trees import (
     CHILD,
-    DEEPEST,
-    DEPTH,
     DUE,
-    FEATURE,
     FIRST_LOOK,
-    SPACE,
     THRESHOLD,
 )
-from ...model.base.base import StreamModel
 from ...model.calls.calls import Call
 from ...model.inputs.features import FeatureIndex
 from ...parameters import Mutable, whole
 from ..features.drawn import key_of
+from .checks import IN_FILES, LARGE, Checked
 
 HARD_ROW = list(core.MEMORY_ROWS).index("hard")
-DRAWN = {
-    "keys",
-    "slots",
-    "tree_slots",
-    "tree_signs",
-}  # tables that follow from the seed and the names of features
+ARCHIVE_TABLES = ("archive", "links", "archived")
 TREE_TABLES = ("trees", "nodes", "leaves", "growth")
-IN_FILES = [name for name in core.ROOM_TABLES if name not in DRAWN]
 # Tables of earlier versions, which held weights and, for each column, sums of squares: what they are today
 IN_OLDER = {
     "linear": ("linear_weights", "linear_sums"),
     "cells": ("bins",),
 }
-LARGE = 1e153  # of sums and weights, whose squares are finite
 RANGES = {
     "log_distance": (-100.0, 100.0),
     "residual": (0.0, 1.0),
@@ -63,12 +52,12 @@ NO_DRAW = 2.0  # above all that are drawn
 BINS = ("the bins",)  # in place of the name of a feature
 
 
-class AutoTables(StreamModel):
+class AutoTables(Checked):
     """A model with tables in the room of its block."""
 
     state_type = core.STATE
     scores_with_per_vector = True
-    younger_tables = frozenset({"tails", *TREE_TABLES, "quantiles", "unseen"})
+    younger_tables = frozenset({"tails", *TREE_TABLES, *ARCHIVE_TABLES, "quantiles", "unseen"})
     older_tables = IN_OLDER
     shows_kernel = False
     takes_lists = False
@@ -118,12 +107,13 @@ class AutoTables(StreamModel):
         }
 
     def _spaces(self, width: int) -> dict[str, int]:
-        _, room, desk = core.directory(width, self._columns)
+        _, room, desk = core.directory(width, self._columns, self.budget_in_use)
         return {"room": room, "desk": desk}
 
-    def _sizes(self) -> tuple[int, int]:
+    def _sizes(self) -> tuple[int, int, int]:
+        """(width, columns, budget)"""
         head = blocks.views(self.block).head
-        return int(head.width), int(head.outputs) // core.KERNEL_WIDTHS
+        return int(head.width), int(head.outputs) // core.KERNEL_WIDTHS, int(head.budget)
 
     def _squared(self) -> int:
         """Rows of the covariance that are used."""
@@ -149,6 +139,12 @@ class AutoTables(StreamModel):
         for name, length in filled_up.items():
             tables[name] = tables[name][:, :length]
         tables["covariance"] = tables["covariance"][:squared, :squared]
+        state = self.state_record()
+        kept = min(max(int(state.archived), 0), len(tables["archive"]))
+        features = min(max(int(state.features), 0), width - 1)
+        tables["archive"] = tables["archive"][:kept, :features]
+        tables["links"] = tables["links"][:kept]
+        tables["archived"] = tables["archived"][:, :kept]
         return tables
 
     def furnish(self) -> None:
@@ -176,7 +172,7 @@ class AutoTables(StreamModel):
     def resize_block(self, **sizes: int) -> None:
         """Tables of another width or with more columns keep what they hold."""
         old = {name: self._table(name).copy() for name in core.ROOM_TABLES}
-        width, _ = self._sizes()
+        width = self._sizes()[0]
         twin = self.twin()  # a thread that predicts must not find tables without their directory
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
         twin.furnish()
@@ -241,7 +237,7 @@ class AutoTables(StreamModel):
         super()._change(name, value)
         if name == "budget" and self.block is not None:
             recent, hard = self._in_order(before)
-            self.resize_block(capacity=self.capacity_for(0))
+            self.resize_block(capacity=self.capacity_for(0), budget=self.budget_in_use)
             self._rearrange(recent, hard)
 
     def _in_order(self, budget: int) -> tuple[Any, Any]:
@@ -278,6 +274,7 @@ class AutoTables(StreamModel):
         model.head.count, model.head.budget = n, self.budget_in_use
         state.recent_place = n_recent % places
         state.hard_place = (n - n_recent) % max(self.budget_in_use // 2, 1)
+        state.archived = 0  # another budget, another number of its rows
 
     # from a file
 
@@ -299,7 +296,15 @@ class AutoTables(StreamModel):
             cells[:, SUM] = parts[:, 1].mean(axis=-1)
 
     no_sum = "each has learned distances of its own, and there is no sum of them"
-    checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
+    checked_fields = (
+        "rounds",
+        "features",
+        "second_order",
+        "recent_place",
+        "hard_place",
+        "grows",
+        "archived",
+    )
 
     def check_restored_rows(self, count: int) -> None:
         """They are looked at with the rest of the memory, in check_restored_state."""
@@ -308,7 +313,9 @@ class AutoTables(StreamModel):
         state, recent = self.state_record(), self.budget_in_use - self.budget_in_use // 2
         squared = min(len(self.features), core.MOST_SQUARED)
         if not (
-            state.rounds >= 0 and state.second_order in (-1, squared) and state.grows in (0, 1)
+            state.rounds >= state.archived >= 0
+            and state.second_order in (-1, squared)
+            and state.grows in (0, 1)
         ):
             raise ValueError("its rounds or its linear model are out of range")
         n_recent = min(count, recent)
@@ -323,73 +330,10 @@ class AutoTables(StreamModel):
                 raise ValueError(f"its {name} is out of range")
         self._check_memory(count)
         self._check_tables()
+        self._check_archive()
         self.know(list(self.features), self.features)
         self._check_trees()
         learned = {name: self._table(name).copy() for name in ("bins", *TREE_TABLES)}
         Call(self.block).run(rejoin)
         for name, table in learned.items():
             self._table(name)[:] = table
-
-    def _check_trees(self) -> None:
-        """Raise for places of nodes and counts that lie outside of their tables."""
-        room, n = self._room, core.TREES
-        nodes = room.nodes.reshape(n, core.NODES, -1)
-        first = core.NODES * np.arange(n)[:, None]
-        bounds = [
-            (room.trees.leaves, 1, core.MOST_LEAVES),
-            (room.trees.depth, 0, DEEPEST),
-            (nodes[..., FEATURE], 0, max(len(self.features), 1) - 1),
-            (nodes[..., CHILD] - first, 0, core.NODES - 2),
-            (nodes[..., DEPTH], 0, DEEPEST),
-            (nodes[..., SPACE], 0, core.MOST_LEAVES - 1),
-        ]
-        for table, least, most in bounds:
-            if (table != np.floor(table)).any() or table.min() < least or table.max() > most:
-                raise ValueError("the nodes of its trees are out of range")
-
-    def _check_memory(self, count: int) -> None:
-        model = blocks.views(self.block)
-        memory = core.named_rows(core.MEMORY_ROWS, model.per_vector)
-        sizes = np.array([memory.weight[:count], memory.squared_error[:count]])
-        if not (sizes >= 0.0).all():
-            raise ValueError("weights or squared errors of its examples are negative")
-        if not self._may_be_targets(memory.target[:count]):
-            raise ValueError("the targets of its examples are out of range")
-        if (np.abs(model.vectors) > CLIP).any() or (np.abs(model.coefficients) > LARGE).any():
-            raise ValueError("its examples are out of range")
-
-    def _may_be_targets(self, targets: Any) -> bool:
-        return bool((np.abs(targets) <= LARGEST_VALUE).all())
-
-    def _check_tables(self) -> None:
-        """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
-        bounds = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}
-        for name in IN_FILES:
-            if (np.abs(self._table(name)) > bounds.get(name, LARGE)).any():
-                raise ValueError("some of its weights are out of range")
-        room = self._room
-        sums = [
-            room.metric.weight,
-            room.metric.square,
-            room.prior,
-            room.linear_sums,
-            room.bins[:, SUM],
-            room.calibration.mass,
-            room.tails.bent,
-            room.tails.ties,
-        ]
-        if any((table < 0.0).any() for table in sums):
-            raise ValueError("some of its weights or sums of squares are negative")
-        if np.abs(room.moments.mean).max(initial=0.0) > LARGEST_VALUE:
-            raise ValueError("means of its features are out of range")
-        if (
-            np.abs(room.quantiles).max() > OUTERMOST_QUANTILE
-            or (np.diff(room.quantiles) < 0.0).any()
-        ):
-            raise ValueError("the quantiles of its errors are out of range")
-        if not np.isin(room.unseen, (0.0, 1.0)).all():
-            raise ValueError("the classes that it has not seen are no classes")
-        if (np.diff(room.tails.knot, axis=0) < 0.0).any():
-            raise ValueError("the knots of its features are not in order")
-        if np.linalg.eigvalsh(room.mixer.curvature).min() <= 0.0:
-            raise ValueError("the curvature of its mixer is not positive")

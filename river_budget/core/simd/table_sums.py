@@ -93,6 +93,44 @@ def _add_to_rows(context, builder, signature, args):
     return context.get_dummy_value()
 
 
+def row_distances(
+    table: Any, places: Any, n: int, numbers: Any, weights: Any, columns: int, sums: Any
+) -> None:
+    """sums[j] = sum_c weights[c] (table[places[j], c] - numbers[c])^2 for j < n and c < columns.
+
+    Modifies `sums` in place.
+    """
+    apart = table[places[:n], :columns] - numbers[:columns]
+    sums[:n] = apart * apart @ weights[:columns]
+
+
+@compiled_as(
+    row_distances,
+    *(types.none, types.Array, types.Array, types.Integer),
+    *(types.Array, types.Array, types.Integer, types.Array),
+)
+def _row_distances(context, builder, signature, args):
+    (table, width), (places, _), (numbers, _), (weights, _), (sums, _) = (
+        array_of(context, builder, signature, args, i) for i in (0, 1, 3, 4, 6)
+    )
+    n, columns = (context.cast(builder, args[i], signature.args[i], types.intp) for i in (2, 5))
+    total = cgutils.alloca_once(builder, VECTOR)
+    with cgutils.for_range(builder, n) as loop:
+        builder.store(ZEROS, total)
+
+        def add(start: Any, mask: Any) -> None:
+            place = _place(builder, places, loop.index, width, start)
+            own, factors = (load_eight(builder, each, start, mask) for each in (numbers, weights))
+            apart = builder.fsub(load_eight(builder, table, place, mask), own)
+            weighted = builder.fmul(factors, apart)
+            builder.store(fused(builder, weighted, apart, builder.load(total)), total)
+
+        for_eights(builder, columns, add)
+        found = sum_of(builder, builder.load(total))
+        builder.store(found, builder.gep(sums, [loop.index]))
+    return context.get_dummy_value()
+
+
 def dots(numbers: Any, table: Any, first: int, step: int, results: Any) -> None:
     """results[c] = sum_j numbers[j] table[first + c step, j], where there are a multiple of LANES numbers.
 

@@ -24,6 +24,7 @@ from ...examples.finite import is_finite
 from ...simd.logarithm import logarithms
 from ...simd.registers import LANES
 from ...simd.vector_ops import dot
+from .archive import archive_row, find_far
 from .binning import learn_bins, predict_bins
 from .linear_models import (
     QUICK_RATE,
@@ -43,6 +44,7 @@ from .memory import (
     is_predicted,
     mark_predicted,
     store_row,
+    weigh,
     weigh_neighbours,
 )
 from .metric import (
@@ -158,7 +160,7 @@ def predict_experts(model, x):
     predict_kernels(model, state)
     link_all(model, LINEAR_EXPERTS)
     predict_prior(model)
-    predict_votes(model)
+    predict_votes(model, state)
     mix(model, state)
     mark_predicted(model, state)
 
@@ -186,20 +188,41 @@ def predict_prior(model):
 
 
 @compiled
-def predict_votes(model):
-    """vote(8) and vote(3): the shares of neighbours in the second stay."""
-    desk, prior, n = desk_of(model), room_of(model).prior, find_nearest(model)
+def predict_votes(model, state):
+    """vote, and the same over memory and archive. The shares that stay are those of vote(3), which trains the metric."""
+    desk, labels, n = desk_of(model), memory_of(model).target, find_nearest(model)
+    near, far, nearest = desk.near, desk.far, desk.near.place
     found_of(model).neighbours = n
-    shares, near, labels = desk.shares, desk.near, memory_of(model).target
-    for u in range(2):
-        votes = shares[VOTE_EXPERTS + 1 - u]
-        for c in range(shares.shape[1]):
-            votes[c] = 0.0
-        number = weigh_neighbours(model, n, SHARPEST if u == 0 else SOFTEST) if n > 0 else 0.0
-        for k in range(n):
-            votes[int(labels[near.place[k]])] += near.share[k]
-        for c in range(shares.shape[1]):
-            votes[c] = (votes[c] * number + PRIOR_VOTES * prior[c]) / (number + PRIOR_VOTES)
+    all_votes = find_far(model, state, n)
+    number = weigh(far.distance, far.weight, far.share, all_votes, SHARPEST) if n > 0 else 0.0
+    votes = begin_votes(model, VOTE_EXPERTS)
+    for k in range(all_votes):
+        votes[int(far.target[k])] += far.share[k]
+    add_prior(model, votes, number)
+    number = weigh_neighbours(model, n, SHARPEST) if n > 0 else 0.0
+    votes = begin_votes(model, VOTE_EXPERTS + 1)
+    for k in range(n):
+        votes[int(labels[nearest[k]])] += near.share[k]
+    add_prior(model, votes, number)
+    if n > 0:
+        weigh_neighbours(model, n, SOFTEST)
+
+
+@compiled
+def begin_votes(model, expert):
+    """The shares of an expert that votes, all 0."""
+    votes = row_of(desk_of(model).shares, expert)
+    for c in range(votes.shape[0]):
+        votes[c] = 0.0
+    return votes
+
+
+@compiled
+def add_prior(model, votes, number):
+    """So many votes, and a few of the prior."""
+    prior = room_of(model).prior
+    for c in range(votes.shape[0]):
+        votes[c] = (votes[c] * number + PRIOR_VOTES * prior[c]) / (number + PRIOR_VOTES)
 
 
 @compiled
@@ -353,6 +376,7 @@ def remember(model, state, y, w):
     """The row enters the memory with alpha_qc = [c = y] - p_qc."""
     place, hard = free_place(model, state), desk_of(model).mixture.share[y] < EASY
     store_row(model, state, place, np.float64(y), hard, w, 0.0)
+    archive_row(model, state, np.float64(y), w)
     write_coefficients(model, place, KERNEL_STEP)
 
 

@@ -128,7 +128,7 @@ def _bound(far, minima, count):
         groups //= 2
         for g in range(groups):
             minima[g] = min(minima[g], minima[groups + g])
-    whole, limit = _filled_up(minima, groups), np.int64(0)
+    whole, limit = filled_up(minima, groups), np.int64(0)
     for g in range(groups):
         nearer = number_below(minima, whole, minima[g])
         limit = max(limit, minima[g] if nearer < NEIGHBOURS else np.int64(0))
@@ -136,7 +136,7 @@ def _bound(far, minima, count):
 
 
 @compiled
-def _filled_up(values, n):
+def filled_up(values, n):
     """Fill n values up to whole vectors of eight, and return their number: a loop's odd rest costs more than a round
     of it."""
     whole = (n + LANES - 1) // LANES * LANES
@@ -165,7 +165,7 @@ def _choose(far, chosen, count, limit):
 def _sort_chosen(chosen, ordered, number):
     """Write the rows that were chosen each at its rank, equals one behind the other. All of them, as it could not be
     foretold which are among the K nearest."""
-    whole = _filled_up(chosen, number)
+    whole = filled_up(chosen, number)
     for k in range(whole):
         ordered[k] = NOBODY
     for i in range(number):
@@ -196,16 +196,24 @@ def _insert_all(far, places, least, count, limit):
 
 @compiled
 def weigh_neighbours(model, n, softness):
+    """The shares of the n nearest. Returns their number if all had the same share."""
+    near, weights = desk_of(model).near, memory_of(model).weight
+    places, own = near.place, near.weight
+    for k in range(n):
+        own[k] = weights[places[k]]
+    return weigh(near.distance, own, near.share, n, softness)
+
+
+@compiled
+def weigh(least, weights, shares, n, softness):
     """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest. Returns 1 / sum pi_i^2, their number
     if all had the same share."""
-    near, weights = desk_of(model).near, memory_of(model).weight
-    places, least, shares = near.place, near.distance, near.share
     rate, total, squares = softness / max(least[n - 1], LEAST_VOTE_DISTANCE), 0.0, 0.0
     for k in range(n):
         shares[k] = -rate * (least[k] - least[0])
     exponentials(shares, shares, np.int64(shares.shape[0]))
     for k in range(n):
-        shares[k] *= weights[places[k]]
+        shares[k] *= weights[k]
     for k in range(n):
         total += shares[k]
         squares += shares[k] * shares[k]

@@ -26,6 +26,7 @@ from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
+from .archive import archive_row, find_far
 from .binning import learn_bin_means, predict_bins
 from .classify import HEAVIEST_EXAMPLE, experts_of, tree_expert
 from .linear_models import (
@@ -45,6 +46,7 @@ from .memory import (
     is_predicted,
     mark_predicted,
     store_row,
+    weigh,
     weigh_neighbours,
 )
 from .metric import (
@@ -197,7 +199,8 @@ def predict_linear(model, state):
 
 @compiled
 def predict_votes(model, state):
-    """vote(8) and vote(3), whose shares stay; the squared errors are voted too."""
+    """vote(8) and vote(3), whose shares stay; the squared errors are voted too. Then far rows vote in place of the
+    second, which only trains the metric."""
     n, latest, found = find_nearest(model), latest_error(state), found_of(model)
     values, near, memory = desk_of(model).scores, desk_of(model).near, memory_of(model)
     spread = latest
@@ -211,6 +214,20 @@ def predict_votes(model, state):
         spread = (number * variance + LATEST_VOTES * latest) / (number + LATEST_VOTES)
     found.neighbours = n
     found.spread = math.exp(state.stretch) * math.sqrt(spread)
+    values[VOTE_EXPERTS, 0] = far_vote(model, state, n)
+
+
+@compiled
+def far_vote(model, state, n):
+    """The vote of the nearest in memory and archive."""
+    far, number = desk_of(model).far, find_far(model, state, n)
+    if number == 0:
+        return 0.0
+    weigh(far.distance, far.weight, far.share, number, SHARPEST)
+    vote = 0.0
+    for k in range(number):
+        vote += far.share[k] * far.target[k]
+    return vote - state.average
 
 
 @compiled
@@ -302,7 +319,9 @@ def learn_metric(model, state, y, w):
     if found.neighbours < NEIGHBOURS or not has_scale(state):
         return
     places, pi, size = desk.near.place, desk.near.share, usual_size(state)
-    vote = state.average + desk.scores[VOTE_EXPERTS, 0]
+    vote = 0.0
+    for k in range(NEIGHBOURS):
+        vote += pi[k] * targets[places[k]]
     for k in range(NEIGHBOURS):
         pi[k] *= within((targets[places[k]] - vote) / size, LARGEST_RATIO)
     learn_weights(model, state, pi, within((vote - y) / size, LARGEST_RATIO), w)
@@ -313,6 +332,7 @@ def remember(model, state, y, error, w):
     """The row enters the memory with alpha_q = e_q / 2."""
     place, hard = free_place(model, state), abs(error) > state.absolute_error
     store_row(model, state, place, y, hard, w, error * error)
+    archive_row(model, state, y, w)
     write_coefficients(model, place, min(w * KERNEL_STEP, 1.0))
 
 

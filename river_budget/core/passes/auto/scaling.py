@@ -234,6 +234,8 @@ def lay_knots(model, state, new):
                 tails.knot[k, f] = quantile(in_order, n, share_below(k))
             for j in range(n):
                 stored[j] = orientation * within(normal_score(tails.knot, f, raw[j]), CLIP)
+            if not bent:
+                state.archived = 0  # its rows have other units
             tails.bent[f] = 1.0
 
 

@@ -39,8 +39,12 @@ from ...compiling.model_type import MODEL
 from ...compiling.named_rows import Rows, Tables, rows_at, rows_type, struct, view
 from ...simd.registers import LANES
 
-# grows: whether there are trees; models of files that older versions wrote go on without
-_COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
+# grows: whether there are trees; models of files that older versions wrote go on without. archived: rows that have
+# come into the archive, which begins empty in such models.
+_COUNTS = (
+    *("rounds", "features", "second_order", "recent_place", "hard_place"),
+    *("grows", "archived"),
+)
 _NUMBERS = (
     "log_distance residual average variance fast last squared_error absolute_error "
     "lowest highest stretch latest_error"
@@ -74,6 +78,10 @@ TREE_SLOTS, TREE_CELLS = 16, 16  # features of a tree, and cells of the values o
 NODE_COLUMNS, GROWTH_HEAD, COUNTED = 8, 8, 2  # the last: numbers per cell
 NO_THRESHOLD = 8.0  # above all scaled values
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
+ARCHIVED_TIMES = 12  # the budget: rows of the archive
+LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
+LINKS, FOLLOWED = 2 * LINKED, 6  # rows whose links a step of the search follows
+POOL = ROUNDED_NEIGHBOURS + LINKS * FOLLOWED + LANES  # rows that such a step compares
 CALIBRATION_KNOTS = 11
 TAIL_KNOTS = 15  # of features with heavy tails
 # Of errors in regression the quantiles that are learned, and where those of a normal distribution lie
@@ -87,7 +95,7 @@ _UPPER = (
 )
 NORMAL_QUANTILES = np.array((*(-z for z in reversed(_UPPER)), 0.0, *_UPPER))
 
-Sizes = namedtuple("Sizes", "width columns classes squared")
+Sizes = namedtuple("Sizes", "width columns classes squared archived")
 
 
 def whole(n):
@@ -139,7 +147,11 @@ ROOM_TABLES: dict[str, Any] = {
     ),
     "quantiles": (f64, lambda s: (1, len(LEVELS))),  # of errors in units of their spread
     "unseen": (f64, lambda s: (1, s.classes)),  # 1 for a class of which no example was learned
+    "archive": (f64_matrix, lambda s: (s.archived, whole(s.width))),
+    "links": (f64_matrix, lambda s: (s.archived, LINKS)),
+    "archived": ({"target": f64, "weight": f64}, lambda s: (2, s.archived)),
 }
+_POOL = {"distance": f64, "row": u64, "open": u64}
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
     # 1, and then the features. (Slots that look at no feature yet look at the first.)
@@ -155,7 +167,18 @@ DESK_TABLES: dict[str, Any] = {
     "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, len(BIN_DEPTHS) * BIN_TABLES)),
     "tree_hits": ({"leaf": f64, "step": f64}, lambda s: (2, TREES)),
     "tree_cells": (f64, lambda s: (1, TREES * TREE_SLOTS)),
-    "near": ({"place": u64, "distance": f64, "share": f64}, lambda s: (3, ROUNDED_NEIGHBOURS)),
+    "far": (
+        dict.fromkeys(("distance", "share", "target", "weight"), f64),
+        lambda s: (4, ROUNDED_NEIGHBOURS),
+    ),
+    "pool": (_POOL, lambda s: (3, POOL)),
+    "ordered": (_POOL, lambda s: (3, POOL)),
+    "followed": (u64, lambda s: (1, whole(FOLLOWED))),
+    "seen": (u64, lambda s: (1, whole(-(-s.archived // 64)))),
+    "near": (
+        {"place": u64, "distance": f64, "share": f64, "weight": f64},
+        lambda s: (4, ROUNDED_NEIGHBOURS),
+    ),
     "solver": (
         {"slope": f64, "curve": f64, "answer": f64, "triangle": f64_matrix},
         lambda s: (3 + EXPERT_COLUMNS, EXPERT_COLUMNS),
@@ -169,9 +192,12 @@ _NUMBER_OF = {name: k for k, name in enumerate(ROOM_TABLES | DESK_TABLES)}
 DIRECTORY = whole(3 * len(_NUMBER_OF))  # numbers
 
 
-def shapes_of(tables: dict[str, Any], width: int, columns: int) -> dict[str, tuple[int, int]]:
+def shapes_of(
+    tables: dict[str, Any], width: int, columns: int, budget: int
+) -> dict[str, tuple[int, int]]:
     """(rows, columns) of each of these tables, in a model of this width."""
-    sizes = Sizes(width, columns, max(columns, 2), whole(min(width, MOST_SQUARED) + 1))
+    squared = whole(min(width, MOST_SQUARED) + 1)
+    sizes = Sizes(width, columns, max(columns, 2), squared, ARCHIVED_TIMES * budget)
     return {name: shape(sizes) for name, (_, shape) in tables.items()}
 
 
@@ -185,10 +211,10 @@ def _places(shapes: dict[str, tuple[int, int]], start: int) -> Any:
 
 
 @functools.lru_cache(64)
-def directory(width: int, columns: int) -> Any:
+def directory(width: int, columns: int, budget: int) -> Any:
     """(the directory as an array, numbers in the room, numbers on the desk)"""
-    inside, room = _places(shapes_of(ROOM_TABLES, width, columns), DIRECTORY)
-    beside, desk = _places(shapes_of(DESK_TABLES, width, columns), 0)
+    inside, room = _places(shapes_of(ROOM_TABLES, width, columns, budget), DIRECTORY)
+    beside, desk = _places(shapes_of(DESK_TABLES, width, columns, budget), 0)
     entries = np.zeros(DIRECTORY, np.int64)
     for name, entry in (inside | beside).items():
         entries[3 * _NUMBER_OF[name] :][:3] = entry
@@ -196,9 +222,9 @@ def directory(width: int, columns: int) -> Any:
     return entries, room, desk
 
 
-def place_in(name: str, width: int, columns: int) -> tuple[int, int, int]:
+def place_in(name: str, width: int, columns: int, budget: int) -> tuple[int, int, int]:
     """(start, rows, columns) of a table in the room, or on the desk."""
-    start, rows, length = directory(width, columns)[0][3 * _NUMBER_OF[name] :][:3]
+    start, rows, length = directory(width, columns, budget)[0][3 * _NUMBER_OF[name] :][:3]
     return int(start), int(rows), int(length)
 
 

@@ -1,0 +1,101 @@
+"""What compiled code relies on in a model that comes from a file: that places, links and sums are in their ranges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.block import blocks
+from ...core.passes.auto import tables as core
+from ...core.passes.auto.binning import SUM
+from ...core.passes.auto.regress import OUTERMOST_QUANTILE
+from ...core.passes.auto.scaling import CLIP, LARGEST_VALUE
+from ...core.passes.auto.trees import CHILD, DEEPEST, DEPTH, FEATURE, SPACE
+from ...model.base.base import StreamModel
+
+# tables that follow from the seed and the names of features
+DRAWN = {"keys", "slots", "tree_slots", "tree_signs"}
+IN_FILES = [name for name in core.ROOM_TABLES if name not in DRAWN]
+LARGE = 1e153  # of sums and weights, whose squares are finite
+
+
+class Checked(StreamModel):
+    """Checks of the tables of AutoKernel after a file was read."""
+
+    _room: Any
+    _table: Any
+
+    def _check_trees(self) -> None:
+        """Raise for places of nodes and counts that lie outside of their tables."""
+        room, n = self._room, core.TREES
+        nodes = room.nodes.reshape(n, core.NODES, -1)
+        first = core.NODES * np.arange(n)[:, None]
+        bounds = [
+            (room.trees.leaves, 1, core.MOST_LEAVES),
+            (room.trees.depth, 0, DEEPEST),
+            (nodes[..., FEATURE], 0, max(len(self.features), 1) - 1),
+            (nodes[..., CHILD] - first, 0, core.NODES - 2),
+            (nodes[..., DEPTH], 0, DEEPEST),
+            (nodes[..., SPACE], 0, core.MOST_LEAVES - 1),
+        ]
+        for table, least, most in bounds:
+            if (table != np.floor(table)).any() or table.min() < least or table.max() > most:
+                raise ValueError("the nodes of its trees are out of range")
+
+    def _check_archive(self) -> None:
+        """Raise for rows of the archive, or links to rows, that cannot be."""
+        tables = self.own_tables()
+        targets, weights = tables["archived"]
+        links, kept = tables["links"], len(tables["links"])
+        if (links != np.floor(links)).any() or not ((links >= 0) & (links < kept)).all():
+            raise ValueError("the links of its archive are out of range")
+        if not (weights > 0.0).all() or not self._may_be_targets(targets):
+            raise ValueError("the targets or weights of its archive are out of range")
+        if (np.abs(tables["archive"]) > CLIP).any():
+            raise ValueError("the rows of its archive are out of range")
+
+    def _check_memory(self, count: int) -> None:
+        model = blocks.views(self.block)
+        memory = core.named_rows(core.MEMORY_ROWS, model.per_vector)
+        sizes = np.array([memory.weight[:count], memory.squared_error[:count]])
+        if not (sizes >= 0.0).all():
+            raise ValueError("weights or squared errors of its examples are negative")
+        if not self._may_be_targets(memory.target[:count]):
+            raise ValueError("the targets of its examples are out of range")
+        if (np.abs(model.vectors) > CLIP).any() or (np.abs(model.coefficients) > LARGE).any():
+            raise ValueError("its examples are out of range")
+
+    def _may_be_targets(self, targets: Any) -> bool:
+        return bool((np.abs(targets) <= LARGEST_VALUE).all())
+
+    def _check_tables(self) -> None:
+        """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
+        bounds = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}
+        for name in IN_FILES:
+            if (np.abs(self._table(name)) > bounds.get(name, LARGE)).any():
+                raise ValueError("some of its weights are out of range")
+        room = self._room
+        sums = [
+            room.metric.weight,
+            room.metric.square,
+            room.prior,
+            room.linear_sums,
+            room.bins[:, SUM],
+            room.calibration.mass,
+            room.tails.bent,
+            room.tails.ties,
+        ]
+        if any((table < 0.0).any() for table in sums):
+            raise ValueError("some of its weights or sums of squares are negative")
+        if np.abs(room.moments.mean).max(initial=0.0) > LARGEST_VALUE:
+            raise ValueError("means of its features are out of range")
+        quantiles = room.quantiles
+        if np.abs(quantiles).max() > OUTERMOST_QUANTILE or (np.diff(quantiles) < 0.0).any():
+            raise ValueError("the quantiles of its errors are out of range")
+        if not np.isin(room.unseen, (0.0, 1.0)).all():
+            raise ValueError("the classes that it has not seen are no classes")
+        if (np.diff(room.tails.knot, axis=0) < 0.0).any():
+            raise ValueError("the knots of its features are not in order")
+        if np.linalg.eigvalsh(room.mixer.curvature).min() <= 0.0:
+            raise ValueError("the curvature of its mixer is not positive")

@@ -1,0 +1,192 @@
+"""The archive: the latest rows, many more than the memory holds, of which a prediction looks at about a hundred.
+
+Every row keeps links to rows near it. The nearest rows of the memory are known; their links lead to rows of the
+archive, and the links of the nearest of these further on. So the K nearest rows of both together are found, or nearly
+all of them, at a cost that does not grow with the archive.
+
+Y. Malkov, D. Yashunin. Efficient and robust approximate nearest neighbor search using hierarchical navigable small
+world graphs. IEEE TPAMI 42, 2020 (links to the nearest, in both directions; here without a hierarchy, as the memory
+says where to begin).
+
+    here
+    row       a row of room.archive, by its number; room.links and room.archived say more of it
+    archived  state.archived: how many rows have come; the next is written over the oldest
+    links     of a row: LINKED to the nearest when it came, then LINKED from rows that came later; where there is none,
+              its own number stands
+    far       the K nearest of memory and archive, by distance, of equals those found first. far.row is NOWHERE for a
+              row that only the memory holds, and far.open is 1 until its links have been followed
+    seen      a bit for every row that was among the far ones or the candidates
+
+A row moves through the archive as it came: when a feature is bent, which changes its units, the archive begins anew.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...compiling.array_views import address_of, as_i64
+from ...compiling.jit import compiled
+from ...simd.prefetch import prefetch
+from ...simd.table_sums import row_distances
+from ...simd.vector_ops import number_below
+from .memory import LEAST_VOTE_WEIGHT, NO_BOUND, NOBODY, filled_up, recent_places
+from .tables import (
+    FOLLOWED,
+    LINKED,
+    LINKS,
+    NEIGHBOURS,
+    ROUNDED_NEIGHBOURS,
+    columns_of,
+    desk_of,
+    memory_of,
+    room_of,
+)
+
+# In each step links of FOLLOWED rows are followed. Where many classes make an example dear, more steps cost little.
+STEPS, MORE_STEPS, MANY_COLUMNS = 2, 4, 8
+WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen
+NONE, ONE = np.uint64(0), np.uint64(1)
+CACHE_LINE = 64
+
+
+@compiled
+def find_far(model, state, n):
+    """Write the K nearest rows of memory and archive; n are near in the memory. Returns how many there are."""
+    begin_in_memory(model, state, n)
+    desk, weights, number = desk_of(model), room_of(model).metric.weight, n
+    rows, distances, values = desk.pool.row, desk.pool.distance, desk.scaled[1:]
+    for _ in range(MORE_STEPS if columns_of(model) >= MANY_COLUMNS else STEPS):
+        end = follow_links(model, state, number)
+        row_distances(
+            room_of(model).archive,
+            *(rows[number:], end - number),
+            *(values, weights, state.features),
+            distances[number:],
+        )
+        number = keep_nearest(model, number, end)
+    look_up_targets(model, number)
+    return number
+
+
+@compiled
+def begin_in_memory(model, state, n):
+    """The pool begins with the rows that are near in the memory."""
+    desk, arrivals, rows = desk_of(model), memory_of(model).arrival, room_of(model).archive.shape[0]
+    pool, near, seen, archived = desk.pool, desk.near, desk.seen, state.archived
+    pool_rows, opened, distances, places = pool.row, pool.open, pool.distance, near.place
+    next_row, kept = archived % rows, min(archived, rows)
+    for i in range(seen.shape[0]):
+        seen[i] = 0
+    for k in range(n):
+        age = state.rounds - np.int64(arrivals[places[k]])
+        known = 0 < age <= kept
+        row = next_row - age + (rows if age > next_row else 0)
+        row = np.uint64(row if known else rows + np.int64(places[k]))
+        distances[k], pool_rows[k], opened[k] = near.distance[k], row, np.uint64(known)
+        if known:
+            seen[row >> WORD_BITS] |= ONE << (row & LAST_BIT)
+
+
+@compiled
+def follow_links(model, state, number):
+    """Append to the pool the rows to which its nearest lead, of those that have not been followed. Rows that were seen
+    are left out, and recent ones, which the memory holds. Returns the end of the pool."""
+    desk, links, rows = (
+        desk_of(model),
+        room_of(model).links,
+        np.uint64(room_of(model).links.shape[0]),
+    )
+    opened, chosen, seen, followed = desk.pool.open, desk.pool.row, desk.seen, desk.followed
+    next_row, recent = np.uint64(state.archived) % rows, np.uint64(recent_places(model))
+    end, n = np.uint64(number), np.uint64(0)
+    for k in range(number):
+        if opened[k] != 0 and n < FOLLOWED:
+            opened[k] = 0
+            followed[n] = chosen[k]
+            prefetch(address_of(links[chosen[k]]))
+            prefetch(address_of(links[chosen[k]]) + CACHE_LINE)
+            n += ONE
+    for k in range(n):
+        own = links[followed[k]]
+        for m in range(LINKS):
+            row = np.uint64(np.int64(own[m]))
+            word, bit = seen[row >> WORD_BITS], ONE << (row & LAST_BIT)
+            seen[row >> WORD_BITS] = word | bit
+            chosen[end] = row
+            age = next_row - row + (rows if row >= next_row else NONE)
+            end += ONE if age > recent and word & bit == NONE else NONE
+    return np.int64(end)
+
+
+@compiled
+def keep_nearest(model, number, end):
+    """The K nearest of the pool stay in it, by distance; the last of them begin at `number`. Returns how many stay.
+    (Ranks are counted, as in the memory: which rows are nearer could not be foretold.)"""
+    pool, ordered = desk_of(model).pool, desk_of(model).ordered
+    distances, rows, opened = as_i64(pool.distance), pool.row, pool.open
+    bound = distances[NEIGHBOURS - 1] if number == NEIGHBOURS else NO_BOUND
+    n = number
+    for i in range(number, end):
+        distance = distances[i]
+        distances[n], rows[n], opened[n] = distance, rows[i], ONE
+        n += np.int64(distance < bound)
+    if n == number:
+        return n
+    whole = filled_up(distances, n)
+    ranks, ordered_rows, ordered_opened = as_i64(ordered.distance), ordered.row, ordered.open
+    for i in range(whole):
+        ranks[i] = NOBODY
+    for i in range(n):
+        rank = number_below(distances, whole, distances[i])
+        while ranks[rank] == distances[i]:
+            rank += 1
+        ranks[rank], ordered_rows[rank], ordered_opened[rank] = distances[i], rows[i], opened[i]
+    n = min(n, NEIGHBOURS)
+    for k in range(ROUNDED_NEIGHBOURS):
+        distances[k] = ranks[k]
+    for k in range(ROUNDED_NEIGHBOURS):
+        rows[k] = ordered_rows[k]
+    for k in range(ROUNDED_NEIGHBOURS):
+        opened[k] = ordered_opened[k]
+    return n
+
+
+@compiled
+def look_up_targets(model, number):
+    """Write the far rows: what stands in the pool, with targets and weights."""
+    pool, far, memory, facts = (
+        desk_of(model).pool,
+        desk_of(model).far,
+        memory_of(model),
+        room_of(model).archived,
+    )
+    rows, targets, weights, distances = pool.row, far.target, far.weight, far.distance
+    all_rows = np.uint64(facts.target.shape[0])
+    for k in range(number, NEIGHBOURS):
+        rows[k] = all_rows
+    for k in range(number):
+        row, distances[k] = rows[k], pool.distance[k]
+        if row < all_rows:
+            targets[k], weights[k] = facts.target[row], facts.weight[row]
+        else:
+            targets[k], weights[k] = memory.target[row - all_rows], memory.weight[row - all_rows]
+
+
+@compiled
+def archive_row(model, state, target, weight):
+    """The row enters the archive, with links to the nearest of its far rows, and from them."""
+    room, desk = room_of(model), desk_of(model)
+    archive, links, scaled, pool_rows = room.archive, room.links, desk.scaled, desk.pool.row
+    row = state.archived % archive.shape[0]
+    for f in range(state.features):
+        archive[row, f] = scaled[1 + f]
+    room.archived.target[row] = target
+    room.archived.weight[row] = max(weight, LEAST_VOTE_WEIGHT)
+    for m in range(LINKS):
+        links[row, m] = row
+    for k in range(LINKED):
+        other = pool_rows[k]
+        if other < archive.shape[0]:
+            links[row, k] = other
+            links[other, LINKED + row % LINKED] = row
+    state.archived += 1

@@ -1,0 +1,67 @@
+"""The archive of the automatic kernel learners, plainly: entries are objects, and a search sorts what it has found.
+
+It holds the latest 12 budgets of rows as they came, numbered in a ring, and is emptied when a feature is bent. An entry
+has 16 links, at first to itself: 8 to the nearest entries when it came, and one of 8 others, by the number of the row,
+to each row that came later and linked to it. A search begins with the 20 nearest of the memory. A step follows the
+links of the 6 nearest entries that have not been followed yet, leaves out what was seen, and what is as recent as the
+recent half of the memory, and keeps the 20 nearest of all. There are 2 steps, and 4 from 8 columns on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+TIMES, K, LINKED, FOLLOWED = 12, 20, 8, 6
+
+
+class Entry:
+    def __init__(self, x, y, weight, number):
+        self.x, self.y, self.weight, self.number = x, y, weight, number
+        self.links = [number] * (2 * LINKED)
+
+
+class Archive:
+    def __init__(self, budget, recent):
+        self.size, self.recent = TIMES * budget, recent
+        self.begin_anew()
+
+    def begin_anew(self):
+        self.entries, self.count = {}, 0
+
+    def holds(self, entry):
+        return self.entries.get(entry.number) is entry
+
+    def search(self, near, distance, columns):
+        """[distance, entry, whether it is here], the nearest first, from such entries of the memory."""
+        pool = [[D, entry, self.holds(entry), False] for D, entry in near]
+        seen = {entry.number for _, entry, here, _ in pool if here}
+        for _ in range(4 if columns >= 8 else 2):
+            found = []
+            for item in [item for item in pool if item[2] and not item[3]][:FOLLOWED]:
+                item[3] = True
+                for number in item[1].links:
+                    age = (self.count - number - 1) % self.size + 1
+                    if number not in seen and age > self.recent:
+                        entry = self.entries[number]
+                        found.append([distance(entry.x), entry, True, False])
+                    seen.add(number)
+            pool = sorted(pool + found, key=lambda item: item[0])[:K]
+        return pool
+
+    def add(self, x, y, weight, pool):
+        entry = Entry(x.copy(), y, max(weight, 1e-9), self.count % self.size)
+        for k, (_, other, here, _) in enumerate(pool[:LINKED]):
+            if here:
+                entry.links[k] = other.number
+                other.links[LINKED + entry.number % LINKED] = entry.number
+        self.entries[entry.number] = entry
+        self.count += 1
+        return entry
+
+
+def vote(pool):
+    """(entries, their shares, the effective number of them)"""
+    D = np.array([item[0] for item in pool])
+    pi = np.exp(-8.0 * (D - D[0]) / max(D[-1], 1e-9)) * [entry.weight for _, entry, _, _ in pool]
+    pi /= pi.sum()
+    return [entry for _, entry, _, _ in pool], pi, 1.0 / np.sum(pi**2)
