@@ -18,11 +18,11 @@ class StandardScaler(Scaler, base.MiniBatchTransformer):
     """Scales features to mean 0 and variance 1, as River's class of this name, in a fraction of its time.
 
     Means and variances are those of all examples so far. The numbers are River's up to rounding, from
-    `learn_one`, `learn_many` and both in any order, and so are the names of attributes: swapping the import
-    is all it takes. Reading the dict, updating, scaling and building the new dict are one compiled function.
+    `learn_one`, `learn_many` and both in any order, and so are the names of attributes: you only need
+    to change the import. Reading the dict, updating, scaling and building the new dict are one compiled function.
 
-    Values become floats: text is an error that names the feature, and of numpy's float32 the statistics are
-    those of the same values in double precision. A NaN spoils the statistics of its feature, as in
+    Values become floats: text raises an error that names the feature, and the statistics of numpy's float32 values
+    are computed in double precision. A NaN makes the statistics of its feature NaN, as in
     River: `rb.Guard` in front keeps it out.
 
     Not for windows: River's scaler has a `window_size`.
@@ -151,10 +151,10 @@ class MinMaxScaler(Scaler):
     The smallest and the largest value of all examples so far become 0 and 1. The numbers are River's. Values
     become floats: text is an error that names the feature. NaN is left out of the statistics.
 
-    A value of a feature that was never learned becomes NaN, as in River; models of this package take it for
-    absent.
+    A value of a feature that was never learned becomes NaN, as in River; for models of this package it counts
+    as absent.
 
-    Not for outliers, which squeeze all else together: `StandardScaler` suffers less. Not for windows:
+    Not for outliers, which move all other values close together: use `StandardScaler`. Not for windows:
     River's scaler has a `window_size`.
 
     Examples

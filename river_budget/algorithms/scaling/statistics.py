@@ -1,4 +1,4 @@
-"""What is common to the scalers: statistics by place, one example in compiled code or in Python.
+"""The base class of the scalers: statistics by place, and one example in compiled code or in Python.
 
 Both ways give the same bits. Learning changes either everything or nothing: compiled code checks an example
 before it begins, and Python computes the new statistics before it writes them.
@@ -24,7 +24,7 @@ from ...parameters import as_float
 
 Example = dict[Any, Any]
 FEWEST_COLUMNS = 8
-UNKNOWN = -1  # the place of unknown names: the last column, which stays as it began
+UNKNOWN = -1  # the place of unknown names: the last column, with initial statistics
 _c_functions: list[Any] = []  # of learn_scales and scale; an empty list where there are none
 
 
@@ -52,7 +52,7 @@ class ScalingPath:
 
     @classmethod
     def of(cls, places: dict[Any, int], statistics: Any, scaling: int) -> ScalingPath:
-        """The functions for these names, which must be plain, and these statistics."""
+        """The C functions for these names, which must be exactly str, int or tuples of these, and these statistics."""
         made, columns = cls(), statistics.shape[1]
         if not c_functions():
             return made
@@ -169,7 +169,7 @@ class Scaler(base.Transformer):
         except BaseException:
             for name in named:
                 known.pop(name, None)
-            self._path = ScalingPath()  # it may know addresses of names that are gone
+            self._path = ScalingPath()  # the old path may have addresses of names that were freed
             raise
 
     @looks_at_the_model
@@ -183,7 +183,7 @@ class Scaler(base.Transformer):
             return
         wider = self._columns(max(2 * columns, n + 1))
         wider[:, :known] = self._statistics[:, :known]
-        self._path = ScalingPath()  # first: it would write to the old statistics
+        self._path = ScalingPath()  # first, as the old path would write to the old statistics
         self._statistics = wider
 
     def _columns(self, n: int) -> Any:

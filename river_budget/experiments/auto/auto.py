@@ -1,4 +1,4 @@
-"""The automatic learners beside River's models, all with nothing set.
+"""AutoKernel compared with River's models, all with default parameters.
 
 Every model predicts an example before it learns it. River's models have a StandardScaler in front, and linear and
 nearest-neighbour regression a TargetStandardScaler around; KNN stores 1000 rows. Ours have nothing in front.
@@ -24,8 +24,8 @@ from ..common.formats import Table
 from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
 
 STREAM_EXAMPLES = 3000
-UNSCORED_EXAMPLES = 50  # examples of regression that do not count yet
-LEAST_PROBABILITY = 1e-6  # probability in a logarithm
+UNSCORED_EXAMPLES = 50  # first examples of regression that do not count
+LEAST_PROBABILITY = 1e-6  # probabilities are clamped to it in logarithms
 CALIBRATION_BINS = 10  # of the expected calibration error
 KNN_ROWS = 1000  # that KNN stores
 
@@ -36,7 +36,7 @@ def scaled(model: Any) -> Any:
 
 
 def both_scaled(model: Any) -> Any:
-    """The same for regression, inside a TargetStandardScaler."""
+    """`scaled` for regression, inside a TargetStandardScaler."""
     return preprocessing.TargetStandardScaler(scaled(model))
 
 
@@ -131,7 +131,7 @@ def _classes(stream: Examples, found: list[dict[Any, float]]) -> tuple[float, fl
 
 
 def _numbers(stream: Examples, found: list[float]) -> tuple[float, float, float]:
-    """(1 - R2, mean absolute error, nothing)"""
+    """(1 - R2, mean absolute error, NaN)"""
     y, guesses = (
         np.array([y for _, y in stream], float)[UNSCORED_EXAMPLES:],
         np.array(found)[UNSCORED_EXAMPLES:],
@@ -186,7 +186,7 @@ def rows(results: Sequence[Result], regression: bool) -> Table:
 def panels(results: Sequence[Result]) -> list[Panel]:
     """Mean error against mean time: a point for every model.
 
-    What is worse than the mean of the targets counts as the mean: one stream would hide all others.
+    An error larger than that of the mean counts as that of the mean, or one stream would hide all others.
     """
     found = []
     for regression, label in ((False, "wrong"), (True, "unexplained variance")):

@@ -1,7 +1,7 @@
 """The streams of `river-budget auto`: those that ship with River, generators with drift, and files.
 
-A stream is the same for the same seed: generators draw by it, and files are put into an order by it (Elec2 stays in
-the order of time, and what ships with River in its own).
+A stream is the same for the same seed: it seeds generators and the order of files (Elec2 stays in the order of time, and
+datasets of River in their own).
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _friedman(seed: int, rows: int = GENERATED_ROWS) -> Any:
 
 
 def _file(name: str, regression: bool = False, part: str | None = None) -> Stream:
-    """A dataset that has to be at hand."""
+    """A dataset whose file must be available."""
     return Stream(functools.partial(_rows, name, part), regression, name, generated=False)
 
 

@@ -1,4 +1,4 @@
-"""The memory: recent rows, and older ones that were hard; which of them are nearest, and their votes.
+"""The memory: recent rows, and older ones that were hard to predict; the nearest of them, and their votes.
 
     spec   here
     W1     recent_places(model), the first half of the budget; state.recent_place is written next
@@ -7,10 +7,10 @@
     beta   softness
     pi_i   near.share, in proportion to the weights of the rows too
 
-Both halves are rings. A recent row that is overwritten moves to the other half if it was hard.
+Both halves are ring buffers. A hard row that is overwritten in the recent half moves to the other half.
 
-Distances are compared with that of the farthest neighbour, so their scale does not matter. As they are at least 0,
-they are in the order of their bits, and whole numbers are compared faster.
+Distances are divided by that of the farthest neighbour, so their scale does not matter. As they are at least 0, they
+are compared by their bits, as integers, which is faster.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from ...simd.registers import LANES
 from ...simd.vector_ops import number_below, write_up_to
 from .tables import NEIGHBOURS, desk_of, found_of, memory_of
 
-LEAST_VOTE_WEIGHT = 1e-9  # of a row
-SHARPEST, SOFTEST = 8.0, 3.0  # votes; the second trains the metric
-SORTED_AT_ONCE = 64  # rows within a bound, at most; usually there are about 30
+LEAST_VOTE_WEIGHT = 1e-9  # the least weight of a row in votes
+SHARPEST, SOFTEST = 8.0, 3.0  # softness of both votes; the second one trains the metric
+SORTED_AT_ONCE = 64  # at most so many rows within the bound are sorted; usually there are about 30
 CHOSEN_ROOM = SORTED_AT_ONCE + 8
-BOUND_PAYS = 2 * CHOSEN_ROOM  # rows, from which on; so many numbers fit into the scratch space
+BOUND_PAYS = 2 * CHOSEN_ROOM  # rows from which on the bound saves time; scratch holds so many
 NO_BOUND, NOBODY = np.float64(np.inf).view(np.int64), np.int64(-1)
-LEAST_VOTE_DISTANCE = 1e-9  # scale of distances
+LEAST_VOTE_DISTANCE = 1e-9  # the least scale of distances
 
 
 # Storing rows
@@ -40,13 +40,13 @@ LEAST_VOTE_DISTANCE = 1e-9  # scale of distances
 
 @compiled
 def recent_places(model):
-    """How many rows the recent half holds."""
+    """The number of places in the recent half."""
     return model.head.budget - model.head.budget // 2
 
 
 @compiled
 def free_place(model, state):
-    """Free the place of the next row: a hard row that stood there moves to the other half. Returns the place."""
+    """Free the place for the next row: moves a hard row from there to the other half. Returns the place."""
     place, recent, head = state.recent_place, recent_places(model), model.head
     hard = head.budget - recent
     if head.count >= recent and hard > 0 and memory_of(model).hard[place] != 0.0:
@@ -61,7 +61,7 @@ def free_place(model, state):
 
 @compiled
 def store_row(model, state, place, target, hard, weight, squared_error):
-    """Write the scaled row to this place, with all that is known of it but its coefficients."""
+    """Write the scaled row to this place, with its target, weight and error, but not its coefficients."""
     scaled, memory = desk_of(model).scaled, memory_of(model)
     for f in range(state.features):
         model.vectors[f, place] = scaled[1 + f]
@@ -72,19 +72,19 @@ def store_row(model, state, place, target, hard, weight, squared_error):
     memory.squared_error[place] = squared_error
 
 
-# What a prediction has computed, and learning the same row right after it need not repeat. It stays on the desk, with
-# the row and the number of rounds the model had learned. Both are compared: another row, or a model that has learned
-# since, starts afresh. The desk is no part of the model: it lies in scratch space, and whoever lends that to another
-# model wipes `model.note` (model/calls/calls.py, core/examples/one_example.py).
+# Results of a prediction, which learning the same row next need not compute again. They stay on the desk, with the
+# row and the number of rounds that the model had learned; for another row, or a model that has learned since, they are
+# computed again. The desk lies in scratch space, not in the model: code that gives the space to another model clears
+# `model.note` (model/calls/calls.py, core/examples/one_example.py).
 
 
 @compiled
 def is_predicted(model, state, x):
-    """Whether the desk holds what follows from this row and this state of the model."""
+    """Whether the desk holds the results for this row and this state of the model."""
     if found_of(model).version != state.rounds + 1.0:
         return False
     raw, different = desk_of(model).raw, 0
-    if x.shape[0] < state.features:  # another thread has learned a new one
+    if x.shape[0] < state.features:  # another thread has added a feature
         return False
     for f in range(state.features):
         different += raw[f] != x[f]
@@ -93,7 +93,7 @@ def is_predicted(model, state, x):
 
 @compiled
 def mark_predicted(model, state):
-    """From now on the desk holds it."""
+    """Record that the desk holds the results for this row."""
     found_of(model).version = state.rounds + 1.0
 
 
@@ -102,7 +102,7 @@ def mark_predicted(model, state):
 
 @compiled
 def find_nearest(model):
-    """Write the K nearest rows, by distance, of equals the first ones. Returns how many there are."""
+    """Write the K nearest rows, by distance; of equally near ones, the first. Returns how many there are."""
     near, far, count = desk_of(model).near, as_i64(model.row), model.head.count
     places, least = as_i64(near.place), as_i64(near.distance)
     if count < BOUND_PAYS:
@@ -120,8 +120,8 @@ def find_nearest(model):
 
 @compiled
 def _bound(far, minima, count):
-    """The K-th least of the minima of groups of rows: so many rows are no farther."""
-    groups = count // 2  # of odd numbers the last one is left out
+    """The K-th least of the minima of groups of rows: at least K rows are no farther."""
+    groups = count // 2  # an odd last row is left out
     for g in range(groups):
         minima[g] = min(far[g], far[groups + g])
     while groups >= 2 * NEIGHBOURS:
@@ -137,8 +137,8 @@ def _bound(far, minima, count):
 
 @compiled
 def filled_up(values, n):
-    """Fill n values up to whole vectors of eight, and return their number: a loop's odd rest costs more than a round
-    of it."""
+    """Pad n values to whole vectors of eight, and return their number: the rest of a loop takes longer than another
+    round."""
     whole = (n + LANES - 1) // LANES * LANES
     for i in range(n, whole):
         values[i] = NO_BOUND
@@ -147,14 +147,14 @@ def filled_up(values, n):
 
 @compiled
 def _choose(far, chosen, count, limit):
-    """Write the distances up to the limit, and CHOSEN_ROOM behind them their places. Returns how many there are, or
-    more than SORTED_AT_ONCE."""
+    """Write the distances up to the limit, and CHOSEN_ROOM behind them their places. Returns their number, or a number
+    above SORTED_AT_ONCE."""
     places, n = chosen[CHOSEN_ROOM:], np.int64(0)
     for first in range(0, count, LANES):
         n = write_up_to(far, first, limit, places, n)
         if n > SORTED_AT_ONCE:
             return n
-    while places[n - 1] >= count:  # columns beyond the rows may hold anything
+    while places[n - 1] >= count:  # padding columns hold arbitrary numbers
         n -= 1
     for i in range(n):
         chosen[i] = far[places[i]]
@@ -163,8 +163,8 @@ def _choose(far, chosen, count, limit):
 
 @compiled
 def _sort_chosen(chosen, ordered, number):
-    """Write the rows that were chosen each at its rank, equals one behind the other. All of them, as it could not be
-    foretold which are among the K nearest."""
+    """Write each chosen row at its rank, equally near ones one after the other. All of them, as it is not known before
+    which are the K nearest."""
     whole = filled_up(chosen, number)
     for k in range(whole):
         ordered[k] = NOBODY
@@ -178,7 +178,7 @@ def _sort_chosen(chosen, ordered, number):
 
 @compiled
 def _insert_all(far, places, least, count, limit):
-    """The nearest rows by insertion: for few rows, or where very many are equally far."""
+    """Find the nearest rows by insertion: for few rows, or if very many are equally far."""
     found = np.int64(0)
     for j in range(count):
         value = far[j]
@@ -206,8 +206,8 @@ def weigh_neighbours(model, n, softness):
 
 @compiled
 def weigh(least, weights, shares, n, softness):
-    """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest. Returns 1 / sum pi_i^2, their number
-    if all had the same share."""
+    """pi_i ~ w_i exp(-beta (D_i - D_(1)) / D_(K)) over the n nearest. Returns 1 / sum pi_i^2, which
+    is n if all shares are equal."""
     rate, total, squares = softness / max(least[n - 1], LEAST_VOTE_DISTANCE), 0.0, 0.0
     for k in range(n):
         shares[k] = -rate * (least[k] - least[0])
@@ -224,7 +224,7 @@ def weigh(least, weights, shares, n, softness):
 
 @compiled
 def neighbour_slopes(model, state, factors):
-    """slope[f] = sum_k factors_k (x_f - s_kf)^2: how far the K nearest lie apart along each feature."""
+    """slope[f] = sum_k factors_k (x_f - s_kf)^2: the weighted spread of the K nearest in each feature."""
     desk = desk_of(model)
     scaled, slope, places = desk.scaled, desk.slope, desk.near.place
     for f in range(state.features):

@@ -1,21 +1,20 @@
-"""Features of any unit become numbers of order one: by running means and variances, or by quantiles.
+"""Scale features of any unit to numbers of order one, by running means and variances, or by quantiles.
 
     spec   here
     r      rate
-    mean   moments.mean, var  moments.variance: with this row counted in, also where it is only predicted
+    mean   moments.mean, var  moments.variance: this row included, also if it is only predicted
     x+     desk.scaled: 1, and then the scaled features
 
-A feature also has an orientation: the sign of its first deviation from its mean. So the unit of a feature does not
-matter, nor which way it points.
+A feature also has an orientation: the sign of its first deviation from its mean. So neither the unit of a feature
+nor its sign matters.
 
-Amounts, durations, counts of bytes have heavy tails: their standard deviation is that of some rare giants, and all the
-rest lies within a small part of it, where no distance and no bin tells one from another. Such a feature is bent:
-instead of being scaled, values become what they would be if the feature were normal. Between knots, which are
-quantiles of the stored rows, that is a straight line; beyond the outer ones it goes on as a logarithm.
+Amounts, durations and counts of bytes have heavy tails: a few very large values determine the standard deviation, and
+all others lie within a small part of it, where distances and bins do not separate them. Such a feature is `bent`: its
+values are replaced by normal scores, that is, by the values that a normal feature would have at the same quantiles.
+The scores are linear between knots, which are quantiles of the stored rows, and logarithmic beyond the outer ones.
 
-The stored rows tell, whenever the rounds are a power of two, which features are to be bent, and where the knots lie;
-those are laid again every thousand rounds. The places of the rows move along. Other features are left as they are, to
-the last bit.
+Whenever the number of rounds is a power of two, the stored rows determine which features to bend and where the knots
+lie; knots are updated every 1024 rounds, and stored rows with them. Other features do not change, to the last bit.
 
     here
     q_k    tails.knot[k]: the value below which (k + 1) / 16 of the rows lie, for k = 0 to 14; z_k  NORMAL_SCORES: its
@@ -40,26 +39,26 @@ from .tables import TAIL_KNOTS, desk_of, room_of, state_at, whole_row
 from .trees import join_trees
 
 SLOWEST_MOMENTS = 1e-4  # rate
-CONSTANT = 1e-12  # a standard deviation below this share of the mean is none
+CONSTANT = 1e-12  # a smaller standard deviation, as a share of the mean, counts as 0
 CLIP = 4.0  # standard deviations
 LARGEST_VALUE = 1e150  # its square is still finite
 NORMAL_SCORES = tuple(
     statistics.NormalDist().inv_cdf(k / (TAIL_KNOTS + 1)) for k in range(1, TAIL_KNOTS + 1)
 )
 OUTER_STEP = NORMAL_SCORES[-1] - NORMAL_SCORES[-2]  # between the outer knots, on both sides
-FIRST_JUDGEMENT, JUDGED_ROWS = 64, 32  # rounds, and stored rows, that a judgement needs
-KNOTS_REFRESH = 1024  # rounds after which knots are laid again
+FIRST_JUDGEMENT, JUDGED_ROWS = 64, 32  # least rounds, and stored rows, before bending
+KNOTS_REFRESH = 1024  # rounds between updates of the knots
 HEAVY = 0.25  # half the distance of the quartiles, in standard deviations: .67 for a normal feature, .34 for its exponential
-MOST_TIES = 0.1  # share of them from which on a feature is not bent
-CROWD_CELLS = 16  # places of values, in which a crowd is looked for
-KNOTS_APART = 1e-6  # at least, in units of the distance of the outer ones
+MOST_TIES = 0.1  # features with a larger share of ties are not bent
+CROWD_CELLS = 16  # cells in which `are_crowded` counts values
+KNOTS_APART = 1e-6  # least distance of knots, as a share of that of the outer ones
 TIES_RATE = 0.01
 LEAST_WIDTH = 1e-300  # keeps a division by zero finite
 
 
 @compiled
 def scale(model, state, x):
-    """Write what the moments become with x, and x in their units; what never varied is 0."""
+    """Write the moments with x included, and x scaled by them; features that never varied are 0."""
     desk, old = desk_of(model), room_of(model).moments
     raw, scaled = desk.raw, desk.scaled
     means, variances, orientations = old.mean, old.variance, old.orientation
@@ -101,8 +100,8 @@ def copy_row(state, x, raw, scaled):
 
 @compiled
 def learn_moments(model, state):
-    """The moments of the row become those of the model; a feature that begins to vary joins the bins, one with heavy
-    tails is bent."""
+    """Take over the moments that include the row. Adds a feature that begins to vary to bins and trees, and bends one
+    with heavy tails."""
     old, new = room_of(model).moments, desk_of(model).new_moments
     for f in range(state.features):
         if new.orientation[f] != 0.0 and old.orientation[f] == 0.0:
@@ -119,7 +118,7 @@ def learn_moments(model, state):
 
 @compiled(called_from_python=True)
 def rejoin(call):
-    """All features that have varied join bins and trees that are new: the same as when they began to vary."""
+    """Add all features that have varied to new bins and trees, with the same result as when they began to vary."""
     model = model_of(call)
     for f in range(state_at(model.state).features):
         if room_of(model).moments.orientation[f] != 0.0:
@@ -174,7 +173,7 @@ def value_of_score(knot, f, score):
 
 @compiled
 def bend_row(model, state):
-    """Overwrite the scaled row where features are bent."""
+    """Replace the scaled values of bent features in the row."""
     flags, bent = room_of(model).tails.bent, 0
     for f in range(state.features):
         bent += flags[f] > 0.0
@@ -190,13 +189,13 @@ def write_bent(model, state):
     for f in range(state.features):
         if tails.bent[f] > 0.0:
             score = normal_score(tails.knot, f, within(raw[f], LARGEST_VALUE))
-            score = score if score == score else 0.0  # another thread may be laying the knots
+            score = score if score == score else 0.0  # NaN: another thread may be writing the knots
             scaled[1 + f] = orientations[f] * within(score, CLIP)
 
 
 @compiled
 def learn_tails(model, state):
-    """Count the row in, which has been learned and stored, and lay knots when it is time."""
+    """Count a row that has been learned and stored, and update the knots when due."""
     tails, raw = room_of(model).tails, desk_of(model).raw
     ties, last, rate = tails.ties, tails.last, max(1.0 / (state.rounds + 1.0), TIES_RATE)
     for f in range(state.features):
@@ -210,7 +209,7 @@ def learn_tails(model, state):
 
 @compiled
 def lay_knots(model, state, new):
-    """Lay the knots of features that are bent, and move the stored rows along; if `new`, of others that should be."""
+    """Update the knots of bent features, and the stored rows with them; if `new`, bend further features."""
     tails, moments, n = room_of(model).tails, desk_of(model).new_moments, model.head.count
     raw, in_order = model.buffer, model.row
     for f in range(state.features):
@@ -252,8 +251,8 @@ def deviation_of(values, n):
 
 @compiled
 def are_crowded(values, n, part, counts):
-    """Whether half of the values may lie within so small a part: then two neighbouring cells of this width hold them.
-    (Counting is cheaper than sorting, and mostly says no.)"""
+    """Whether half of the values may lie within this part of their range: then two neighbouring cells of this width hold
+    them. (Counting is faster than sorting, and mostly excludes it.)"""
     counts[: CROWD_CELLS + 1] = 0.0
     most, first = 0.0, values[0]
     for j in range(n):
@@ -278,7 +277,7 @@ def share_below(k):
 
 @compiled
 def are_apart(in_order, n):
-    """Whether no two knots coincide: between them a rounding error would be a jump."""
+    """Whether no two knots coincide, as a rounding error between them would become a jump."""
     first, least = quantile(in_order, n, share_below(ZERO)), np.inf
     last = first
     for k in range(1, TAIL_KNOTS):
@@ -299,7 +298,7 @@ def quantile(values, n, share):
 
 @compiled
 def shell_sort(values, n):
-    """Sort n values in place, in Shell's way: short code for a step that is rare."""
+    """Sort n values in place by Shell's method: short code for a rare step."""
     gap = n // 2
     while gap > 0:
         for i in range(gap, n):
