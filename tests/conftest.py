@@ -10,6 +10,9 @@ import pathlib
 import re
 import traceback
 
+# Before NumPy is loaded: threads that share out small tables wait for each other, and burn all processors
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from folders import ROOT, SUPPORT
 
