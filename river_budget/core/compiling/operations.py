@@ -10,7 +10,7 @@ import operator
 from typing import Any
 
 from numba.core import types
-from numba.core.typing import signature
+from numba.core.typing.templates import signature
 from numba.extending import lower_builtin
 
 
