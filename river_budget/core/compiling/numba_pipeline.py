@@ -44,7 +44,7 @@ LEFT_OUT = {
     typed_passes.NoPythonSupportedFeatureValidation,
     typed_passes.AnnotateTypes,  # a listing of the function for readers
     typed_passes.DumpParforDiagnostics,
-    typed_passes.IRLegalization,  # notes where references to variables end, for counting them
+    typed_passes.IRLegalization,  # finds where references to variables end, for reference counting
 }
 TO_BE_INLINED = (  # the steps that a function goes through before it is copied into its caller
     untyped_passes.TranslateByteCode,
@@ -118,7 +118,7 @@ def _caching_in_lowering(context: Any, options: Any) -> Any:
 
 
 class Options(compiler.Flags):  # type: ignore[misc]
-    """numba's options of a function, with a quick comparison: numba compares them for every operation."""
+    """numba's options of a function, with a fast comparison, as numba compares them for every operation."""
 
     __slots__ = ()
     HASH = hash(
@@ -154,9 +154,9 @@ class Lower(lowering.Lower):  # type: ignore[misc]
         self.context.get_abi_sizeof = functools.partial(_size_of, self.context.target_data)
 
     def lower(self) -> None:
-        """Translate; in the package without counting references, which costs merging a twentieth of its time.
+        """Translate a function; in this package without counting references, a twentieth of merging's time.
 
-        Its functions allocate nothing, and get arrays from callers who keep them alive.
+        These functions allocate nothing, and their callers keep arrays alive.
         """
         counting = self.context.enable_nrt
         if of_the_package(self.func_ir.func_id):
@@ -165,7 +165,7 @@ class Lower(lowering.Lower):  # type: ignore[misc]
         self.context.enable_nrt = counting
 
     def _count_nothing(self) -> None:
-        """From here on count no references; and look for no new operations, as numba has just done so."""
+        """Count no references from here on, and search for no new operations, as numba has just done so."""
         self.context.enable_nrt, self.context.refresh = False, lambda: None
 
     def setup_function(self, described: Any) -> None:
@@ -218,7 +218,7 @@ def _steps(name: str, steps: list[tuple[Any, str]]) -> Any:
     return chosen
 
 
-_known_steps: dict[Any, Any] = {}  # of functions of the package, by their options
+_known_steps: dict[Any, Any] = {}  # steps for functions of the package, by their options
 
 
 class Compiler(compiler.Compiler):  # type: ignore[misc]

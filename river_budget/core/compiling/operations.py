@@ -1,7 +1,7 @@
-"""Operations for which numba would compile a function anew for each type: our instructions in its place.
+"""Operations for which numba would compile a function for each type: instructions of our own instead.
 
-numba takes `min`, `max`, `int` and an item of a tuple through all its steps to machine code, which never runs,
-as LLVM copies it into the callers: 25 ms for each kind of arguments.
+numba compiles `min`, `max`, `int` and indexing of tuples down to machine code, which never runs, as LLVM inlines
+the operation into its callers. That takes 25 ms for each combination of argument types.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _ARITHMETIC = {
 
 
 def own_form(operation: Any, args: Any) -> Any:
-    """(the signature of an operation for these types, our stand-in for it), or None where numba's own is used."""
+    """(the signature of an operation for these types, our stand-in for it), or None to use numba's own."""
     key, kinds = operation.typing_key, [types.unliteral(kind) for kind in args]
     if key in _OF_TWO and len(kinds) == 2 and kinds[0] == kinds[1] and _is_number(kinds[0]):
         return signature(kinds[0], *kinds), _OF_TWO[key]
@@ -82,7 +82,7 @@ def _is_item(items: Any, place: Any) -> bool:
 
 
 def without_literals(operation: Any, args: Any) -> tuple[Any, ...]:
-    """The types of arguments, with those of literals widened where numba looks at the wide ones first anyway."""
+    """The types of arguments, where literals get their general type if numba tries that first anyway."""
     kinds = tuple(types.unliteral(kind) for kind in args)
     wide = operation.typing_key in _ARITHMETIC and all(_is_number(kind) for kind in kinds)
     return kinds if wide and any(kind in kinds for kind in args) else tuple(args)

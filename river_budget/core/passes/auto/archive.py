@@ -1,23 +1,23 @@
-"""The archive: the latest rows, many more than the memory holds, of which a prediction looks at about a hundred.
+"""The archive: the latest rows, many more than the memory holds. A prediction compares about a hundred of them.
 
-Every row keeps links to rows near it. The nearest rows of the memory are known; their links lead to rows of the
-archive, and the links of the nearest of these further on. So the K nearest rows of both together are found, or nearly
-all of them, at a cost that does not grow with the archive.
+Every row has links to rows near it. A search starts at the nearest rows of the memory, follows their links to rows of
+the archive, and then the links of the nearest of these. So it finds the K nearest rows of both together, or nearly all
+of them, in a time that does not grow with the archive.
 
 Y. Malkov, D. Yashunin. Efficient and robust approximate nearest neighbor search using hierarchical navigable small
 world graphs. IEEE TPAMI 42, 2020 (links to the nearest, in both directions; here without a hierarchy, as the memory
 says where to begin).
 
     here
-    row       a row of room.archive, by its number; room.links and room.archived say more of it
-    archived  state.archived: how many rows have come; the next is written over the oldest
-    links     of a row: LINKED to the nearest when it came, then LINKED from rows that came later; where there is none,
-              its own number stands
-    far       the K nearest of memory and archive, by distance, of equals those found first. far.row is NOWHERE for a
+    row       a row of room.archive, by its number; its other numbers are in room.links and room.archived
+    archived  state.archived: the number of rows so far; the next one overwrites the oldest
+    links     of a row: LINKED to the nearest rows when it was stored, then LINKED from later rows; an unused link is
+              the row's own number
+    far       the K nearest of memory and archive, by distance; of equal ones those found first. far.row is NOWHERE for a
               row that only the memory holds, and far.open is 1 until its links have been followed
-    seen      a bit for every row that was among the far ones or the candidates
+    seen      a bit for every row that was already among the far rows or the candidates
 
-A row moves through the archive as it came: when a feature is bent, which changes its units, the archive begins anew.
+A row stays as it was stored: when a feature is bent, which changes its units, the archive is emptied.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from .tables import (
     room_of,
 )
 
-# In each step links of FOLLOWED rows are followed. Where many classes make an example dear, more steps cost little.
+# Each step follows the links of FOLLOWED rows. With many classes, where other work takes longer, there are more steps.
 STEPS, MORE_STEPS, MANY_COLUMNS = 2, 4, 8
 WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen
 NONE, ONE = np.uint64(0), np.uint64(1)
@@ -70,7 +70,7 @@ def find_far(model, state, n):
 
 @compiled
 def begin_in_memory(model, state, n):
-    """The pool begins with the rows that are near in the memory."""
+    """Begin the pool with the nearest rows of the memory."""
     desk, arrivals, rows = desk_of(model), memory_of(model).arrival, room_of(model).archive.shape[0]
     pool, near, seen, archived = desk.pool, desk.near, desk.seen, state.archived
     pool_rows, opened, distances, places = pool.row, pool.open, pool.distance, near.place
@@ -89,8 +89,8 @@ def begin_in_memory(model, state, n):
 
 @compiled
 def follow_links(model, state, number):
-    """Append to the pool the rows to which its nearest lead, of those that have not been followed. Rows that were seen
-    are left out, and recent ones, which the memory holds. Returns the end of the pool."""
+    """Append to the pool the rows linked from its nearest rows that have not been followed yet, without rows already
+    seen and without recent ones, which the memory holds. Returns the end of the pool."""
     desk, links, rows = (
         desk_of(model),
         room_of(model).links,
@@ -120,8 +120,8 @@ def follow_links(model, state, number):
 
 @compiled
 def keep_nearest(model, number, end):
-    """The K nearest of the pool stay in it, by distance; the last of them begin at `number`. Returns how many stay.
-    (Ranks are counted, as in the memory: which rows are nearer could not be foretold.)"""
+    """Keep the K nearest of the pool, by distance; new rows begin at `number`. Returns how many stay. (Computes ranks by
+    counting, as in the memory, without branches that the processor could not predict.)"""
     pool, ordered = desk_of(model).pool, desk_of(model).ordered
     distances, rows, opened = as_i64(pool.distance), pool.row, pool.open
     bound = distances[NEIGHBOURS - 1] if number == NEIGHBOURS else NO_BOUND
@@ -153,7 +153,7 @@ def keep_nearest(model, number, end):
 
 @compiled
 def look_up_targets(model, number):
-    """Write the far rows: what stands in the pool, with targets and weights."""
+    """Write the far rows: the rows of the pool, with their targets and weights."""
     pool, far, memory, facts = (
         desk_of(model).pool,
         desk_of(model).far,
@@ -174,7 +174,7 @@ def look_up_targets(model, number):
 
 @compiled
 def archive_row(model, state, target, weight):
-    """The row enters the archive, with links to the nearest of its far rows, and from them."""
+    """Store the row in the archive, with links to the nearest of its far rows and from them."""
     room, desk = room_of(model), desk_of(model)
     archive, links, scaled, pool_rows = room.archive, room.links, desk.scaled, desk.pool.row
     row = state.archived % archive.shape[0]
