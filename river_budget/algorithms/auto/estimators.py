@@ -14,6 +14,7 @@ from ...core.passes.auto import regress as numbers_core
 from ...core.passes.auto import tables as core
 from ...model.estimators.estimators import Classifier, Regressor
 from .inspection import Inspected
+from .words import WordClasses, WordNumbers
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
@@ -71,8 +72,9 @@ class AutoKernelClassifier(Inspected, Classifier):
     """
 
     learning_pass = staticmethod(classes_core.learn)
+    word_passes = WordClasses
     needs = Need.AUTO | Need.AUTO_CLASSES
-    scoring_pass = staticmethod(classes_core.decide)
+    row_scoring = staticmethod(classes_core.decide)
     _experts = (
         "prior",
         "linear quick",
@@ -87,6 +89,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         "least squares",
         "trees",
     )
+    _word_experts = ("prior", "linear", "confident", "counts", "few counts")
 
     def __init__(
         self,
@@ -121,6 +124,8 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     def promote(self, before: int) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""
+        if self.word_slots:
+            return self._rebuild(self.word_slots)
         promoted = before == 1
         if promoted:
             negative, alone = self._first_column()
@@ -195,8 +200,9 @@ class AutoKernelRegressor(Inspected, Regressor):
     """
 
     learning_pass = staticmethod(numbers_core.learn)
+    word_passes = WordNumbers
     needs = Need.AUTO | Need.AUTO_NUMBERS
-    scoring_pass = staticmethod(numbers_core.decide)
+    row_scoring = staticmethod(numbers_core.decide)
     _experts = (
         "late mean",
         "last target",
@@ -211,6 +217,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         "least squares",
         "trees",
     )
+    _word_experts = ("late mean", "last target", "linear", "confident", "means")
 
     def __init__(self, budget: int = 1000, seed: int | None = None):
         super().__init__(None, seed)

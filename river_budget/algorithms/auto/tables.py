@@ -38,7 +38,8 @@ DRAWN = {
     "tree_signs",
 }  # tables that follow from the seed and the names of features
 TREE_TABLES = ("trees", "nodes", "leaves", "growth")
-IN_FILES = [name for name in core.ROOM_TABLES if name not in DRAWN]
+WORD_TABLES = ("word_index", "words", "word_totals")  # of models of words (words.py)
+IN_FILES = [name for name in core.ROOM_TABLES if name not in {*DRAWN, *WORD_TABLES}]
 # Tables of earlier versions, which held weights and, for each column, sums of squares: what they are today
 IN_OLDER = {
     "linear": ("linear_weights", "linear_sums"),
@@ -175,7 +176,7 @@ class AutoTables(StreamModel):
     def resize_block(self, **sizes: int) -> None:
         """Tables of another width or with more columns keep what they hold."""
         old = {name: self._table(name).copy() for name in core.ROOM_TABLES}
-        width, _ = self._sizes()
+        width = self._sizes()[0]
         twin = self.twin()  # a thread that predicts must not find tables without their directory
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
         twin.furnish()
@@ -299,6 +300,7 @@ class AutoTables(StreamModel):
 
     no_sum = "each has learned distances of its own, and there is no sum of them"
     checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
+    checked_fields += ("slots", "held")
 
     def check_restored_rows(self, count: int) -> None:
         """They are looked at with the rest of the memory, in check_restored_state."""

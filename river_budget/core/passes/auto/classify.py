@@ -69,6 +69,7 @@ from .tables import (
     NEIGHBOURS,
     SQUARES_EXPERT,
     VOTE_EXPERTS,
+    WORD_EXPERTS,
     columns_of,
     desk_of,
     found_of,
@@ -131,6 +132,8 @@ def class_of(model, target):
 @compiled
 def experts_of(state):
     """How many experts there are: least squares only for as many features as they take, trees not in old models."""
+    if state.slots > 0:
+        return np.int64(WORD_EXPERTS)
     return N_EXPERTS - (state.second_order < 0) - (state.grows == 0)
 
 
