@@ -28,11 +28,6 @@ class Learned:
         block = blocks.views(model.block)
         self.model, self.state, self.room = model, model.state_record(), model._room
         self.d, self.n = len(model.features), int(block.head.count)
-        if model.word_slots:
-            raise ValueError(
-                f"this {type(model).__name__} has changed to words, names without end, and cannot be exported: an "
-                "ONNX graph has a fixed number of columns"
-            )
         if self.n == 0:
             raise ValueError(
                 f"a {type(model).__name__} that has learned nothing cannot be exported"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,8 +38,7 @@ DRAWN = {
     "tree_signs",
 }  # tables that follow from the seed and the names of features
 TREE_TABLES = ("trees", "nodes", "leaves", "growth")
-WORD_TABLES = ("word_index", "words", "word_totals")  # of models of words (words.py)
-IN_FILES = [name for name in core.ROOM_TABLES if name not in {*DRAWN, *WORD_TABLES}]
+IN_FILES = [name for name in core.ROOM_TABLES if name not in {*DRAWN, *core.OF_WORDS}]
 # Tables of earlier versions, which held weights and, for each column, sums of squares: what they are today
 IN_OLDER = {
     "linear": ("linear_weights", "linear_sums"),
@@ -122,7 +121,7 @@ class AutoTables(StreamModel):
         _, room, desk = core.directory(width, self._columns)
         return {"room": room, "desk": desk}
 
-    def _sizes(self) -> tuple[int, int]:
+    def _sizes(self) -> tuple[int, ...]:
         head = blocks.views(self.block).head
         return int(head.width), int(head.outputs) // core.KERNEL_WIDTHS
 
@@ -299,8 +298,14 @@ class AutoTables(StreamModel):
             cells[:, SUM] = parts[:, 1].mean(axis=-1)
 
     no_sum = "each has learned distances of its own, and there is no sum of them"
-    checked_fields = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
-    checked_fields += ("slots", "held")
+    checked_fields: ClassVar[tuple[str, ...]] = (
+        "rounds",
+        "features",
+        "second_order",
+        "recent_place",
+        "hard_place",
+        "grows",
+    )
 
     def check_restored_rows(self, count: int) -> None:
         """They are looked at with the rest of the memory, in check_restored_state."""

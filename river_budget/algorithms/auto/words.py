@@ -20,7 +20,7 @@ from ...model.calls.calls import PreparedList
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import Nameless
 from ...model.inputs.sparse_examples import Lists, order_of
-from .tables import LARGE, RANGES, WORD_TABLES, AutoTables
+from .tables import LARGE, RANGES, AutoTables
 
 # More names than this, of which an example has fewer than one in so many: more will come
 MANY_NAMES, NAMES_PER_WORD = 1024, 8
@@ -55,6 +55,7 @@ class WordTables(AutoTables):
 
     row_scoring: ClassVar[Any]  # the compiled pass over rows of all features
     word_passes: ClassVar[Any]
+    checked_fields: ClassVar[tuple[str, ...]] = (*AutoTables.checked_fields, "slots", "held")
     word_slots = 0  # slots for names in a model of words, else 0
 
     def __init__(self, *arguments: Any):
@@ -89,43 +90,45 @@ class WordTables(AutoTables):
 
     # when
 
-    def _is_of_words(self, x: Mapping[Any, Any], known: Collection[Any]) -> bool:
+    def _is_of_words(self, x: Mapping[Any, Any]) -> bool:
         """Whether with this example there are very many names, of which it has few."""
-        n = len(known) + sum(name not in known for name in x)
-        if self.word_slots or n <= MANY_NAMES or n == len(known):
+        known, n = self.features.places, len(self.features)
+        new = sum(name not in known for name in x)
+        if self.word_slots or not new or n + new <= MANY_NAMES:
             return False
-        return NAMES_PER_WORD * sum(value != 0.0 for value in x.values()) < n
+        return bool(NAMES_PER_WORD * sum(value != 0.0 for value in x.values()) < n + new)
 
     def _learn_taken(self, x: dict[Any, Any], target: float, w: float) -> None:
-        if self._is_of_words(x, self.features.places):
+        if self._is_of_words(x):
             self._change_to_words()
         super()._learn_taken(x, target, w)  # type: ignore[misc]
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
-        """The same, with an end before the example from which on the model is one of words."""
+        """The same, where names become known with the example that brings them, as one by one."""
         for first, last in batch.parts(self.most_entries):
-            start = first
-            while start < last:
-                part = batch.part(start, last)
-                n = self._rows_before_words(part)
-                if n == 0:
+            part = batch.part(first, last)
+            for start, stop in itertools.pairwise([*self._first_uses(part), len(part)]):
+                if not self.word_slots and self._is_of_words(
+                    next(part.part(start, start + 1).dicts())
+                ):
                     self._change_to_words()
-                    n = last - start
-                yield start, start + n, self.rows_of(batch.part(start, start + n))
-                start += n
+                if self.word_slots:
+                    stop = len(part)
+                yield first + start, first + stop, self.rows_of(part.part(start, stop))
+                if self.word_slots:
+                    break
 
-    def _rows_before_words(self, batch: Batch) -> int:
-        """How many examples of a batch a model of rows learns: all, or those before the first one of words."""
-        known = set(self.features.places)
-        if self.word_slots or len(known.union(batch.names_in_use())) <= MANY_NAMES:
-            return len(batch)
-        # other rows than the first of a table bring no new names
-        rows = batch.dicts() if batch.lists is not None else itertools.islice(batch.dicts(), 1)
-        for t, x in enumerate(rows):
-            if self._is_of_words(x, known):
-                return t
-            known.update(x)
-        return len(batch)
+    def _first_uses(self, batch: Batch) -> list[int]:
+        """The first example, and all that bring new names."""
+        if self.word_slots or batch.lists is None or self.features.in_place(batch.names):
+            return [0]
+        known, lists = self.features.places, batch.lists
+        new = np.array([name not in known for name in batch.names])
+        at, last = lists.starts[0], lists.starts[-1]
+        entries = at + np.flatnonzero(new[lists.places[at:last]])
+        _, firsts = np.unique(lists.places[entries], return_index=True)
+        rows = np.searchsorted(lists.starts, entries[firsts], "right") - 1
+        return sorted({0, *rows.tolist()})
 
     def _change_to_words(self) -> None:
         """Begin with words, in one step, and learn again what the memory holds."""
@@ -212,7 +215,7 @@ class WordTables(AutoTables):
     def own_tables(self) -> dict[str, Any]:
         if not self.word_slots or self.block is None:
             return super().own_tables()
-        tables = {name: self._table(name) for name in (*SHARED_TABLES, *WORD_TABLES)}
+        tables = {name: self._table(name) for name in (*SHARED_TABLES, *core.OF_WORDS)}
         tables["word_index"] = tables["word_index"].view(np.int64)
         return tables
 
@@ -238,7 +241,7 @@ class WordTables(AutoTables):
 
     def _rebuild(self, slots: int) -> None:
         """Names move to a table of so many slots, or of fewer if its rows have become long."""
-        old = {name: self._table(name).copy() for name in (*SHARED_TABLES, *WORD_TABLES)}
+        old = {name: self._table(name).copy() for name in (*SHARED_TABLES, *core.OF_WORDS)}
         before = self._sizes()[1]
         width = core.shapes_of(core.ROOM_TABLES, 1, self._columns, slots)["words"][1]
         while slots * width > names_core.LARGEST_TABLE and slots > names_core.FIRST_SLOTS:

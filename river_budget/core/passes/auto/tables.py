@@ -50,8 +50,7 @@ from ...simd.registers import LANES
 
 # grows: whether there are trees; models of files that older versions wrote go on without
 # slots: places for names in a model of words (words.py), else 0; held: how many of them are taken
-_COUNTS = ("rounds", "features", "second_order", "recent_place", "hard_place", "grows")
-_COUNTS += ("slots", "held")
+_COUNTS = "rounds features second_order recent_place hard_place grows slots held"
 _NUMBERS = (
     "log_distance residual average variance fast last squared_error absolute_error "
     "lowest highest stretch latest_error length"
@@ -59,7 +58,7 @@ _NUMBERS = (
 STATE = np.dtype(
     (
         np.record,
-        [(name, "i8") for name in _COUNTS] + [(name, "f8") for name in _NUMBERS.split()],
+        [(name, "i8") for name in _COUNTS.split()] + [(name, "f8") for name in _NUMBERS.split()],
     )
 )
 # What the latest prediction has found beside the tables of the desk, in model.note: the version of the model, plus one
@@ -150,6 +149,7 @@ ROOM_TABLES: dict[str, Any] = {
     ),
     "word_totals": (f64, lambda s: (1, s.classes)),
 }
+OF_WORDS = ("word_index", "words", "word_totals")
 OF_ROWS = ("slots", "bins", "tree_slots", "nodes", "leaves", "growth")  # no model of words has them
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
