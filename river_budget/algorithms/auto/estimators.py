@@ -32,8 +32,11 @@ class AutoKernelClassifier(Inspected, Classifier):
     number of features and the number of classes. A missing feature counts as 0, as everywhere in this
     package. A weight above 1000 counts as 1000.
 
-    Not for a small memory (one to three megabytes, and ten with 26 classes), nor for thousands of features:
-    then take `BSGDClassifier`, or a linear model.
+    Texts are examples of few names out of very many: from 1024 names on it changes to words, with experts that
+    need no dense rows (the guide, [text](guide/text.md)).
+
+    Not for a small memory (one to three megabytes, and ten with 26 classes), nor for rows of thousands of
+    features that are all there: then take `BSGDClassifier`, or a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
@@ -166,8 +169,10 @@ class AutoKernelRegressor(Inspected, Regressor):
     `predict_one(x, with_dist=True)` returns a normal distribution. Its spread is that of the errors made on
     similar examples and of late, stretched such that nine in ten targets lie in the interval of 90 %.
 
-    Not for a small memory (it takes one to three megabytes), nor for thousands of features: then take
-    `BSGDRegressor`.
+    From 1024 names on, of which examples have few, it changes to words (the guide, [text](guide/text.md)).
+
+    Not for a small memory (it takes one to three megabytes), nor for rows of thousands of features that are all
+    there: then take `BSGDRegressor`.
 
     While a model lives, `mutate` or assignment may change `budget`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from ...model.calls.calls import PreparedList
 from ...model.inputs.batches import Batch
 from ...model.inputs.features import Nameless
 from ...model.inputs.sparse_examples import Lists, order_of
+from ...model.protocols import Rows
 from .tables import LARGE, RANGES, AutoTables
 
 # More names than this, of which an example has fewer than one in so many: more will come
@@ -87,6 +88,11 @@ class WordTables(AutoTables):
 
     def _sizes(self) -> tuple[int, ...]:
         return (*super()._sizes(), self.word_slots)
+
+    @property
+    def n_words(self) -> int:
+        """How many names a model of words holds; 0 in a model that has not changed to words."""
+        return int(self.state_record().held) if self.word_slots and self.block is not None else 0
 
     # when
 
@@ -301,6 +307,20 @@ class WordTables(AutoTables):
 
     # examples
 
+    def _score_numbers(self, x: dict[Any, Any]) -> Any:
+        return self._unchanged(lambda: super(WordTables, self)._score_numbers(x))
+
+    def _score_batch(self, batch: Batch) -> Rows:
+        scores: Rows = self._unchanged(lambda: super(WordTables, self)._score_batch(batch))
+        return scores
+
+    def _unchanged(self, score: Callable[[], Any]) -> Any:
+        """The scores, computed again if another thread has changed the model to words meanwhile."""
+        while True:
+            slots, scores = self.word_slots, score()
+            if (slots > 0) == (self.word_slots > 0):
+                return scores
+
     def _new_list(self, x: dict[Any, Any]) -> PreparedList:
         if not self.word_slots:
             return super()._new_list(x)
@@ -351,7 +371,7 @@ class WordTables(AutoTables):
         )
         for name, (least, most) in RANGES.items():
             good = good and least <= state[name] <= most
-        sums = [self._table("words")[:, 2 * self._columns :][:, : core.WORD_SUMS], room.prior]
+        sums = [self._table("words")[:, 2 * self._columns :][:, : core.WORD_SUMS + 1], room.prior]
         if hasattr(self, "labels"):
             sums += [self._table("words")[:, 2 * self._columns :], room.word_totals]
         good = good and all((table >= 0.0).all() for table in [*sums, room.calibration.mass])

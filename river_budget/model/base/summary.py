@@ -46,6 +46,8 @@ def facts(model: Any) -> dict[str, str]:
     """{name: text} of what can be said about a model at this moment."""
     found = {"examples": f"{model.n_examples:,}"}
     found["features"] = f"{len(model.features):,}"
+    if words := getattr(model, "n_words", 0):
+        found["features"] = f"{words:,} names, as hashes"
     labels = getattr(model, "labels", None)
     if labels is not None:
         found["classes"] = _some([str(label) for label in labels.known]) or "none yet"

@@ -63,6 +63,8 @@ def decide(call):
     """As `classify.decide`."""
     model, stream, n = unpack_rows(call)
     state = state_at(model.state)
+    if state.slots == 0:  # another thread changes the model to words
+        n = 0
     for t in range(n):
         length = read_words(model, words_of(call), t)
         if length == REFUSED:
