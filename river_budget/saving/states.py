@@ -225,7 +225,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
         width = max(len(model.features), 1)
     elif not len(model.features) <= width <= 2 * len(model.features) + 1:
         raise damaged("its width does not fit its features")
-    _prepare(model, own)
+    trust.prepare(model, own)
     fields = _fields(model, numbers, count, width, only_predicts)
     if lists is not None:
         fields["slots"] = slots_of(lists)
@@ -259,15 +259,6 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     trust.check_state(model, count)
     if only_predicts and is_expansion(model) and model.drops_idle_vectors:
         _drop_idle_vectors(model)
-
-
-def _prepare(model: Any, own: dict[str, Any]) -> None:
-    """Tell the model the integers of its record, of which its sizes may follow."""
-    whole = [name for name in model.state_type.names if model.state_type[name].kind == "i"]
-    try:
-        model.prepare_restored({name: _signed(own[name], name) for name in whole if name in own})
-    except ValueError as error:
-        raise damaged(str(error)) from None
 
 
 def _finite(

@@ -343,7 +343,7 @@ class WordTables(AutoTables):
     # from a file
 
     def prepare_restored(self, own: Mapping[str, Any]) -> None:
-        slots = own.get("slots", 0)
+        slots = int(str(own.get("slots", "0")))
         sizes = [names_core.FIRST_SLOTS << k for k in range(20)]
         if slots and (slots not in sizes or slots > names_core.MOST_SLOTS or len(self.features)):
             raise ValueError("its slots are out of range")
