@@ -111,6 +111,9 @@ class WordTables(AutoTables):
 
     def parts_of(self, batch: Batch) -> Iterator[tuple[int, int, Any]]:
         """The same, where names become known with the example that brings them, as one by one."""
+        if self.word_slots or (batch.lists is None and self.features.in_place(batch.names)):
+            yield from super().parts_of(batch)
+            return
         for first, last in batch.parts(self.most_entries):
             part = batch.part(first, last)
             for start, stop in itertools.pairwise([*self._first_uses(part), len(part)]):
@@ -126,7 +129,7 @@ class WordTables(AutoTables):
 
     def _first_uses(self, batch: Batch) -> list[int]:
         """The first example, and all that bring new names."""
-        if self.word_slots or batch.lists is None or self.features.in_place(batch.names):
+        if batch.lists is None:
             return [0]
         known, lists = self.features.places, batch.lists
         new = np.array([name not in known for name in batch.names])
