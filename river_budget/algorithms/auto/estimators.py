@@ -128,7 +128,7 @@ class AutoKernelClassifier(Inspected, Classifier):
     def promote(self, before: int) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""
         if self.word_slots:
-            return self._rebuild(self.word_slots)
+            return self._with_slots(self.word_slots)
         promoted = before == 1
         if promoted:
             negative, alone = self._first_column()

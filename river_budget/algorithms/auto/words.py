@@ -239,7 +239,7 @@ class WordTables(AutoTables):
         if 2 * int(self.state_record().held) < self.word_slots:
             return False
         twin = self.twin()
-        twin._rebuild(2 * self.word_slots)
+        twin._with_slots(2 * self.word_slots)
         self.adopt(twin)
         self.forget_prepared()
         return True
@@ -248,7 +248,7 @@ class WordTables(AutoTables):
         large = 2 * self.word_slots * self._table("words").shape[1] > names_core.LARGEST_TABLE
         return not large and self.word_slots < names_core.MOST_SLOTS
 
-    def _rebuild(self, slots: int) -> None:
+    def _with_slots(self, slots: int) -> None:
         """Names move to a table of so many slots, or of fewer if its rows have become long."""
         old = {name: self._table(name).copy() for name in (*SHARED_TABLES, *core.OF_WORDS)}
         before = self._sizes()[1]
