@@ -83,6 +83,10 @@ def onnx(model: Any, path: str | os.PathLike[str], matrix: bool = False) -> None
     """
     model = copy.deepcopy(model)  # a state between two examples, as another thread may learn
     names = features_of(model)
+    if getattr(last_step(model)[1], "word_slots", 0):
+        raise ValueError(
+            "a model of words, names without end, cannot be exported: a graph has inputs of a fixed number"
+        )
     if not names:
         raise ValueError("a model that has learned nothing cannot be exported")
     texts = [str(name) for name in names]

@@ -225,6 +225,7 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
         width = max(len(model.features), 1)
     elif not len(model.features) <= width <= 2 * len(model.features) + 1:
         raise damaged("its width does not fit its features")
+    trust.prepare(model, own)
     fields = _fields(model, numbers, count, width, only_predicts)
     if lists is not None:
         fields["slots"] = slots_of(lists)
@@ -250,9 +251,8 @@ def _restore_block(model: Any, node: Node, source: Source, only_predicts: bool) 
     older = [name for name in model.older_tables if name in places]
     missing = model.younger_tables.union(*(model.older_tables[name] for name in older))
     for name, table in model.own_tables().items():
-        if name not in places and name in missing:
-            continue
-        table[...] = _finite(source, places, name, table.shape, table.dtype.kind)
+        if name in places or name not in missing:
+            table[...] = _finite(source, places, name, table.shape, table.dtype.kind)
     for name in older:
         model.take_older(name, _finite(source, places, name, model.older_shape(name), "f"))
     trust.check_state(model, count)

@@ -47,6 +47,14 @@ def check_declared(model: Any) -> None:
         )
 
 
+def prepare(model: Any, own: Mapping[str, Any]) -> None:
+    """Tell a model the record of a file, from which sizes of its tables may follow."""
+    try:
+        model.prepare_restored(own)
+    except ValueError as error:
+        raise damaged(str(error)) from None
+
+
 def size_of(fields: Mapping[str, Any]) -> int:
     """The bytes of a block with these header fields and of the scratch space that its passes need."""
     return blocks.block_size(fields) + blocks.scratch_size(fields)

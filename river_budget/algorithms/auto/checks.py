@@ -16,7 +16,7 @@ from ...model.base.base import StreamModel
 
 # tables that follow from the seed and the names of features
 DRAWN = {"keys", "slots", "tree_slots", "tree_signs"}
-IN_FILES = [name for name in core.ROOM_TABLES if name not in DRAWN]
+IN_FILES = [name for name in core.ROOM_TABLES if name not in {*DRAWN, *core.OF_WORDS}]
 LARGE = 1e153  # of sums and weights, whose squares are finite
 
 

@@ -17,6 +17,7 @@ from ...model.estimators.estimators import Classifier, Regressor
 from ...model.inputs.batches import Batch
 from .inspection import Inspected
 from .quantiles import at_levels
+from .words import WordClasses, WordNumbers
 
 __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
@@ -35,8 +36,11 @@ class AutoKernelClassifier(Inspected, Classifier):
     number of features and the number of classes. A missing feature counts as 0, as everywhere in this
     package. A weight above 1000 counts as 1000.
 
-    Not for a small memory (three to five megabytes, and fifteen with 26 classes or 100 features), nor for
-    thousands of features: then take `BSGDClassifier`, or a linear model.
+    Texts are examples of few names out of very many: from 1024 names on it changes to words, with experts that
+    need no dense rows (the guide, [text](guide/text.md)).
+
+    Not for a small memory (three to five megabytes, and fifteen with 26 classes or 100 features), nor for rows of
+    thousands of features that are all present: then take `BSGDClassifier`, or a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
@@ -76,8 +80,9 @@ class AutoKernelClassifier(Inspected, Classifier):
     """
 
     learning_pass = staticmethod(classes_core.learn)
+    word_passes = WordClasses
     needs = Need.AUTO | Need.AUTO_CLASSES
-    scoring_pass = staticmethod(classes_core.decide)
+    row_scoring = staticmethod(classes_core.decide)
     _experts = (
         "prior",
         "linear quick",
@@ -92,6 +97,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         "least squares",
         "trees",
     )
+    _word_experts = ("prior", "linear", "confident", "counts", "few counts")
 
     def __init__(
         self,
@@ -130,11 +136,16 @@ class AutoKernelClassifier(Inspected, Classifier):
 
     def promote(self, before: int) -> None:
         """A new label gets columns of zeros; the third also gives the first class its own column."""
-        promoted = before == 1
+        if self.word_slots:
+            self._with_slots(self.word_slots)
+        else:
+            self._promote_rows(before == 1)
+        self._room.unseen[max(before, 2) :] = 1.0
+
+    def _promote_rows(self, promoted: bool) -> None:
         if promoted:
             negative, alone = self._first_column()
         self.resize_block(outputs=core.KERNEL_WIDTHS * self.n_outputs, task=Task.MULTICLASS)
-        self._room.unseen[max(before, 2) :] = 1.0
         model = blocks.views(self.block)
         if promoted:
             model.coefficients[core.KERNEL_WIDTHS : 2 * core.KERNEL_WIDTHS] = alone
@@ -173,8 +184,10 @@ class AutoKernelRegressor(Inspected, Regressor):
     from the stream: intervals of 50, 80, 90, 95 and 99 % hold these shares of the targets, those in between about
     theirs. `predict_many(X, quantiles=...)` gives the quantiles of many examples.
 
-    Not for a small memory (it takes three to five megabytes), nor for thousands of features: then take
-    `BSGDRegressor`.
+    From 1024 names on, of which examples have few, it changes to words (the guide, [text](guide/text.md)).
+
+    Not for a small memory (it takes three to five megabytes), nor for rows of thousands of features that are all
+    present: then take `BSGDRegressor`.
 
     While a model lives, `mutate` or assignment may change `budget`.
 
@@ -210,8 +223,9 @@ class AutoKernelRegressor(Inspected, Regressor):
     """
 
     learning_pass = staticmethod(numbers_core.learn)
+    word_passes = WordNumbers
     needs = Need.AUTO | Need.AUTO_NUMBERS
-    scoring_pass = staticmethod(numbers_core.decide)
+    row_scoring = staticmethod(numbers_core.decide)
     _experts = (
         "late mean",
         "last target",
@@ -226,6 +240,7 @@ class AutoKernelRegressor(Inspected, Regressor):
         "least squares",
         "trees",
     )
+    _word_experts = ("late mean", "last target", "linear", "confident", "means")
 
     def __init__(self, budget: int = 1000, seed: int | None = None):
         super().__init__(None, seed)

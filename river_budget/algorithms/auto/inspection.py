@@ -12,24 +12,28 @@ from ...core.passes.auto import tables as core
 from ...core.passes.auto.scaling import value_of_score
 from ...model.calls.calls import Call
 from ...model.one_writer import looks_at_the_model
-from .tables import AutoTables
+from .words import WordTables
 
 SHOWN = 5  # examples and features in the text of debug_one
 _value_of_score = getattr(value_of_score, "py_func", value_of_score)  # it is plain Python too
 
 
-class Inspected(AutoTables):
+class Inspected(WordTables):
     """Importances, experts, explanations."""
 
     _experts: ClassVar[tuple[str, ...]]  # their names, in the order of the mixer
+    _word_experts: ClassVar[tuple[str, ...]]  # the same in a model of words
 
     @looks_at_the_model
     def importances(self) -> dict[Any, float]:
         """The weight of every feature in the distance between examples, all in units of their spread.
 
         The weights are learned, and their mean is 1. A feature that tells nothing comes close to 0.
+
+        Empty for a model of words, which holds hashes of names and not the names: `explain_one` says which
+        names of an example count.
         """
-        if self.block is None:
+        if self.block is None or self.word_slots:
             return {}
         return dict(zip(self.features, self._room.metric.weight.tolist(), strict=False))
 
@@ -43,7 +47,9 @@ class Inspected(AutoTables):
         if self.block is None:
             return []
         mixer, n, names = self._room.mixer, self._n_experts, list(self._experts)
-        if self.state_record().second_order < 0:
+        if self.word_slots:
+            names = list(self._word_experts)
+        elif self.state_record().second_order < 0:
             del names[core.SQUARES_EXPERT]
         return [
             {"name": name, "weight": float(weight), "loss": float(loss)}
@@ -73,7 +79,8 @@ class Inspected(AutoTables):
         A dict of the `prediction`; `examples`, the stored examples nearest to this one: dicts of their
         `features`, `target`, `share` in the vote, squared `distance` and `arrival`, the largest share first; and
         `features`: the part of every feature in these distances, in shares. (Stored features are clipped to four
-        standard deviations, and those that were known when the example came.)
+        standard deviations, and those that were known when the example came.) A model of words stores no
+        examples: there, `features` are the parts of the names in what its linear models say.
 
         """
         x = self.features.present(x)
@@ -81,6 +88,8 @@ class Inspected(AutoTables):
         found: dict[str, Any] = {"prediction": predict(x), "examples": [], "features": {}}
         if self.block is None:
             return found
+        if self.word_slots:
+            return found | {"features": self._parts_of_words(x)}
         _, summary, desk = self._computed(x, self.n_outputs)
         n, near = int(summary.neighbours), desk.near
         places, shares = near.place[:n].view(np.int64), near.share[:n]

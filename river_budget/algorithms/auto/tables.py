@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -110,8 +110,8 @@ class AutoTables(Checked):
         _, room, desk = core.directory(width, self._columns, self.budget_in_use)
         return {"room": room, "desk": desk}
 
-    def _sizes(self) -> tuple[int, int, int]:
-        """(width, columns, budget)"""
+    def _sizes(self) -> tuple[int, ...]:
+        """(width, columns, budget), and in a model of words the number of slots"""
         head = blocks.views(self.block).head
         return int(head.width), int(head.outputs) // core.KERNEL_WIDTHS, int(head.budget)
 
@@ -296,7 +296,7 @@ class AutoTables(Checked):
             cells[:, SUM] = parts[:, 1].mean(axis=-1)
 
     no_sum = "each has learned distances of its own, and there is no sum of them"
-    checked_fields = (
+    checked_fields: ClassVar[tuple[str, ...]] = (
         "rounds",
         "features",
         "second_order",

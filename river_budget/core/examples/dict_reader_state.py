@@ -33,7 +33,7 @@ ENTRY = np.dtype(
             ("fixed", "i8"),  # 1 in models that do not
             ("vacant", "i8"),  # the free places; the last ones are assigned first
             ("left", "i8"),  # the address of the number of free places
-            ("new_names", "i8"),  # whether examples may have new names
+            ("new_names", "i8"),  # whether examples may have new names: 2 if names need no places
             ("names_at", "i8"),  # the name at each place, or 0
             ("strangers", "i8"),  # the new names of an example, with a reference to each
             ("new", "i8"),  # the number of new names

@@ -39,6 +39,7 @@ from .python_objects import (
     take_lock,
 )
 
+NEED_NO_PLACES = 2  # names of a model that finds them by their keys
 PREPARED_FLOATS = 64  # floats for which Python's free list is filled before an example is learned
 
 
@@ -194,6 +195,8 @@ def learn_prepared(entry, at, call_at, target, weight, wants_scores):
 @compiled(always_inlined=True)
 def needs_python(entry, call):
     """Whether Python has to learn this example: to reconsider the storage, or as places for new names are missing."""
+    if entry.new_names == NEED_NO_PLACES:
+        return False
     looks = model_at(call[BLOCK], call[SCRATCH]).head.arrived >= entry.look
     if entry.fixed == 0:
         return looks or entry.new > i64(entry.left, 1)[0]

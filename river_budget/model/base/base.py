@@ -198,6 +198,9 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         """Hook: fill the tables that replace one of `older_tables`, from the older table of a file."""
         raise NotImplementedError
 
+    def prepare_restored(self, own: Mapping[str, Any]) -> None:
+        """Hook: what the record of a file says of the sizes of tables, before there is a block."""
+
     def check_restored_state(self, count: int) -> None:
         """Hook: raise ValueError for a record from a file with values that compiled code cannot handle.
 

@@ -46,6 +46,8 @@ def facts(model: Any) -> dict[str, str]:
     """{name: text}: the facts in the summary of a model in its present state."""
     found = {"examples": f"{model.n_examples:,}"}
     found["features"] = f"{len(model.features):,}"
+    if words := getattr(model, "n_words", 0):
+        found["features"] = f"{words:,} names, as hashes"
     labels = getattr(model, "labels", None)
     if labels is not None:
         found["classes"] = _some([str(label) for label in labels.known]) or "none yet"

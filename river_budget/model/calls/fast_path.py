@@ -223,7 +223,7 @@ class FastPath:
             "vacant": address_of(vacant.places),
             "left": address_of(vacant.left),
             "names_at": address_of(features.names_at),
-            "new_names": not draws,
+            "new_names": 0 if draws else 1 + features.nameless,
             "thin": thin,
             "look": look,
             "remainders": address_of(_REMAINDERS),

@@ -79,6 +79,8 @@ class FeatureIndex:
     others; a change takes time in proportion to the number of changed names.
     """
 
+    nameless = False  # whether passes find names by their sort keys alone, and none has a place
+
     def __init__(
         self,
         names: Iterable[Any] = (),
@@ -372,6 +374,15 @@ class FeatureIndex:
     def ordered(self, names: Iterable[Any]) -> list[Any]:
         """The known names and these, in the order of summation."""
         return by_key({**dict.fromkeys(self.places), **dict.fromkeys(names)})
+
+
+class Nameless(FeatureIndex):
+    """The index of a model that finds names by their sort keys: none of them has a place."""
+
+    nameless = True
+
+    def row(self, x: dict[Any, Any]) -> Any:
+        return self.listed(x)
 
 
 def _pack_nothing(x: dict[Any, Any], values: Any) -> bool:

@@ -71,6 +71,7 @@ from .tables import (
     NEIGHBOURS,
     SQUARES_EXPERT,
     VOTE_EXPERTS,
+    WORD_EXPERTS,
     columns_of,
     desk_of,
     found_of,
@@ -116,6 +117,8 @@ def learn(call):
 def decide(call):
     """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
     model, stream, n = unpack_rows(call)
+    if state_at(model.state).slots > 0:  # another thread has changed the model to words
+        n = 0
     for t in range(n):
         x, f = row_of(stream[0], t), scores_of(stream, t)
         if not is_finite(x):
@@ -134,6 +137,8 @@ def class_of(model, target):
 @compiled
 def experts_of(state):
     """How many experts there are: least squares only for as many features as they take, trees not in old models."""
+    if state.slots > 0:
+        return np.int64(WORD_EXPERTS)
     return N_EXPERTS - (state.second_order < 0) - (state.grows == 0)
 
 

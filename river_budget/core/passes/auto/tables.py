@@ -33,26 +33,36 @@ from numba.core import cgutils, types
 from numba.extending import lower_getattr
 from numba.np import arrayobj
 
-from ...compiling.array_views import address_of, carve, carver, compiled_as, f64, f64_matrix, i64
+from ...compiling.array_views import (
+    address_of,
+    carve,
+    carver,
+    compiled_as,
+    f64,
+    f64_matrix,
+    i64,
+    i64_matrix,
+)
 from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL
 from ...compiling.named_rows import Rows, Tables, rows_at, rows_type, struct, view
 from ...simd.registers import LANES
 
 # grows: whether there are trees; models of files that older versions wrote go on without. archived: rows that have
-# come into the archive, which begins empty in such models.
+# come into the archive, which begins empty in such models. slots: places for names in a model of words (words.py),
+# else 0; held: how many of them are taken.
 _COUNTS = (
     *("rounds", "features", "second_order", "recent_place", "hard_place"),
-    *("grows", "archived"),
+    *("grows", "archived", "slots", "held"),
 )
 _NUMBERS = (
     "log_distance residual average variance fast last squared_error absolute_error "
-    "lowest highest stretch latest_error"
+    "lowest highest stretch latest_error length"
 )
 STATE = np.dtype(
     (
         np.record,
-        [(name, "i8") for name in _COUNTS] + [(name, "f8") for name in _NUMBERS.split()],
+        [(name, "i8") for name in _COUNTS.split()] + [(name, "f8") for name in _NUMBERS.split()],
     )
 )
 # What the latest prediction has found beside the tables of the desk, in model.note: the version of the model, plus one
@@ -95,7 +105,11 @@ _UPPER = (
 )
 NORMAL_QUANTILES = np.array((*(-z for z in reversed(_UPPER)), 0.0, *_UPPER))
 
-Sizes = namedtuple("Sizes", "width columns classes squared archived")
+WORD_EXPERTS = 5  # of a model of words
+BUCKET = 8  # slots of names with the same first bits
+WORD_SUMS = 2  # of a name, behind its weights and before its counts
+
+Sizes = namedtuple("Sizes", "width columns classes squared archived slots")
 
 
 def whole(n):
@@ -150,7 +164,16 @@ ROOM_TABLES: dict[str, Any] = {
     "archive": (f64_matrix, lambda s: (s.archived, whole(s.width))),
     "links": (f64_matrix, lambda s: (s.archived, LINKS)),
     "archived": ({"target": f64, "weight": f64}, lambda s: (2, s.archived)),
+    # of a model of words: names and when they came last; weights of two models, sums, counts; counts of all names
+    "word_index": (i64_matrix, lambda s: (s.slots // BUCKET, 2 * BUCKET)),
+    "words": (
+        f64_matrix,
+        lambda s: (s.slots + (s.slots > 0), whole(2 * s.columns + WORD_SUMS + s.classes)),
+    ),
+    "word_totals": (f64, lambda s: (1, s.classes)),
 }
+OF_WORDS = ("word_index", "words", "word_totals")
+OF_ROWS = ("slots", "bins", "tree_slots", "nodes", "leaves", "growth")  # no model of words has them
 _POOL = {"distance": f64, "row": u64, "open": u64}
 DESK_TABLES: dict[str, Any] = {
     "raw": (f64, lambda s: (1, s.width)),
@@ -186,6 +209,7 @@ DESK_TABLES: dict[str, Any] = {
     "gain": (f64, lambda s: (1, s.squared)),
     "steps": (f64, lambda s: (1, whole(s.width + 1))),  # of linear models
     "slope": (f64, lambda s: (1, whole(s.width))),  # of the metric
+    "word_logs": (f64, lambda s: (1, whole(2 * s.classes))),
 }
 MEMORY_ROWS = dict.fromkeys(("target", "hard", "weight", "arrival", "squared_error"), f64)
 _NUMBER_OF = {name: k for k, name in enumerate(ROOM_TABLES | DESK_TABLES)}
@@ -193,12 +217,13 @@ DIRECTORY = whole(3 * len(_NUMBER_OF))  # numbers
 
 
 def shapes_of(
-    tables: dict[str, Any], width: int, columns: int, budget: int
+    tables: dict[str, Any], width: int, columns: int, budget: int, slots: int = 0
 ) -> dict[str, tuple[int, int]]:
     """(rows, columns) of each of these tables, in a model of this width."""
-    squared = whole(min(width, MOST_SQUARED) + 1)
-    sizes = Sizes(width, columns, max(columns, 2), squared, ARCHIVED_TIMES * budget)
-    return {name: shape(sizes) for name, (_, shape) in tables.items()}
+    squared, archived = whole(min(width, MOST_SQUARED) + 1), 0 if slots else ARCHIVED_TIMES * budget
+    sizes = Sizes(width, columns, max(columns, 2), squared, archived, slots)
+    shapes = {name: shape(sizes) for name, (_, shape) in tables.items()}
+    return shapes | {name: (shapes[name][0], 0) for name in OF_ROWS if slots and name in shapes}
 
 
 def _places(shapes: dict[str, tuple[int, int]], start: int) -> Any:
@@ -211,10 +236,10 @@ def _places(shapes: dict[str, tuple[int, int]], start: int) -> Any:
 
 
 @functools.lru_cache(64)
-def directory(width: int, columns: int, budget: int) -> Any:
+def directory(width: int, columns: int, budget: int, slots: int = 0) -> Any:
     """(the directory as an array, numbers in the room, numbers on the desk)"""
-    inside, room = _places(shapes_of(ROOM_TABLES, width, columns, budget), DIRECTORY)
-    beside, desk = _places(shapes_of(DESK_TABLES, width, columns, budget), 0)
+    inside, room = _places(shapes_of(ROOM_TABLES, width, columns, budget, slots), DIRECTORY)
+    beside, desk = _places(shapes_of(DESK_TABLES, width, columns, budget, slots), 0)
     entries = np.zeros(DIRECTORY, np.int64)
     for name, entry in (inside | beside).items():
         entries[3 * _NUMBER_OF[name] :][:3] = entry
@@ -222,9 +247,11 @@ def directory(width: int, columns: int, budget: int) -> Any:
     return entries, room, desk
 
 
-def place_in(name: str, width: int, columns: int, budget: int) -> tuple[int, int, int]:
+def place_in(
+    name: str, width: int, columns: int, budget: int, slots: int = 0
+) -> tuple[int, int, int]:
     """(start, rows, columns) of a table in the room, or on the desk."""
-    start, rows, length = directory(width, columns, budget)[0][3 * _NUMBER_OF[name] :][:3]
+    start, rows, length = directory(width, columns, budget, slots)[0][3 * _NUMBER_OF[name] :][:3]
     return int(start), int(rows), int(length)
 
 
