@@ -314,8 +314,9 @@ class WordTables(AutoTables):
     def _score_numbers(self, x: dict[Any, Any]) -> Any:
         return self._unchanged(lambda: super(WordTables, self)._score_numbers(x))
 
-    def _score_batch(self, batch: Batch) -> Rows:
-        scores: Rows = self._unchanged(lambda: super(WordTables, self)._score_batch(batch))
+    def _score_columns(self, batch: Batch, n_scores: int | None) -> Rows:
+        inherited = super()._score_columns
+        scores: Rows = self._unchanged(lambda: inherited(batch, n_scores))
         return scores
 
     def _unchanged(self, score: Callable[[], Any]) -> Any:

@@ -272,13 +272,26 @@ def _part(kind: Any, matrix: Any, row: int) -> Any:
     return kind.of_array(matrix, 8 * row * matrix.shape[1], shape)
 
 
-def named_tables(tables: dict[str, Any], matrix_of: Any) -> Any:
-    """Tables as attributes; `matrix_of` finds all numbers of one by its name."""
-    found = SimpleNamespace()
-    for name, (kind, _) in tables.items():
-        matrix = matrix_of(name)
+class NamedTables:
+    """Tables as attributes, each looked up when it is first named. `matrix_of` finds all numbers of one by its name."""
+
+    def __init__(self, tables: dict[str, Any], matrix_of: Any) -> None:
+        self._tables, self._matrix_of = tables, matrix_of
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._tables:
+            raise AttributeError(name)
+        (kind, _), matrix = self._tables[name], self._matrix_of(name)
         part = named_rows(kind, matrix) if isinstance(kind, dict) else _part(kind, matrix, 0)
-        setattr(found, name, part)
+        setattr(self, name, part)
+        return part
+
+
+def named_tables(tables: dict[str, Any], matrix_of: Any) -> NamedTables:
+    """The same, all looked up now."""
+    found = NamedTables(tables, matrix_of)
+    for name in tables:
+        getattr(found, name)
     return found
 
 
@@ -287,7 +300,7 @@ def _tables_at(tables: Any, address: int, entries: int) -> Any:
         start, rows, columns = i64(entries, DIRECTORY)[3 * _NUMBER_OF[name] :][:3]
         return f64_matrix(address + 8 * start, rows, columns)
 
-    return named_tables(tables, matrix_of)
+    return NamedTables(tables, matrix_of)
 
 
 def room_of(model: Any) -> Any:
