@@ -21,7 +21,8 @@ from ...model.inputs.batches import Batch
 from ...model.inputs.features import Nameless
 from ...model.inputs.sparse_examples import Lists, order_of
 from ...model.protocols import Rows
-from .tables import LARGE, RANGES, AutoTables
+from .checks import LARGE
+from .tables import RANGES, AutoTables
 
 # More names than this, of which an example has fewer than one in so many: more will come
 MANY_NAMES, NAMES_PER_WORD = 1024, 8

@@ -25,6 +25,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import namedtuple
+from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,10 +52,7 @@ from ...simd.registers import LANES
 # grows: whether there are trees; models of files that older versions wrote go on without. archived: rows that have
 # come into the archive, which begins empty in such models. slots: places for names in a model of words (words.py),
 # else 0; held: how many of them are taken.
-_COUNTS = (
-    *("rounds", "features", "second_order", "recent_place", "hard_place"),
-    *("grows", "archived", "slots", "held"),
-)
+_COUNTS = "rounds features second_order recent_place hard_place grows archived slots held"
 _NUMBERS = (
     "log_distance residual average variance fast last squared_error absolute_error "
     "lowest highest stretch latest_error length"
@@ -96,14 +94,7 @@ CALIBRATION_KNOTS = 11
 TAIL_KNOTS = 15  # of features with heavy tails
 # Of errors in regression the quantiles that are learned, and where those of a normal distribution lie
 LEVELS = np.array((0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995))
-_UPPER = (
-    0.6744897501960817,
-    1.2815515655446004,
-    1.6448536269514722,
-    1.959963984540054,
-    2.5758293035489004,
-)
-NORMAL_QUANTILES = np.array((*(-z for z in reversed(_UPPER)), 0.0, *_UPPER))
+NORMAL_QUANTILES = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 
 WORD_EXPERTS = 5  # of a model of words
 BUCKET = 8  # slots of names with the same first bits
