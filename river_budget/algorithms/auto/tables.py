@@ -31,12 +31,8 @@ from ...parameters import Mutable, whole
 from ..features.drawn import key_of
 
 HARD_ROW = list(core.MEMORY_ROWS).index("hard")
-DRAWN = {
-    "keys",
-    "slots",
-    "tree_slots",
-    "tree_signs",
-}  # tables that follow from the seed and the names of features
+# tables that follow from the seed and the names of features
+DRAWN = {"keys", "slots", "tree_slots", "tree_signs"}
 TREE_TABLES = ("trees", "nodes", "leaves", "growth")
 IN_FILES = [name for name in core.ROOM_TABLES if name not in DRAWN]
 # Tables of earlier versions, which held weights and, for each column, sums of squares: what they are today
@@ -382,10 +378,8 @@ class AutoTables(StreamModel):
             raise ValueError("some of its weights or sums of squares are negative")
         if np.abs(room.moments.mean).max(initial=0.0) > LARGEST_VALUE:
             raise ValueError("means of its features are out of range")
-        if (
-            np.abs(room.quantiles).max() > OUTERMOST_QUANTILE
-            or (np.diff(room.quantiles) < 0.0).any()
-        ):
+        ends = {"prepend": -OUTERMOST_QUANTILE, "append": OUTERMOST_QUANTILE}
+        if (np.diff(room.quantiles, **ends) < 0.0).any():
             raise ValueError("the quantiles of its errors are out of range")
         if not np.isin(room.unseen, (0.0, 1.0)).all():
             raise ValueError("the classes that it has not seen are no classes")
