@@ -90,8 +90,8 @@ class Checked(StreamModel):
             raise ValueError("some of its weights or sums of squares are negative")
         if np.abs(room.moments.mean).max(initial=0.0) > LARGEST_VALUE:
             raise ValueError("means of its features are out of range")
-        quantiles = room.quantiles
-        if np.abs(quantiles).max() > OUTERMOST_QUANTILE or (np.diff(quantiles) < 0.0).any():
+        most = OUTERMOST_QUANTILE
+        if (np.diff(room.quantiles, prepend=-most, append=most) < 0.0).any():
             raise ValueError("the quantiles of its errors are out of range")
         if not np.isin(room.unseen, (0.0, 1.0)).all():
             raise ValueError("the classes that it has not seen are no classes")

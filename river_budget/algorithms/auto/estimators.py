@@ -212,8 +212,8 @@ class AutoKernelRegressor(Inspected, Regressor):
     >>> x, y = next(iter(datasets.TrumpApproval()))
     >>> model.predict_one(x, with_dist=True)
     𝒩(μ=..., σ=...)
-    >>> y in model.predict_one(x, with_dist=True).interval(0.8)
-    True
+    >>> model.predict_one(x, with_dist=True).interval(0.8)
+    Interval(lower=41..., upper=42...)
 
     References
     ----------
