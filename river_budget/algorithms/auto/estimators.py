@@ -32,7 +32,7 @@ class AutoKernelClassifier(Inspected, Classifier):
     number of features and the number of classes. A missing feature counts as 0, as everywhere in this
     package. A weight above 1000 counts as 1000.
 
-    Not for a small memory (three to five megabytes, and fifteen with 26 classes or 100 features), nor for
+    Not for a small memory (three to seven megabytes, and fifteen with 26 classes or 100 features), nor for
     thousands of features: then take `BSGDClassifier`, or a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`.
@@ -163,7 +163,7 @@ class AutoKernelRegressor(Inspected, Regressor):
     `predict_one(x, with_dist=True)` returns a normal distribution. Its spread is that of the errors made on
     similar examples and of late, stretched such that nine in ten targets lie in the interval of 90 %.
 
-    Not for a small memory (it takes three to five megabytes), nor for thousands of features: then take
+    Not for a small memory (it takes three to seven megabytes), nor for thousands of features: then take
     `BSGDRegressor`.
 
     While a model lives, `mutate` or assignment may change `budget`.
