@@ -23,7 +23,7 @@ __all__ = ["AutoKernelClassifier", "AutoKernelRegressor"]
 
 
 class AutoKernelClassifier(Inspected, Classifier):
-    """A kernel classifier without settings: for the end of a pipeline, and with nothing in front of it.
+    """A kernel classifier without settings, which needs no scaler in front of it.
 
     It takes features in any unit, also with heavy tails (amounts, durations), learns which of them matter,
     follows drift, and its probabilities can be used as they are. A memory holds the recent examples and older
@@ -36,10 +36,10 @@ class AutoKernelClassifier(Inspected, Classifier):
     number of features and the number of classes. A missing feature counts as 0, as everywhere in this
     package. A weight above 1000 counts as 1000.
 
-    Texts are examples of few names out of very many: from 1024 names on it changes to words, with experts that
+        Texts are examples of few names out of very many: from 1024 names on it changes to words, with experts that
     need no dense rows (the guide, [text](guide/text.md)).
 
-    Not for a small memory (three to five megabytes, and fifteen with 26 classes or 100 features), nor for rows of
+    Not for a small memory (three to seven megabytes, and fifteen with 26 classes or 100 features), nor for rows of
     thousands of features that are all present: then take `BSGDClassifier`, or a linear model.
 
     While a model lives, `mutate` or assignment may change `budget`.
@@ -128,7 +128,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         return bool(np.isin(targets, np.arange(labels)).all())
 
     def predict_proba_one(self, x: dict[Any, Any]) -> dict[Any, float]:  # type: ignore[override]
-        """The probabilities of the mixture, calibrated on the stream by how often it was right.
+        """The probabilities of the mixture, calibrated on the stream by how often its predictions were right.
 
         That of a class of which no example was learned is 0.
         """
@@ -154,7 +154,7 @@ class AutoKernelClassifier(Inspected, Classifier):
                 self._two_columns(name, table)
 
     def _first_column(self) -> tuple[dict[str, Any], Any]:
-        """What the one column of two classes holds: copies of tables, and of the coefficients."""
+        """Copies of the tables and coefficients with one column for two classes."""
         tables = {
             name: self._table(name).copy()
             for name in ("linear_weights", "least_squares", "bins", "leaves")
@@ -162,7 +162,7 @@ class AutoKernelClassifier(Inspected, Classifier):
         return tables, blocks.views(self.block).coefficients.copy()
 
     def _two_columns(self, name: str, old: Any) -> None:
-        """A table with one column for the second class gets one for the first, which is its negative."""
+        """Add a column for the first class, the negative of that for the second, to a table."""
         new = self._table(name)
         if name == "linear_weights":
             new[2:4], new[:2] = old, -old
@@ -184,9 +184,9 @@ class AutoKernelRegressor(Inspected, Regressor):
     from the stream: intervals of 50, 80, 90, 95 and 99 % hold these shares of the targets, those in between about
     theirs. `predict_many(X, quantiles=...)` gives the quantiles of many examples.
 
-    From 1024 names on, of which examples have few, it changes to words (the guide, [text](guide/text.md)).
+        From 1024 names on, of which examples have few, it changes to words (the guide, [text](guide/text.md)).
 
-    Not for a small memory (it takes three to five megabytes), nor for rows of thousands of features that are all
+    Not for a small memory (it takes three to seven megabytes), nor for rows of thousands of features that are all
     present: then take `BSGDRegressor`.
 
     While a model lives, `mutate` or assignment may change `budget`.

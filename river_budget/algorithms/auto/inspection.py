@@ -1,4 +1,4 @@
-"""What an automatic kernel learner can tell about itself and about a prediction."""
+"""Inspect AutoKernel: importances of features, experts, explanations of predictions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Inspected(WordTables):
     def importances(self) -> dict[Any, float]:
         """The weight of every feature in the distance between examples, all in units of their spread.
 
-        The weights are learned, and their mean is 1. A feature that tells nothing comes close to 0.
+        The weights are learned, and their mean is 1. The weight of an irrelevant feature is close to 0.
 
         Empty for a model of words, which holds hashes of names and not the names: `explain_one` says which
         names of an example count.
@@ -39,7 +39,7 @@ class Inspected(WordTables):
 
     @looks_at_the_model
     def experts(self) -> list[dict[str, Any]]:
-        """The opinions that are mixed: their name, their weight, and their running loss.
+        """The experts of the mixture: their names, weights and running losses.
 
         The loss is the log loss of a classifier, and in regression the squared error in units of the variance of
         the targets; both are means over about the last hundred examples.
@@ -57,14 +57,14 @@ class Inspected(WordTables):
         ]
 
     def _computed(self, x: dict[Any, Any], n_scores: int) -> tuple[list[float], Any, Any]:
-        """Scores of an example, and copies of what the pass has found and written to the desk on the way."""
+        """The scores of an example, and copies of intermediate results that the pass has written to the desk."""
         call = Call(self.block, self.features.row(x), scores=np.zeros((1, n_scores)))
         call.run(self.scoring_pass)
         found = core.found_of(call.model()).copy()
 
         def matrix_of(name: str) -> Any:
             start, *shape = core.place_in(name, *self._sizes())
-            # asking the call keeps it, and with it the scratch space, alive
+            # the reference to the call keeps the scratch space alive
             return f64_matrix(call.model().heap + 8 * start, *shape).copy()
 
         desk = core.named_tables(core.DESK_TABLES, matrix_of)
@@ -72,13 +72,13 @@ class Inspected(WordTables):
 
     @looks_at_the_model
     def explain_one(self, x: dict[Any, Any]) -> dict[str, Any]:
-        """What speaks for the prediction of an example.
+        """Explain the prediction of an example by stored examples and features.
 
         Returns
         -------
         A dict of the `prediction`; `examples`, the stored examples nearest to this one: dicts of their
         `features`, `target`, `share` in the vote, squared `distance` and `arrival`, the largest share first; and
-        `features`: the part of every feature in these distances, in shares. (Stored features are clipped to four
+        `features`: the share of every feature in these distances. (Stored features are clipped to four
         standard deviations, and those that were known when the example came.) A model of words stores no
         examples: there, `features` are the parts of the names in what its linear models say.
 
@@ -115,7 +115,7 @@ class Inspected(WordTables):
         return found
 
     def _raw(self, scaled: Any) -> list[float]:
-        """Features in the units of the user."""
+        """Scaled features in the user's units."""
         room, d = self._room, len(scaled)
         orientation, variance = room.moments.orientation[:d], room.moments.variance[:d]
         spread = np.sqrt(np.maximum(variance, 0.0)) * orientation

@@ -1,4 +1,4 @@
-"""The tables of the automatic kernel learners, outside the passes: made, grown, and brought into a smaller memory."""
+"""The tables of AutoKernel outside the passes: create them, enlarge them, and reduce the memory to a smaller budget."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .checks import IN_FILES, LARGE, Checked
 HARD_ROW = list(core.MEMORY_ROWS).index("hard")
 ARCHIVE_TABLES = ("archive", "links", "archived")
 TREE_TABLES = ("trees", "nodes", "leaves", "growth")
-# Tables of earlier versions, which held weights and, for each column, sums of squares: what they are today
+# {table of earlier versions, with weights and sums of squares per column: the tables that replace it}
 IN_OLDER = {
     "linear": ("linear_weights", "linear_sums"),
     "cells": ("bins",),
@@ -48,7 +48,7 @@ RANGES = {
     "latest_error": (0.0, LARGE**2),
     "stretch": (-LONGEST_STRETCH, LONGEST_STRETCH),
 }
-NO_DRAW = 2.0  # above all that are drawn
+NO_DRAW = 2.0  # larger than all numbers that are drawn
 BINS = ("the bins",)  # in place of the name of a feature
 
 
@@ -73,7 +73,7 @@ class AutoTables(Checked):
 
     @property
     def _columns(self) -> int:
-        """Of coefficients, for each width."""
+        """The number of columns of coefficients for each width."""
         return 1
 
     @property
@@ -82,7 +82,7 @@ class AutoTables(Checked):
         return core.N_EXPERTS - int(state.second_order < 0) - int(state.grows == 0)
 
     def _first_weight(self, experts: int) -> float:
-        """Of every expert, before anything is learned."""
+        """The first weight of every expert."""
         raise NotImplementedError
 
     @property
@@ -92,7 +92,7 @@ class AutoTables(Checked):
 
     @property
     def n_support_vectors(self) -> int:
-        """How many examples the model holds."""
+        """The number of stored examples."""
         return 0 if self.block is None else int(blocks.views(self.block).head.count)
 
     # the room
@@ -148,7 +148,7 @@ class AutoTables(Checked):
         return tables
 
     def furnish(self) -> None:
-        """The directory, and what tables begin with that features and classes to come will find."""
+        """Write the directory and the initial values of tables, also for features and classes that appear later."""
         entries, _, _ = core.directory(*self._sizes())
         room = layout.table_in(self.block, "room")
         room[: core.DIRECTORY].view(np.int64)[:] = entries
@@ -161,7 +161,7 @@ class AutoTables(Checked):
         self._draw_trees()
 
     def _set_parameters(self) -> None:
-        """What holds for a model of its first features."""
+        """Set the fields of the record of a new model."""
         n, state, mixer = len(self.features), self.state_record(), self._room.mixer
         state.second_order = n if n <= core.MOST_SQUARED else -1
         state.grows = 1
@@ -170,7 +170,7 @@ class AutoTables(Checked):
         mixer.curvature[:] = MIXER_RIDGE * np.eye(core.EXPERT_COLUMNS)
 
     def resize_block(self, **sizes: int) -> None:
-        """Tables of another width or with more columns keep what they hold."""
+        """Resize the tables, which keep their numbers."""
         old = {name: self._table(name).copy() for name in core.ROOM_TABLES}
         width = self._sizes()[0]
         twin = self.twin()  # a thread that predicts must not find tables without their directory
@@ -196,7 +196,7 @@ class AutoTables(Checked):
         self.know(names, self.features)
 
     def know(self, names: Collection[Any], features: FeatureIndex) -> None:
-        """They take part, as soon as they vary: their keys are there before they are known, their number after."""
+        """Add features, which are used as soon as they vary: writes their keys before the index, and their number after it."""
         state, n = self.state_record(), len(features)
         keys = self._room.keys
         for name in names:
@@ -206,7 +206,7 @@ class AutoTables(Checked):
         state.features, state.second_order = n, squared
 
     def _draw_bins(self) -> None:
-        """Width, place and hash of all bins, which depend on the seed only; no slot looks at a feature yet."""
+        """Draw width, shift and hash of all bins, which depend on the seed only. No slot has a feature yet."""
         slots = self._room.slots
         drawn: Any = uniforms(key_of(BINS, self.entropy), 3 * core.BIN_SLOTS)  # type: ignore[no-untyped-call]
         wide, place, turn = drawn.reshape(3, -1)
@@ -217,7 +217,7 @@ class AutoTables(Checked):
         slots.draw[:] = NO_DRAW
 
     def _draw_trees(self) -> None:
-        """Trees of one leaf, without features, and how each adds up the errors of several classes."""
+        """Make trees of one leaf without features, and draw the signs by which each sums the errors of several classes."""
         room, columns = self._room, self._sizes()[1]
         room.tree_slots.draw[:] = NO_DRAW
         drawn: Any = uniforms(key_of(BINS, self.entropy), 3 * core.BIN_SLOTS + core.TREES * columns)  # type: ignore[no-untyped-call]
@@ -252,7 +252,7 @@ class AutoTables(Checked):
         return together[:, recent], together[:, hard]
 
     def _rearrange(self, recent: Any, hard: Any) -> None:
-        """The newest stay. Hard ones fill a larger room for recent ones, and go on to be hard when they leave it."""
+        """Keep the newest examples. If there are more places for recent ones, hard ones fill them and stay marked as hard."""
         model, state = blocks.views(self.block), self.state_record()
         places = self.budget_in_use - self.budget_in_use // 2
         columns = np.hstack([hard, recent])
@@ -307,7 +307,7 @@ class AutoTables(Checked):
     )
 
     def check_restored_rows(self, count: int) -> None:
-        """They are looked at with the rest of the memory, in check_restored_state."""
+        """Do nothing: check_restored_state checks them with the rest of the memory."""
 
     def check_restored_state(self, count: int) -> None:
         state, recent = self.state_record(), self.budget_in_use - self.budget_in_use // 2

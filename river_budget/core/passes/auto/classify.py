@@ -82,14 +82,14 @@ from .tables import (
 from .trees import learn_trees, predict_trees
 
 PRIOR_EXPERT, LINEAR_EXPERTS = 0, 1
-PLAIN_SQUARES = np.int64(N_EXPERTS)  # behind them: what least squares say, before it is a score
-FIRST_WEIGHTS = 1.5  # of all experts together
+PLAIN_SQUARES = np.int64(N_EXPERTS)  # the row of the least squares output
+FIRST_WEIGHTS = 1.5  # the sum of all experts' first weights
 MIXER_STEP = 1.5
-UNIFORM_SHARE = 1e-3  # of the probabilities of every expert
+UNIFORM_SHARE = 1e-3  # the share of the uniform distribution in every expert's probabilities
 KERNEL_STEP = 1.0
 PRIOR_RATE = 0.02
-PRIOR_VOTES = 0.3  # neighbours that the prior stands for
-EASY = 0.8  # probability of the right class from which a row is not hard
+PRIOR_VOTES = 0.3  # the prior counts as so many neighbours
+EASY = 0.8  # rows whose right class has this probability or more are not hard
 SURE_VOTE = 1e-3  # votes closer to 0 or 1 than this do not train the metric
 RESIDUAL_RATE, LEAST_RESIDUAL = 0.005, 1e-3
 HEAVIEST_EXAMPLE = 1e3
@@ -99,7 +99,7 @@ NEVER = -1e3  # log-odds that are a probability of 0
 @compiled(called_from_python=True)
 def learn(call):
     """Learn the rows in order; scores[t] = log-probabilities before x_t is learned, or log-odds of two classes.
-    Returns how many were done."""
+    Returns how many rows it has processed."""
     model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     for t in range(n):
@@ -115,7 +115,7 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def decide(call):
-    """Scores of all rows. Returns how many were done: it stops at a row that is not finite."""
+    """Score all rows. Returns how many it has scored: it stops at a row that is not finite."""
     model, stream, n = unpack_rows(call)
     if state_at(model.state).slots > 0:  # another thread has changed the model to words
         n = 0
@@ -136,7 +136,7 @@ def class_of(model, target):
 
 @compiled
 def experts_of(state):
-    """How many experts there are: least squares only for as many features as they take, trees not in old models."""
+    """The number of experts: least squares only up to MOST_SQUARED features, trees not in models of older files."""
     if state.slots > 0:
         return np.int64(WORD_EXPERTS)
     return N_EXPERTS - (state.second_order < 0) - (state.grows == 0)
@@ -144,7 +144,7 @@ def experts_of(state):
 
 @compiled
 def tree_expert(state):
-    """The trees are the last expert, so that the others stand where files of earlier versions have them."""
+    """The index of the trees: the last one, so that the other experts keep their indexes in files of earlier versions."""
     return experts_of(state) - 1
 
 
@@ -153,7 +153,7 @@ def tree_expert(state):
 
 @shared(Need.AUTO_CLASSES, NOTHING, MODEL, NUMBERS)
 def predict_experts(model, x):
-    """SCALE, EXPERTS and MIX: everything that follows from x is written to the desk."""
+    """SCALE, EXPERTS and MIX: write everything that follows from x to the desk."""
     state = state_at(model.state)
     if is_predicted(model, state, x):
         return
@@ -177,7 +177,7 @@ def predict_linear(model, state):
     for u in range(2):
         linear_scores(model, state, u, row_of(scores, LINEAR_EXPERTS + u))
     if state.second_order >= 0:
-        middle = 0.5 if columns == 1 else 0.0  # one column stands for s and 1 - s
+        middle = 0.5 if columns == 1 else 0.0  # one column stands for both classes
         row, plain = row_of(scores, SQUARES_EXPERT), row_of(scores, PLAIN_SQUARES)
         least_squares_scores(model, state, plain)
         for c in range(columns):
@@ -305,8 +305,8 @@ def learn_row(model, state, y, w):
 
 @compiled
 def write_errors(model, state, y, w):
-    """What every expert lacks, times the weight of the row: [c = y] - p_kc, and of least squares [c = y] - s_c, which
-    their gain weighs."""
+    """Write the errors of every expert, times the weight of the row: [c = y] - p_kc; for least squares [c = y] - s_c,
+    as their gain contains the weight."""
     desk = desk_of(model)
     errors, shares, scores = desk.errors, desk.shares, desk.scores
     first = shares.shape[1] - errors.shape[1]  # the class of column 0
@@ -378,7 +378,7 @@ def learn_metric(model, state, y, w):
 
 @compiled
 def remember(model, state, y, w):
-    """The row enters the memory with alpha_qc = [c = y] - p_qc."""
+    """Store the row in the memory, with alpha_qc = [c = y] - p_qc."""
     place, hard = free_place(model, state), desk_of(model).mixture.share[y] < EASY
     store_row(model, state, place, np.float64(y), hard, w, 0.0)
     archive_row(model, state, np.float64(y), w)
@@ -387,7 +387,7 @@ def remember(model, state, y, w):
 
 @compiled
 def learn_prior(model, y, w):
-    """The running shares of classes."""
+    """Update the running shares of classes."""
     prior, rate = room_of(model).prior, min(w * PRIOR_RATE, 1.0)
     room_of(model).unseen[y] = 0.0
     for c in range(prior.shape[0]):

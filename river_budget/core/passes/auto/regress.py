@@ -1,16 +1,16 @@
 """The AutoKernel regressor: the same memory and metric as in classification, and experts that predict numbers.
 
     spec      here
-    f_k       desk.scores[k, 0]: what expert k adds to the running mean; desk.levels[k] is in units of sy and bounded
+    f_k       desk.scores[k, 0]: the difference of expert k from the running mean; desk.levels[k] is f_k / sy, clipped
     my, sy    state.average, usual_size(state)
-    e         what the mixture, or an expert, lacks (desk.errors[k, 0]); it teaches up to BOUND times the rms error
+    e         the error of the mixture, or of an expert (desk.errors[k, 0]), clipped to BOUND times the rms error
     lo, hi    state.lowest, state.highest
-    r_i^2     memory.squared_error: of the mixture, when row i came; voted as the targets are, and with the latest
-              ones, they are the local variance
+    r_i^2     memory.squared_error: of the mixture when row i was stored; their vote, with the latest errors, is the
+              local variance
     q      room.quantiles: of the error in units of found.spread; they begin as those of a normal distribution
 
-Nothing that depends on the size of targets is learned before two different ones were seen, so their unit and their
-zero do not matter.
+Until two different targets were seen, nothing that depends on the size of targets is learned, so that their unit and
+their zero do not matter.
 """
 
 from __future__ import annotations
@@ -74,24 +74,24 @@ from .trees import learn_tree_means, predict_trees
 
 LATE_MEAN_EXPERT, LAST_TARGET_EXPERT = 0, 1
 LINEAR_EXPERT = np.int64(2)
-ONLY = np.int64(0)  # the rate, and the column, where there is but one
+ONLY = np.int64(0)  # the index of the only rate, and of the only column
 LATE_MEAN_RATE, LAST_TARGET_RATE = 0.02, 0.5
 SLOWEST_TARGETS = 1e-4  # rate of the mean and the variance of targets
-ERROR_RATE = 0.01  # of running errors
-LATEST_RATE = 0.1  # of the mean of the latest squared errors
+ERROR_RATE = 0.01  # rate of running errors
+LATEST_RATE = 0.1  # rate of the mean of the latest squared errors
 KERNEL_STEP = 0.5
-HIGHEST_LEVEL = 5.0  # of an expert, in units of sy
-BOUND, UNBOUNDED_ROUNDS = 4.0, 10  # errors of the first rounds teach in full
-LARGEST_RATIO = 1e6  # of an error to the usual size of targets: its square, summed up, stays finite
-HEAVIEST_SHARE = 0.5  # of the newest in a running mean: with all of it a variance would be 0
-MIXING_ROUND = 30  # from which on the mixer learns
-RANGE_MARGIN = 0.1  # of the range of targets, by which predictions may leave it
-CONSTANT_TARGETS = 1e-24  # a variance below this share of the squared mean is none
-LATEST_VOTES = 2.0  # neighbours that the latest errors stand for
+HIGHEST_LEVEL = 5.0  # the largest |f_k| / sy
+BOUND, UNBOUNDED_ROUNDS = 4.0, 10  # errors of the first rounds are not clipped
+LARGEST_RATIO = 1e6  # of an error to sy, so that sums of squared errors stay finite
+HEAVIEST_SHARE = 0.5  # of the newest value in a mean: with 1 a variance would be 0
+MIXING_ROUND = 30  # the mixer learns from this round on
+RANGE_MARGIN = 0.1  # predictions may leave the range of targets by this share of it
+CONSTANT_TARGETS = 1e-24  # a smaller variance, as a share of the squared mean, counts as 0
+LATEST_VOTES = 2.0  # the latest errors count as so many neighbours
 NINETY = 1.6448536269514722  # standard normal quantile of .95
-STRETCH_RATE = 0.05  # of the logarithm of the factor that makes intervals of 90 % hold so many
+STRETCH_RATE = 0.05  # of the log of the factor by which 90 % intervals hold 90 %
 FIRST_STRETCH_RATE = 10.0  # over the rounds
-LONGEST_STRETCH = 5.0  # where all hold, or none, it goes no further
+LONGEST_STRETCH = 5.0  # bound of that factor, for streams where all intervals hold, or none
 QUANTILE_ROUND = 10  # from which on quantiles of errors are learned
 QUANTILE_RATE = 0.02
 # over the rounds, and the largest: so much that a few hundred intervals hold their share
@@ -101,7 +101,7 @@ OUTERMOST_QUANTILE = 1e3
 
 @compiled(called_from_python=True)
 def learn(call):
-    """Learn the rows in order; scores[t] = the prediction before x_t is learned. Returns how many were done."""
+    """Learn the rows in order; scores[t] = the prediction before x_t is learned. Returns how many rows it has processed."""
     model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     for t in range(n):
@@ -117,7 +117,7 @@ def learn(call):
 
 @compiled(called_from_python=True)
 def decide(call):
-    """Predictions of all rows, and their spread where there is a second column. Returns how many were done."""
+    """Predict all rows, and their spread if there is a second column. Returns how many rows it has processed."""
     model, stream, n = unpack_rows(call)
     if state_at(model.state).slots > 0:  # another thread has changed the model to words
         n = 0
@@ -137,7 +137,7 @@ def decide(call):
 
 @compiled
 def has_scale(state):
-    """Whether two different targets were seen."""
+    """Whether the model has learned two different targets."""
     return state.variance > CONSTANT_TARGETS * state.average * state.average
 
 
@@ -149,7 +149,7 @@ def usual_size(state):
 
 @compiled
 def largest_error(state):
-    """The largest error that teaches."""
+    """The largest error of a step: larger ones are clipped."""
     if state.rounds <= UNBOUNDED_ROUNDS or state.squared_error <= 0.0:
         return np.inf
     return BOUND * math.sqrt(state.squared_error)
@@ -157,7 +157,7 @@ def largest_error(state):
 
 @compiled
 def latest_error(state):
-    """The usual squared error of late; files of earlier versions do not have it."""
+    """The mean of the latest squared errors, which files of earlier versions lack."""
     return state.latest_error if state.latest_error > 0.0 else state.squared_error
 
 
@@ -166,7 +166,7 @@ def latest_error(state):
 
 @shared(Need.AUTO_NUMBERS, NOTHING, MODEL, NUMBERS)
 def predict_experts(model, x):
-    """SCALE, EXPERTS and MIX: everything that follows from x is written to the desk."""
+    """SCALE, EXPERTS and MIX: write everything that follows from x to the desk."""
     state = state_at(model.state)
     if is_predicted(model, state, x):
         return
@@ -253,7 +253,7 @@ def mix(model, state):
 def learn_row(model, state, y, w):
     """LEARN, after `predict_experts` of the same row."""
     found = found_of(model)
-    if state.rounds == 0:  # a first target is no error
+    if state.rounds == 0:  # before the first target there is no error
         state.average = state.fast = state.last = state.lowest = state.highest = y
         found.forecast = y
     error, bound = y - found.forecast, largest_error(state)
@@ -272,7 +272,7 @@ def learn_row(model, state, y, w):
 
 @compiled
 def write_errors(model, state, y, bound):
-    """What every expert lacks, within the bound."""
+    """Write the errors of every expert, clipped to the bound."""
     desk = desk_of(model)
     errors, values = desk.errors, desk.scores
     for k in range(experts_of(state)):
@@ -331,7 +331,7 @@ def learn_metric(model, state, y, w):
 
 @compiled
 def remember(model, state, y, error, w):
-    """The row enters the memory with alpha_q = e_q / 2."""
+    """Store the row in the memory, with alpha_q = e_q / 2."""
     place, hard = free_place(model, state), abs(error) > state.absolute_error
     store_row(model, state, place, y, hard, w, error * error)
     archive_row(model, state, y, w)
@@ -340,7 +340,7 @@ def remember(model, state, y, error, w):
 
 @compiled
 def learn_spread(model, state, error, w):
-    """The factor of the spread grows where intervals of 90 % miss, and shrinks a ninth as fast where they hold."""
+    """Enlarge the factor on the spread if the 90 % interval missed the target, else shrink it a ninth as much."""
     spread = found_of(model).spread
     if state.rounds >= QUANTILE_ROUND and spread > 0.0:
         learn_quantiles(model, state, error / spread, min(w, 1.0))
@@ -369,7 +369,7 @@ def learn_quantiles(model, state, error, w):
 
 @compiled
 def learn_targets(state, y, error, bound, w):
-    """Running means of targets and errors. The first target has set those of targets."""
+    """Update the running means of targets and errors. The first target has initialised those of targets."""
     if state.rounds > 0:
         first = 1.0 / (state.rounds + 1.0)
         square, before = min(error * error, bound * bound), latest_error(state)

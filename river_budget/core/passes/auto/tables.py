@@ -1,6 +1,6 @@
-"""The tables of AutoKernel by name: which there are, their shapes, and how compiled code reads them.
+"""The tables of AutoKernel by name: their shapes, and how compiled code reads them.
 
-The specification of the learner has no paper; its symbols in these files:
+There is no paper about this learner; the symbols of its specification are, in these files:
 
     spec     here
     W1, W2   the first places of the memory are of recent rows, the others of rows that were hard
@@ -12,10 +12,10 @@ The specification of the learner has no paper; its symbols in these files:
     my, sy   state.average, the root of state.variance: of the targets, in regression
     C        classes; C' = columns: one for two classes, whose other scores are its negatives
 
-A feature takes part from the moment it varies: before that it is 0 in all scaled rows, whether it was known or not.
+A feature is used from the time it first varies: before that it is 0 in all scaled rows.
 
-What a model has learned lies in the room at the end of its block: `room_of(model).mixer.weight[k]`. What follows from
-the row at hand lies on the desk, at the end of the scratch space: `desk_of(model).logs[k, c]`. The room begins with
+Everything that a model has learned is in the room, at the end of its block: `room_of(model).mixer.weight[k]`. Results
+for the present row are on the desk, at the end of the scratch space: `desk_of(model).logs[k, c]`. The room begins with
 the directory of both: where each table starts, its rows, its columns. Compiled code reads the directory wherever
 a table is named, so name tables before a loop and not in it; rows of a table are found without it.
 """
@@ -295,22 +295,22 @@ def _tables_at(tables: Any, address: int, entries: int) -> Any:
 
 
 def room_of(model: Any) -> Any:
-    """What the model has learned."""
+    """The tables of the room: everything that the model has learned."""
     return _tables_at(ROOM_TABLES, model.room, model.room)
 
 
 def desk_of(model: Any) -> Any:
-    """What follows from the row at hand."""
+    """The tables of the desk: results for the present row."""
     return _tables_at(DESK_TABLES, model.heap, model.room)
 
 
 def memory_of(model: Any) -> Any:
-    """What is known of the stored rows beside their features."""
+    """Targets, weights and other numbers of the stored rows, without their features."""
     return named_rows(MEMORY_ROWS, model.per_vector)
 
 
 def found_of(model: Any) -> Any:
-    """What the latest prediction has found beside the tables of the desk."""
+    """Further results of the latest prediction, outside the tables of the desk."""
     return _found_at(address_of(model.note))
 
 
@@ -352,7 +352,7 @@ def _attribute(context: Any, builder: Any, model: Any, name: str) -> Any:
 
 
 def _compiled_tables(function: Any, kind: Any, start: str) -> None:
-    """Say what compiled code does for `room_of` and `desk_of`."""
+    """Register the compiled forms of `room_of` and `desk_of`."""
 
     @compiled_as(function, kind, MODEL)
     def generate(context, builder, signature, args):
@@ -390,7 +390,7 @@ def _found_of(context, builder, signature, args):
 
 @compiled
 def whole_row(state):
-    """How many numbers x+ has, with the zeros behind it."""
+    """The length of x+, padded with zeros."""
     return (state.features + LANES) // LANES * LANES
 
 
