@@ -15,7 +15,7 @@ from ..core.passes.auto import scaling
 from ..core.passes.auto import tables as core
 from ..core.passes.auto.binning import EXPERT_SLOTS, FIRST_TABLES, OUTERMOST_BIN
 from ..core.passes.auto.linear_models import N_RATES
-from ..core.passes.auto.memory import LEAST_VOTE_DISTANCE, SHARPEST
+from ..core.passes.auto.memory import LEAST_VOTE_DISTANCE, SHARPEST, SOFTEST
 from ..core.passes.auto.metric import WIDEST
 from ..core.passes.auto.trees import CHILD, FEATURE, THRESHOLD
 from .auto_archive import NOT_HERE, ArchiveTables, search
@@ -166,13 +166,13 @@ def distances(graph: Graph, learned: Learned, rows: str) -> str:
     return graph.for_each_row(graph.node("Mul", rows, roots), learned.d, of_row, learned.n)
 
 
-def shares(graph: Graph, distances: str, weights: str) -> tuple[str, str]:
+def shares(graph: Graph, distances: str, weights: str, softness: float) -> tuple[str, str]:
     """(the shares of the nearest rows in a vote, as how many of equal shares they count)"""
     axis = np.array([1])
     least = graph.node("Gather", distances, np.array([0]), axis=1)
     here = graph.node("Where", graph.node("Less", distances, NOT_HERE), distances, 0.0)
     most = graph.node("ReduceMax", here, axes=[1], keepdims=1)
-    beyond = graph.node("Mul", graph.node("Sub", least, distances), SHARPEST)
+    beyond = graph.node("Mul", graph.node("Sub", least, distances), softness)
     beyond = graph.node("Div", beyond, graph.node("Max", most, LEAST_VOTE_DISTANCE))
     parts = graph.node("Mul", graph.node("Exp", beyond), weights)
     total = graph.node("ReduceSum", parts, axis)
@@ -186,12 +186,13 @@ def votes(row: Row) -> Iterator[tuple[str, str]]:
     many of equal shares they count)"""
     graph, learned = row.graph, row.learned
     tables = ArchiveTables(learned)
+    far = SHARPEST if learned.state.grows == core.ARCHIVES else SOFTEST
     found = [
-        (row.far, row.far_rows, tables.weights, tables.targets),
-        (row.nearest, row.places, learned.memory.weight, learned.memory.target),
+        (row.far, row.far_rows, tables.weights, tables.targets, far),
+        (row.nearest, row.places, learned.memory.weight, learned.memory.target, SHARPEST),
     ]
-    for distances, places, weights, targets in found:
-        parts, number = shares(graph, distances, graph.node("Gather", weights, places))
+    for distances, places, weights, targets, softness in found:
+        parts, number = shares(graph, distances, graph.node("Gather", weights, places), softness)
         near = graph.node("Gather", learned.opinions(targets), places, axis=0)
         weighed = graph.node("Mul", near, graph.node("Unsqueeze", parts, np.array([2])))
         yield graph.node("ReduceSum", weighed, np.array([1]), keepdims=0), number

@@ -164,7 +164,7 @@ class AutoTables(Checked):
         """Set the fields of the record of a new model."""
         n, state, mixer = len(self.features), self.state_record(), self._room.mixer
         state.second_order = n if n <= core.MOST_SQUARED else -1
-        state.grows = 1
+        state.grows = core.ARCHIVES
         experts = self._n_experts
         mixer.weight[:experts] = self._first_weight(experts)
         mixer.curvature[:] = MIXER_RIDGE * np.eye(core.EXPERT_COLUMNS)
@@ -315,7 +315,7 @@ class AutoTables(Checked):
         if not (
             state.rounds >= state.archived >= 0
             and state.second_order in (-1, squared)
-            and state.grows in (0, 1)
+            and state.grows in (0, 1, 2)
         ):
             raise ValueError("its rounds or its linear model are out of range")
         n_recent = min(count, recent)

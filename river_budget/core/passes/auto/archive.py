@@ -29,8 +29,17 @@ from ...compiling.jit import compiled
 from ...simd.prefetch import prefetch
 from ...simd.table_sums import row_distances
 from ...simd.vector_ops import number_below
-from .memory import LEAST_VOTE_WEIGHT, NO_BOUND, NOBODY, filled_up, recent_places
+from .memory import (
+    LEAST_VOTE_WEIGHT,
+    NO_BOUND,
+    NOBODY,
+    SHARPEST,
+    SOFTEST,
+    filled_up,
+    recent_places,
+)
 from .tables import (
+    ARCHIVES,
     FOLLOWED,
     LINKED,
     LINKS,
@@ -173,8 +182,16 @@ def look_up_targets(model, number):
 
 
 @compiled
+def far_softness(state):
+    """The softness of the vote of far rows: without an archive that of the second vote in earlier versions."""
+    return SHARPEST if state.grows == ARCHIVES else SOFTEST
+
+
+@compiled
 def archive_row(model, state, target, weight):
     """Store the row in the archive, with links to the nearest of its far rows and from them."""
+    if state.grows != ARCHIVES:
+        return
     room, desk = room_of(model), desk_of(model)
     archive, links, scaled, pool_rows = room.archive, room.links, desk.scaled, desk.pool.row
     row = state.archived % archive.shape[0]

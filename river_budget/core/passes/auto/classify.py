@@ -24,7 +24,7 @@ from ...examples.finite import is_finite
 from ...simd.logarithm import logarithms
 from ...simd.registers import LANES
 from ...simd.vector_ops import dot
-from .archive import archive_row, find_far
+from .archive import archive_row, far_softness, find_far
 from .binning import learn_bins, predict_bins
 from .linear_models import (
     QUICK_RATE,
@@ -199,7 +199,10 @@ def predict_votes(model, state):
     near, far, nearest = desk.near, desk.far, desk.near.place
     found_of(model).neighbours = n
     all_votes = find_far(model, state, n)
-    number = weigh(far.distance, far.weight, far.share, all_votes, SHARPEST) if n > 0 else 0.0
+    number = 0.0
+    if n > 0:
+        softness = far_softness(state)
+        number = weigh(far.distance, far.weight, far.share, all_votes, softness)
     votes = begin_votes(model, VOTE_EXPERTS)
     for k in range(all_votes):
         votes[int(far.target[k])] += far.share[k]

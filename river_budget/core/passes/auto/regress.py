@@ -26,7 +26,7 @@ from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
-from .archive import archive_row, find_far
+from .archive import archive_row, far_softness, find_far
 from .binning import learn_bin_means, predict_bins
 from .classify import HEAVIEST_EXAMPLE, experts_of, tree_expert
 from .linear_models import (
@@ -225,7 +225,7 @@ def far_vote(model, state, n):
     far, number = desk_of(model).far, find_far(model, state, n)
     if number == 0:
         return 0.0
-    weigh(far.distance, far.weight, far.share, number, SHARPEST)
+    weigh(far.distance, far.weight, far.share, number, far_softness(state))
     vote = 0.0
     for k in range(number):
         vote += far.share[k] * far.target[k]

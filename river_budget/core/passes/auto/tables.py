@@ -49,9 +49,8 @@ from ...compiling.model_type import MODEL
 from ...compiling.named_rows import Rows, Tables, rows_at, rows_type, struct, view
 from ...simd.registers import LANES
 
-# grows: whether there are trees; models of files that older versions wrote go on without. archived: rows that have
-# come into the archive, which begins empty in such models. slots: places for names in a model of words (words.py),
-# else 0; held: how many of them are taken.
+# grows: 1 with trees, 2 with trees and an archive; models from older files go on without. archived: rows that the archive
+# has received. slots: places for names in a model of words (words.py), else 0; held: how many of them are taken.
 _COUNTS = "rounds features second_order recent_place hard_place grows archived slots held"
 _NUMBERS = (
     "log_distance residual average variance fast last squared_error absolute_error "
@@ -86,6 +85,7 @@ TREE_SLOTS, TREE_CELLS = 16, 16  # features of a tree, and cells of the values o
 NODE_COLUMNS, GROWTH_HEAD, COUNTED = 8, 8, 2  # the last: numbers per cell
 NO_THRESHOLD = 8.0  # above all scaled values
 NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
+ARCHIVES = 2  # of state.grows: with an archive
 ARCHIVED_TIMES = 12  # the budget: rows of the archive
 LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
 LINKS, FOLLOWED = 2 * LINKED, 6  # rows whose links a step of the search follows
