@@ -59,7 +59,7 @@ def failures(model, chosen):
     return found
 
 
-SCALERS = rb.StandardScaler, rb.MinMaxScaler
+SCALERS = rb.StandardScaler, rb.MinMaxScaler, rb.TargetStandardScaler
 
 
 def test_every_class_is_checked_in_full():

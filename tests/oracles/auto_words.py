@@ -91,7 +91,7 @@ class WordsClassifier(AutoClassifier):
 
     def add_class(self):
         self.C += 1
-        self.prior = np.append(self.prior, 0.0)
+        self.prior, self.seen = np.append(self.prior, 0.0), np.append(self.seen, False)
         self.words.add_column()
 
     def look(self, x):
@@ -117,6 +117,7 @@ class WordsClassifier(AutoClassifier):
             return
         w, s = min(w, 1000.0), self.look(x)
         x, length = entries(x)
+        self.seen[y] = True
         e_y = (np.arange(self.C) == y).astype(float)
         g = s["l"] @ s["P"] - s["l"][:, y]
         self.newton(g, g, 1.5, w)

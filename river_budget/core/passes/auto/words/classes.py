@@ -25,6 +25,7 @@ from ..tables import columns_of, desk_of, state_at
 from .learners import (
     FEW_COUNTS,
     RATE,
+    UNBOUNDED,
     inverse_root,
     learn_confident,
     learn_counts,
@@ -98,7 +99,7 @@ def learn_class(model, state, words, y, w):
     inverse, errors = inverse_root(squared_length(words)), desk_of(model).errors
     learn_linear(model, words, inverse, RATE, row_of(errors, LINEAR))
     curve = w * max(curve_of(row_of(desk_of(model).shares, CONFIDENT)), LEAST_CURVE)
-    learn_confident(model, words, inverse, curve, False, row_of(errors, CONFIDENT))
+    learn_confident(model, words, inverse, curve, UNBOUNDED, row_of(errors, CONFIDENT))
     learn_counts(model, words, y, w, 1.0)
     learn_prior(model, y, w)
     state.rounds += 1

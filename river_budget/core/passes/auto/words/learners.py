@@ -35,6 +35,8 @@ from .names import LOG_FADING, NO_SLOT, fading_of
 COUNTS, FEW_COUNTS = np.int64(3), np.int64(4)  # experts
 RATE = 0.5  # of the linear model
 PRECISION, PRECISION_FORGETTING = 0.3, 0.9999  # of the confident one
+# `bounded` of learn_confident. (numba would compile it for each of the literals True and False.)
+BOUNDED, UNBOUNDED = np.bool_(True), np.bool_(False)
 SMOOTHING, LITTLE_SMOOTHING = 1.0, 0.1  # of counts
 FADING = math.exp(LOG_FADING)
 LARGEST_COUNT, SHORTEST = 1e3, 1e-300  # of a value; of a squared length

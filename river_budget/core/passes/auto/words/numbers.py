@@ -36,6 +36,7 @@ from ..regress import (
 from ..scaling import LARGEST_VALUE
 from ..tables import WORD_SUMS, desk_of, found_of, room_of, state_at
 from .learners import (
+    BOUNDED,
     LARGEST_COUNT,
     RATE,
     inverse_root,
@@ -141,7 +142,7 @@ def learn_weights(model, state, words, w):
         lacking[0] = w * within(lacking[0] / size, LARGEST_RATIO)
         learn_linear(model, words, inverse_root(square), RATE * size, lacking)
         inverse = usual_inverse(state, square)
-        learn_confident(model, words, inverse, w, True, row_of(errors, CONFIDENT))
+        learn_confident(model, words, inverse, w, BOUNDED, row_of(errors, CONFIDENT))
 
 
 @compiled
