@@ -56,7 +56,6 @@ class Row:
         self.distances = distances(graph, learned, self.scaled)
         k = np.array([min(core.NEIGHBOURS, learned.n)])
         self.nearest, self.places = graph.nodes_of(2, "TopK", self.distances, k, largest=0)
-        self.far, self.far_rows = search(graph, learned, self.scaled, self.nearest, self.places)
         first = graph.node("Gather", self.nearest, np.array([0]), axis=1)
         self.zeros = graph.node("Mul", first, 0.0)  # a column of zeros
 
@@ -182,20 +181,31 @@ def shares(graph: Graph, distances: str, weights: str, softness: float) -> tuple
 
 
 def votes(row: Row) -> Iterator[tuple[str, str]]:
-    """Of the nearest of memory and archive, and of the memory: (the mean of their targets, by their shares, as how
-    many of equal shares they count)"""
+    """The soft and the sharp vote of the nearest rows of the memory."""
+    memory = row.learned.memory
+    for softness in (SOFTEST, SHARPEST):
+        yield vote(row, (row.nearest, row.places), (memory.weight, memory.target), softness)
+
+
+def far_votes(row: Row) -> Iterator[tuple[str, str]]:
+    """The vote of the nearest rows of memory and archive."""
     graph, learned = row.graph, row.learned
-    tables = ArchiveTables(learned)
-    far = SHARPEST if learned.state.grows == core.ARCHIVES else SOFTEST
-    found = [
-        (row.far, row.far_rows, tables.weights, tables.targets, far),
-        (row.nearest, row.places, learned.memory.weight, learned.memory.target, SHARPEST),
-    ]
-    for distances, places, weights, targets, softness in found:
-        parts, number = shares(graph, distances, graph.node("Gather", weights, places), softness)
-        near = graph.node("Gather", learned.opinions(targets), places, axis=0)
-        weighed = graph.node("Mul", near, graph.node("Unsqueeze", parts, np.array([2])))
-        yield graph.node("ReduceSum", weighed, np.array([1]), keepdims=0), number
+    if learned.state.grows == core.ARCHIVES:
+        tables = ArchiveTables(learned)
+        far = search(graph, learned, row.scaled, row.nearest, row.places)
+        yield vote(row, far, (tables.weights, tables.targets), SHARPEST)
+
+
+def vote(
+    row: Row, found: tuple[str, str], known: tuple[Any, Any], softness: float
+) -> tuple[str, str]:
+    """(the mean of targets, by the shares of rows, as how many of equal shares they count), of rows that were found as
+    (distances, places) and of which (weights, targets) are known"""
+    graph, (distances, places), (weights, targets) = row.graph, found, known
+    parts, number = shares(graph, distances, graph.node("Gather", weights, places), softness)
+    near = graph.node("Gather", row.learned.opinions(targets), places, axis=0)
+    weighed = graph.node("Mul", near, graph.node("Unsqueeze", parts, np.array([2])))
+    return graph.node("ReduceSum", weighed, np.array([1]), keepdims=0), number
 
 
 def kernel_sums(row: Row) -> Iterator[str]:

@@ -14,7 +14,17 @@ import numpy as np
 
 from ..core.passes.auto import classify, mixer, regress
 from ..core.passes.auto.tables import BIN_DEPTHS, CALIBRATION_KNOTS
-from .auto import Learned, Row, bin_sums, kernel_sums, line, linear_sums, tree_sums, votes
+from .auto import (
+    Learned,
+    Row,
+    bin_sums,
+    far_votes,
+    kernel_sums,
+    line,
+    linear_sums,
+    tree_sums,
+    votes,
+)
 from .graph import Columns, Graph
 
 Expert = Callable[[Row], Iterator[str]]
@@ -43,8 +53,17 @@ def _bins(row: Row) -> Iterator[str]:
 
 
 def _votes(row: Row) -> Iterator[str]:
+    yield from with_prior(row, votes(row))
+
+
+def _far_votes(row: Row) -> Iterator[str]:
+    yield from with_prior(row, far_votes(row))
+
+
+def with_prior(row: Row, found: Iterator[tuple[str, str]]) -> Iterator[str]:
+    """Votes, as so many neighbours, and a few neighbours of the prior."""
     graph, prior = row.graph, row.learned.room.prior.copy()
-    for vote, number in votes(row):
+    for vote, number in found:
         counted = graph.node("Mul", vote, number)
         counted = graph.node("Add", counted, classify.PRIOR_VOTES * prior)
         yield graph.node("Div", counted, graph.node("Add", number, classify.PRIOR_VOTES))
@@ -71,7 +90,7 @@ def _trees(row: Row) -> Iterator[str]:
 
 CLASSIFYING: tuple[Expert, ...] = (
     *(_prior, _linear, _bins, _votes),
-    *(_kernels, _least_squares, _trees),
+    *(_kernels, _least_squares, _trees, _far_votes),
 )
 
 
@@ -182,6 +201,11 @@ def _votes_of_numbers(row: Row) -> Iterator[str]:
         yield vote
 
 
+def _far_votes_of_numbers(row: Row) -> Iterator[str]:
+    for vote, _ in far_votes(row):
+        yield vote
+
+
 def _squares_of_numbers(row: Row) -> Iterator[str]:
     n = int(row.learned.state.second_order)
     if n >= 0:
@@ -196,6 +220,7 @@ PREDICTING: tuple[Expert, ...] = (
     kernel_sums,
     _squares_of_numbers,
     tree_sums,
+    _far_votes_of_numbers,
 )
 
 

@@ -20,7 +20,7 @@ class AutoClassifier(Auto):
         self.seen = np.zeros(classes, bool)
 
     def begin(self, d):
-        C, E = self.C, 12 if self.second >= 0 else 11
+        C, E = self.C, 13 if self.second >= 0 else 12
         self.prior = np.full(C, 1.0 / C)
         self.L, self.G = np.zeros((2, C, d + 1)), np.zeros((2, d + 1))
         self.TW, self.TG = np.zeros((2, TABLES, CELLS, C)), np.zeros((2, TABLES, CELLS))
@@ -63,20 +63,21 @@ class AutoClassifier(Auto):
         s["cells"] = [self.binning.cells(u, z) for u in range(2)]
         p += [softmax(self.TW[u, np.arange(TABLES), s["cells"][u]].sum(0)) for u in range(2)]
         s["far"] = self.far(z, s["D"])
-        for where in ("far", "near", "metric"):
+        opinions = {}
+        for who in ("far", "sharp", "soft"):
             votes, number = np.zeros(C), 0.0
             if self.memory:
-                if where == "far":
+                if who == "far":
                     entries, pi, number = vote(s["far"])
                     labels = [entry.y for entry in entries]
                 else:
-                    near, pi, number = self.neighbours(s["D"], 8.0 if where == "near" else 3.0)
+                    near, pi, number = self.neighbours(s["D"], 8.0 if who == "sharp" else 3.0)
                     labels = [self.memory[i]["y"] for i in near]
                     s["near"], s["pi"], s["vote"] = near, pi, votes
                 for label, share in zip(labels, pi, strict=True):
                     votes[label] += share
-            if where != "metric":
-                p.append((votes * number + 0.3 * self.prior) / (number + 0.3))
+            opinions[who] = (votes * number + 0.3 * self.prior) / (number + 0.3)
+        p += [opinions["soft"], opinions["sharp"]]
         for q, k in enumerate(self.kernels(s["D"])):
             z_q = sum((k[i] * row["alpha"][q] for i, row in enumerate(self.memory)), np.zeros(C))
             p.append(softmax(z_q))
@@ -84,7 +85,7 @@ class AutoClassifier(Auto):
             s["s"] = self.squares @ x1[: self.second + 1]
             p.append(softmax(s["s"] / self.v))
         s["leaves"] = self.trees.find(z)
-        p.append(softmax(self.trees.scores(s["leaves"])))
+        p += [softmax(self.trees.scores(s["leaves"])), opinions["far"]]
         s["p"] = np.array(p)
         s["l"] = np.log((1 - 1e-3) * s["p"] + 1e-3 / C)
         s["P"] = softmax(self.w @ s["l"])

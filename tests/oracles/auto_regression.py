@@ -24,7 +24,7 @@ class AutoRegressor(Auto):
         self.quantiles = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 
     def begin(self, d):
-        E = 12 if self.second >= 0 else 11
+        E = 13 if self.second >= 0 else 12
         self.L, self.G = np.zeros(d + 1), np.zeros(d + 1)
         self.TW, self.visits = np.zeros((2, TABLES, CELLS)), np.zeros((2, TABLES, CELLS))
         self.P = np.eye(max(self.second, 0) + 1)
@@ -51,28 +51,24 @@ class AutoRegressor(Auto):
         s["cells"] = [self.binning.cells(u, z) for u in range(2)]
         f += [self.TW[u, np.arange(TABLES), s["cells"][u]].sum() for u in range(2)]
         variance, s["far"] = self.latest, self.far(z, s["D"])
+        opinions = {"far": 0.0, "sharp": 0.0, "soft": 0.0}
         if self.memory:
             entries, pi, _ = vote(s["far"])
-            f.append(pi @ [entry.y for entry in entries] - self.my)
-        else:
-            f.append(0.0)
-        for beta in (8.0, 3.0):
-            opinion = 0.0
-            if self.memory:
+            opinions["far"] = pi @ [entry.y for entry in entries] - self.my
+            for who, beta in (("sharp", 8.0), ("soft", 3.0)):
                 near, pi, number = self.neighbours(s["D"], beta)
-                opinion = pi @ [self.memory[i]["y"] for i in near]
-                if beta == 3.0:
-                    s["near"], s["pi"], s["vote"] = near, pi, opinion
-                    squares = pi @ [self.memory[i]["error"] ** 2 for i in near]
-                    variance = (number * squares + 2.0 * self.latest) / (number + 2.0)
-            if beta == 8.0:
-                f.append(opinion - self.my if self.memory else 0.0)
+                s["near"], s["pi"] = near, pi
+                s["vote"] = pi @ [self.memory[i]["y"] for i in near]
+                opinions[who] = s["vote"] - self.my
+            squares = pi @ [self.memory[i]["error"] ** 2 for i in near]
+            variance = (number * squares + 2.0 * self.latest) / (number + 2.0)
+        f += [opinions["soft"], opinions["sharp"]]
         for q, k in enumerate(self.kernels(s["D"])):
             f.append(sum(k[i] * row["alpha"][q] for i, row in enumerate(self.memory)))
         if self.second >= 0:
             f.append(float(self.squares[0] @ x1[: self.second + 1]))
         s["leaves"] = self.trees.find(z)
-        f.append(self.trees.score(s["leaves"]))
+        f += [self.trees.score(s["leaves"]), opinions["far"]]
         sy = math.sqrt(self.vy) if self.ready else 1.0
         s["f"], s["sy"] = np.array(f), sy
         s["fs"] = np.clip(s["f"] / sy, -5.0, 5.0) if self.ready else np.zeros(self.E)

@@ -89,13 +89,14 @@ class AutoKernelClassifier(Inspected, Classifier):
         "linear slow",
         "bins coarse",
         "bins fine",
-        "vote far",
+        "vote soft",
         "vote sharp",
         "kernel wide",
         "kernel middle",
         "kernel narrow",
         "least squares",
         "trees",
+        "vote far",
     )
     _word_experts = ("prior", "linear", "confident", "counts", "few counts")
 
@@ -232,13 +233,14 @@ class AutoKernelRegressor(Inspected, Regressor):
         "linear",
         "bins coarse",
         "bins fine",
-        "vote far",
+        "vote soft",
         "vote sharp",
         "kernel wide",
         "kernel middle",
         "kernel narrow",
         "least squares",
         "trees",
+        "vote far",
     )
     _word_experts = ("late mean", "last target", "linear", "confident", "means")
 

@@ -79,7 +79,8 @@ class AutoTables(Checked):
     @property
     def _n_experts(self) -> int:
         state = self.state_record()
-        return core.N_EXPERTS - int(state.second_order < 0) - int(state.grows == 0)
+        absent = state.second_order < 0, state.grows == 0, state.grows != core.ARCHIVES
+        return core.N_EXPERTS - sum(map(int, absent))
 
     def _first_weight(self, experts: int) -> float:
         """The first weight of every expert."""

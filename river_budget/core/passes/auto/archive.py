@@ -33,8 +33,6 @@ from .memory import (
     LEAST_VOTE_WEIGHT,
     NO_BOUND,
     NOBODY,
-    SHARPEST,
-    SOFTEST,
     filled_up,
     recent_places,
 )
@@ -179,12 +177,6 @@ def look_up_targets(model, number):
             targets[k], weights[k] = facts.target[row], facts.weight[row]
         else:
             targets[k], weights[k] = memory.target[row - all_rows], memory.weight[row - all_rows]
-
-
-@compiled
-def far_softness(state):
-    """The softness of the vote of far rows: without an archive that of the second vote in earlier versions."""
-    return SHARPEST if state.grows == ARCHIVES else SOFTEST
 
 
 @compiled

@@ -24,7 +24,7 @@ from ...examples.finite import is_finite
 from ...simd.logarithm import logarithms
 from ...simd.registers import LANES
 from ...simd.vector_ops import dot
-from .archive import archive_row, far_softness, find_far
+from .archive import archive_row, find_far
 from .binning import learn_bins, predict_bins
 from .linear_models import (
     QUICK_RATE,
@@ -66,6 +66,7 @@ from .mixer import (
 )
 from .scaling import learn_moments
 from .tables import (
+    ARCHIVES,
     BIN_EXPERTS,
     N_EXPERTS,
     NEIGHBOURS,
@@ -139,13 +140,19 @@ def experts_of(state):
     """The number of experts: least squares only up to MOST_SQUARED features, trees not in models of older files."""
     if state.slots > 0:
         return np.int64(WORD_EXPERTS)
-    return N_EXPERTS - (state.second_order < 0) - (state.grows == 0)
+    return N_EXPERTS - (state.second_order < 0) - (state.grows == 0) - (state.grows != ARCHIVES)
+
+
+@compiled
+def far_expert(state):
+    """The index of the vote of far rows: the last one, so that the others keep theirs in files of earlier versions."""
+    return experts_of(state) - 1
 
 
 @compiled
 def tree_expert(state):
-    """The index of the trees: the last one, so that the other experts keep their indexes in files of earlier versions."""
-    return experts_of(state) - 1
+    """The index of the trees: the last one but for the vote of far rows."""
+    return experts_of(state) - 1 - (state.grows == ARCHIVES)
 
 
 # Prediction
@@ -194,26 +201,30 @@ def predict_prior(model):
 
 @compiled
 def predict_votes(model, state):
-    """vote, and the same over memory and archive. The shares that stay are those of vote(3), which trains the metric."""
+    """vote(8) and vote(3), whose shares of neighbours train the metric; then the vote of far rows."""
     desk, labels, n = desk_of(model), memory_of(model).target, find_nearest(model)
-    near, far, nearest = desk.near, desk.far, desk.near.place
+    near, nearest = desk.near, desk.near.place
     found_of(model).neighbours = n
-    all_votes = find_far(model, state, n)
-    number = 0.0
+    for u in range(2):
+        number = weigh_neighbours(model, n, SHARPEST if u == 0 else SOFTEST) if n > 0 else 0.0
+        votes = begin_votes(model, VOTE_EXPERTS + 1 - u)
+        for k in range(n):
+            votes[int(labels[nearest[k]])] += near.share[k]
+        add_prior(model, votes, number)
+    if state.grows == ARCHIVES:
+        predict_far_votes(model, state, n)
+
+
+@compiled
+def predict_far_votes(model, state, n):
+    """vote(8) of the nearest in memory and archive."""
+    far, number, number_far = desk_of(model).far, 0.0, find_far(model, state, n)
     if n > 0:
-        softness = far_softness(state)
-        number = weigh(far.distance, far.weight, far.share, all_votes, softness)
-    votes = begin_votes(model, VOTE_EXPERTS)
-    for k in range(all_votes):
+        number = weigh(far.distance, far.weight, far.share, number_far, SHARPEST)
+    votes = begin_votes(model, far_expert(state))
+    for k in range(number_far):
         votes[int(far.target[k])] += far.share[k]
     add_prior(model, votes, number)
-    number = weigh_neighbours(model, n, SHARPEST) if n > 0 else 0.0
-    votes = begin_votes(model, VOTE_EXPERTS + 1)
-    for k in range(n):
-        votes[int(labels[nearest[k]])] += near.share[k]
-    add_prior(model, votes, number)
-    if n > 0:
-        weigh_neighbours(model, n, SOFTEST)
 
 
 @compiled

@@ -26,9 +26,9 @@ from ...compiling.model_type import MODEL, NOTHING, NUMBERS
 from ...compiling.needs import Need
 from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
-from .archive import archive_row, far_softness, find_far
+from .archive import archive_row, find_far
 from .binning import learn_bin_means, predict_bins
-from .classify import HEAVIEST_EXAMPLE, experts_of, tree_expert
+from .classify import HEAVIEST_EXAMPLE, experts_of, far_expert, tree_expert
 from .linear_models import (
     QUICK_RATE,
     compute_gain,
@@ -59,6 +59,7 @@ from .metric import (
 from .mixer import learn_loss, newton_step
 from .scaling import LARGEST_VALUE, learn_moments
 from .tables import (
+    ARCHIVES,
     BIN_EXPERTS,
     LEVELS,
     NEIGHBOURS,
@@ -201,8 +202,7 @@ def predict_linear(model, state):
 
 @compiled
 def predict_votes(model, state):
-    """vote(8) and vote(3), whose shares stay; the squared errors are voted too. Then far rows vote in place of the
-    second, which only trains the metric."""
+    """vote(8) and vote(3), whose shares stay; the squared errors are voted too. Then the vote of far rows."""
     n, latest, found = find_nearest(model), latest_error(state), found_of(model)
     values, near, memory = desk_of(model).scores, desk_of(model).near, memory_of(model)
     spread = latest
@@ -216,16 +216,17 @@ def predict_votes(model, state):
         spread = (number * variance + LATEST_VOTES * latest) / (number + LATEST_VOTES)
     found.neighbours = n
     found.spread = math.exp(state.stretch) * math.sqrt(spread)
-    values[VOTE_EXPERTS, 0] = far_vote(model, state, n)
+    if state.grows == ARCHIVES:
+        values[far_expert(state), 0] = far_vote(model, state, n)
 
 
 @compiled
 def far_vote(model, state, n):
-    """The vote of the nearest in memory and archive."""
+    """vote(8) of the nearest in memory and archive."""
     far, number = desk_of(model).far, find_far(model, state, n)
     if number == 0:
         return 0.0
-    weigh(far.distance, far.weight, far.share, number, far_softness(state))
+    weigh(far.distance, far.weight, far.share, number, SHARPEST)
     vote = 0.0
     for k in range(number):
         vote += far.share[k] * far.target[k]
@@ -321,9 +322,7 @@ def learn_metric(model, state, y, w):
     if found.neighbours < NEIGHBOURS or not has_scale(state):
         return
     places, pi, size = desk.near.place, desk.near.share, usual_size(state)
-    vote = 0.0
-    for k in range(NEIGHBOURS):
-        vote += pi[k] * targets[places[k]]
+    vote = state.average + desk.scores[VOTE_EXPERTS, 0]
     for k in range(NEIGHBOURS):
         pi[k] *= within((targets[places[k]] - vote) / size, LARGEST_RATIO)
     learn_weights(model, state, pi, within((vote - y) / size, LARGEST_RATIO), w)

@@ -70,8 +70,8 @@ FOUND = np.dtype((np.record, [(name, "f8") for name in _FOUND.split()]))
 state_at, _found_at = carver(STATE, 0), carver(FOUND, 0)
 u64 = carver(np.uint64)
 
-# Of them one is the linear model of least squares, where there is one; trees come last
-N_EXPERTS = 12
+# The last two are trees and the vote of far rows; the linear model of least squares is not there for many features
+N_EXPERTS = 13
 # the first of the experts of a kind, in classification and in regression
 BIN_EXPERTS, VOTE_EXPERTS, KERNEL_EXPERTS, SQUARES_EXPERT = np.array((3, 5, 7, 10))
 EXPERT_COLUMNS = 16  # of tables with a column per expert
