@@ -137,7 +137,7 @@ class AutoClassifier(Auto):
             self.TG[at] = 0.9995 * self.TG[at] + (slope**2).mean()
             step = 0.3 / math.sqrt(TABLES) / np.sqrt(self.TG[at] + 1e-2)
             self.TW[at] -= np.outer(step, slope)
-        self.trees.learn(s["leaves"], s["z"], w * (e_y - s["p"][-1]), self.t)
+        self.trees.learn(s["leaves"], s["z"], w * (e_y - s["p"][-2]), self.t)
         if self.second >= 0:
             errors = e_y - s["s"]
             varies = s["moments"][2] != 0.0

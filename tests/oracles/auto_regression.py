@@ -136,7 +136,7 @@ class AutoRegressor(Auto):
             self.TW[at] += share * bounded[3 + u] / TABLES
             self.visits[at] += min(w, 1.0)
         if self.ready:
-            self.trees.learn(s["leaves"], s["z"], bounded[-1], s["sy"], w, self.t)
+            self.trees.learn(s["leaves"], s["z"], bounded[-2], s["sy"], w, self.t)
         if self.second >= 0:
             varies = s["moments"][2] != 0.0
             self.least_squares_step(s["x1"][: self.second + 1], bounded[10:11], w, varies)

@@ -57,12 +57,15 @@ from .metric import (
 from .mixer import (
     calibrate,
     corrections,
+    experts_of,
+    far_expert,
     in_one,
     learn_calibration,
     learn_loss,
     link,
     link_all,
     newton_step,
+    tree_expert,
 )
 from .scaling import learn_moments
 from .tables import (
@@ -72,7 +75,6 @@ from .tables import (
     NEIGHBOURS,
     SQUARES_EXPERT,
     VOTE_EXPERTS,
-    WORD_EXPERTS,
     columns_of,
     desk_of,
     found_of,
@@ -133,26 +135,6 @@ def decide(call):
 def class_of(model, target):
     """The number of the class: a target of two classes is -1 or 1."""
     return np.int64(target) if columns_of(model) > 1 else np.int64(target > 0.0)
-
-
-@compiled
-def experts_of(state):
-    """The number of experts: least squares only up to MOST_SQUARED features, trees not in models of older files."""
-    if state.slots > 0:
-        return np.int64(WORD_EXPERTS)
-    return N_EXPERTS - (state.second_order < 0) - (state.grows == 0) - (state.grows != ARCHIVES)
-
-
-@compiled
-def far_expert(state):
-    """The index of the vote of far rows: the last one, so that the others keep theirs in files of earlier versions."""
-    return experts_of(state) - 1
-
-
-@compiled
-def tree_expert(state):
-    """The index of the trees: the last one but for the vote of far rows."""
-    return experts_of(state) - 1 - (state.grows == ARCHIVES)
 
 
 # Prediction

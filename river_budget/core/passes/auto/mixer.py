@@ -29,11 +29,13 @@ from ...simd.exponential import exp_of, exponentials
 from ...simd.softmax import softmax
 from ...simd.vector_ops import combine
 from .tables import (
+    ARCHIVES,
     CALIBRATION_KNOTS,
     EXPERT_COLUMNS,
     KERNEL_EXPERTS,
     N_EXPERTS,
     VOTE_EXPERTS,
+    WORD_EXPERTS,
     columns_of,
     desk_of,
     found_of,
@@ -48,6 +50,29 @@ CALIBRATION_FORGETTING = 0.999
 DOUBT = 30.0  # number of examples without excess with which every knot begins
 AHEAD_OF_SECOND = 1.0 + 1e-9  # so that corrected probabilities do not tie
 CERTAIN = 1.0 - 1e-4  # larger probabilities are not corrected
+
+
+# Which experts there are
+
+
+@compiled
+def experts_of(state):
+    """The number of experts: least squares only up to MOST_SQUARED features, trees not in models of older files."""
+    if state.slots > 0:
+        return np.int64(WORD_EXPERTS)
+    return N_EXPERTS - (state.second_order < 0) - (state.grows == 0) - (state.grows != ARCHIVES)
+
+
+@compiled
+def far_expert(state):
+    """The index of the vote of far rows: the last one, so that the others keep theirs in files of earlier versions."""
+    return experts_of(state) - 1
+
+
+@compiled
+def tree_expert(state):
+    """The index of the trees: the last one but for the vote of far rows."""
+    return experts_of(state) - 1 - (state.grows == ARCHIVES)
 
 
 # From scores to probabilities

@@ -28,7 +28,7 @@ from ...examples.call import row_of, scores_of, unpack_rows, whole_row
 from ...examples.finite import is_finite
 from .archive import archive_row, find_far
 from .binning import learn_bin_means, predict_bins
-from .classify import HEAVIEST_EXAMPLE, experts_of, far_expert, tree_expert
+from .classify import HEAVIEST_EXAMPLE
 from .linear_models import (
     QUICK_RATE,
     compute_gain,
@@ -56,7 +56,7 @@ from .metric import (
     scale_and_compare,
     write_coefficients,
 )
-from .mixer import learn_loss, newton_step
+from .mixer import experts_of, far_expert, learn_loss, newton_step, tree_expert
 from .scaling import LARGEST_VALUE, learn_moments
 from .tables import (
     ARCHIVES,
