@@ -121,9 +121,8 @@ class Options(compiler.Flags):  # type: ignore[misc]
     """numba's options of a function, with a fast comparison, as numba compares them for every operation."""
 
     __slots__ = ()
-    HASH = hash(
-        compiler.Flags()
-    )  # numba hashes the names of the options, which are the same for all
+    # numba hashes the names of the options, which are the same for all
+    HASH = hash(compiler.Flags())
 
     def __hash__(self) -> int:
         return self.HASH
