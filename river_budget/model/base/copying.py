@@ -30,7 +30,15 @@ class Copied:
 
     @looks_at_the_model
     def _snapshot(self) -> dict[str, Any]:
-        return self._state()
+        # names of their own: pickle and deepcopy read them later, when another thread may have added some
+        return self._state() | {"features": copy.copy(self.features)}
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Any:
+        """A model with the same parameters, and with `include_attributes` all that this one has learned."""
+        source = self.snapshot() if include_attributes else self
+        return super(Copied, source).clone(new_params, include_attributes)  # type: ignore[misc]
 
     def _state(self) -> dict[str, Any]:
         block = None if self.block is None else self.block.copy()
