@@ -13,9 +13,12 @@ says where to begin).
     archived  state.archived: the number of rows so far; the next one overwrites the oldest
     links     of a row: LINKED to the nearest rows when it was stored, then LINKED from later rows; an unused link is
               the row's own number
-    far       the K nearest of memory and archive, by distance; of equal ones those found first. far.row is NOWHERE for a
-              row that only the memory holds, and far.open is 1 until its links have been followed
-    seen      a bit for every row that was already among the far rows or the candidates
+    pool      desk.pool: the K nearest so far, by distance, and behind them the rows to be compared. pool.row of a row
+              that only the memory holds is its place plus the size of the archive; pool.open is 1 until the links of
+              the row have been followed
+    far       desk.far: the K nearest of memory and archive in the end, of equal ones those found first, with targets
+              and weights
+    seen      a bit for every row that was already in the pool
 
 A row stays as it was stored: when a feature is bent, which changes its units, the archive is emptied.
 """

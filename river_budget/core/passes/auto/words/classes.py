@@ -42,7 +42,7 @@ LEAST_CURVE = 1e-3
 
 @compiled(called_from_python=True)
 def learn(call):
-    """As `classify.learn`; it stops, too, before a row for which the table is too full to grow no more."""
+    """As `classify.learn`; it stops, too, before a row for which the table is too full."""
     model, stream, n = unpack_rows(call)
     state = state_at(model.state)
     for t in range(n):

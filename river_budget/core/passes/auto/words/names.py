@@ -68,7 +68,7 @@ def read_words(model, call, t):
             hashes[n], values[n] = hash_of(keys[i]), value
             n += 1
     sort_by_hash(hashes, values, n)
-    n = in_one(hashes, values, n)
+    n = sum_equal_hashes(hashes, values, n)
     index = room_of(model).word_index
     for i in range(n):
         places[i] = slot_of(index, hashes[i])
@@ -104,8 +104,8 @@ def sort_by_hash(hashes, values, n):
 
 
 @compiled
-def in_one(hashes, values, n):
-    """Values of equal hashes, which stand together, become their sum. Returns how many hashes there are."""
+def sum_equal_hashes(hashes, values, n):
+    """Sum the values of equal hashes, which stand side by side. Returns the number of different hashes."""
     last = np.int64(-1)
     for i in range(n):
         if last >= 0 and hashes[last] == hashes[i]:
