@@ -25,7 +25,6 @@ from ..core.rounds.calibration import LONGEST_LEAD, STEEPEST
 from ..core.vectors.table32 import LARGEST_STORED
 from ..model.expansions.expansion import BudgetModel
 from ..model.inputs.sparse_examples import Lists, by_key, set_vectors, slots_of, vectors_of
-from ..model.one_writer import looks_at_the_model
 from . import plain, trust
 from .source import Source
 from .trust import damaged
@@ -61,8 +60,9 @@ def is_expansion(model: Any) -> bool:
 # to the file
 
 
-@looks_at_the_model
 def encoded(model: Any, arrays: list[Any]) -> Node:
+    """A model as a node of the file, and its arrays, appended to `arrays`."""
+    model = model.snapshot()  # so that no thread that learns waits for it
     parameters = {name: plain.encoded(getattr(model, name)) for name in model.parameters()}
     node: Node = {"class": type(model).__name__, "parameters": parameters}
     node |= {"entropy": str(model.entropy), "target_name": plain.encoded(model.target_name)}
