@@ -223,7 +223,7 @@ QUESTIONS = {
         "n_repairs": lambda model: model.n_repairs,
         "memory_usage": lambda model: model.memory_usage,
         "support_vectors": lambda model: model.support_vectors(),
-        "gram": lambda model: model.gram(),
+        "gram": lambda model: model.n_support_vectors < 3000 and model.gram(),  # else gigabytes
         "scores_of_vectors": lambda model: model.scores_of_vectors(),
     },
     "text": {

@@ -41,9 +41,9 @@ class Described:
         return html_of(self)
 
 
-@looks_at_the_model
 def facts(model: Any) -> dict[str, str]:
     """{name: text}: the facts in the summary of a model in its present state."""
+    model = model.snapshot()  # so that no thread that learns waits for it
     found = {"examples": f"{model.n_examples:,}"}
     found["features"] = f"{len(model.features):,}"
     if words := getattr(model, "n_words", 0):

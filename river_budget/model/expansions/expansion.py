@@ -190,7 +190,6 @@ class BudgetModel(StoredVectors):
         """
         return 0 if self.block is None else int(blocks.views(self.block).head.repairs)
 
-    @looks_at_the_model
     def support_vectors(self) -> list[dict[str, Any]]:
         """The support vectors, oldest first.
 
@@ -198,20 +197,21 @@ class BudgetModel(StoredVectors):
         `arrival`, its place in the order in which vectors came into the model; a vector made by merging
         counts as new.
         """
-        if self.block is None:
+        own = self.snapshot()  # so that no thread that learns waits for it
+        if own.block is None:
             return []
-        model, lists = blocks.views(self.block), vectors_of(self.block)
+        model, lists = blocks.views(own.block), vectors_of(own.block)
         n = int(model.head.count)
         coefficients = model.head.scale * model.coefficients[:, :n]
-        names = {place: name for name, place in self.features.places.items()}
+        names = {place: name for name, place in own.features.places.items()}
         starts, places, values = (a.tolist() for a in (lists.starts, lists.places, lists.values))
         return [
             {
                 "features": {
-                    names[places[i]]: self.features.unscaled(names[places[i]], values[i])
+                    names[places[i]]: own.features.unscaled(names[places[i]], values[i])
                     for i in range(starts[j], starts[j + 1])
                 },
-                "coefficients": self.named(coefficients[:, j]),
+                "coefficients": own.named(coefficients[:, j]),
                 "arrival": int(model.arrivals[j]),
             }
             for j in np.argsort(model.arrivals[:n])
