@@ -214,6 +214,12 @@ def test_a_saved_model_predicts_other_files(model, capsys, tmp_path):
     assert (rows[0]["prediction"], rows[1]["prediction"]) == ("yes", None)
     assert "words in 'colour' that count as none: 1, not seen in training" in err
 
+    strange = written(tmp_path, "a,b,colour,y\n6.5,1,yes!,perhaps\n", "strange.csv")
+    assert (
+        "label 'perhaps', not seen in training, so never"
+        in run(capsys, "predict", kept, strange)[2]
+    )
+
     lacking = written(tmp_path, "a,color,c\n1,red,2\n", "lacking.csv")
     code, _, err = run(capsys, "predict", kept, lacking)
     assert (code, "there is no column 'b'" in err) == (command.USAGE, True)

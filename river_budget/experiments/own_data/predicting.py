@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ class Predictions:
         self._at = place(plan, source)
         self._predict = model.predict_one if plan.target.regression else model.predict_proba_one
         self.rows = self.empty = 0
+        self.unseen: collections.Counter[Any] = collections.Counter()  # labels not seen in training
 
     def __iter__(self) -> Iterator[Prediction]:
         for line, row in self.source.rows:
@@ -41,6 +43,8 @@ class Predictions:
         y = None if self._at is None else self.plan.target.value(row[self._at])
         if y is not None:
             self.score.add(guess, y)
+            if isinstance(guess, dict) and y not in guess:
+                self.unseen[y] += 1
         if self.plan.target.regression:
             return (float(guess) if math.isfinite(guess) else None), None
         if not guess:

@@ -175,6 +175,8 @@ def run_predict(options: argparse.Namespace) -> int:
             figures = zip(score.header, score.cells(), strict=True)
             text = ", ".join(f"{name} {value}" for name, value in figures)
             say(f"{predictions.rows:,} rows, of which {score.rows:,} have their target: {text}")
+        for label, count in predictions.unseen.most_common(10):
+            say(f"label {label!r}, not seen in training, so never predicted: {count:,} rows")
     return GOOD
 
 
