@@ -187,13 +187,13 @@ def votes(row: Row) -> Iterator[tuple[str, str]]:
         yield vote(row, (row.nearest, row.places), (memory.weight, memory.target), softness)
 
 
-def far_votes(row: Row) -> Iterator[tuple[str, str]]:
+def far_votes(row: Row, softness: float) -> Iterator[tuple[str, str]]:
     """The vote of the nearest rows of memory and archive."""
     graph, learned = row.graph, row.learned
     if learned.state.grows == core.ARCHIVES:
         tables = ArchiveTables(learned)
         far = search(graph, learned, row.scaled, row.nearest, row.places)
-        yield vote(row, far, (tables.weights, tables.targets), SHARPEST)
+        yield vote(row, far, (tables.weights, tables.targets), softness)
 
 
 def vote(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.passes.auto import classify, mixer, regress
+from ..core.passes.auto.memory import SHARPEST
 from ..core.passes.auto.tables import BIN_DEPTHS, CALIBRATION_KNOTS
 from .auto import (
     Learned,
@@ -57,7 +58,7 @@ def _votes(row: Row) -> Iterator[str]:
 
 
 def _far_votes(row: Row) -> Iterator[str]:
-    yield from with_prior(row, far_votes(row))
+    yield from with_prior(row, far_votes(row, SHARPEST))
 
 
 def with_prior(row: Row, found: Iterator[tuple[str, str]]) -> Iterator[str]:
@@ -202,7 +203,7 @@ def _votes_of_numbers(row: Row) -> Iterator[str]:
 
 
 def _far_votes_of_numbers(row: Row) -> Iterator[str]:
-    for vote, _ in far_votes(row):
+    for vote, _ in far_votes(row, regress.FAR_SOFTNESS):
         yield vote
 
 

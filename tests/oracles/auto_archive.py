@@ -59,9 +59,9 @@ class Archive:
         return entry
 
 
-def vote(pool):
+def vote(pool, beta):
     """(entries, their shares, the effective number of them)"""
     D = np.array([item[0] for item in pool])
-    pi = np.exp(-8.0 * (D - D[0]) / max(D[-1], 1e-9)) * [entry.weight for _, entry, _, _ in pool]
+    pi = np.exp(-beta * (D - D[0]) / max(D[-1], 1e-9)) * [entry.weight for _, entry, _, _ in pool]
     pi /= pi.sum()
     return [entry for _, entry, _, _ in pool], pi, 1.0 / np.sum(pi**2)

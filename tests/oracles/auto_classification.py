@@ -68,7 +68,7 @@ class AutoClassifier(Auto):
             votes, number = np.zeros(C), 0.0
             if self.memory:
                 if who == "far":
-                    entries, pi, number = vote(s["far"])
+                    entries, pi, number = vote(s["far"], 8.0)
                     labels = [entry.y for entry in entries]
                 else:
                     near, pi, number = self.neighbours(s["D"], 8.0 if who == "sharp" else 3.0)

@@ -53,7 +53,7 @@ class AutoRegressor(Auto):
         variance, s["far"] = self.latest, self.far(z, s["D"])
         opinions = {"far": 0.0, "sharp": 0.0, "soft": 0.0}
         if self.memory:
-            entries, pi, _ = vote(s["far"])
+            entries, pi, _ = vote(s["far"], 6.0)
             opinions["far"] = pi @ [entry.y for entry in entries] - self.my
             for who, beta in (("sharp", 8.0), ("soft", 3.0)):
                 near, pi, number = self.neighbours(s["D"], beta)
