@@ -20,6 +20,8 @@ from typing import Any, NoReturn, TypeVar, cast
 
 SELF_LOCKING = "learn_one", "predict_then_learn_one"  # methods that take the turn in their own code
 WAIT_PAUSE = 2e-5  # seconds between two tests
+# A thread that learns waits longer and longer, as with each test it takes the GIL from the thread that inspects
+LONGEST_PAUSE = 1e-3
 LONGEST_WAIT = 5.0  # seconds that a thread waits for another one
 Method = TypeVar("Method", bound=Callable[..., Any])
 TWO_WRITERS = (
@@ -50,11 +52,12 @@ class Turn:
 
     def wait(self) -> None:
         """Wait for a thread that inspects the model; raise an error if a thread is changing it."""
-        end = time.monotonic() + LONGEST_WAIT
+        end, pause = time.monotonic() + LONGEST_WAIT, WAIT_PAUSE
         while self.taken:
             if not self.looks or self.thread == threading.get_ident() or time.monotonic() > end:
                 raise RuntimeError(TWO_WRITERS)
-            time.sleep(WAIT_PAUSE)
+            time.sleep(pause)
+            pause = min(2.0 * pause, LONGEST_PAUSE)
 
     def wait_to_look(self) -> None:
         """Wait until no thread changes or inspects the model; raise an error after some seconds."""

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from inside import plain, support
+from inside import plain, row, support
 from streams import examples
 
 import river_budget as rb
@@ -116,8 +116,8 @@ def test_what_a_projection_leaves_out_is_orthogonal_to_the_support(estimator):
             after = support(model)
             np.testing.assert_array_equal(after.X, X)
             change = plain(KERNEL)(X, X) @ (after.A - A)[:, 0]
-            row = plain(KERNEL)(X, np.array([[x[0], x[1]]]))[:, 0]
-            np.testing.assert_allclose(change, y * row, atol=1e-6)
+            kernel_row = plain(KERNEL)(X, row(model, x)[None])[:, 0]
+            np.testing.assert_allclose(change, y * kernel_row, atol=1e-6)
             projections += 1
     assert projections > 30
 
@@ -144,7 +144,7 @@ def test_the_more_heirs_the_less_is_lost(seed):
             model.learn_one(x, label)
             if full and label * score < 1.0:
                 step = np.array([[label * min(1.0, 1.0 - label * score)]])
-                wanted = np.vstack([before.X, [[x[0], x[1]]]]), np.vstack([before.A, step])
+                wanted = np.vstack([before.X, row(model, x)]), np.vstack([before.A, step])
                 lost[update] = squared_distance(wanted, support(model)[:2], RBF(2.0))
                 assert model.decision_function_one(x) == pytest.approx(score + step[0, 0])
                 break
@@ -157,9 +157,9 @@ def test_passive_aggressive_learning_is_free_of_scale(update):
     for scale in (1.0, 1e-6):
         model = rb.BPAClassifier(10, Linear(), C=1e15, update=update)
         rng, wrong = np.random.default_rng(0), 0
-        for row in rng.normal(size=(800, 12)):
-            y = bool(row[:4].sum() + 0.5 * rng.normal() > 0)
-            x = dict(enumerate((scale * row).tolist()))
+        for point in rng.normal(size=(800, 12)):
+            y = bool(point[:4].sum() + 0.5 * rng.normal() > 0)
+            x = dict(enumerate((scale * point).tolist()))
             wrong += model.predict_one(x) is not y
             model.learn_one(x, y)
         mistakes.append(wrong)

@@ -104,7 +104,8 @@ def test_equal_margins_go_by_age():
         for row, label in zip(rows, labels.tolist(), strict=True):
             model.learn_one(dict(enumerate(row.tolist())), label)
             oracle.step(row, label)
-        found = sorted(map(tuple, model.vector_rows().tolist()))
+        vectors = [each["features"] for each in model.support_vectors()]
+        found = sorted((x[0], x[1]) for x in vectors)
         assert found == sorted(map(tuple, np.array(oracle.X).tolist())), seed
 
 

@@ -1,9 +1,9 @@
 """Examples as passes use them: the features that are not 0, in an order that depends on their names only.
 
 x consists of the places and values of the features that are not 0 and that the model knows, sorted by key:
-`places_of(x)` and `values_of(x)`. Unknown features contribute to the norm of x only: `all_of(x)` holds their
-values too. (With the Laplacian kernel they also stand among the others, with a place below 0.) Sums over
-features have this order. So a result is the same to the last bit in whatever order features became
+`places_of(x)` and `values_of(x)`. Unknown features contribute to the norm and to distances: `all_of(x)` holds all
+values. If there are unknown ones, it holds sizes, and those of unknown features are negative. (With the Laplacian
+kernel they stand among the others instead, with a place below 0.) Sums over features have this order. So a result is the same to the last bit in whatever order features became
 known, whether an example comes as a row or as a list, and whether or not a model keeps names that no vector
 uses.
 """
@@ -72,8 +72,22 @@ def values_of(x):
 
 @compiled(always_inlined=True)
 def all_of(x):
-    """The values of all features of x, unknown ones included."""
+    """The values of all features of x; if some are unknown, the sizes of all, negative for unknown features."""
     return f64(x[3], x[4])
+
+
+@compiled(always_inlined=True)
+def is_unknown(x, i):
+    """Whether the model does not know feature i of `all_of(x)`."""
+    if x[2] == x[4]:  # the Laplacian kernel, or no feature is unknown
+        return places_of(x)[i] < 0
+    return all_of(x)[i] < 0.0
+
+
+@compiled(always_inlined=True)
+def stands_in_places(x, unknown):
+    """Whether a feature of `all_of(x)` is also one of `places_of(x)`."""
+    return x[2] == x[4] or not unknown
 
 
 @compiled(always_inlined=True)
@@ -287,7 +301,7 @@ def from_list(model, call, t, room):
         return present(places, values, n)
     everything, known = f64(room + 16 * length, length), 0
     for i in range(n):
-        everything[i] = values[i]
+        everything[i] = abs(values[i]) if places[i] >= 0 else -abs(values[i])
         places[known], values[known] = places[i], values[i]
         known += places[i] >= 0
     if not (keyed or added_exactly(everything, n)):

@@ -15,7 +15,15 @@ from ..compiling.by_address import shared
 from ..compiling.jit import FUSED, compiled
 from ..compiling.model_type import EXAMPLE, FLAG, MATRIX, MODEL, NOTHING, NUMBERS, WHOLE, WHOLES
 from ..compiling.needs import Need
-from ..examples.present_features import ZERO, places_of, present, values_of
+from ..examples.present_features import (
+    ZERO,
+    all_of,
+    is_unknown,
+    places_of,
+    present,
+    stands_in_places,
+    values_of,
+)
 from .sparse_nodes import column_of, free_list, missing_nodes, precedes, write_list
 from .table import size_of
 
@@ -101,22 +109,27 @@ def differences(model, x, distances):
     """distances[j] = |vector j - x|^2, or |vector j - x|_1 for the Laplacian kernel; model.whole holds x with its zeros."""
     absolute = model.head.kernel == LAPLACIAN
     for j in range(model.head.count):
-        distances[j] = _distance(model, j, places_of(x), values_of(x), absolute)
+        distances[j] = _distance(model, j, x, absolute)
 
 
 @compiled
-def _distance(model, j, places, values, absolute):
+def _distance(model, j, x, absolute):
     """The distance of vector j from x: first sums over the features of vector j, then over those that only x has."""
     nodes, whole, node, total = model.nodes, model.whole, model.firsts[j], 0.0
+    places, values, everything, k = places_of(x), values_of(x), all_of(x), 0
     while node != 0:
         f = nodes[node].feature
         total += size_of(nodes[node].value - whole[f], absolute)
         whole[f] = 0.0
         node = nodes[node].after
-    for i in range(places.shape[0]):
-        if places[i] >= 0:
-            total += size_of(whole[places[i]], absolute)
-            whole[places[i]] = values[i]
+    for i in range(everything.shape[0]):
+        unknown = is_unknown(x, i)
+        if unknown:
+            total += size_of(everything[i], absolute)
+        else:
+            total += size_of(whole[places[k]], absolute)
+            whole[places[k]] = values[k]
+        k += stands_in_places(x, unknown)
     return total
 
 

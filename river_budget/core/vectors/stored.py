@@ -163,10 +163,14 @@ def gaussians_from_wider_products(model, x):
 
 @compiled
 def differences(model, x, distances, n):
-    """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel, over the features that the
-    model knows. Overwrites model.whole."""
-    narrow = model.head.narrow
-    if narrow and table32_products.distances_from_wide_products(model, x, distances, n):
+    """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel. Overwrites
+    model.whole."""
+    narrow, knows_all = model.head.narrow, x[2] == x[4]
+    if (
+        narrow
+        and knows_all
+        and table32_products.distances_from_wide_products(model, x, distances, n)
+    ):
         return
     _write_with_zeros(x, model.whole)
     for j in range(n):

@@ -15,8 +15,11 @@ from ..compiling.array_views import address_of, f64, f64_matrix
 from ..compiling.jit import compiled
 from ..examples.present_features import (
     ZERO,
+    all_of,
+    is_unknown,
     places_of,
     present,
+    stands_in_places,
     values_of,
     write_places,
     write_whole,
@@ -131,11 +134,11 @@ def differences(model, x, distances, n):
     """distances[j] += |vector j - x|^2, or |vector j - x|_1 for the Laplacian kernel, for j < n; model.whole holds x with
     its zeros."""
     absolute = model.head.kernel == LAPLACIAN
-    add_differences(model.vectors, model.whole, places_of(x), absolute, distances, n)
+    add_differences(model.vectors, model.whole, x, absolute, distances, n)
 
 
 @compiled(inlined=True)
-def add_differences(vectors, whole, places, absolute, distances, n):
+def add_differences(vectors, whole, x, absolute, distances, n):
     """`differences` for a table in float64 or float32: adds absolute values or squares.
 
     First the features of the vector, in the order of rows, then those that only x has: the order of sparse
@@ -150,11 +153,18 @@ def add_differences(vectors, whole, places, absolute, distances, n):
             for j in range(n):
                 difference = feature[j] - x_f if feature[j] != 0.0 else 0.0
                 distances[j] += difference * difference
-    for i in range(places.shape[0]):
-        if places[i] >= 0:
-            feature, alone = vectors[places[i]], size_of(whole[places[i]], absolute)
+    places, everything, k = places_of(x), all_of(x), 0
+    for i in range(everything.shape[0]):
+        unknown = is_unknown(x, i)
+        if unknown:
+            alone = size_of(everything[i], absolute)
+            for j in range(n):
+                distances[j] += alone
+        else:
+            feature, alone = vectors[places[k]], size_of(whole[places[k]], absolute)
             for j in range(n):
                 distances[j] += alone if feature[j] == 0.0 else 0.0
+        k += stands_in_places(x, unknown)
 
 
 @compiled(always_inlined=True)

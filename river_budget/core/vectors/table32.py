@@ -87,7 +87,7 @@ def copy(model, source, target):
 def differences(model, x, distances, n):
     """distances[j] += |vector j - x|^2 for j < n, feature by feature; model.whole holds x, rounded, with its zeros."""
     absolute = model.head.kernel == LAPLACIAN  # False, but a constant would compile `size_of` again
-    add_differences(model.narrow_vectors, model.whole, places_of(x), absolute, distances, n)
+    add_differences(model.narrow_vectors, model.whole, x, absolute, distances, n)
 
 
 @shared(Need.NARROW, NOTHING, MODEL, WHOLES, WHOLE, EXAMPLE, MATRIX, NUMBERS)

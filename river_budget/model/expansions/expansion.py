@@ -140,23 +140,25 @@ class BudgetModel(StoredVectors):
         Call(self.block, rows, scores=scores).run(decide)
         return scores
 
-    @looks_at_the_model
     def scores_of_vectors(self) -> Rows:
         """The values of the expansion at its own support vectors, one row each."""
-        return self.scores_at(self.vector_rows())
+        model = self.snapshot()  # so that no thread that learns waits for it
+        scores: Rows = model.scores_at(model.vector_rows())
+        return scores
 
-    @looks_at_the_model
     def gram(self) -> Rows:
         """The Gram matrix: the kernel of every support vector with every other."""
-        rows = self.vector_rows()
+        model = self.snapshot()  # so that no thread that learns waits for it
+        rows = model.vector_rows()
         values = np.empty((len(rows), len(rows)))
-        Call(self.block, rows, scores=values).run(kernel_rows)
+        Call(model.block, rows, scores=values).run(kernel_rows)
         return 0.5 * (values + values.T)
 
-    @looks_at_the_model
     def squared_length(self) -> float:
         """|w|^2, computed from scratch."""
-        return max(float(np.sum(self.coefficient_columns().T * self.scores_of_vectors())), 0.0)
+        model = self.snapshot()  # so that no thread that learns waits for it
+        products = model.coefficient_columns().T * model.scores_at(model.vector_rows())
+        return max(float(np.sum(products)), 0.0)
 
     def window_labels(self, flipped: bool) -> Any:
         """Hook: the rows of `per_vector` that a sum of models takes over, such as the labels of a window.

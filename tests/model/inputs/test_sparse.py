@@ -539,3 +539,17 @@ def test_a_bad_example_when_a_look_is_due_leaves_the_storage_as_it_is():
         changes += model.block is not block
     assert changes > 0
     assert views(model.block).head.slots == 0
+
+
+@pytest.mark.parametrize("kernel", [K, rb.kernels.Laplacian(0.05)], ids=["RBF", "Laplacian"])
+def test_whether_a_model_knows_a_name_that_no_vector_uses_is_the_same_to_the_bit(kernel):
+    rng = random.Random(0)
+    for _ in range(200):
+        x = {f"known{i}": rng.gauss(0.0, 100.0) for i in range(9)}
+        x |= {f"new{i}": rng.gauss(0.0, 1.0) for i in range(6)}
+        model = rb.RBPClassifier(9, kernel, classes=(False, True))
+        model.learn_one({name: x[name] + 0.01 for name in x if name[0] == "k"}, False)
+        knows_more = copy.deepcopy(model)
+        knows_more.add_features(["new1", "new4", "new5"])
+        score = model.decision_function_one(x)
+        assert 0.0 > score == knows_more.decision_function_one(x)
