@@ -327,9 +327,8 @@ def test_nothing_is_held_that_is_not_used():
     known = [word in model.features.places for word in words]
     now = [sys.getrefcount(word) for word in words]
     assert [b - a for a, b in zip(held, now, strict=True)] == [int(k) for k in known]
-    lazily = (
-        1 if fast_path.may_read_dicts() else PLACES_PER_NAME
-    )  # Python forgets when places are short
+    # Python forgets names when it needs their places, compiled code at once
+    lazily = 1 if fast_path.may_read_dicts() else PLACES_PER_NAME
     assert 0 < sum(known) < 100 * lazily
 
 
