@@ -4,10 +4,13 @@ Compiled passes release the GIL, so two threads that write to one block would co
 changes a model takes the turn, and a second thread that calls such a method gets an error. A thread that
 inspects the model (number of vectors, summary, file) takes the turn too: it waits until a thread that learns
 has learned its example or batch, and learning waits until an inspection ends. Predictions need no turn.
+A thread that waits to inspect sets `wanted`, and the thread that learns pauses once before its next example: else
+threads could switch only inside passes, as Python runs for less than its switch interval between them, and
+the turn would never be found free.
 
 A lock would take a tenth of the time of an example. A plain attribute takes almost no time and is safe:
 CPython switches threads, and answers Ctrl-C, only at calls and at the ends of loops, and there is neither
-between the test (`while turn.taken: turn.wait()`) and the assignment.
+between the test (`while turn.wanted or turn.taken: turn.wait()`) and the assignment.
 """
 
 from __future__ import annotations
@@ -38,26 +41,30 @@ LONG_CHANGE = (
 class Turn:
     """Which thread, if any, changes or inspects the model. A copy of a model has its own Turn object."""
 
-    __slots__ = ("begun", "learning", "looks", "taken", "thread")
+    __slots__ = ("begun", "learning", "looks", "taken", "thread", "wanted")
 
     def __init__(self) -> None:
         self.taken = False
         self.begun = False  # whether the pass over an example has begun; before, it may be refused
         self.learning = False  # whether Python converts an example, whose names may run code
         self.looks = False  # whether the thread that has the turn only inspects the model
+        self.wanted = False  # whether a thread that learns is to let another one inspect the model
         self.thread = 0  # ident of the thread that has the turn for more than one example
 
     def __reduce__(self) -> Any:
         return Turn, ()
 
     def wait(self) -> None:
-        """Wait for a thread that inspects the model; raise an error if a thread is changing it."""
+        """Wait for threads that inspect the model, or want to; raise an error if a thread is changing it."""
         end, pause = time.monotonic() + LONGEST_WAIT, WAIT_PAUSE
         while self.taken:
             if not self.looks or self.thread == threading.get_ident() or time.monotonic() > end:
                 raise RuntimeError(TWO_WRITERS)
             time.sleep(pause)
             pause = min(2.0 * pause, LONGEST_PAUSE)
+        if self.wanted:
+            self.wanted = False  # once only, as the other thread may have given up
+            time.sleep(WAIT_PAUSE)
 
     def wait_to_look(self) -> None:
         """Wait until no thread changes or inspects the model; raise an error after some seconds."""
@@ -65,6 +72,7 @@ class Turn:
         while self.taken:
             if time.monotonic() > end:
                 raise RuntimeError(LONG_CHANGE)
+            self.wanted = self.wanted or not self.looks
             time.sleep(WAIT_PAUSE)
 
     def refuse(self) -> NoReturn:
@@ -93,7 +101,7 @@ def takes_a_turn(method: Method) -> Method:
             if turn.learning:  # or the `__eq__` of a feature name, while an example is learned
                 turn.refuse()
             return method(self, *arguments, **named)
-        while turn.taken:
+        while turn.wanted or turn.taken:
             turn.wait()
         turn.taken = True
         try:

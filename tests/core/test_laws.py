@@ -33,7 +33,7 @@ from models import (
     variant,
 )
 from numba.core.dispatcher import Dispatcher
-from optional import needs_compiler
+from optional import needs_cache, needs_compiler
 from river import base
 
 import river_budget as rb
@@ -429,7 +429,7 @@ def run(script, *paths, stdin=b"", **variables):
     return json.loads(result.stdout)
 
 
-@needs_compiler
+@needs_cache
 def test_a_second_process_starts_from_the_cache_and_an_edit_reaches_all_callers(tmp_path):
     shutil.copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=shutil.ignore_patterns("__pycache__"))
     model = learned(rb.BSGDRegressor(5), 20)

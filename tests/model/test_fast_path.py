@@ -10,11 +10,10 @@ import pickle
 import random
 import sys
 
-import numba
 import numpy as np
 import pytest
 from models import MODELS, one_of_each, stream_for, variant
-from optional import needs_compiler
+from optional import needs_compiler, needs_dict_reader
 from processes import in_threads
 from saved_models import file_of
 
@@ -22,6 +21,7 @@ import river_budget as rb
 from river_budget.core.examples import dict_reader_state
 from river_budget.model.calls import fast_path, one_by_one
 from river_budget.model.calls.fast_path import no_fast_path
+from river_budget.model.expansions.choose_storage import PLACES_PER_NAME
 
 K = rb.kernels.RBF(0.05)
 NEVER_FREED = []  # definitions of C functions
@@ -131,7 +131,7 @@ def test_a_third_class_ends_the_short_way():
         model.learn_one({"a": float(t % 5), "b": 1.0}, "even" if t % 2 else "odd")
     two = model.fast_path.score
     model.learn_one({"a": 1.0, "b": 1.0}, "neither")
-    assert model.fast_path.score is not two
+    assert model.fast_path.score is not two or not fast_path.may_read_dicts()
     assert len(model._score_row({"a": 1.0, "b": 1.0})) == 3
 
 
@@ -145,7 +145,7 @@ def test_compiled_code_knows_how_many_types_there_are():
     )
 
 
-@needs_compiler
+@needs_dict_reader
 def test_a_short_way_that_was_made_too_early_is_mended():
     """By a thread that predicts, while names lost their places."""
     model = loose()
@@ -273,7 +273,7 @@ def test_whatever_an_example_holds_the_short_way_is_the_long_way(
     ):  # a model that knows a name which is out of the ordinary goes the long way for good
         assert not any(ways[100:])
     else:
-        assert numba.config.DISABLE_JIT or 100 < sum(ways) < 860
+        assert not fast_path.may_read_dicts() or 100 < sum(ways) < 860
     assert short.decision_function_one({"new": 1.0}) == long.decision_function_one({"new": 1.0})
 
 
@@ -286,7 +286,7 @@ def loose(n=400):
     return model
 
 
-@needs_compiler
+@needs_dict_reader
 def test_what_is_out_of_the_ordinary_is_left_alone():
     """It runs no code of a user, and it sets no error."""
 
@@ -327,7 +327,9 @@ def test_nothing_is_held_that_is_not_used():
     known = [word in model.features.places for word in words]
     now = [sys.getrefcount(word) for word in words]
     assert [b - a for a, b in zip(held, now, strict=True)] == [int(k) for k in known]
-    assert 0 < sum(known) < 100
+    # Python forgets names when it needs their places, compiled code at once
+    lazily = 1 if fast_path.may_read_dicts() else PLACES_PER_NAME
+    assert 0 < sum(known) < 100 * lazily
 
 
 @needs_compiler

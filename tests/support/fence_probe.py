@@ -21,6 +21,7 @@ from river_budget.core.block import blocks
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF, Laplacian
 from river_budget.model.calls.calls import Call, Workspace
+from river_budget.model.calls.fast_path import may_read_dicts
 from river_budget.model.inputs.sparse_examples import Lists
 
 UNSEEN, NOTICED = 0, 3
@@ -71,24 +72,29 @@ def of_calls(block):
 
 
 def of_the_short_way(table, words):
-    """The arrays that model/calls/fast_path.py keeps, and the places of names."""
+    """The arrays that model/calls/fast_path.py keeps."""
     yield "entry", table.fast_path.entry
     for kept in table.fast_path.kept:
         if isinstance(kept, np.ndarray) and kept.dtype == np.int64 and len(kept) == 9:
             yield "names of a row", kept
+    strangers = words.fast_path.kept[-1]
+    assert len(strangers) == words.fast_path.list.room
+    yield "strangers", strangers
+
+
+def of_examples(table, words):
+    """The arrays of prepared calls, and the places of names."""
     row = table._new_row()
     for name, array in zip(("row", "target", "weight", "scores"), row.arrays[2:6], strict=True):
         yield f"{name} of an example", array
     yield "addresses of an example", row.addresses
-    strangers = words.fast_path.kept[-1]
-    assert len(strangers) == words.fast_path.list.room
-    yield "strangers", strangers
-    listed = words.fast_path.list.arrays[2]
+    prepared = words.fast_path.list or words.free_lists.pop()
+    listed = prepared.arrays[2]
     for name in listed.__slots__:
         array = getattr(listed, name)
         if name not in ("starts", "places"):  # parts of one array
             yield f"{name} of a listed example", array
-    yield "starts and places of a listed example", np.asarray(words.fast_path.list.places)
+    yield "starts and places of a listed example", np.asarray(prepared.places)
     vacant, features = words.features.vacant, words.features
     yield from (("vacant places", vacant.places), ("how many are vacant", vacant.left))
     yield from (("names at places", features.names_at), ("given back", features.given_back))
@@ -107,7 +113,10 @@ def kinds(fence):
         yield name, workspace.space, workspace
     for name, array in of_calls(table.block):
         yield name, array, table
-    for name, array in of_the_short_way(table, words):
+    arrays = [*of_examples(table, words)]
+    if may_read_dicts():
+        arrays += of_the_short_way(table, words)
+    for name, array in arrays:
         yield name, array, (table, words)
     yield from reserved(fence, words)
 

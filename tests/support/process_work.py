@@ -312,6 +312,8 @@ def polled(learner, group, seconds, fence):
             for name, ask in QUESTIONS[group].items()
             if name not in NOT_OF_ALL or hasattr(thread.model, name)
         }
+        for name, ask in questions.items():  # compiles what they need, while nobody learns
+            asked(thread.model, name, ask)
         counts, end = dict.fromkeys(questions, 0), time.monotonic() + float(seconds)
         sys.setswitchinterval(1e-6)
         thread.start()

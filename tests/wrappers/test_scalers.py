@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 import pytest
-from optional import given, needs_compiler, pandas, polars, settings, st
+from optional import given, needs_compiler, needs_dict_reader, pandas, polars, settings, st
 from river import checks, preprocessing
 
 import river_budget as rb
@@ -127,7 +127,7 @@ def test_python_gives_the_bits_that_compiled_code_gives(scaler, monkeypatch):
     assert answers(scaler.clone(), xs) == found
 
 
-@needs_compiler
+@needs_dict_reader
 @pytest.mark.parametrize("scaler", OURS)
 def test_names_that_are_known_take_the_short_way_also_in_a_copy(scaler):
     scaler = scaler.clone()

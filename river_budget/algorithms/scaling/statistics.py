@@ -116,7 +116,7 @@ class Scaler(base.Transformer):
         """Update the statistics by the values of an example."""
         turn = self.turn
         # Between this test and the call of a C function, which runs no Python code, no other thread runs
-        while turn.taken:
+        while turn.wanted or turn.taken:
             turn.wait()
         if self._path.learn(x) is None:
             check_example(x)

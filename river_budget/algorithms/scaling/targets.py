@@ -51,7 +51,7 @@ class TargetStandardScaler(compose.TargetTransformRegressor):
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Update the statistics by the target, and the regressor by the example with the target scaled."""
         turn = self.turn
-        while turn.taken:
+        while turn.wanted or turn.taken:
             turn.wait()
         turn.taken = True
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from ...core.compiling.plain import PLAIN, VARIABLE
 from ..common.console import (
     GOOD,
     check_drawing,
@@ -145,7 +146,8 @@ def run_compile(options: argparse.Namespace) -> int:
     check_names(options.names, list(compiling.families()), "estimator")
     passes, anew, folder = compiling.compile_passes(options.names)
     if options.format == "text":
-        kept = f"kept in {folder}" if folder else "not kept: no folder can be written"
+        reason = f"{VARIABLE} is set" if PLAIN else "no folder can be written"
+        kept = f"kept in {folder}" if folder else f"not kept: {reason}"
         print(f"{passes} passes, {anew} compiled anew; {kept}")
     else:
         header = ["passes", "compiled anew", "folder"]

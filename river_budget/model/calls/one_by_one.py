@@ -47,7 +47,7 @@ class OneByOne:
         (model/one_writer.py).
         """
         turn = self.turn
-        while turn.taken:
+        while turn.wanted or turn.taken:
             turn.wait()
         turn.taken = True
         try:
@@ -60,7 +60,7 @@ class OneByOne:
     def _learn_row(self, x: dict[Any, Any], target: float, w: float, labels: Any = None) -> None:
         """Learn one example, whose target has been checked and coded with these labels."""
         turn = self.turn
-        while turn.taken:
+        while turn.wanted or turn.taken:
             turn.wait()
         turn.taken = True
         try:

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 from folders import ROOT, TESTS
-from optional import needs_compiler
+from optional import needs_dict_reader
 from saved_models import file_of
 
 import river_budget as rb
@@ -134,7 +134,7 @@ def test_many_examples_are_a_loop(model, bits):
     ]
 
 
-@needs_compiler
+@needs_dict_reader
 @pytest.mark.parametrize("bits", [32, 2], indirect=True)
 def test_compiled_code_has_the_same_keys_and_ties(bits):
     """Names get their keys from compiled code where it reads examples, else from Python."""

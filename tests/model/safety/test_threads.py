@@ -6,6 +6,7 @@ import copy
 import multiprocessing
 import os
 import pickle
+import random
 import signal
 import threading
 
@@ -19,7 +20,9 @@ from saved_models import ALL, answers, file_of, is_supervised, stream_of, taught
 import river_budget as rb
 from river_budget.core.block.blocks import views
 from river_budget.kernels import RBF
+from river_budget.maintenance import RemoveOldest
 from river_budget.model import one_writer
+from river_budget.model.calls import fast_path
 from river_budget.model.calls.calls import EXAMPLES_PER_CALL
 from river_budget.model.estimators import estimators
 from river_budget.model.one_writer import Turn
@@ -108,6 +111,31 @@ def test_while_one_thread_looks_another_waits_to_learn(held):
         thread.join()
     assert order == [("seen", before), "learned"]
     assert not held.turn.taken
+
+
+def test_a_thread_that_always_learns_lets_others_look(monkeypatch):
+    """Also where threads switch in passes only, during which the model is being changed."""
+    monkeypatch.setattr(fast_path, "SLOW_BLOCK_BYTES", 0)
+    model, stopped = rb.BSGDClassifier(50, maintenance=RemoveOldest()), threading.Event()
+    examples = [({f"f{k}": random.random() for k in range(60)}, i % 2 == 0) for i in range(200)]
+
+    def learn():
+        for x, y in examples:
+            model.learn_one(x, y)
+
+    def learn_on():
+        while not stopped.is_set():
+            learn()
+
+    learn()  # compiles, which may take longer than others wait
+    learner = threading.Thread(target=learn_on)
+    learner.start()
+    try:
+        counts = {model.n_support_vectors for _ in range(300)}
+    finally:
+        stopped.set()
+        learner.join()
+    assert counts == {50}
 
 
 def test_a_model_that_is_asked_while_it_reads_an_example_does_not_wait_for_itself():
