@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar
 
 import numpy as np
@@ -122,14 +122,22 @@ class AutoTables(Checked):
 
     def _table(self, name: str) -> Any:
         """All numbers of a table of the room."""
-        first, rows, columns = core.place_in(name, *self._sizes())
-        room = layout.table_in(self.block, "room")
-        return room[first : first + rows * columns].reshape(rows, columns)
+        return self._finder()(name)
+
+    def _finder(self) -> Callable[[str], Any]:
+        """A function that finds tables of the present block by their names."""
+        sizes, room = self._sizes(), layout.table_in(self.block, "room")
+
+        def find(name: str) -> Any:
+            first, rows, columns = core.place_in(name, *sizes)
+            return room[first : first + rows * columns].reshape(rows, columns)
+
+        return find
 
     @property
     def _room(self) -> Any:
         """The tables of the room by name, as the passes see them."""
-        return core.named_tables(core.ROOM_TABLES, self._table)
+        return core.NamedTables(core.ROOM_TABLES, self._finder())
 
     def own_tables(self) -> dict[str, Any]:
         if self.block is None:
@@ -172,13 +180,14 @@ class AutoTables(Checked):
 
     def resize_block(self, **sizes: int) -> None:
         """Resize the tables, which keep their numbers."""
-        old = {name: self._table(name).copy() for name in core.ROOM_TABLES}
-        width = self._sizes()[0]
-        twin = self.twin()  # a thread that predicts must not find tables without their directory
+        old, width = self._finder(), self._sizes()[0]
+        # A thread that predicts must not find tables without their directory
+        twin = self.sharing_twin()
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
         twin.furnish()
-        for name, source in old.items():
-            target = twin._table(name)
+        new = twin._finder()
+        for name in core.ROOM_TABLES:
+            source, target = old(name), new(name)
             shape = np.minimum(source.shape, target.shape)
             if name == "covariance":  # the diagonal of what is new is not 0
                 shape[:] = min(self._squared(), twin._squared())

@@ -31,7 +31,8 @@ class Copied:
     @looks_at_the_model
     def _snapshot(self) -> dict[str, Any]:
         # names of their own: pickle and deepcopy read them later, when another thread may have added some
-        return self._state() | {"features": copy.copy(self.features)}
+        block = None if self.block is None else self.block.copy()
+        return self._state() | {"block": block, "features": copy.copy(self.features)}
 
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
@@ -41,9 +42,8 @@ class Copied:
         return super(Copied, source).clone(new_params, include_attributes)  # type: ignore[misc]
 
     def _state(self) -> dict[str, Any]:
-        block = None if self.block is None else self.block.copy()
         own = {"free_rows": FreeRows(), "free_lists": FreeRows(), "turn": Turn()}
-        return self.__dict__ | {"block": block, "fast_path": FastPath(), **own}
+        return self.__dict__ | {"fast_path": FastPath(), **own}
 
     def snapshot(self) -> Any:
         """A copy of the model as it is between two examples, for functions that read it for a long time."""
@@ -54,7 +54,13 @@ class Copied:
     def twin(self) -> Any:
         """A copy for a method with exclusive access: it changes the copy, which the model then adopts in one step."""
         twin = object.__new__(type(self))
-        twin.__setstate__(self._state())
+        twin.__setstate__(self._state())  # copies the block
+        return twin
+
+    def sharing_twin(self) -> Any:
+        """A twin with the same block, for a method that gives it another block before it writes anything."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self._state())
         return twin
 
     def adopt(self, twin: Any) -> None:
