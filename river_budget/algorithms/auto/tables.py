@@ -180,7 +180,7 @@ class AutoTables(Checked):
 
     def resize_block(self, **sizes: int) -> None:
         """Resize the tables, which keep their numbers."""
-        old, width = self._finder(), self._sizes()[0]
+        old, width, state = self._finder(), self._sizes()[0], self.state_record()
         # A thread that predicts must not find tables without their directory
         twin = self.sharing_twin()
         super(AutoTables, twin).resize_block(**sizes, **self._spaces(sizes.get("width", width)))
@@ -189,7 +189,9 @@ class AutoTables(Checked):
         for name in core.ROOM_TABLES:
             source, target = old(name), new(name)
             shape = np.minimum(source.shape, target.shape)
-            if name == "covariance":  # the diagonal of what is new is not 0
+            if name in ("archive", "links"):  # rows that are not written yet take no memory
+                shape[0] = min(shape[0], int(state.archived))
+            elif name == "covariance":  # the diagonal of what is new is not 0
                 shape[:] = min(self._squared(), twin._squared())
             elif name in ("bins", "leaves"):  # sums stand behind all columns
                 shape[-1] = min(self._sizes()[1], twin._sizes()[1])

@@ -263,7 +263,7 @@ class StreamModel(OneByOne, ManyAtOnce, Copied, Described, base.Estimator):
         features = self.features.and_more(names)
         n = len(features)
         if n > blocks.views(self.block).head.width:
-            twin = self.twin()
+            twin = self.sharing_twin()
             twin.resize_block(width=n + int(SPARE_FEATURES_SHARE * n))
             twin.know(names, features)
             self.adopt(twin)
