@@ -36,7 +36,7 @@ class AutoKernelClassifier(Inspected, Classifier):
     number of features and the number of classes. A missing feature counts as 0, as everywhere in this
     package. A weight above 1000 counts as 1000.
 
-        Texts are examples of few names out of very many: from 1024 names on it changes to words, with experts that
+    Texts are examples of few names out of very many: from 1024 names on it changes to words, with experts that
     need no dense rows (the guide, [text](guide/text.md)).
 
     Not for a small memory (four to eight megabytes, and fifteen with 26 classes or 100 features), nor for rows of
@@ -185,7 +185,7 @@ class AutoKernelRegressor(Inspected, Regressor):
     from the stream: intervals of 50, 80, 90, 95 and 99 % hold these shares of the targets, those in between about
     theirs. `predict_many(X, quantiles=...)` gives the quantiles of many examples.
 
-        From 1024 names on, of which examples have few, it changes to words (the guide, [text](guide/text.md)).
+    From 1024 names on, of which examples have few, it changes to words (the guide, [text](guide/text.md)).
 
     Not for a small memory (it takes four to eight megabytes), nor for rows of thousands of features that are all
     present: then take `BSGDRegressor`.
