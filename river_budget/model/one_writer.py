@@ -26,6 +26,9 @@ WAIT_PAUSE = 2e-5  # seconds between two tests
 # A thread that learns waits longer and longer, as with each test it takes the GIL from the thread that inspects
 LONGEST_PAUSE = 1e-3
 LONGEST_WAIT = 5.0  # seconds that a thread waits for another one
+# Seconds that a thread waits to learn while the inspecting thread is alive: a large model on a busy machine takes long to
+# copy. In a forked process, in which that thread does not exist, LONGEST_WAIT holds.
+LONGEST_WAIT_TO_LEARN = 120.0
 Method = TypeVar("Method", bound=Callable[..., Any])
 TWO_WRITERS = (
     "two threads at once would change this model: only one may, while others predict. (Or a name in the example "
@@ -56,9 +59,11 @@ class Turn:
 
     def wait(self) -> None:
         """Wait for threads that inspect the model, or want to; raise an error if a thread is changing it."""
-        end, pause = time.monotonic() + LONGEST_WAIT, WAIT_PAUSE
+        start, pause = time.monotonic(), WAIT_PAUSE
         while self.taken:
-            if not self.looks or self.thread == threading.get_ident() or time.monotonic() > end:
+            waited = time.monotonic() - start
+            patience = LONGEST_WAIT_TO_LEARN if is_alive(self.thread) else LONGEST_WAIT
+            if not self.looks or self.thread == threading.get_ident() or waited > patience:
                 raise RuntimeError(TWO_WRITERS)
             time.sleep(pause)
             pause = min(2.0 * pause, LONGEST_PAUSE)
@@ -78,6 +83,11 @@ class Turn:
     def refuse(self) -> NoReturn:
         """Raise the error for two threads that change a model."""
         raise RuntimeError(TWO_WRITERS)
+
+
+def is_alive(ident: int) -> bool:
+    """Whether a thread of this process has this ident; 0, which a thread sets before it gives the turn back, counts."""
+    return ident == 0 or any(thread.ident == ident for thread in threading.enumerate())
 
 
 def changes_the_model(method: Method) -> Method:

@@ -82,8 +82,9 @@ def test_while_one_thread_learns_another_is_refused_and_may_predict(held, monkey
     held.learn_one(other, label)  # and it is free again
 
 
-def test_while_one_thread_looks_another_waits_to_learn(held):
+def test_while_one_thread_looks_another_waits_to_learn(held, monkeypatch):
     """And the other way round: nobody is refused."""
+    monkeypatch.setattr(one_writer, "LONGEST_WAIT", 0.0)  # it is for threads that are gone
     order, looks, go_on = [], threading.Event(), threading.Event()
 
     @one_writer.looks_at_the_model
@@ -111,6 +112,10 @@ def test_while_one_thread_looks_another_waits_to_learn(held):
         thread.join()
     assert order == [("seen", before), "learned"]
     assert not held.turn.taken
+    held.turn.taken = held.turn.looks = True
+    held.turn.thread = threads[0].ident  # as in a process that was forked meanwhile
+    with pytest.raises(RuntimeError, match="forked"):
+        held.learn_one(x, y)
 
 
 def test_a_thread_that_always_learns_lets_others_look(monkeypatch):
