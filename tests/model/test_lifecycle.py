@@ -307,6 +307,8 @@ def test_learning_in_a_shallow_copy_does_no_harm_to_the_original(model):
     model, stream = learned(model), stream_for(model, 20, seed=1)
     before = scores(model, stream)
     shallow = copy.copy(model)
+    for prepared in ("free_rows", "free_lists"):  # calls for the block of one model
+        assert getattr(shallow, prepared) is not getattr(model, prepared)
     learn(shallow, [(x | {"new 1": 1.0, "new 2": 2.0}, y) for x, y in stream])
     assert scores(model, stream) == before
     learn(model, [(x | {"new 1": 1.0}, y) for x, y in stream])
