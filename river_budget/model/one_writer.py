@@ -61,9 +61,11 @@ class Turn:
         """Wait for threads that inspect the model, or want to; raise an error if a thread is changing it."""
         start, pause = time.monotonic(), WAIT_PAUSE
         while self.taken:
+            if not self.looks:  # no call since the test, so no other thread has run
+                raise RuntimeError(TWO_WRITERS)
             waited = time.monotonic() - start
             patience = LONGEST_WAIT_TO_LEARN if is_alive(self.thread) else LONGEST_WAIT
-            if not self.looks or self.thread == threading.get_ident() or waited > patience:
+            if self.thread == threading.get_ident() or waited > patience:
                 raise RuntimeError(TWO_WRITERS)
             time.sleep(pause)
             pause = min(2.0 * pause, LONGEST_PAUSE)
