@@ -3,9 +3,9 @@
 x consists of the places and values of the features that are not 0 and that the model knows, sorted by key:
 `places_of(x)` and `values_of(x)`. Unknown features contribute to the norm and to distances: `all_of(x)` holds all
 values. If there are unknown ones, it holds sizes, and those of unknown features are negative. (With the Laplacian
-kernel they stand among the others instead, with a place below 0.) Sums over features have this order. So a result is the same to the last bit in whatever order features became
-known, whether an example comes as a row or as a list, and whether or not a model keeps names that no vector
-uses.
+kernel they stand among the others instead, with a place below 0.) Sums over features have this order. So a result
+is the same to the last bit in whatever order features became known, whether an example comes as a row or as a list,
+and whether or not a model keeps names that no vector uses.
 """
 
 from __future__ import annotations
@@ -77,9 +77,15 @@ def all_of(x):
 
 
 @compiled(always_inlined=True)
+def all_have_places(x):
+    """Whether `places_of(x)` has an entry for each feature: none is unknown, or the kernel is Laplacian."""
+    return x[2] == x[4]
+
+
+@compiled(always_inlined=True)
 def is_unknown(x, i):
     """Whether the model does not know feature i of `all_of(x)`."""
-    if x[2] == x[4]:  # the Laplacian kernel, or no feature is unknown
+    if all_have_places(x):
         return places_of(x)[i] < 0
     return all_of(x)[i] < 0.0
 
@@ -87,7 +93,7 @@ def is_unknown(x, i):
 @compiled(always_inlined=True)
 def stands_in_places(x, unknown):
     """Whether a feature of `all_of(x)` is also one of `places_of(x)`."""
-    return x[2] == x[4] or not unknown
+    return all_have_places(x) or not unknown
 
 
 @compiled(always_inlined=True)

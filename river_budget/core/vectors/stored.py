@@ -32,7 +32,7 @@ from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import EXAMPLE, MODEL, NOTHING, NUMBERS, WHOLE
 from ..compiling.needs import Need
-from ..examples.present_features import NO_VECTOR, places_of, values_of
+from ..examples.present_features import NO_VECTOR, all_have_places, places_of, values_of
 from . import multiples, sparse, table, table32, table32_products
 
 # writing and reading
@@ -165,10 +165,10 @@ def gaussians_from_wider_products(model, x):
 def differences(model, x, distances, n):
     """distances[j] = |vector j - x|^2 for j < n, or |vector j - x|_1 for the Laplacian kernel. Overwrites
     model.whole."""
-    narrow, knows_all = model.head.narrow, x[2] == x[4]
+    narrow = model.head.narrow
     if (
         narrow
-        and knows_all
+        and all_have_places(x)
         and table32_products.distances_from_wide_products(model, x, distances, n)
     ):
         return
