@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.block import blocks
+from ..core.compiling.named_rows import named_rows
 from ..core.passes.auto import scaling
 from ..core.passes.auto import tables as core
 from ..core.passes.auto.binning import EXPERT_SLOTS, FIRST_TABLES, OUTERMOST_BIN
@@ -35,7 +36,7 @@ class Learned:
             )
         self.vectors = block.vectors[: self.d, : self.n].copy()
         self.coefficients = block.coefficients[:, : self.n].copy()
-        self.memory = core.named_rows(core.MEMORY_ROWS, block.per_vector[:, : self.n].copy())
+        self.memory = named_rows(core.MEMORY_ROWS, block.per_vector[:, : self.n].copy())
         self.budget = int(block.head.budget)
         self.experts = int(model._n_experts)
         self.weights = self.room.mixer.weight[: self.experts].copy()

@@ -16,6 +16,7 @@ from streams import emerging, smooth
 
 import river_budget as rb
 from river_budget.core.block.blocks import views
+from river_budget.core.compiling.named_rows import named_rows
 from river_budget.core.passes.auto import tables as core
 from river_budget.core.passes.auto.trees import CHILD, SPACE
 
@@ -333,7 +334,7 @@ def test_a_class_never_seen_has_no_probability_and_one_seen_once_has():
 
 def arrivals_of(model):
     """When the stored examples came, and what stands in places that are free."""
-    return core.named_rows(core.MEMORY_ROWS, views(model.block).per_vector).arrival
+    return named_rows(core.MEMORY_ROWS, views(model.block).per_vector).arrival
 
 
 @pytest.mark.parametrize("budgets", [(100, 30), (30, 100), (100, 1), (1, 51), (7, 8)])

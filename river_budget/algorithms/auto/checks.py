@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.block import blocks
+from ...core.compiling.named_rows import named_rows
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import SUM
 from ...core.passes.auto.regress import OUTERMOST_QUANTILE
@@ -48,7 +49,7 @@ class Checked(StreamModel):
         tables = self.own_tables()
         targets, weights = tables["archived"]
         links, kept = tables["links"], len(tables["links"])
-        if (links != np.floor(links)).any() or not ((links >= 0) & (links < kept)).all():
+        if not ((links >= 0) & (links < kept)).all():
             raise ValueError("the links of its archive are out of range")
         if not (weights > 0.0).all() or not self._may_be_targets(targets):
             raise ValueError("the targets or weights of its archive are out of range")
@@ -57,7 +58,7 @@ class Checked(StreamModel):
 
     def _check_memory(self, count: int) -> None:
         model = blocks.views(self.block)
-        memory = core.named_rows(core.MEMORY_ROWS, model.per_vector)
+        memory = named_rows(core.MEMORY_ROWS, model.per_vector)
         sizes = np.array([memory.weight[:count], memory.squared_error[:count]])
         if not (sizes >= 0.0).all():
             raise ValueError("weights or squared errors of its examples are negative")

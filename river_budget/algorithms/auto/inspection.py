@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.block import blocks
 from ...core.compiling.array_views import f64_matrix
+from ...core.compiling.named_rows import named_rows, named_tables
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.scaling import value_of_score
 from ...model.calls.calls import Call
@@ -67,7 +68,7 @@ class Inspected(WordTables):
             # the reference to the call keeps the scratch space alive
             return f64_matrix(call.model().heap + 8 * start, *shape).copy()
 
-        desk = core.named_tables(core.DESK_TABLES, matrix_of)
+        desk = named_tables(core.DESK_TABLES, matrix_of)
         return call.arrays[-1][0].tolist(), found, desk
 
     @looks_at_the_model
@@ -96,7 +97,7 @@ class Inspected(WordTables):
         model, d = blocks.views(self.block), len(self.features)
         stored, memory = (
             model.vectors[:d, places],
-            core.named_rows(core.MEMORY_ROWS, model.per_vector),
+            named_rows(core.MEMORY_ROWS, model.per_vector),
         )
         found["examples"] = [
             {

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core.block import blocks, layout
 from ...core.block.random_numbers import uniforms
+from ...core.compiling.named_rows import NamedTables
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.binning import COARSENESS, SUM
 from ...core.passes.auto.mixer import MIXER_RIDGE
@@ -130,14 +131,15 @@ class AutoTables(Checked):
 
         def find(name: str) -> Any:
             first, rows, columns = core.place_in(name, *sizes)
-            return room[first : first + rows * columns].reshape(rows, columns)
+            numbers = room[first:].view(core.TYPES[name])
+            return numbers[: rows * columns].reshape(rows, columns)
 
         return find
 
     @property
     def _room(self) -> Any:
         """The tables of the room by name, as the passes see them."""
-        return core.NamedTables(core.ROOM_TABLES, self._finder())
+        return NamedTables(core.ROOM_TABLES, self._finder())
 
     def own_tables(self) -> dict[str, Any]:
         if self.block is None:

@@ -11,6 +11,7 @@ import numpy as np
 from ...core.block import blocks, layout
 from ...core.block.codes import Task
 from ...core.block.random_numbers import GOLDEN, MIX_1, MIX_2, S27, S30, S31
+from ...core.compiling.named_rows import named_rows
 from ...core.passes.auto import tables as core
 from ...core.passes.auto.scaling import LARGEST_VALUE
 from ...core.passes.auto.words import classes as classes_core
@@ -179,7 +180,7 @@ class WordTables(AutoTables):
         value is its usual one."""
         model, room, d = blocks.views(self.block), self._room, len(self.features)
         n = int(model.head.count)
-        memory = core.named_rows(core.MEMORY_ROWS, model.per_vector[:, :n].copy())
+        memory = named_rows(core.MEMORY_ROWS, model.per_vector[:, :n].copy())
         order = np.argsort(memory.arrival, kind="stable")
         mean, variance = room.moments.mean[:d], room.moments.variance[:d]
         signs = room.moments.orientation[:d] * np.sign(mean)

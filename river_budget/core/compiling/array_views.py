@@ -94,6 +94,7 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
         return np.ndarray(shape, dtype, array, offset)
 
     carver.of_array = of_array  # type: ignore[attr-defined]
+    carver.dtype = dtype  # type: ignore[attr-defined]
     carver.kind = types.Array(element, ndim, "C") if ndim else element  # type: ignore[attr-defined]
     carver.size = dtype.itemsize  # type: ignore[attr-defined]
 
@@ -111,7 +112,7 @@ def carver(dtype: Any, ndim: int = 1) -> Any:
 f64, i64 = carver(np.float64), carver(np.int64)
 f32, i32 = carver(np.float32), carver(np.int32)
 f64_matrix, f32_matrix = carver(np.float64, 2), carver(np.float32, 2)
-i64_matrix = carver(np.int64, 2)
+i64_matrix, i32_matrix = carver(np.int64, 2), carver(np.int32, 2)
 intp = types.intp
 
 

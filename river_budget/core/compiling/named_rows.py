@@ -1,13 +1,56 @@
-"""numba's types for tables whose rows, or parts, have names, as passes/auto/tables.py defines them."""
+"""Tables whose rows, or parts, have names, as passes/auto/tables.py defines them: for Python, and their numba types."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, lower_getattr, models, register_model
+
+# For Python
+
+
+def named_rows(rows: dict[str, Any], matrix: Any) -> Any:
+    """The rows of a table as attributes, and all of it as `whole`."""
+    found = SimpleNamespace(whole=matrix)
+    for k, (name, kind) in enumerate(rows.items()):
+        setattr(found, name, _part(kind, matrix, k))
+    return found
+
+
+def _part(kind: Any, matrix: Any, row: int) -> Any:
+    """A row of a table, or all from there on."""
+    shape = (matrix.shape[0] - row, matrix.shape[1])[2 - kind.kind.ndim :]
+    return kind.of_array(matrix, 8 * row * matrix.shape[1], shape)
+
+
+class NamedTables:
+    """Tables as attributes, each looked up when it is first named. `matrix_of` finds all numbers of one by its name."""
+
+    def __init__(self, tables: dict[str, Any], matrix_of: Any) -> None:
+        self._tables, self._matrix_of = tables, matrix_of
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._tables:
+            raise AttributeError(name)
+        (kind, _), matrix = self._tables[name], self._matrix_of(name)
+        part = named_rows(kind, matrix) if isinstance(kind, dict) else _part(kind, matrix, 0)
+        setattr(self, name, part)
+        return part
+
+
+def named_tables(tables: dict[str, Any], matrix_of: Any) -> NamedTables:
+    """The same, all looked up now."""
+    found = NamedTables(tables, matrix_of)
+    for name in tables:
+        getattr(found, name)
+    return found
+
+
+# For compiled code
 
 
 class Named(types.Type):
@@ -64,7 +107,7 @@ def rows_at(context: Any, builder: Any, kind: Any, address: Any, rows: Any, colu
 def view(context: Any, builder: Any, kind: Any, table: Any, row: int) -> Any:
     """An array view of one row of a table; for a kind with two dimensions, of this row and all behind it."""
     address, rows, columns = table
-    size, matrix = columns.type(8), kind.ndim == 2
+    size, matrix = columns.type(kind.dtype.bitwidth // 8), kind.ndim == 2
     line = builder.mul(columns, size)
     if row > 0:
         address = builder.add(address, builder.mul(line, line.type(row)))

@@ -15,7 +15,7 @@ from numba.core import cgutils, types
 
 from ..compiling.array_views import compiled_as
 from ..compiling.jit import compiled
-from .registers import LANES, WORD
+from .registers import LANES, WORD, Kind
 from .vector_ops import (
     ACCUMULATORS,
     VECTOR,
@@ -30,6 +30,7 @@ from .vector_ops import (
     sum_of,
 )
 
+_HALF_SIZE = Kind(ir.FloatType(), "f32", LANES)
 ROWS_TOGETHER = 4  # rows that `dots` reads at the same time
 
 
@@ -98,7 +99,7 @@ def row_distances(
 ) -> None:
     """sums[j] = sum_c weights[c] (table[places[j], c] - numbers[c])^2 for j < n and c < columns.
 
-    Modifies `sums` in place.
+    The table is of float32, with rows of whole eights, whose last numbers are 0. Modifies `sums` in place.
     """
     apart = table[places[:n], :columns] - numbers[:columns]
     sums[:n] = apart * apart @ weights[:columns]
@@ -121,7 +122,8 @@ def _row_distances(context, builder, signature, args):
         def add(start: Any, mask: Any) -> None:
             place = _place(builder, places, loop.index, width, start)
             own, factors = (load_eight(builder, each, start, mask) for each in (numbers, weights))
-            apart = builder.fsub(load_eight(builder, table, place, mask), own)
+            row = builder.fpext(_HALF_SIZE.load(builder, table, place), VECTOR)
+            apart = builder.fsub(row, own)
             weighted = builder.fmul(factors, apart)
             builder.store(fused(builder, weighted, apart, builder.load(total)), total)
 

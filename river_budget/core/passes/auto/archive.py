@@ -56,7 +56,6 @@ from .tables import (
 STEPS, MORE_STEPS, MANY_COLUMNS = 2, 4, 8
 WORD_BITS, LAST_BIT = np.uint64(6), np.uint64(63)  # 64 bits in a word of seen
 NONE, ONE = np.uint64(0), np.uint64(1)
-CACHE_LINE = 64
 
 
 @compiled
@@ -114,12 +113,11 @@ def follow_links(model, state, number):
             opened[k] = 0
             followed[n] = chosen[k]
             prefetch(address_of(links[chosen[k]]))
-            prefetch(address_of(links[chosen[k]]) + CACHE_LINE)
             n += ONE
     for k in range(n):
         own = links[followed[k]]
         for m in range(LINKS):
-            row = np.uint64(np.int64(own[m]))
+            row = np.uint64(own[m])
             word, bit = seen[row >> WORD_BITS], ONE << (row & LAST_BIT)
             seen[row >> WORD_BITS] = word | bit
             chosen[end] = row

@@ -171,10 +171,15 @@ def learn_bins(model, expert, errors):
 @compiled
 def learn_bin_means(model, expert, error, w):
     """Add a share of the error to the cells of this example: all of it at the first visit of a cell, then less."""
-    cells, hits = room_of(model).bins, as_u64(of_expert(desk_of(model).hits.cell, expert))
+    cells, desk_hits = room_of(model).bins, desk_of(model).hits
+    hits = as_u64(of_expert(desk_hits.cell, expert))
+    visits, steps = of_expert(desk_hits.seen, expert), of_expert(desk_hits.step, expert)
     last = cells.shape[1] + SUM
     for j in range(BIN_TABLES):
-        cell = cells[hits[j]]
-        share = min(w * max(LEAST_BIN_SHARE, 1.0 / math.sqrt(1.0 + cell[last])), 1.0)
-        cell[0] += share * error / BIN_TABLES
-        cell[last] += min(w, 1.0)
+        visits[j] = cells[hits[j], last]
+    for j in range(BIN_TABLES):
+        share = min(w * max(LEAST_BIN_SHARE, 1.0 / math.sqrt(1.0 + visits[j])), 1.0)
+        steps[j] = share * error / BIN_TABLES
+    for j in range(BIN_TABLES):
+        cells[hits[j], 0] += steps[j]
+        cells[hits[j], last] = visits[j] + min(w, 1.0)

@@ -26,7 +26,6 @@ import functools
 import math
 from collections import namedtuple
 from statistics import NormalDist
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -39,14 +38,25 @@ from ...compiling.array_views import (
     carve,
     carver,
     compiled_as,
+    f32_matrix,
     f64,
     f64_matrix,
+    i32_matrix,
     i64,
     i64_matrix,
 )
 from ...compiling.jit import compiled
 from ...compiling.model_type import MODEL
-from ...compiling.named_rows import Rows, Tables, rows_at, rows_type, struct, view
+from ...compiling.named_rows import (
+    NamedTables,
+    Rows,
+    Tables,
+    named_rows,
+    rows_at,
+    rows_type,
+    struct,
+    view,
+)
 from ...simd.registers import LANES
 
 # grows: 1 with trees, 2 with trees and an archive; models from older files go on without. archived: rows that the archive
@@ -88,7 +98,7 @@ NEIGHBOURS, ROUNDED_NEIGHBOURS = 20, 24  # the second in whole vectors of eight
 ARCHIVES = 2  # of state.grows: with an archive
 ARCHIVED_TIMES = 12  # the budget: rows of the archive
 LINKED = 8  # rows to which a row of the archive leads, and as many that lead to it
-LINKS, FOLLOWED = 2 * LINKED, 6  # rows whose links a step of the search follows
+LINKS, FOLLOWED = 2 * LINKED, 4  # rows whose links a step of the search follows
 POOL = ROUNDED_NEIGHBOURS + LINKS * FOLLOWED + LANES  # rows that such a step compares
 CALIBRATION_KNOTS = 11
 TAIL_KNOTS = 15  # of features with heavy tails
@@ -152,8 +162,9 @@ ROOM_TABLES: dict[str, Any] = {
     ),
     "quantiles": (f64, lambda s: (1, len(LEVELS))),  # of errors in units of their spread
     "unseen": (f64, lambda s: (1, s.classes)),  # 1 for a class of which no example was learned
-    "archive": (f64_matrix, lambda s: (s.archived, whole(s.width))),
-    "links": (f64_matrix, lambda s: (s.archived, LINKS)),
+    # of half the size, as they are large, and a search waits for the cache
+    "archive": (f32_matrix, lambda s: (s.archived, whole(s.width))),
+    "links": (i32_matrix, lambda s: (s.archived, LINKS)),
     "archived": ({"target": f64, "weight": f64}, lambda s: (2, s.archived)),
     # of a model of words: names and when they came last; weights of two models, sums, counts; counts of all names
     "word_index": (i64_matrix, lambda s: (s.slots // BUCKET, 2 * BUCKET)),
@@ -180,6 +191,7 @@ DESK_TABLES: dict[str, Any] = {
     "mixture": ({"share": f64, "score": f64, "margin": f64}, lambda s: (3, s.classes)),
     "hits": ({"cell": f64, "seen": f64, "step": f64}, lambda s: (3, len(BIN_DEPTHS) * BIN_TABLES)),
     "tree_hits": ({"leaf": f64, "step": f64}, lambda s: (2, TREES)),
+    "cuts": (dict.fromkeys(("sum", "number", "gain"), f64), lambda s: (3, TREE_CELLS)),
     "tree_cells": (f64, lambda s: (1, TREES * TREE_SLOTS)),
     "far": (
         dict.fromkeys(("distance", "share", "target", "weight"), f64),
@@ -203,7 +215,9 @@ DESK_TABLES: dict[str, Any] = {
     "word_logs": (f64, lambda s: (1, whole(2 * s.classes))),
 }
 MEMORY_ROWS = dict.fromkeys(("target", "hard", "weight", "arrival", "squared_error"), f64)
-_NUMBER_OF = {name: k for k, name in enumerate(ROOM_TABLES | DESK_TABLES)}
+_ALL_TABLES = ROOM_TABLES | DESK_TABLES
+_NUMBER_OF = {name: k for k, name in enumerate(_ALL_TABLES)}
+TYPES = {name: getattr(kind, "dtype", f64.dtype) for name, (kind, _) in _ALL_TABLES.items()}
 DIRECTORY = whole(3 * len(_NUMBER_OF))  # numbers
 
 
@@ -222,7 +236,7 @@ def _places(shapes: dict[str, tuple[int, int]], start: int) -> Any:
     found, end = {}, start
     for name, shape in shapes.items():
         found[name] = (end, *shape)
-        end += whole(math.prod(shape))
+        end += whole(math.prod(shape) * TYPES[name].itemsize // 8)
     return found, end
 
 
@@ -249,47 +263,11 @@ def place_in(
 # Tables for Python
 
 
-def named_rows(rows: dict[str, Any], matrix: Any) -> Any:
-    """The rows of a table as attributes, and all of it as `whole`."""
-    found = SimpleNamespace(whole=matrix)
-    for k, (name, kind) in enumerate(rows.items()):
-        setattr(found, name, _part(kind, matrix, k))
-    return found
-
-
-def _part(kind: Any, matrix: Any, row: int) -> Any:
-    """A row of a table, or all from there on."""
-    shape = (matrix.shape[0] - row, matrix.shape[1])[2 - kind.kind.ndim :]
-    return kind.of_array(matrix, 8 * row * matrix.shape[1], shape)
-
-
-class NamedTables:
-    """Tables as attributes, each looked up when it is first named. `matrix_of` finds all numbers of one by its name."""
-
-    def __init__(self, tables: dict[str, Any], matrix_of: Any) -> None:
-        self._tables, self._matrix_of = tables, matrix_of
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in self._tables:
-            raise AttributeError(name)
-        (kind, _), matrix = self._tables[name], self._matrix_of(name)
-        part = named_rows(kind, matrix) if isinstance(kind, dict) else _part(kind, matrix, 0)
-        setattr(self, name, part)
-        return part
-
-
-def named_tables(tables: dict[str, Any], matrix_of: Any) -> NamedTables:
-    """The same, all looked up now."""
-    found = NamedTables(tables, matrix_of)
-    for name in tables:
-        getattr(found, name)
-    return found
-
-
 def _tables_at(tables: Any, address: int, entries: int) -> Any:
     def matrix_of(name: str) -> Any:
         start, rows, columns = i64(entries, DIRECTORY)[3 * _NUMBER_OF[name] :][:3]
-        return f64_matrix(address + 8 * start, rows, columns)
+        numbers = f64(address + 8 * start, rows * columns * TYPES[name].itemsize // 8)
+        return numbers.view(TYPES[name]).reshape(rows, columns)
 
     return NamedTables(tables, matrix_of)
 
