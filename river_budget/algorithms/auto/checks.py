@@ -74,7 +74,7 @@ class Checked(StreamModel):
         """Raise for numbers of which compiled code would take a root or a logarithm, or that overflow."""
         bounds = {"moments": LARGE**2, "covariance": 1e6, "metric": 1e9}
         for name in IN_FILES:
-            if (np.abs(self._table(name)) > bounds.get(name, LARGE)).any():
+            if float(np.abs(self._table(name)).max(initial=0)) > bounds.get(name, LARGE):
                 raise ValueError("some of its weights are out of range")
         room = self._room
         sums = [
