@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from river_budget.experiments.common.formats import as_csv, as_json
-from river_budget.experiments.common.plain import plain
+from river_budget.experiments.common.tables import as_csv, as_json, plain
 
 
 @pytest.mark.parametrize(
@@ -33,5 +32,5 @@ def test_a_cell_is_taken_apart(cells, columns):
 
 def test_json_has_numbers_and_csv_no_signs():
     table = ["model", "R2"], [["a", "*0.5"], ["b", "-inf"]]
-    assert json.loads(as_json(*table)) == [{"model": "a", "R2": 0.5}, {"model": "b", "R2": None}]
+    assert json.loads(as_json(table)) == [{"model": "a", "R2": 0.5}, {"model": "b", "R2": None}]
     assert as_csv(*table) == "model,R2\na,0.5\nb,-inf"

@@ -10,15 +10,15 @@ from folders import PYTHONPATH
 
 PROGRAM = """
 import argparse, importlib, sys
-from river_budget.experiments.records import store
-from river_budget.experiments.reports import document
+from river_budget.experiments import reports
+from river_budget.experiments.records.tasks import Store
 
 main = importlib.import_module("river_budget.experiments.command.main")
 
 def run(options):
     print("85.2 \\u2248 85 \\xb5s")
-    document.OPENING = "\\u2248"
-    document.write(sys.argv[1], [], store.Store(sys.argv[1]))
+    reports.OPENING = "\\u2248"
+    reports.write(sys.argv[1], [], Store(sys.argv[1]))
     return 0
 
 main.parser = lambda: argparse.Namespace(parse_args=lambda given: argparse.Namespace(quiet=False, run=run))

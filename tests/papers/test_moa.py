@@ -63,7 +63,7 @@ def capymoa(monkeypatch):
 
 
 def match(folder, examples=200, **how):
-    return moa_runs.Match(moa_runs.Record(folder / "moa.jsonl"), examples=examples, **how)
+    return moa_runs.Match(folder / "moa.jsonl", examples=examples, **how)
 
 
 def compared(one, data=("phishing", "trump"), rivals=tuple(LEARNERS)):

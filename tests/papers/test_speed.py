@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import river_budget as rb
-from river_budget.experiments.speed import first_calls, limits, machine, speed, speed_cases, timing
+from river_budget.experiments.speed import limits, machine, speed, speed_cases, timing
 from river_budget.experiments.speed.limits import Limit
-from river_budget.experiments.speed.speed_streams import STREAMS, missing, streams
+from river_budget.experiments.speed.speed_cases import STREAMS, missing, streams
 from river_budget.experiments.speed.timing import Comparison, Line
 
 
@@ -143,5 +143,5 @@ def test_tables():
 
 @pytest.mark.slow
 def test_a_first_call_takes_its_time():
-    assert "FOGDClassifier" in first_calls.estimators()
-    assert first_calls.first_call("PolynomialCountSketch") > 0.1
+    assert "FOGDClassifier" in speed.estimators()
+    assert speed.first_call("PolynomialCountSketch") > 0.1

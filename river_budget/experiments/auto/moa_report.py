@@ -10,7 +10,7 @@ import numpy as np
 
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Line, Panel
-from ..common.formats import Table, as_markdown
+from ..common.tables import Table, as_markdown
 from .moa import LEARNERS
 from .moa_runs import Comparison
 

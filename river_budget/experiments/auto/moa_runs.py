@@ -7,8 +7,6 @@ AutoKernel can be measured again later, also on a machine without Java.
 
 from __future__ import annotations
 
-import functools
-import json
 import math
 import pathlib
 import time
@@ -20,6 +18,7 @@ import numpy as np
 
 from ..._version import __version__
 from ...progress import Progress
+from ..common.stored import Outcomes
 from . import auto, moa
 from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
 from .moa import LEARNERS, Player
@@ -62,43 +61,6 @@ class Comparison:
         """MOA's error divided by ours. An error above 1, worse than predicting the mean, counts as 1."""
         least = LEAST_ROWS / self.rows
         return max(min(self.theirs, 1.0), least) / max(min(self.ours, 1.0), least)
-
-
-class Record:
-    """Outcomes of MOA's runs by stream, learner and seed, in a file with one line per run."""
-
-    def __init__(self, path: str | pathlib.Path):
-        self.path = pathlib.Path(path)
-        self._outcomes: dict[str, Outcome] = {}
-        for line in self.path.read_text().splitlines() if self.path.is_file() else ():
-            try:
-                entry = json.loads(line)
-            except json.JSONDecodeError:  # incomplete, because the process was killed
-                continue
-            self._outcomes[entry["key"]] = entry["outcome"]
-
-    def get(self, key: str, rows: int, limit: float) -> Outcome | None:
-        """The outcome of a run with at least this many rows, or at least this much time; None without one."""
-        found = self._outcomes.get(key)
-        enough = found is not None and (found["rows"] >= rows or found["seconds"] >= limit)
-        return found if enough else None
-
-    def found(self, key: str) -> Outcome:
-        """The outcome of a run that the record has."""
-        return self._outcomes[key]
-
-    def add(self, key: str, outcome: Outcome) -> None:
-        """Store an outcome, in memory and on disk."""
-        self._outcomes[key] = outcome
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("a") as file:
-            file.write(json.dumps({"key": key, "outcome": outcome}) + "\n")
-
-
-def key_of(data: str, rival: str, seed: int, rows: int) -> str:
-    """The name of a run: everything that its predictions depend on."""
-    length = f", {rows} generated" if STREAMS[data].generated else ""
-    return f"{data}{length}, seed {seed}: {LEARNERS[rival]}"
 
 
 def play(
@@ -172,11 +134,11 @@ def our_guesses(data: str, stream: Examples, seed: int) -> tuple[list[Any], floa
 
 
 class Match:
-    """The settings of all runs, and the record."""
+    """The settings of all runs, and the outcomes of MOA's by stream, learner and seed."""
 
     def __init__(
         self,
-        record: Record,
+        path: str | pathlib.Path,
         *,
         examples: int | None,
         rows: int = GENERATED_ROWS,
@@ -186,7 +148,7 @@ class Match:
     ):
         if examples is not None and examples < FIRST_STOP:
             raise LookupError(f"beside MOA take at least {FIRST_STOP} examples, not {examples}")
-        self.record, self.examples, self.rows = record, examples, rows
+        self.outcomes, self.examples, self.rows = Outcomes(path), examples, rows
         self.seed, self.limit, self.machine = seed, limit, machine
 
     def stream(self, data: str) -> Examples:
@@ -194,28 +156,36 @@ class Match:
         return examples_of(data, self.examples, self.seed, self.rows)
 
     def key(self, data: str, rival: str) -> str:
-        """The key of a run in the record."""
-        return key_of(data, rival, self.seed, self.rows)
+        """The name of a run: everything that its predictions depend on."""
+        length = f", {self.rows} generated" if STREAMS[data].generated else ""
+        return f"{data}{length}, seed {self.seed}: {LEARNERS[rival]}"
 
-    def kept(self, data: str, rival: str) -> Outcome | None:
-        """The stored outcome of a run, if it is long enough."""
-        return self.record.get(self.key(data, rival), len(self.stream(data)), self.limit)
+    def outcome(self, data: str, rival: str) -> Outcome:
+        """The stored outcome of a run."""
+        found = self.outcomes.get(self.key(data, rival))
+        assert found is not None
+        return found
 
-    def run(self, data: str, rival: str, show: Callable[[int], None]) -> None:
-        """Run a learner of MOA, unless the record has an outcome that is long enough."""
-        if self.kept(data, rival) is None:
+    def run(self, data: str, rival: str, bar: Progress) -> None:
+        """Run a learner of MOA, unless an outcome is stored with as many rows or as much time."""
+        stream, regression = self.stream(data), STREAMS[data].regression
+        key = self.key(data, rival)
+        kept = self.outcomes.get(key)
+        if kept is None or (kept["rows"] < len(stream) and kept["seconds"] < self.limit):
             on = moa.start() | {"machine": self.machine}
-            stream, regression = self.stream(data), STREAMS[data].regression
             player = moa.MoaPlayer(LEARNERS[rival], stream, self.seed)
-            outcome = outcome_of(player, stream, regression, self.limit, show)
-            self.record.add(self.key(data, rival), outcome | on)
+
+            def show(row: int) -> None:
+                bar.show(f"{rival} on {data}, row {row}")
+
+            self.outcomes.add(key, outcome_of(player, stream, regression, self.limit, show) | on)
 
     def comparisons(self, data: str, rivals: Sequence[str]) -> Iterator[Comparison]:
         """Run AutoKernel and compare it with the stored outcomes of these learners."""
         stream, regression = self.stream(data), STREAMS[data].regression
         guesses, our_microseconds = our_guesses(data, stream, self.seed)
         for rival in rivals:
-            outcome = self.record.found(self.key(data, rival))
+            outcome = self.outcome(data, rival)
             seen = [i for i, n in enumerate(outcome["at"]) if n <= len(stream)]
             rows = outcome["at"][seen[-1]]
             prefix, whole = errors_at(stream, guesses, regression, [rows, len(stream)])
@@ -226,24 +196,20 @@ class Match:
 
     def on(self, comparisons: Sequence[Comparison]) -> list[str]:
         """Sentences about the settings, the versions and the machines of these runs."""
-        outcomes = [self.record.found(self.key(one.data, one.rival)) for one in comparisons]
+        outcomes = [self.outcome(one.data, one.rival) for one in comparisons]
         versions, machines = (
             " and ".join(dict.fromkeys(text.format(**outcome) for outcome in outcomes))
             for text in ("CapyMOA {capymoa} on Java {java}", "{machine}")
         )
+        same = {one["machine"] for one in outcomes} == {self.machine}
+        elsewhere = "" if same else f", on {self.machine}"
         hours = sum(outcome["seconds"] for outcome in outcomes) / 3600
         return [
             f"At most {max(one.of for one in comparisons):,} rows of each stream, generated ones of {self.rows:,};",
             f"seed {self.seed}.{_cut_off(comparisons, outcomes)}",
             f"{versions}, on {machines}; MOA's runs took {hours:.2f} hours of processor time.",
-            f"AutoKernel of river_budget {__version__}, one thread{self._elsewhere(outcomes)}.",
+            f"AutoKernel of river_budget {__version__}, one thread{elsewhere}.",
         ]
-
-    def _elsewhere(self, outcomes: Sequence[Outcome]) -> str:
-        """The machine of AutoKernel's runs, if MOA's had another one."""
-        return (
-            "" if {one["machine"] for one in outcomes} == {self.machine} else f", on {self.machine}"
-        )
 
 
 def _cut_off(comparisons: Sequence[Comparison], outcomes: Sequence[Outcome]) -> str:
@@ -273,12 +239,7 @@ def compare(
         for name in dict.fromkeys(name for name, _ in tasks):
             own = [rival for one, rival in tasks if one == name]
             for rival in own:
-                match.run(name, rival, functools.partial(_show, bar, f"{rival} on {name}"))
+                match.run(name, rival, bar)
                 bar.advance(f"{rival} on {name}")
             found += match.comparisons(name, own)
     return found
-
-
-def _show(bar: Progress, what: str, row: int) -> None:
-    """Show the number of rows that a run has seen."""
-    bar.show(f"{what}, row {row}")

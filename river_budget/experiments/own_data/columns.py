@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..common.console import check_names
-from .reading.cells import is_missing, number, truth, word
+from .cells import is_missing, number, truth, word
 
 MOST_WORDS = 100  # at most so many words of a column get a feature
 MOST_LABELS = 100

@@ -21,7 +21,7 @@ from ...distributed.precompile import precompile
 from ...plots.panels import Line, Panel
 from ...plots.running import memory, predict_and_learn
 from ...progress import Progress
-from ..common.formats import Table
+from ..common.tables import Table
 from .race_models import BUDGET, MODELS, RIVERS, STREAMS, build, examples_of
 
 Entry = tuple[str, str]  # names of a stream and of a model
@@ -108,9 +108,7 @@ def race(
         this one, as only one process may write the cache of compiled code. River's run in the others.
 
     """
-    streams = _chosen("data", data, STREAMS)
-    chosen = _chosen("models", models, MODELS)
-    _at_least_one(examples=examples, jobs=jobs)
+    streams, chosen = dict.fromkeys(data or STREAMS), dict.fromkeys(models or MODELS)
     rivers = [model for model in RIVERS if model in chosen and jobs > 1]
     away = [(name, model) for model in rivers for name in streams]
     here = [(name, m) for m in chosen if m not in rivers for name in streams]
@@ -123,22 +121,6 @@ def race(
         bar.show("waiting for River's models")
         results.update({entry: future.result() for entry, future in coming.items()})
     return [results[name, model] for name in streams for model in chosen]
-
-
-def _chosen(parameter: str, names: Sequence[str] | None, table: Iterable[str]) -> list[str]:
-    """The chosen names, each once."""
-    known = list(table)
-    for name in names or ():
-        if name not in known:
-            raise ValueError(f"{parameter}: there is no {name!r}; there are {', '.join(known)}")
-    return known if names is None else list(dict.fromkeys(names))
-
-
-def _at_least_one(**parameters: int | None) -> None:
-    """Raise for a number below 1."""
-    for name, value in parameters.items():
-        if value is not None and value < 1:
-            raise ValueError(f"{name} must be at least 1, not {value}")
 
 
 def _play_here(entry: Entry, examples: int | None, seed: int, bar: Progress) -> Result:
@@ -162,10 +144,8 @@ def _send(
         if not future.cancelled() and future.exception() is None:
             bar.advance(f"{entry[1]} on {entry[0]}")
 
-    coming = {}
     with _interrupts_held_back():
-        for entry in entries:
-            coming[entry] = pool.submit(play, *entry, examples, seed)
+        coming = {entry: pool.submit(play, *entry, examples, seed) for entry in entries}
     for entry, future in coming.items():
         future.add_done_callback(functools.partial(count, entry))
     return coming
@@ -229,28 +209,15 @@ def rows(results: Sequence[Result]) -> Table:
 
 def panels(results: Sequence[Result]) -> list[Panel]:
     """The curves of River's models and of the best of ours, one panel per stream."""
-    models = _leaders(results)
-    return [
-        Panel(
-            name,
-            "examples",
-            "wrong so far",
-            [
-                Line(r.model, r.at, r.errors)
-                for r in results
-                if r.data == name and r.model in models
-            ],
-            log_y=True,  # the best models are close to each other and far from the worst
-            percent=True,
-        )
-        for name in dict.fromkeys(result.data for result in results)
-    ]
-
-
-def _leaders(results: Sequence[Result]) -> set[str]:
-    """The models whose curves are drawn: River's and the best of ours; with more, curves would cover each other."""
     errors: dict[str, float] = {}
     for result in results:
         errors[result.model] = errors.get(result.model, 0.0) + result.error
     ours = sorted(errors.keys() - set(RIVERS), key=lambda model: (errors[model], model))
-    return {*RIVERS, *ours[:PLOTTED_MODELS]}
+    models = {*RIVERS, *ours[:PLOTTED_MODELS]}  # with more, curves would cover each other
+    found = []
+    for name in dict.fromkeys(result.data for result in results):
+        own = [r for r in results if r.data == name and r.model in models]
+        lines = [Line(r.model, r.at, r.errors) for r in own]
+        # the best models are close to each other and far from the worst
+        found.append(Panel(name, "examples", "wrong so far", lines, log_y=True, percent=True))
+    return found

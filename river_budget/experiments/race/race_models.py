@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from river import datasets, forest, linear_model, multiclass, neighbors, preprocessing
+from river import forest, linear_model, multiclass, neighbors, preprocessing
 from river.datasets import synth
 
 import river_budget as rb
 
-Examples = list[tuple[dict[Any, Any], Any]]
+from ..auto import auto_streams
+from ..auto.auto_streams import Examples
 
 BUDGET = 100
 KNN_ROWS = 1000  # rows that KNN stores
@@ -32,39 +33,33 @@ DRIFT_EXAMPLES = 4000  # examples of the drifting stream
 
 @dataclass(frozen=True)
 class RaceStream:
-    """A stream, with the kernel's gamma and the number of classes."""
+    """The kernel's gamma and the number of classes of a stream."""
 
-    load: Callable[[int | None, int], Iterable[tuple[dict[Any, Any], Any]]]
     gamma: float
     classes: int = 2
 
 
-def _shipped(dataset: type[Any]) -> Callable[[int | None, int], Iterable[Any]]:
-    """A dataset that comes with River, in its own order whatever the seed."""
-    return lambda examples, seed: itertools.islice(dataset(), examples)
-
-
-def _drift(examples: int | None, seed: int) -> Iterator[Any]:
-    """Points on both sides of a sine wave; in the middle of the stream the labels of the sides are exchanged."""
-    n = DRIFT_EXAMPLES if examples is None else min(examples, DRIFT_EXAMPLES)
-    before = synth.Sine(classification_function=2, seed=seed)
-    after = synth.Sine(classification_function=3, seed=seed + 1)
-    for x, y in itertools.chain(before.take(n // 2), after.take(n - n // 2)):
-        yield x, bool(y)
-
-
-STREAMS: dict[str, RaceStream] = {
-    "phishing": RaceStream(_shipped(datasets.Phishing), gamma=0.1),
-    "bananas": RaceStream(_shipped(datasets.Bananas), gamma=4.0),
-    "image-segments": RaceStream(_shipped(datasets.ImageSegments), gamma=0.5, classes=7),
-    "drift": RaceStream(_drift, gamma=4.0),
+STREAMS = {
+    "phishing": RaceStream(0.1),
+    "bananas": RaceStream(4.0),
+    "image-segments": RaceStream(0.5, classes=7),
+    "drift": RaceStream(4.0),
 }
 
 
 @functools.lru_cache(len(STREAMS))
 def examples_of(data: str, examples: int | None, seed: int) -> Examples:
-    """The examples of a stream as a list."""
-    return list(STREAMS[data].load(examples, seed))
+    """The first examples of a stream; those of `auto` but for the drifting one.
+
+    Its points lie on both sides of a sine wave; in the middle of the stream the labels of the sides are exchanged.
+    """
+    if data != "drift":
+        return auto_streams.examples_of(data, examples, seed)
+    n = DRIFT_EXAMPLES if examples is None else min(examples, DRIFT_EXAMPLES)
+    before = synth.Sine(classification_function=2, seed=seed)
+    after = synth.Sine(classification_function=3, seed=seed + 1)
+    both = itertools.chain(before.take(n // 2), after.take(n - n // 2))
+    return [(x, bool(y)) for x, y in both]
 
 
 # models

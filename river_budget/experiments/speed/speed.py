@@ -12,14 +12,14 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 
 from ...progress import Progress
-from ..common.formats import Table, many_tables
+from ..common.tables import Table, formatted
 from . import machine
-from .first_calls import estimators, first_call
-from .speed_cases import comparisons, large_products
-from .speed_streams import STREAMS, missing, streams
+from .compiling import families
+from .speed_cases import STREAMS, comparisons, large_products, missing, streams
 from .timing import Line
 
 CAPTION = (
@@ -31,6 +31,38 @@ CAPTION = (
 )
 HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]
 OPTIONAL_PACKAGES = ("sklearn", "pandas")
+
+FIRST_CALL = """
+import sys, time
+import river_budget as rb
+model = getattr(rb, sys.argv[1])()
+x = {i: 0.1 * i for i in range(5)}
+start = time.process_time()
+for y in (True, False):
+    if hasattr(model, "score_one"):
+        model.score_one(x), model.learn_one(x)
+    elif hasattr(model, "transform_one"):
+        model.learn_one(x), model.transform_one(x)
+    else:
+        model.predict_one(x), model.learn_one(x, y)
+print(time.process_time() - start)
+"""
+
+
+def estimators() -> list[str]:
+    """The names of all estimators."""
+    return sorted({kind.__name__ for kinds in families().values() for kind in kinds})
+
+
+def first_call(name: str) -> float:
+    """Seconds of the processor that a first call takes, in a new process with an empty cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"NUMBA_CACHE_DIR": folder}
+        command = [sys.executable, "-W", "ignore", "-c", FIRST_CALL, name]
+        run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    if run.returncode:
+        raise RuntimeError(f"the first call of {name} failed")
+    return float(run.stdout)
 
 
 def measured(
@@ -76,7 +108,7 @@ def speed(
     if seconds:
         calls = [[name, f"{spent:.1f}"] for name, spent in seconds.items()]
         tables.append((["first call of", "seconds"], calls))
-    print(many_tables(form, tables))
+    print(formatted(form, tables))
     notes = [CAPTION.format(repeats=repeats), f"On {ran_on}."]
     if aside:
         notes.append(f"Set aside: {', '.join(aside)}.")
