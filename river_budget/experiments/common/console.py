@@ -47,7 +47,7 @@ def did_you_mean(name: str, all_names: Sequence[str]) -> str:
 def check_drawing(plot: str | None) -> None:
     """Raise an error if a figure is wanted and cannot be drawn, before hours of measuring."""
     if plot:
-        from ...plots.axes import load_matplotlib
+        from ...plots.figures import load_matplotlib
 
         load_matplotlib()
 
