@@ -138,8 +138,7 @@ def run_moa(options: argparse.Namespace) -> int:
     """Measure AutoKernel and MOA's learners."""
     from ..auto import moa_report as report
     from ..auto.auto_streams import STREAMS
-    from ..auto.moa import LEARNERS
-    from ..auto.moa_runs import Match, compare
+    from ..auto.moa import LEARNERS, Match, compare
     from ..speed.machine import processor
 
     check_names(options.models or (), list(LEARNERS), "model")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..common.console import did_you_mean
-from .cells import number
+from .columns import number
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 SAMPLE_LINES = 100  # on which separators are tried

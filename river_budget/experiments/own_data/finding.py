@@ -9,8 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..common.console import check_names
-from .cells import is_missing, number, truth, word
-from .columns import MOST_LABELS, MOST_WORDS, Columns, SparseColumns, Target
+from .columns import (
+    MOST_LABELS,
+    MOST_WORDS,
+    Columns,
+    SparseColumns,
+    Target,
+    is_missing,
+    number,
+    truth,
+    word,
+)
 from .source import Source
 
 PREVIEW_ROWS = 1000  # first rows from which to find out what the columns are

@@ -36,29 +36,16 @@ PLOTTED_MODELS = 8  # at most so many of our models are in the plot
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one model on one stream.
-
-    Attributes
-    ----------
-    error
-        The share of wrong predictions.
-    microseconds
-        Microseconds per example, to predict and to learn it.
-    bytes
-        The memory of the model after the stream, see `memory`.
-    at, errors
-        The curve: after so many examples this share was wrong.
-
-    """
+    """The result of one model on one stream."""
 
     data: str
     model: str
     examples: int
-    error: float
-    microseconds: float
-    bytes: int
-    at: tuple[int, ...]
-    errors: tuple[float, ...]
+    error: float  # the share of wrong predictions
+    microseconds: float  # per example, to predict and to learn it
+    bytes: int  # of the model after the stream, see `memory`
+    at: tuple[int, ...]  # the curve: after so many examples ...
+    errors: tuple[float, ...]  # ... this share was wrong
 
 
 def play(data: str, model: str, examples: int | None, seed: int) -> Result:
@@ -93,20 +80,10 @@ def race(
     jobs: int = 2,
     progress: bool = True,
 ) -> list[Result]:
-    """A result for each stream and model, ordered by stream.
+    """A result for each stream and model, ordered by stream; of all streams and models if none are named.
 
-    Parameters
-    ----------
-    data, models
-        Names in `STREAMS` and in `MODELS`; None stands for all of them.
-    examples
-        How many examples of each stream, all by default.
-    seed
-        For the models that draw random numbers and for the drifting stream.
-    jobs
-        The number of processes that work at the same time; errors do not depend on it. Our models run in
-        this one, as only one process may write the cache of compiled code. River's run in the others.
-
+    `jobs` processes work at the same time; errors do not depend on it. Our models run in this one, as only one
+    process may write the cache of compiled code. River's run in the others.
     """
     streams, chosen = dict.fromkeys(data or STREAMS), dict.fromkeys(models or MODELS)
     rivers = [model for model in RIVERS if model in chosen and jobs > 1]
@@ -140,14 +117,14 @@ def _send(
 ) -> dict[Entry, Future[Result]]:
     """Hand entries to other processes."""
 
-    def count(entry: Entry, future: Future[Result]) -> None:
+    def count(what: str, future: Future[Result]) -> None:
         if not future.cancelled() and future.exception() is None:
-            bar.advance(f"{entry[1]} on {entry[0]}")
+            bar.advance(what)
 
     with _interrupts_held_back():
         coming = {entry: pool.submit(play, *entry, examples, seed) for entry in entries}
-    for entry, future in coming.items():
-        future.add_done_callback(functools.partial(count, entry))
+    for (data, model), future in coming.items():
+        future.add_done_callback(functools.partial(count, f"{model} on {data}"))
     return coming
 
 

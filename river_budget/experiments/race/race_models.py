@@ -13,13 +13,14 @@ import functools
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from river import forest, linear_model, multiclass, neighbors, preprocessing
 from river.datasets import synth
 
 import river_budget as rb
 
+from ...maintenance import Merge, Project, RemoveSmallest
 from ..auto import auto_streams
 from ..auto.auto_streams import Examples
 
@@ -65,67 +66,39 @@ def examples_of(data: str, examples: int | None, seed: int) -> Examples:
 # models
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What models are built from: a stream and a seed."""
+class Setup(NamedTuple):
+    """What models are built from: the kernel and River's linear model for a stream, and a seed."""
 
-    gamma: float
-    classes: int
+    kernel: rb.kernels.RBF
+    linear: Any
     seed: int
-
-    @property
-    def kernel(self) -> rb.kernels.RBF:
-        """The RBF kernel of the stream."""
-        return rb.kernels.RBF(self.gamma)
-
-    def linear(self) -> Any:
-        """River's logistic regression for this number of classes."""
-        if self.classes > 2:
-            return linear_model.SoftmaxRegression()
-        return linear_model.LogisticRegression()
-
-    def binary(self, model: Any) -> Any:
-        """A binary model; with three classes or more, one such model for each class."""
-        return multiclass.OneVsRestClassifier(model) if self.classes > 2 else model
-
-    def bsgd(self, maintenance: Any) -> Any:
-        """BSGD with a maintenance strategy."""
-        return rb.BSGDClassifier(BUDGET, self.kernel, maintenance, seed=self.seed)
-
-    def sbp(self, eviction: str) -> Any:
-        """SBP with a rule of eviction."""
-        return self.binary(rb.SBPClassifier(BUDGET, self.kernel, eviction=eviction, seed=self.seed))
-
-    def bogd(self, sampling: str) -> Any:
-        """BOGD with a rule of sampling."""
-        return rb.BOGDClassifier(BUDGET, self.kernel, sampling=sampling, seed=self.seed)
 
 
 MODELS: dict[str, Callable[[Setup], Any]] = {
-    "LogisticRegression": lambda s: s.linear(),
+    "LogisticRegression": lambda s: s.linear,
     "KNN": lambda s: neighbors.KNNClassifier(engine=neighbors.LazySearch(KNN_ROWS)),
     "ARF": lambda s: forest.ARFClassifier(seed=s.seed),
     "AutoKernel": lambda s: rb.AutoKernelClassifier(seed=s.seed),
-    "BSGD-merge": lambda s: s.bsgd(rb.maintenance.Merge()),
-    "BSGD-project": lambda s: s.bsgd(rb.maintenance.Project()),
-    "BSGD-remove": lambda s: s.bsgd(rb.maintenance.RemoveSmallest()),
+    "BSGD-merge": lambda s: rb.BSGDClassifier(BUDGET, s.kernel, Merge(), seed=s.seed),
+    "BSGD-project": lambda s: rb.BSGDClassifier(BUDGET, s.kernel, Project(), seed=s.seed),
+    "BSGD-remove": lambda s: rb.BSGDClassifier(BUDGET, s.kernel, RemoveSmallest(), seed=s.seed),
     "Perceptron": lambda s: rb.KernelPerceptronClassifier(s.kernel),
     "OGD": lambda s: rb.KernelOGDClassifier(s.kernel),
     "RBP": lambda s: rb.RBPClassifier(BUDGET, s.kernel, seed=s.seed),
     "Forgetron": lambda s: rb.ForgetronClassifier(BUDGET, s.kernel),
-    "CKS": lambda s: s.binary(rb.BudgetPerceptronClassifier(BUDGET, s.kernel)),
+    "CKS": lambda s: rb.BudgetPerceptronClassifier(BUDGET, s.kernel),
     "Projectron": lambda s: rb.ProjectronClassifier(BUDGET, s.kernel),
     "Projectron++": lambda s: rb.ProjectronPPClassifier(BUDGET, s.kernel),
     "BPA": lambda s: rb.BPAClassifier(BUDGET, s.kernel),
-    "BOGD": lambda s: s.bogd("uniform"),
-    "BOGD++": lambda s: s.bogd("nonuniform"),
-    "NORMA": lambda s: s.binary(rb.NORMAClassifier(BUDGET, s.kernel)),
+    "BOGD": lambda s: rb.BOGDClassifier(BUDGET, s.kernel, sampling="uniform", seed=s.seed),
+    "BOGD++": lambda s: rb.BOGDClassifier(BUDGET, s.kernel, sampling="nonuniform", seed=s.seed),
+    "NORMA": lambda s: rb.NORMAClassifier(BUDGET, s.kernel),
     "FOGD": lambda s: rb.FOGDClassifier(kernel=s.kernel, seed=s.seed),
     "NOGD": lambda s: rb.NOGDClassifier(BUDGET, s.kernel),
-    "SBP": lambda s: s.sbp("reservoir"),
-    "SBP-oldest": lambda s: s.sbp("oldest"),
-    "RandomFourier": lambda s: rb.RandomFourier(kernel=s.kernel, seed=s.seed) | s.linear(),
-    "Nystroem": lambda s: rb.Nystroem(BUDGET, kernel=s.kernel) | s.linear(),
+    "SBP": lambda s: rb.SBPClassifier(BUDGET, s.kernel, eviction="reservoir", seed=s.seed),
+    "SBP-oldest": lambda s: rb.SBPClassifier(BUDGET, s.kernel, eviction="oldest", seed=s.seed),
+    "RandomFourier": lambda s: rb.RandomFourier(kernel=s.kernel, seed=s.seed) | s.linear,
+    "Nystroem": lambda s: rb.Nystroem(BUDGET, kernel=s.kernel) | s.linear,
 }
 
 RIVERS = ("ARF", "KNN", "LogisticRegression")  # the slowest first
@@ -143,5 +116,9 @@ CAPTION = (
 def build(model: str, data: str, seed: int) -> Any:
     """The pipeline of a model for a stream."""
     stream = STREAMS[data]
-    setup = Setup(stream.gamma, stream.classes, seed)
-    return preprocessing.StandardScaler() | MODELS[model](setup)
+    several = stream.classes > 2
+    linear = linear_model.SoftmaxRegression() if several else linear_model.LogisticRegression()
+    made = MODELS[model](Setup(rb.kernels.RBF(stream.gamma), linear, seed))
+    if several and getattr(made, "_binary", False):
+        made = multiclass.OneVsRestClassifier(made)
+    return preprocessing.StandardScaler() | made
