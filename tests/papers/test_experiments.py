@@ -60,6 +60,9 @@ def test_verdicts_follow_the_rule(mean, deviation, printed, word):
 
 def test_what_is_random_or_has_other_orders_is_never_exact():
     assert word_of(35.22, 0.90, 20, Printed("35.2", "0.9")) == "MATCH"
+    assert (
+        word_of(99.0, 0.1, 5, Printed("99.8", "0.0")) == "CLOSE"
+    )  # of mistakes, unlike accuracies
 
 
 @pytest.mark.parametrize("mean", [30.05, 30.15, 30.5, 31.5])
@@ -70,34 +73,26 @@ def test_noise_of_ours_never_helps(mean):
     assert words[-1] != "MATCH"
 
 
-def test_an_accuracy_is_judged_by_what_it_lacks():
-    printed = Printed("99.8", "0.0")
-    assert word_of(99.0, 0.1, 5, printed, "accuracy, %") == "NO"  # five times the error
-    assert word_of(99.0, 0.1, 5, printed, "mistakes, %") == "CLOSE"
-    assert word_of(80.4, 0.0, 5, Printed("80.0", "0.1"), "accuracy, %") == "CLOSE"
-    assert word_of(80.6, 0.0, 5, Printed("80.0", "0.1"), "accuracy, %") == "NO"
-
-
 @pytest.mark.parametrize(
-    ("mean", "deviation", "runs", "word"),
+    ("mean", "deviation", "runs", "printed", "word"),
     [
-        (84.08, 0.0, 1, "MATCH"),
-        (84.3, 0.0, 1, "CLOSE"),
-        (84.5, 0.0, 1, "NO"),
-        (84.08, 0.6, 5, "CLOSE"),
-        (84.3, 5.0, 5, "CLOSE"),
-        (84.5, 5.0, 5, "NO"),
+        (99.0, 0.1, 5, Printed("99.8", "0.0"), "NO"),  # five times the error
+        (80.4, 0.0, 5, Printed("80.0", "0.1"), "CLOSE"),
+        (80.6, 0.0, 5, Printed("80.0", "0.1"), "NO"),
+        # without a printed deviation a tenth of a point takes its place
+        (84.08, 0.0, 1, Printed("84.0"), "MATCH"),
+        (84.3, 0.0, 1, Printed("84.0"), "CLOSE"),
+        (84.5, 0.0, 1, Printed("84.0"), "NO"),
+        (84.08, 0.6, 5, Printed("84.0"), "CLOSE"),
+        (84.3, 5.0, 5, Printed("84.0"), "CLOSE"),
+        (84.5, 5.0, 5, Printed("84.0"), "NO"),
+        # near-perfect accuracies have less room
+        (99.99, 0.0, 1, Printed("99.95"), "NO"),
+        (99.955, 0.0, 1, Printed("99.95"), "MATCH"),
     ],
 )
-def test_without_a_printed_deviation_a_tenth_of_a_point_takes_its_place(
-    mean, deviation, runs, word
-):
-    assert word_of(mean, deviation, runs, Printed("84.0"), "accuracy, %") == word
-
-
-def test_near_perfect_accuracies_have_less_room():
-    assert word_of(99.99, 0.0, 1, Printed("99.95"), "accuracy, %") == "NO"
-    assert word_of(99.955, 0.0, 1, Printed("99.95"), "accuracy, %") == "MATCH"
+def test_an_accuracy_is_judged_by_what_it_lacks(mean, deviation, runs, printed, word):
+    assert word_of(mean, deviation, runs, printed, "accuracy, %") == word
 
 
 # Records.

@@ -30,13 +30,7 @@ from river_budget.experiments.race.race import (
     race,
     rows,
 )
-from river_budget.experiments.race.race_models import (
-    MODELS,
-    RIVERS,
-    STREAMS,
-    build,
-    examples_of,
-)
+from river_budget.experiments.race.race_models import MODELS, RIVERS, STREAMS, build, examples_of
 from river_budget.plots.panels import Panel
 from river_budget.progress import Progress
 
@@ -107,12 +101,6 @@ def test_every_public_classifier_is_in_the_race():
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_contestants_are_rivers_or_ours(model):
-    ours = [part.__module__.startswith("river_budget") for part in parts(build(model, "drift", 1))]
-    assert any(ours) == (model not in RIVERS)
-
-
-@pytest.mark.parametrize("model", MODELS)
 def test_contestants_are_made_for_the_classes_of_their_stream(model):
     assert build(model, "image-segments", 1)._multiclass
 
@@ -121,7 +109,7 @@ def test_contestants_are_made_for_the_classes_of_their_stream(model):
 
 
 def drawn(name, examples=None, seed=1):
-    return examples_of(name, examples, seed)
+    return examples_of.__wrapped__(name, examples, seed)
 
 
 @pytest.mark.parametrize("name", STREAMS)

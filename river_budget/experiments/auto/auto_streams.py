@@ -106,8 +106,7 @@ STREAMS: dict[str, Stream] = {
     "image-segments": _shipped(rivers.ImageSegments),
     "sea": _concepts(synth.SEA, [{"variant": v, "noise": 0.1} for v in range(4)]),
     "agrawal": _concepts(
-        synth.Agrawal,
-        [{"classification_function": f, "perturbation": 0.05} for f in (0, 3, 6)],
+        synth.Agrawal, [{"classification_function": f, "perturbation": 0.05} for f in (0, 3, 6)]
     ),
     "hyperplane": _endless(lambda seed: synth.Hyperplane(seed=seed, **TURNING)),
     "moving-clusters": _endless(

@@ -13,16 +13,7 @@ from ..records.records import Cell, Record, by_column, by_setting, curves, last,
 from ..records.tasks import Store, repeated
 from ..records.verdicts import Claim, Finding, claim, percent, share_of
 from .described import record
-from .paper2016 import (
-    FOGD_STEP,
-    KERNEL,
-    UNLIMITED,
-    binary,
-    fogd,
-    multiclass,
-    regression,
-    table,
-)
+from .paper2016 import FOGD_STEP, KERNEL, UNLIMITED, binary, fogd, multiclass, regression, table
 
 REPEATS = 5
 FOGD_FACTORS = (0.5, 1, 2, 3, 4, 5, 6, 8, 10)
