@@ -56,7 +56,7 @@ def note(record: Record, row: Row) -> str:
     return "; ".join(filter(None, parts))
 
 
-def times(record: Record, rows: Sequence[Row]) -> list[list[str]]:
+def times(rows: Sequence[Row]) -> list[list[str]]:
     """The paper's and our seconds, as multiples of those of the first line of the data that has both.
 
     The first line is the Perceptron's where there is one.
@@ -85,7 +85,7 @@ def table(record: Record, rows: Sequence[Row], seconds: bool = False) -> Table:
     """(header, lines); leaves out empty columns."""
     header = [*HEADER, *TIME_COLUMNS, *(["seconds"] if seconds else []), "note"]
     lines = []
-    for row, ratios in zip(rows, times(record, rows), strict=True):
+    for row, ratios in zip(rows, times(rows), strict=True):
         spent = [f"{row.seconds:.2f}" if row.runs else ""] if seconds else []
         lines.append([*line(record, row), *ratios, *spent, note(record, row)])
     used = [i for i in range(len(header)) if any(fields[i] for fields in lines)]

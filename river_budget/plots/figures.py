@@ -149,12 +149,9 @@ def _handles(panels: Sequence[Panel], styles: Styles) -> list[Any]:
     """The entries of a legend: each name in its own style, and notes on lines that coincide."""
     shapes = {line.name: line.shape for panel in panels for line in panel.lines}
     line = load_matplotlib().lines.Line2D
-    return [
-        line([], [], label=name, **_drawn(style, shapes[name])) for name, style in styles.items()
-    ] + [
-        line([], [], label=textwrap.fill(text, LEGEND_LETTERS), linestyle="")
-        for text in same_curves(panels)
-    ]
+    names = [line([], [], label=name, **_drawn(styles[name], shapes[name])) for name in styles]
+    notes = [textwrap.fill(text, LEGEND_LETTERS) for text in same_curves(panels)]
+    return names + [line([], [], label=note, linestyle="") for note in notes]
 
 
 def _draw_panel(axes: Any, panel: Panel, styles: Styles) -> None:

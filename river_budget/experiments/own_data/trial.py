@@ -165,11 +165,6 @@ class RowsBar(Progress):
             state += f", {clock(passed * (self.total - self.done) / self.done)} to go"
         return f"{state}: {self._text}" if self._text else state
 
-    def advance_to(self, rows: int, share: float | None, text: str) -> None:
-        """Show the progress."""
-        self.rows, self.done = rows, int((share or 0.0) * self.total)
-        self.show(text)
-
 
 def entrants(
     first: Sequence[Any], regression: bool, names: Sequence[str] | None = None
@@ -192,8 +187,8 @@ def entrants(
 class Trial:
     """A pass over a stream with several models."""
 
-    def __init__(self, found: Sequence[Entrant], quiet: bool = False):
-        self.entrants, self.quiet = list(found), quiet
+    def __init__(self, found: Sequence[Entrant]):
+        self.entrants = list(found)
         self.rows = 0
         self.interrupted = False
         self.at: list[int] = []
@@ -207,7 +202,7 @@ class Trial:
     def run(self, examples: Iterable[tuple[Any, Any]], share: Any) -> None:
         """Predict and learn each example once. Ctrl-C ends it, and the measurements so far remain."""
         stream = iter(examples)
-        with RowsBar(1000, "try", enabled=False if self.quiet else None) as bar:
+        with RowsBar(1000, "try") as bar:
             try:
                 first = list(itertools.islice(stream, WARM_UP_ROWS))
                 self._warm_up(first, bar)
@@ -215,7 +210,8 @@ class Trial:
                 for x, y in itertools.chain(first, stream):
                     self._meet(x, y)
                     if self.rows % SHOWN_EVERY == 0:
-                        bar.advance_to(self.rows, share(), self._in_words())
+                        bar.rows, bar.done = self.rows, int((share() or 0.0) * bar.total)
+                        bar.show(self._in_words())
             except KeyboardInterrupt:
                 self.interrupted = True
             bar.rows, bar.done = self.rows, bar.done if self.interrupted else bar.total
@@ -250,8 +246,14 @@ class Trial:
         return ", ".join(f"{m.name} {m.score.in_words()}" for m in self.running if m.score.rows)
 
     def ranking(self) -> list[Entrant]:
-        """The models that processed all rows, the best first."""
-        return sorted(self.running, key=_loss)
+        """The models that processed all rows, those with the fewest wrong predictions or squared errors first."""
+
+        def loss(one: Entrant) -> float:
+            score = one.score
+            found = score.squares if isinstance(score, NumberScore) else score.error
+            return math.inf if math.isnan(found) else found
+
+        return sorted(self.running, key=loss)
 
     def table(self) -> Table:
         """(header, lines): a line for each model; a star marks the best."""
@@ -284,10 +286,3 @@ class Trial:
                 percent,
             ),
         ]
-
-
-def _loss(one: Entrant) -> float:
-    """The loss by which models are ranked: wrong predictions, or squared errors."""
-    score = one.score
-    loss = score.squares if isinstance(score, NumberScore) else score.error
-    return math.inf if math.isnan(loss) else loss

@@ -282,12 +282,6 @@ class Store(Outcomes):
         super().__init__(pathlib.Path(folder) / "outcomes.jsonl", core=stamp())
 
 
-def compiled_kind(task: Task) -> tuple[str, ...]:
-    """(model, kernel, maintenance): tasks for which these are equal run the same compiled code."""
-    parts = (type(getattr(task.model, name, None)).__name__ for name in ("kernel", "maintenance"))
-    return (type(task.model).__name__, *parts)
-
-
 def measure(
     tasks: Iterable[Task], store: Store, jobs: int, progress: Progress | None = None
 ) -> None:
@@ -296,7 +290,11 @@ def measure(
     Threads are enough, as compiled code lets other threads run. The threads share the data.
     """
     todo = [task for task in tasks if task.key not in store]
-    for model in {compiled_kind(task): task.model for task in todo}.values():
+    models = {}  # by what decides which compiled code a task runs
+    for model in (task.model for task in todo):
+        parts = (model, getattr(model, "kernel", None), getattr(model, "maintenance", None))
+        models[tuple(map(type, parts))] = model
+    for model in models.values():
         precompile(model)
     for data in dict.fromkeys(task.data for task in todo):
         _measure([task for task in todo if task.data == data], store, jobs, progress)

@@ -23,16 +23,14 @@ THREAD_VARIABLES = (
 )
 
 
-def is_set_aside(name: str) -> bool:
-    """Whether an environment variable changes how fast code runs."""
-    return name.startswith(SLOWING_VARIABLES) or (
-        name.startswith("NUMBA_") and name != "NUMBA_CACHE_DIR"
-    )
-
-
 def clean_environment(environment: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """(environment with one thread and without variables that change speed, the removed variables)"""
-    aside = sorted(name for name in environment if is_set_aside(name))
+    aside = sorted(
+        name
+        for name in environment
+        if name.startswith(SLOWING_VARIABLES)
+        or (name.startswith("NUMBA_") and name != "NUMBA_CACHE_DIR")
+    )
     clean = {name: value for name, value in environment.items() if name not in aside}
     clean |= dict.fromkeys(THREAD_VARIABLES, "1")
     clean["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
