@@ -21,16 +21,20 @@ from river_budget import progress
 from river_budget.distributed.precompile import precompile
 from river_budget.experiments.race.race import (
     CURVE_POINTS,
+    MODELS,
     PLOTTED_MODELS,
+    RIVERS,
+    STREAMS,
     Result,
     _helpers,
     _interrupts_held_back,
+    build,
+    examples_of,
     memory,
     panels,
     race,
     rows,
 )
-from river_budget.experiments.race.race_models import MODELS, RIVERS, STREAMS, build, examples_of
 from river_budget.plots.panels import Panel
 from river_budget.progress import Progress
 

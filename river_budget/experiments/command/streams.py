@@ -45,13 +45,12 @@ def run_race(options: argparse.Namespace) -> int:
     if options.defaults:
         return run_defaults(options)
     from ..race import race
-    from ..race.race_models import CAPTION, STREAMS
 
-    check_names(options.data or (), list(STREAMS), "stream")
+    check_names(options.data or (), list(race.STREAMS), "stream")
     check_drawing(options.plot)
     how = {"examples": options.examples, "seed": options.seed, "jobs": options.jobs}
     results = race.race(options.data, **how)
-    print_tables(options, (race.rows(results), CAPTION))
+    print_tables(options, (race.rows(results), race.CAPTION))
     if options.plot:
         title = "Wrong so far: River's models and the best eight of ours"
         draw(options.plot, race.panels(results), title)
@@ -139,7 +138,7 @@ def run_moa(options: argparse.Namespace) -> int:
     from ..auto import moa_report as report
     from ..auto.auto_streams import STREAMS
     from ..auto.moa import LEARNERS, Match, compare
-    from ..speed.machine import processor
+    from ..speed.speed import processor
 
     check_names(options.models or (), list(LEARNERS), "model")
     check_drawing(options.plot or options.page)
