@@ -136,12 +136,7 @@ def error_against_memory(
 
 
 def _draw(
-    models: Models,
-    stream: Iterable[Example],
-    cost: str,
-    orders: int,
-    examples: int | None,
-    ax: Any,
+    models: Models, stream: Iterable[Example], cost: str, orders: int, examples: int | None, ax: Any
 ) -> Any:
     entries = named(models)
     regression = is_regressor(entries)

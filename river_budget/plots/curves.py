@@ -117,19 +117,13 @@ def curve_panel(
         at = at[at > 0]
         for name, model in entries.items():
             _, guesses = predict_and_learn(model.clone(), rows)
-            tables[name].append(means_at(at, errors_of(guesses, rows, regression), window))
+            total = np.cumsum([0.0, *errors_of(guesses, rows, regression)])
+            start = np.zeros_like(at) if window is None else np.maximum(at - window, 0)
+            tables[name].append((total[at] - total[start]) / (at - start))
     past = "so far" if window is None else f"in the last {window:,} examples"
     label = f"{error_label(regression)} {past}"
     lines = [banded(name, at.tolist(), np.array(table)) for name, table in tables.items()]
     return Panel(title, "examples", label, lines, log_y=log_y, percent=not regression)
-
-
-def means_at(at: Any, errors: Floats, window: int | None) -> Floats:
-    """The mean error of the examples before each place, or of the last ones."""
-    total = np.concatenate([[0.0], np.cumsum(errors)])
-    start = np.zeros_like(at) if window is None else np.maximum(at - window, 0)
-    means: Floats = (total[at] - total[start]) / (at - start)
-    return means
 
 
 def banded(name: str, x: Sequence[float], table: Floats) -> Line:

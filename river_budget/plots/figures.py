@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .axes import load_matplotlib, pyplot, set_limits, set_scales
 from .line_styles import LineStyle, line_styles_of
-from .panels import Curve, Line, Panel, covered, curves_of, same_curves
+from .panels import Curve, Floats, Line, Panel, covered, curves_of, same_curves
 
 __all__ = ["Line", "Panel", "draw", "figure_of"]
 
@@ -35,7 +34,39 @@ BORDER, PALE = 2.5, 0.45  # a covered line is so many points wider, with this op
 MARKS = 5  # markers on a line of more than MARKED points
 MARKED = 12  # a line of up to so many points has a marker on each
 
+LONG_CURVE = 25  # curves over examples have at least so many points; shorter ones are sweeps
+BEGINNING = 0.1  # share of the x axis, at its start, that does not determine the y limits ...
+EXTRA_HEIGHT = 0.5  # ... but may extend them by this share of their range, above and below
+MARGIN = 0.04  # of the range of the values
+MOST_TICKS = 8
+STEPS = [1, 2, 2.5, 5, 10]  # steps between ticks of a linear axis, times a power of ten
+# multiples of a power of ten with ticks on a log axis of up to so many powers of ten; shorter ones have steps
+MULTIPLES = ((1.0, (1, 1.5, 2, 3, 5, 7)), (2.0, (1, 2, 5)), (3.5, (1, 3)), (np.inf, (1,)))
+SHORTEST_LOG = 0.5  # powers of ten
+UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
 Styles = dict[str, LineStyle]
+
+
+def load_matplotlib() -> Any:
+    """The module matplotlib, with the parts used here. (pyplot would keep every figure and choose a backend.)"""
+    try:
+        import matplotlib
+        import matplotlib.figure
+        import matplotlib.lines
+        import matplotlib.style
+        import matplotlib.ticker
+    except ImportError as error:
+        raise RuntimeError("figures need matplotlib: pip install matplotlib") from error
+    return matplotlib
+
+
+def pyplot() -> Any:
+    """The module that shows figures in notebooks, and chooses a backend."""
+    load_matplotlib()
+    import matplotlib.pyplot
+
+    return matplotlib.pyplot
 
 
 def draw(
@@ -118,17 +149,16 @@ def _handles(panels: Sequence[Panel], styles: Styles) -> list[Any]:
     """The entries of a legend: each name in its own style, and notes on lines that coincide."""
     shapes = {line.name: line.shape for panel in panels for line in panel.lines}
     line = load_matplotlib().lines.Line2D
-    return [
-        line([], [], label=name, **_drawn(style, shapes[name])) for name, style in styles.items()
-    ] + [
-        line([], [], label=textwrap.fill(text, LEGEND_LETTERS), linestyle="")
-        for text in same_curves(panels)
-    ]
+    names = [line([], [], label=name, **_drawn(styles[name], shapes[name])) for name in styles]
+    notes = [textwrap.fill(text, LEGEND_LETTERS) for text in same_curves(panels)]
+    return names + [line([], [], label=note, linestyle="") for note in notes]
 
 
 def _draw_panel(axes: Any, panel: Panel, styles: Styles) -> None:
     curves = curves_of(panel)
-    set_scales(axes, panel)
+    axes.set_xscale("log" if panel.log_x else "linear")
+    axes.set_yscale("log" if panel.log_y else "linear")
+    axes.margins(MARGIN)
     _label(axes, panel)
     order, below = list(styles), covered(panel)
     for i, (line, curve) in enumerate(zip(panel.lines, curves, strict=True)):
@@ -152,7 +182,7 @@ def _draw_panel(axes: Any, panel: Panel, styles: Styles) -> None:
         axes.set(xticks=[], yticks=[])
         axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", color="0.4")
     else:
-        set_limits(axes, panel, curves)
+        _set_limits(axes, panel, curves)
 
 
 def _label(axes: Any, panel: Panel) -> None:
@@ -203,3 +233,62 @@ def _drawn(style: LineStyle, shape: str) -> dict[str, Any]:
         "markeredgecolor": "white",  # separates markers that touch
         "markeredgewidth": 0.5,
     }
+
+
+def _set_limits(axes: Any, panel: Panel, curves: Sequence[Curve]) -> None:
+    """Set the limits of the y axis, and choose the ticks, after the lines are drawn.
+
+    Means over the first examples of a stream vary so much that they would make the rest of the curve flat.
+    """
+    low, high = axes.get_ylim()
+    late = np.concatenate([np.empty(0), *(_late_values(curve, panel.log_x) for curve in curves)])
+    if late.size:
+        heights = np.log10(late) if panel.log_y else late
+        extra = (EXTRA_HEIGHT + MARGIN) * np.ptp(heights)
+        least, most = heights.min() - extra, heights.max() + extra
+        if panel.log_y:
+            least, most = 10.0**least, 10.0**most
+        if most > least:
+            low, high = max(low, least), min(high, most)
+    if not panel.log_y and np.nanmin([np.inf, *late]) >= 0.0:
+        low = max(low, 0.0)
+    axes.set_ylim(low, min(high, 1.0) if panel.percent else high)
+    _set_ticks(axes.xaxis, panel.log_x, short)
+    _set_ticks(axes.yaxis, panel.log_y, percent_of if panel.percent else short)
+
+
+def _late_values(curve: Curve, log_x: bool) -> Floats:
+    """All finite values of y and of the spread, except at the start of a long curve."""
+    chosen = np.isfinite(curve.x)
+    if np.count_nonzero(chosen) >= LONG_CURVE:
+        place = np.log10(curve.x) if log_x else curve.x
+        chosen &= place >= np.nanmin(place) + BEGINNING * np.ptp(place[chosen])
+    values = np.concatenate([curve.y[chosen], curve.low[chosen], curve.high[chosen]])
+    finite: Floats = values[np.isfinite(values)]
+    return finite
+
+
+def _set_ticks(axis: Any, log: bool, text_of: Callable[[float], str]) -> None:
+    """Choose a few ticks, and the format of their numbers."""
+    ticker, (low, high) = load_matplotlib().ticker, axis.get_view_interval()
+    powers = math.log10(high / low) if log else 0.0
+    if powers > SHORTEST_LOG:
+        multiples = next(found for most, found in MULTIPLES if powers <= most)
+        axis.set_major_locator(ticker.LogLocator(subs=multiples, numticks=MOST_TICKS))
+    else:
+        axis.set_major_locator(ticker.MaxNLocator(6, steps=STEPS))
+    axis.set_major_formatter(lambda value, _: text_of(value))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def short(value: float) -> str:
+    """10000 as 10k, 2500000 as 2.5M."""
+    for unit, letter in UNITS:
+        if unit <= abs(value) < 1e12:
+            return f"{value / unit:.10g}{letter}"
+    return f"{value:.10g}".replace("e-0", "e-").replace("e+", "e")
+
+
+def percent_of(value: float) -> str:
+    """0.125 as 12.5 %."""
+    return f"{100 * value:.10g} %"

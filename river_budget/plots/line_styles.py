@@ -91,10 +91,7 @@ def line_styles_of(names: Iterable[str]) -> dict[str, LineStyle]:
     taken = {style[:2] for style in KNOWN.values()} if any(known.values()) else set()
     free = [(c, d) for d, c in product(DASHES, COLOURS) if (c, d) not in taken]
     first = {colour: (colour, dashes) for colour, dashes in reversed(free)}
-    free = sorted(
-        free, key=lambda pair: pair != first[pair[0]]
-    )  # another colour before other dashes
-    spare = (
-        LineStyle(*pair, marker) for pair, marker in zip(cycle(free), cycle(MARKERS), strict=False)
-    )
+    free.sort(key=lambda pair: pair != first[pair[0]])  # another colour before other dashes
+    pairs = zip(cycle(free), cycle(MARKERS), strict=False)
+    spare = (LineStyle(*pair, marker) for pair, marker in pairs)
     return {name: style or next(spare) for name, style in known.items()}

@@ -115,9 +115,8 @@ def covered(panel: Panel) -> dict[int, int]:
     found = {}
     for i, first in enumerate(curves):
         for j in range(i + 1, len(curves)):
-            if first.shape == curves[j].shape == "line" and _same(
-                first.x, curves[j].x, values[i], values[j], near
-            ):
+            lines = first.shape == curves[j].shape == "line"
+            if lines and _same(first.x, curves[j].x, values[i], values[j], near):
                 found[i] = j
                 break
     return found
@@ -140,10 +139,10 @@ def same_curves(panels: Sequence[Panel]) -> list[str]:
             exact = np.array_equal(one.y, other.y, equal_nan=True)
             text = f"{one.name} {'=' if exact else '≈'} {other.name}: same curve"
             found.setdefault(text, []).append(panel.title)
-    inside = {
-        text: f" in {', '.join(t)}" if len(t) < len(panels) else "" for text, t in found.items()
-    }
-    return [text + where for text, where in inside.items()]
+    return [
+        text + (f" in {', '.join(titles)}" if len(titles) < len(panels) else "")
+        for text, titles in found.items()
+    ]
 
 
 def coinciding(panel: Panel) -> list[tuple[str, str]]:

@@ -12,8 +12,7 @@ from river import base
 from ..model.estimators.checks import is_ours
 from ..model.inputs.features import in_order
 from ..model.inputs.targets import Labels
-from .axes import load_matplotlib, pyplot
-from .figures import DPI, ONLY_PANEL, SMALL, TEXT
+from .figures import DPI, ONLY_PANEL, SMALL, TEXT, load_matplotlib, pyplot
 from .line_styles import BLUE, COLOURS, GREY, VERMILLION
 from .running import Example, Floats, is_target_scaler, last_step, steps_of
 

@@ -15,8 +15,7 @@ from river import datasets
 
 import river_budget as rb
 from river_budget.experiments import command
-from river_budget.experiments.own_data import trial
-from river_budget.experiments.own_data.reading import csv_text, source
+from river_budget.experiments.own_data import csv_text, source, trial
 
 LINEAR = ("--models", "LogisticRegression")
 

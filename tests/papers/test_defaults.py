@@ -39,11 +39,7 @@ def test_regressors_are_good_without_settings(name):
 
 @pytest.mark.parametrize(
     "model",
-    [
-        rb.RandomFourier(seed=1),
-        rb.Nystroem(),
-        rb.RBFSampler(seed=1),
-    ],
+    [rb.RandomFourier(seed=1), rb.Nystroem(), rb.RBFSampler(seed=1)],
     ids=lambda model: type(model).__name__,
 )
 def test_maps_in_front_of_rivers_linear_models_are_good_without_settings(model):

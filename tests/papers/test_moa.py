@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from river_budget.experiments import command
-from river_budget.experiments.auto import auto, moa, moa_report, moa_runs
+from river_budget.experiments.auto import auto, moa, moa_report
 from river_budget.experiments.auto.auto_streams import examples_of
 from river_budget.experiments.auto.moa import LEARNERS
 
@@ -63,11 +63,11 @@ def capymoa(monkeypatch):
 
 
 def match(folder, examples=200, **how):
-    return moa_runs.Match(moa_runs.Record(folder / "moa.jsonl"), examples=examples, **how)
+    return moa.Match(folder / "moa.jsonl", examples=examples, **how)
 
 
 def compared(one, data=("phishing", "trump"), rivals=tuple(LEARNERS)):
-    return moa_runs.compare(one, data, rivals, progress=False)
+    return moa.compare(one, data, rivals, progress=False)
 
 
 def test_moas_learners_get_the_same_rows_and_are_judged_alike(capymoa, tmp_path):
@@ -127,7 +127,7 @@ def test_the_command_prints_tables_and_fills_a_page(capymoa, tmp_path, capsys):
 
 
 def comparison(theirs, ours, rows=100, rival="SGBT"):
-    return moa_runs.Comparison(
+    return moa.Comparison(
         "letter", rival, rival == "SOKNL", rows, 100, theirs, ours, ours, 50.0, 5.0
     )
 

@@ -11,14 +11,12 @@ import numpy as np
 import pytest
 from conftest import DATA
 
-from river_budget.experiments.common import formats
-from river_budget.experiments.papers import paper2010
-from river_budget.experiments.papers.paper2018 import figures
-from river_budget.experiments.papers.paper2018.tables_and_figures import ADULT, grid
-from river_budget.experiments.records.measure import measure
+from river_budget.experiments import reports
+from river_budget.experiments.common.tables import as_text
+from river_budget.experiments.papers import paper2010, paper2018
+from river_budget.experiments.papers.paper2018 import ADULT, grid
 from river_budget.experiments.records.records import Record, rows
-from river_budget.experiments.records.store import Store
-from river_budget.experiments.reports import printing
+from river_budget.experiments.records.tasks import Store, measure
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,7 +30,7 @@ def measured(record, store, capsys, jobs=2):
     measure(record.tasks(), store, jobs)
     found = rows(record, store)
     with capsys.disabled():
-        print("", formats.as_text(*printing.table(record, found)), sep="\n")
+        print("", as_text(*reports.table(record, found)), sep="\n")
     return {row.cell.row: row for row in found}
 
 
@@ -49,11 +47,11 @@ def test_merging_and_projection_are_far_better_than_removal(data, tmp_path, caps
 
 def test_merging_more_at_once_is_as_accurate(tmp_path, capsys):
     setting = dataclasses.replace(ADULT, budgets=(500,))
-    cells = tuple(figures.budgeted(grid((setting,), (2, 3, 4, 5), 5)))
+    cells = tuple(paper2018.budgeted(grid((setting,), (2, 3, 4, 5))))
     record, store = Record("2018-figure-0", "", "accuracy, %", 1, cells), Store(tmp_path)
     found = list(measured(record, store, capsys, jobs=1).values())
     spent = [
-        min(figures.shares_of_merging(cell, store)) * row.seconds
+        min(paper2018.shares_of_merging(cell, store)) * row.seconds
         for cell, row in zip(cells, found, strict=True)
     ]
     with capsys.disabled():

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import river_budget as rb
-from river_budget.experiments.speed import first_calls, limits, machine, speed, speed_cases, timing
+from river_budget.experiments.speed import limits, speed, speed_cases, timing
 from river_budget.experiments.speed.limits import Limit
-from river_budget.experiments.speed.speed_streams import STREAMS, missing, streams
+from river_budget.experiments.speed.speed_cases import STREAMS, missing, streams
 from river_budget.experiments.speed.timing import Comparison, Line
 
 
@@ -65,17 +65,17 @@ def test_what_slows_others_is_set_aside():
         "NUMBA_CPU_NAME": "haswell",
         "NUMBA_CACHE_DIR": "/kept",
     }
-    clean, aside = machine.clean_environment(before)
+    clean, aside = speed.clean_environment(before)
     assert aside == ["NUMBA_CPU_NAME", "OPENBLAS_CORETYPE"]
     assert "OPENBLAS_CORETYPE" not in clean
     assert (clean["PATH"], clean["NUMBA_CACHE_DIR"]) == ("/bin", "/kept")
-    assert {clean[name] for name in machine.THREAD_VARIABLES} == {"1"}
+    assert {clean[name] for name in speed.THREAD_VARIABLES} == {"1"}
 
 
 def test_the_machine_is_described(monkeypatch):
-    assert "one thread; BLAS: " in machine.described()
+    assert "one thread; BLAS: " in speed.described()
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
-    assert "built for" in machine.algebra()
+    assert "built for" in speed.algebra()
 
 
 @pytest.mark.parametrize("lines", [None, "processor : 0\nCPU part : 0xd0c\n"])
@@ -87,11 +87,11 @@ def test_a_processor_without_a_name_has_a_kind(lines, monkeypatch):
             raise FileNotFoundError(path)
         return io.StringIO(lines)
 
-    monkeypatch.setattr(machine, "open", open_instead, raising=False)
+    monkeypatch.setattr(speed, "open", open_instead, raising=False)
     monkeypatch.setattr(platform, "processor", lambda: "")
     monkeypatch.setattr(platform, "machine", lambda: "arm64")
-    assert machine.processor() == "arm64"
-    assert "AVX" not in machine.described()
+    assert speed.processor() == "arm64"
+    assert "AVX" not in speed.described()
 
 
 def test_the_algebra_library_that_is_named_is_numpys(monkeypatch):
@@ -99,7 +99,7 @@ def test_the_algebra_library_that_is_named_is_numpys(monkeypatch):
     found = [{"filepath": f"{of}.libs/blas.so", "version": of} for of in ("scipy", "numpy")]
     fake = types.SimpleNamespace(threadpool_info=lambda: [known | one for one in found])
     monkeypatch.setitem(sys.modules, "threadpoolctl", fake)
-    assert machine.algebra() == "openblas numpy, any"
+    assert speed.algebra() == "openblas numpy, any"
 
 
 def test_streams_are_made_up_where_no_file_is_at_hand(monkeypatch, tmp_path):
@@ -143,5 +143,5 @@ def test_tables():
 
 @pytest.mark.slow
 def test_a_first_call_takes_its_time():
-    assert "FOGDClassifier" in first_calls.estimators()
-    assert first_calls.first_call("PolynomialCountSketch") > 0.1
+    assert "FOGDClassifier" in speed.estimators()
+    assert speed.first_call("PolynomialCountSketch") > 0.1

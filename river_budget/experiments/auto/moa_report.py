@@ -10,9 +10,8 @@ import numpy as np
 
 from ...plots.costs import TIME, cost_panel
 from ...plots.panels import Line, Panel
-from ..common.formats import Table, as_markdown
-from .moa import LEARNERS
-from .moa_runs import Comparison
+from ..common.tables import Table, as_markdown
+from .moa import LEARNERS, Comparison
 
 OURS = "AutoKernel"
 CLOSEST = 6  # comparisons that a page lists if none is lost

@@ -49,26 +49,44 @@ class Parser(argparse.ArgumentParser):
                 yield from action.choices.values()
 
 
+def option(
+    verb: Any, name: str, text: str, kind: Any = None, default: Any = None, **more: Any
+) -> None:
+    """Add an option with one value."""
+    verb.add_argument(name, help=text, type=kind, default=default, **more)
+
+
+def many(verb: Any, name: str, text: str, default: Any = None) -> None:
+    """Add an option with one value or more."""
+    verb.add_argument(name, nargs="+", help=text, default=default)
+
+
+def flag(verb: Any, name: str, text: str) -> None:
+    """Add an option without a value."""
+    verb.add_argument(name, action="store_true", help=text)
+
+
 def add_verb(verbs: Any, name: str, run: Any, text: str) -> Any:
     """Add the parser of a verb, with the option that all verbs have."""
     found = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-    found.add_argument(
-        "--quiet",
-        action="store_true",
-        help="print results and errors only: no progress, no remarks",
-    )
+    flag(found, "--quiet", "print results and errors only: no progress, no remarks")
     found.set_defaults(run=run)
     return found
 
 
 def add_jobs(verb: Any) -> None:
     """The option for the number of runs at the same time."""
-    verb.add_argument("--jobs", type=whole, default=2, help="how many runs at once")
+    option(verb, "--jobs", "how many runs at once", whole, 2)
+
+
+def add_seed(verb: Any) -> None:
+    """The option for random numbers."""
+    option(verb, "--seed", "decides random numbers of models and streams", seed, 1)
 
 
 def add_results(verb: Any) -> None:
     """The option for the folder of measurements."""
-    verb.add_argument("--results", default=RESULTS, help="the folder where finished runs are kept")
+    option(verb, "--results", "the folder where finished runs are kept", default=RESULTS)
 
 
 def add_formats(verb: Any, *names: str) -> None:

@@ -1,45 +1,41 @@
-"""The verbs that need no papers: race, auto, compile, curve and speed."""
+"""The verbs that need no papers: race, auto, compile, curve and speed.
+
+With `auto --moa`, AutoKernel is compared with the learners of MOA.
+"""
 
 from __future__ import annotations
 
 import argparse
+import pathlib
 from typing import Any
 
 from ...core.compiling.plain import PLAIN, VARIABLE
-from ..common.console import (
-    GOOD,
-    check_drawing,
-    check_names,
-    draw,
-    print_table,
-    print_tables,
-    say_missing,
+from ..common.console import GOOD, check_drawing, check_names, draw, print_tables, say_missing
+from .options import (
+    RESULTS,
+    add_formats,
+    add_jobs,
+    add_seed,
+    add_verb,
+    flag,
+    many,
+    option,
+    seconds,
+    whole,
 )
-from .moa import add_moa, run_moa
-from .options import add_formats, add_jobs, add_verb, seed, whole
+
+MOA_RECORD = "moa.jsonl"  # in the folder of results
 
 
 def add_race(verbs: Any) -> None:
     """Options of `race`."""
     verb = add_verb(verbs, "race", run_race, "all algorithms on streams that ship with River")
-    verb.add_argument(
-        "--data", nargs="+", help="of phishing, bananas, image-segments, drift (default: all)"
-    )
-    verb.add_argument(
-        "--examples", type=whole, help="at most so many of each stream (default: all)"
-    )
-    verb.add_argument(
-        "--seed", type=seed, default=1, help="decides random numbers of models and streams"
-    )
-    verb.add_argument(
-        "--plot", metavar="PNG", help="draw the curves of errors (default: no picture)"
-    )
-    verb.add_argument(
-        "--defaults", action="store_true", help="every estimator without settings, on more streams"
-    )
-    verb.add_argument(
-        "--grid", action="store_true", help="with --defaults: beside the best of a grid of settings"
-    )
+    many(verb, "--data", "of phishing, bananas, image-segments, drift (default: all)")
+    option(verb, "--examples", "at most so many of each stream (default: all)", whole)
+    add_seed(verb)
+    option(verb, "--plot", "draw the curves of errors (default: no picture)", metavar="PNG")
+    flag(verb, "--defaults", "every estimator without settings, on more streams")
+    flag(verb, "--grid", "with --defaults: beside the best of a grid of settings")
     add_jobs(verb)
     add_formats(verb)
 
@@ -49,13 +45,12 @@ def run_race(options: argparse.Namespace) -> int:
     if options.defaults:
         return run_defaults(options)
     from ..race import race
-    from ..race.race_models import CAPTION, STREAMS
 
-    check_names(options.data or (), list(STREAMS), "stream")
+    check_names(options.data or (), list(race.STREAMS), "stream")
     check_drawing(options.plot)
     how = {"examples": options.examples, "seed": options.seed, "jobs": options.jobs}
     results = race.race(options.data, **how)
-    print_table(options, *race.rows(results), CAPTION)
+    print_tables(options, (race.rows(results), race.CAPTION))
     if options.plot:
         title = "Wrong so far: River's models and the best eight of ours"
         draw(options.plot, race.panels(results), title)
@@ -73,36 +68,48 @@ def run_defaults(options: argparse.Namespace) -> int:
         if len(header) > 1:
             caption = f"{defaults.CAPTION[classification]}{grid} A star: kept for comparison.\n"
             found.append(((header, lines), caption))
-    print_tables(options, found)
+    print_tables(options, *found)
     return GOOD
 
 
 def add_auto(verbs: Any) -> None:
     """Options of `auto`."""
     verb = add_verb(verbs, "auto", run_auto, "the learners without settings beside River's models")
-    verb.add_argument(
-        "--data", nargs="+", help="only these streams (default: all at hand; rtree only with --moa)"
-    )
-    verb.add_argument(
-        "--models",
-        nargs="+",
-        help="such as AutoKernel KNN; with --moa such as SAMkNN (default: all)",
-    )
-    verb.add_argument("--examples", type=whole, default=3000, help="at most so many of each stream")
-    verb.add_argument(
-        "--rows",
-        type=whole,
-        default=10_000,
-        help="the length of generated streams, which also sets the places of their drifts",
-    )
-    verb.add_argument(
-        "--seed", type=seed, default=1, help="decides random numbers of models and streams"
-    )
-    verb.add_argument(
-        "--plot", metavar="PNG", help="draw errors against times (default: no picture)"
-    )
-    add_moa(verb)
+    many(verb, "--data", "only these streams (default: all at hand; rtree only with --moa)")
+    many(verb, "--models", "such as AutoKernel KNN; with --moa such as SAMkNN (default: all)")
+    option(verb, "--examples", "at most so many of each stream", whole, 3000)
+    text = "the length of generated streams, which also sets the places of their drifts"
+    option(verb, "--rows", text, whole, 10_000)
+    add_seed(verb)
+    option(verb, "--plot", "draw errors against times (default: no picture)", metavar="PNG")
+    _add_moa(verb)
     add_formats(verb)
+
+
+def _add_moa(verb: Any) -> None:
+    """Options of `auto --moa`."""
+    moa = verb.add_argument_group(
+        "comparison with MOA",
+        f"The file {MOA_RECORD} in the results folder keeps each run of MOA by stream, learner, seed and number of "
+        "generated rows. With these runs the same command measures only AutoKernel, and needs no Java. It repeats a "
+        "stopped run if the limit is larger.",
+    )
+    flag(moa, "--moa", "compare with MOA's learners instead of River's (needs capymoa and Java)")
+    text = "processor seconds for each learner of MOA and stream; a stopped run is compared on the rows that it saw"
+    option(moa, "--limit", text, seconds, 60.0)
+    option(moa, "--results", f"the folder of stored runs (default: {RESULTS})")
+    text = "write tables into the measured part of this page, and two pictures beside it (default: no page)"
+    option(moa, "--page", text, metavar="MD")
+
+
+def chosen_streams(options: argparse.Namespace, usual: list[str]) -> list[str]:
+    """The named streams, or else the usual ones, that are at hand."""
+    from ..auto.auto_streams import STREAMS
+
+    check_names(options.data or (), list(STREAMS), "stream")
+    names = options.data or usual
+    say_missing([name for name in names if not STREAMS[name].ready])
+    return [name for name in names if STREAMS[name].ready]
 
 
 def run_auto(options: argparse.Namespace) -> int:
@@ -110,25 +117,50 @@ def run_auto(options: argparse.Namespace) -> int:
     if options.moa:
         return run_moa(options)
     from ..auto import auto
-    from ..auto.auto_streams import STREAMS
 
-    check_names(options.data or (), list(STREAMS), "stream")
     check_names(options.models or (), auto.MODELS, "model")
     check_drawing(options.plot)
-    names = options.data or [name for name, stream in STREAMS.items() if stream.usual]
-    missing = [name for name in names if not STREAMS[name].ready]
-    say_missing(missing)
-    data = [name for name in names if name not in missing]
     how = {"examples": options.examples, "generated": options.rows, "seed": options.seed}
-    results = auto.compare(data, options.models, **how)
+    results = auto.compare(chosen_streams(options, auto.USUAL), options.models, **how)
     if not results:
         raise RuntimeError(
             "none of this can be measured: no stream is at hand that suits the models"
         )
     tables = [(auto.rows(results, one), f"{auto.CAPTION[one]}\n") for one in (False, True)]
-    print_tables(options, [(table, caption) for table, caption in tables if table[1]])
+    print_tables(options, *(table for table in tables if table[0][1]))
     if options.plot:
         draw(options.plot, auto.panels(results), "Error against time, nothing set")
+    return GOOD
+
+
+def run_moa(options: argparse.Namespace) -> int:
+    """Measure AutoKernel and MOA's learners."""
+    from ..auto import moa_report as report
+    from ..auto.auto_streams import STREAMS
+    from ..auto.moa import LEARNERS, Match, compare
+    from ..speed.speed import processor
+
+    check_names(options.models or (), list(LEARNERS), "model")
+    check_drawing(options.plot or options.page)
+    data = chosen_streams(options, list(STREAMS))
+    options.results = pathlib.Path(options.results or RESULTS)
+    how = {"examples": options.examples, "rows": options.rows, "seed": options.seed}
+    path = options.results / MOA_RECORD
+    match = Match(path, limit=options.limit, machine=processor(), **how)
+    found = compare(match, data, options.models or list(LEARNERS))
+    if not found:
+        raise RuntimeError("none of this can be measured: no stream at hand suits the learners")
+    tables = [(report.rows(found, one), f"{report.CAPTION[one]}\n") for one in (False, True)]
+    tables.append((report.summary(found), ""))
+    print_tables(options, *(table for table in tables if table[0][1]))
+    times, wins = report.time_panels(found), report.wins_panels(found)
+    if options.plot:
+        draw(options.plot, [*times, *wins], report.TITLE)
+    if options.page:
+        folder = pathlib.Path(options.page).parent
+        report.fill(options.page, report.measured(found, match.on(found)))
+        draw(folder / report.TIME_PICTURE, times, report.TITLE)
+        draw(folder / report.WINS_PICTURE, wins, report.TITLE)
     return GOOD
 
 
@@ -151,22 +183,19 @@ def run_compile(options: argparse.Namespace) -> int:
         print(f"{passes} passes, {anew} compiled anew; {kept}")
     else:
         header = ["passes", "compiled anew", "folder"]
-        print_table(options, header, [[str(passes), str(anew), str(folder or "")]], "")
+        print_tables(options, ((header, [[str(passes), str(anew), str(folder or "")]]), ""))
     return GOOD
 
 
 def add_curve(verbs: Any) -> None:
     """Options of `curve`."""
-    verb = add_verb(
-        verbs, "curve", run_curve, "mistakes along a stream, with bands over its orders"
-    )
+    text = "mistakes along a stream, with bands over its orders"
+    verb = add_verb(verbs, "curve", run_curve, text)
     verb.add_argument("data", help="a dataset at hand, or a stream of `auto`: german, phishing")
-    verb.add_argument(
-        "--models", nargs="+", help="such as BSGD FOGD KNN (default: seven, ours and linear)"
-    )
-    verb.add_argument("--orders", type=whole, default=5, help="how often the stream is shuffled")
-    verb.add_argument("--examples", type=whole, default=5000, help="at most so many of each order")
-    verb.add_argument("--plot", metavar="PNG", help="where it is drawn (default: curve-DATA.png)")
+    many(verb, "--models", "such as BSGD FOGD KNN (default: seven, ours and linear)")
+    option(verb, "--orders", "how often the stream is shuffled", whole, 5)
+    option(verb, "--examples", "at most so many of each order", whole, 5000)
+    option(verb, "--plot", "where it is drawn (default: curve-DATA.png)", metavar="PNG")
     add_formats(verb)
 
 
@@ -180,28 +209,27 @@ def run_curve(options: argparse.Namespace) -> int:
     check_names(options.models or (), list(models), "model")
     chosen = {name: models[name] for name in options.models or curve.usual(models)}
     panel = curve.measure(options.data, stream, chosen, options.orders, options.examples)
-    print_table(options, *curve.rows(panel), curve.CAPTION)
+    print_tables(options, (curve.rows(panel), curve.CAPTION))
     draw(options.plot or f"curve-{options.data}.png", [panel], "")
     return GOOD
 
 
 def add_speed(verbs: Any) -> None:
     """Options of `speed`."""
-    verb = add_verb(
-        verbs, "speed", run_speed, "against scikit-learn, River and the limit, as ratios"
-    )
-    verb.add_argument("--data", nargs="+", help="of waveform, a9a, cod-rna, mnist (default: all)")
-    verb.add_argument("--examples", type=whole, default=20_000, help="at most so many of each")
-    verb.add_argument("--repeats", type=whole, default=5, help="how often each is measured")
-    verb.add_argument("--complete", action="store_true", help="measure all models, and first calls")
-    verb.add_argument("--wide", action="store_true", help="print a column for every dataset")
+    text = "against scikit-learn, River and the limit, as ratios"
+    verb = add_verb(verbs, "speed", run_speed, text)
+    many(verb, "--data", "of waveform, a9a, cod-rna, mnist (default: all)")
+    option(verb, "--examples", "at most so many of each", whole, 20_000)
+    option(verb, "--repeats", "how often each is measured", whole, 5)
+    flag(verb, "--complete", "measure all models, and first calls")
+    flag(verb, "--wide", "print a column for every dataset")
     add_formats(verb)
 
 
 def run_speed(options: argparse.Namespace) -> int:
     """Measure ratios of times."""
     from ..speed.speed import speed
-    from ..speed.speed_streams import STREAMS
+    from ..speed.speed_cases import STREAMS
 
     check_names(options.data or (), list(STREAMS), "stream")
     how = {"complete": options.complete, "wide": options.wide, "form": options.format}

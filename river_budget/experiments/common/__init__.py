@@ -1,1 +1,1 @@
-"""Code for all experiments: available datasets, and tables as text, Markdown, CSV or JSON."""
+"""Code for all experiments: what is on disk, tables, and what a verb prints, checks and draws."""

@@ -9,24 +9,17 @@ import sys
 from collections.abc import Sequence
 
 from ...plots.panels import Panel
-from .formats import FORMATS, Table, many_tables
+from .tables import Table, as_text, formatted
 
 GOOD, SHORT, USAGE, NO_DATA, INTERRUPTED = 0, 1, 2, 3, 130
 
 
-def print_table(
-    options: argparse.Namespace, header: list[str], lines: list[list[str]], caption: str
-) -> None:
-    """Print a table in the chosen format; if that is text, with its caption below."""
-    print_tables(options, [((header, lines), caption)])
-
-
-def print_tables(options: argparse.Namespace, tables: Sequence[tuple[Table, str]]) -> None:
-    """Print several tables; if the format is text, each with its caption; in JSON as one list."""
+def print_tables(options: argparse.Namespace, *tables: tuple[Table, str]) -> None:
+    """Print tables in the chosen format; if that is text, each with its caption below."""
     if options.format == "text":
-        print("\n".join(f"{FORMATS['text'](*table)}\n\n{text}" for table, text in tables))
+        print("\n".join(f"{as_text(*table)}\n\n{caption}" for table, caption in tables))
     else:
-        print(many_tables(options.format, [table for table, _ in tables]))
+        print(formatted(options.format, [table for table, _ in tables]))
 
 
 def say_missing(names: Sequence[str]) -> None:
@@ -54,7 +47,7 @@ def did_you_mean(name: str, all_names: Sequence[str]) -> str:
 def check_drawing(plot: str | None) -> None:
     """Raise an error if a figure is wanted and cannot be drawn, before hours of measuring."""
     if plot:
-        from ...plots.axes import load_matplotlib
+        from ...plots.figures import load_matplotlib
 
         load_matplotlib()
 

@@ -6,16 +6,45 @@ Numbers are features. Each word of a column becomes a one-hot feature, named as 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from ..common.console import check_names
-from .reading.cells import is_missing, number, truth, word
 
 MOST_WORDS = 100  # at most so many words of a column get a feature
 MOST_LABELS = 100
-LABELS = {"whole numbers": "int", "true or false": "bool", "words": "text"}
+MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "?"})
+TRUTH = {"true": True, "false": False}
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell says nothing: it is empty, or holds one of the usual words for that."""
+    if isinstance(cell, str):
+        return cell.strip().lower() in MISSING
+    return cell is None or bool(cell != cell)
+
+
+def number(cell: Any, decimal_comma: bool = False) -> float | None:
+    """The finite number in a cell, None if there is none."""
+    try:
+        value = float(cell)
+    except (TypeError, ValueError):
+        if not (decimal_comma and isinstance(cell, str)):
+            return None
+        return number(cell.replace(",", ".", 1))
+    return value if math.isfinite(value) else None
+
+
+def truth(cell: Any) -> bool | None:
+    """The truth value in a cell, None if there is none."""
+    return cell if isinstance(cell, bool) else TRUTH.get(str(cell).strip().lower())
+
+
+def word(cell: Any) -> str:
+    """A cell as text."""
+    return str(cell).strip()
 
 
 class Target:

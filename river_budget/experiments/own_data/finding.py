@@ -9,9 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..common.console import check_names
-from .columns import MOST_LABELS, MOST_WORDS, Columns, SparseColumns, Target
-from .reading.cells import is_missing, number, truth, word
-from .reading.source import Source
+from .columns import (
+    MOST_LABELS,
+    MOST_WORDS,
+    Columns,
+    SparseColumns,
+    Target,
+    is_missing,
+    number,
+    truth,
+    word,
+)
+from .source import Source
 
 PREVIEW_ROWS = 1000  # first rows from which to find out what the columns are
 NUMBER_SHARE = 0.9  # of the cells of a column of numbers, at least so many are numbers

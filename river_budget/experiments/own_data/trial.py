@@ -1,10 +1,14 @@
-"""Compare models on one pass over a file: all predict each row, then all learn it."""
+"""Compare models on one pass over a file: all predict each row, then all learn it.
+
+Errors are summed row by row, so that no row has to be stored.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,9 +21,8 @@ from ...plots.panels import Line, Panel
 from ...plots.running import last_step, memory
 from ...progress import Progress, clock
 from ..common.console import check_names
-from ..common.formats import Table
+from ..common.tables import Table
 from ..race.curve import models_for
-from .scores import LabelScore, NumberScore, Score
 
 USUAL = {
     False: ("AutoKernel", "LogisticRegression", "KNN", "ARF"),
@@ -29,10 +32,92 @@ UNSCORED_ROWS = 50  # first rows that do not count in regression, if there are t
 WARM_UP_ROWS = 300  # rows that a copy of a model learns beforehand, so that code is compiled
 SHOWN_EVERY = 50  # rows between two updates of the progress
 MOST_POINTS = 200  # points of a curve
+LEAST_PROBABILITY = 1e-6  # probabilities are clamped to it in logarithms
 CAPTION = (
     "River's models have a StandardScaler in front, linear regression and KNN a TargetStandardScaler around; KNN "
     "stores 1000 rows."
 )
+
+
+class LabelScore:
+    """Wrong predictions, their mean over the labels, and the log loss."""
+
+    header = ("error %", "balanced error %", "log loss")
+    label = "wrong so far"
+
+    def __init__(self) -> None:
+        self.rows = self.wrong = 0
+        self.loss = 0.0
+        self.seen: Counter[Any] = Counter()
+        self.right: Counter[Any] = Counter()
+
+    def add(self, shares: dict[Any, float], y: Any) -> None:
+        """Count a prediction."""
+        self.rows += 1
+        self.seen[y] += 1
+        if shares and max(shares, key=shares.__getitem__) == y:
+            self.right[y] += 1
+        else:
+            self.wrong += 1
+        share = min(max(shares.get(y, 0.0), LEAST_PROBABILITY), 1.0 - LEAST_PROBABILITY)
+        self.loss -= math.log(share)
+
+    @property
+    def error(self) -> float:
+        return self.wrong / self.rows if self.rows else math.nan
+
+    def cells(self) -> list[str]:
+        """The figures below the header."""
+        recalls = [self.right[y] / n for y, n in self.seen.items()]
+        balanced = 1.0 - sum(recalls) / max(len(recalls), 1)
+        loss = self.loss / max(self.rows, 1)
+        return [f"{100 * self.error:.2f}", f"{100 * balanced:.2f}", f"{loss:.3f}"]
+
+    def in_words(self) -> str:
+        """The error, in a few words."""
+        return f"{100 * self.error:.1f} %"
+
+
+class NumberScore:
+    """R2, the root of the mean squared error, and the mean absolute error."""
+
+    header = ("R2", "RMSE", "MAE")
+    label = "mean absolute error so far"
+
+    def __init__(self, unscored: int = 0) -> None:
+        self.left = unscored  # first rows that do not count, as scales are unknown there
+        self.rows = 0
+        self.absolute = self.squares = self.mean = self.spread = 0.0
+
+    def add(self, guess: float, y: float) -> None:
+        """Count a prediction."""
+        if self.left:
+            self.left -= 1
+            return
+        self.rows += 1
+        off = abs(y - guess)
+        self.absolute += off
+        self.squares += off * off if off < 1e150 else math.inf
+        before = y - self.mean
+        self.mean += before / self.rows
+        self.spread += before * (y - self.mean)
+
+    @property
+    def error(self) -> float:
+        return self.absolute / self.rows if self.rows else math.nan
+
+    def cells(self) -> list[str]:
+        """The figures below the header."""
+        r2 = 1.0 - self.squares / self.spread if self.spread else math.nan
+        root = math.sqrt(self.squares / self.rows) if self.rows else math.nan
+        return [f"{r2:.3f}", f"{root:.4g}", f"{self.error:.4g}"]
+
+    def in_words(self) -> str:
+        """The error, in a few words."""
+        return f"{self.error:.4g} off"
+
+
+Score = LabelScore | NumberScore
 
 
 class Entrant:
@@ -80,11 +165,6 @@ class RowsBar(Progress):
             state += f", {clock(passed * (self.total - self.done) / self.done)} to go"
         return f"{state}: {self._text}" if self._text else state
 
-    def advance_to(self, rows: int, share: float | None, text: str) -> None:
-        """Show the progress."""
-        self.rows, self.done = rows, int((share or 0.0) * self.total)
-        self.show(text)
-
 
 def entrants(
     first: Sequence[Any], regression: bool, names: Sequence[str] | None = None
@@ -107,8 +187,8 @@ def entrants(
 class Trial:
     """A pass over a stream with several models."""
 
-    def __init__(self, found: Sequence[Entrant], quiet: bool = False):
-        self.entrants, self.quiet = list(found), quiet
+    def __init__(self, found: Sequence[Entrant]):
+        self.entrants = list(found)
         self.rows = 0
         self.interrupted = False
         self.at: list[int] = []
@@ -122,7 +202,7 @@ class Trial:
     def run(self, examples: Iterable[tuple[Any, Any]], share: Any) -> None:
         """Predict and learn each example once. Ctrl-C ends it, and the measurements so far remain."""
         stream = iter(examples)
-        with RowsBar(1000, "try", enabled=False if self.quiet else None) as bar:
+        with RowsBar(1000, "try") as bar:
             try:
                 first = list(itertools.islice(stream, WARM_UP_ROWS))
                 self._warm_up(first, bar)
@@ -130,7 +210,8 @@ class Trial:
                 for x, y in itertools.chain(first, stream):
                     self._meet(x, y)
                     if self.rows % SHOWN_EVERY == 0:
-                        bar.advance_to(self.rows, share(), self._in_words())
+                        bar.rows, bar.done = self.rows, int((share() or 0.0) * bar.total)
+                        bar.show(self._in_words())
             except KeyboardInterrupt:
                 self.interrupted = True
             bar.rows, bar.done = self.rows, bar.done if self.interrupted else bar.total
@@ -165,8 +246,14 @@ class Trial:
         return ", ".join(f"{m.name} {m.score.in_words()}" for m in self.running if m.score.rows)
 
     def ranking(self) -> list[Entrant]:
-        """The models that processed all rows, the best first."""
-        return sorted(self.running, key=_loss)
+        """The models that processed all rows, those with the fewest wrong predictions or squared errors first."""
+
+        def loss(one: Entrant) -> float:
+            score = one.score
+            found = score.squares if isinstance(score, NumberScore) else score.error
+            return math.inf if math.isnan(found) else found
+
+        return sorted(self.running, key=loss)
 
     def table(self) -> Table:
         """(header, lines): a line for each model; a star marks the best."""
@@ -199,10 +286,3 @@ class Trial:
                 percent,
             ),
         ]
-
-
-def _loss(one: Entrant) -> float:
-    """The loss by which models are ranked: wrong predictions, or squared errors."""
-    score = one.score
-    loss = score.squares if isinstance(score, NumberScore) else score.error
-    return math.inf if math.isnan(loss) else loss

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ...saving import SavedModelError
-from ..common.console import GOOD, INTERRUPTED, NO_DATA, check_drawing, draw, print_table
-from . import kept
+from ..common.console import GOOD, INTERRUPTED, NO_DATA, check_drawing, draw, print_tables
 from .columns import MOST_LABELS, MOST_WORDS, Target
 from .finding import PREVIEW_ROWS, Plan, plan
-from .predicting import Prediction, Predictions
-from .reading.source import Source, opened
+from .predicting import Prediction, Predictions, load, save
+from .source import Source, opened
 from .trial import CAPTION, UNSCORED_ROWS, Trial, entrants
 
 
@@ -34,7 +33,7 @@ def run_try(options: argparse.Namespace) -> int:
         found = plan(source, preview, options.target, options.task, options.drop, options.keep)
         first = _first_targets(found, preview)
         trial = Trial(entrants(first, found.target.regression, options.models))
-        name = _name(options.data)
+        name = "standard input" if options.data == "-" else options.data
         say(f"{name}: {source.how}; {'; '.join(found.notes)}")
         say(f"target {found.target.name!r}: {_about(found.target, first)}")
         examples = found.examples(itertools.chain(preview, source.rows))
@@ -42,13 +41,13 @@ def run_try(options: argparse.Namespace) -> int:
         if not trial.rows:
             say("no row was learned")
             return INTERRUPTED if trial.interrupted else NO_DATA
-        print_table(options, *trial.table(), caption(trial, found, name))
+        print_tables(options, (trial.table(), caption(trial, found, name)))
         for line in [*odd(found, source), *remarks(trial, found)]:
             say(line)
         if options.plot:
             draw(options.plot, trial.panels(name), "Each row is predicted before it is learned")
         if options.save:
-            save(options.save, trial, found, source)
+            save_best(options.save, trial, found, source)
     return INTERRUPTED if trial.interrupted else GOOD
 
 
@@ -62,10 +61,6 @@ def _share(source: Source, preview: list[Any], trial: Trial) -> Callable[[], flo
         return first * trial.rows / len(preview)
 
     return share
-
-
-def _name(path: str) -> str:
-    return "standard input" if path == "-" else path
 
 
 def _first_targets(found: Plan, preview: Iterable[Any]) -> list[Any]:
@@ -118,9 +113,8 @@ def odd(found: Plan, source: Source) -> Iterator[str]:
     for name, (line, cell, count) in list(columns.unreadable.items())[:10]:
         yield f"of those in {name!r}, {count:,} are no numbers, first {cell!r} in line {line}"
     for name, count in columns.unknown.most_common(10):
-        why = (
-            f"more than {MOST_WORDS} different ones" if columns.growing else "not seen in training"
-        )
+        crowded = f"more than {MOST_WORDS} different ones"
+        why = crowded if columns.growing else "not seen in training"
         yield f"words in {name!r} that count as none: {count:,}, {why}"
 
 
@@ -136,12 +130,12 @@ def remarks(trial: Trial, found: Plan) -> Iterator[str]:
         yield "Interrupted: the table is of the rows until then."
 
 
-def save(path: str, trial: Trial, found: Plan, source: Source) -> None:
+def save_best(path: str, trial: Trial, found: Plan, source: Source) -> None:
     """Write the best model that can be written."""
     refused = []
     for one in trial.ranking():
         try:
-            kept.save(path, one.model, one.labels, found, source)
+            save(path, one.model, one.labels, found, source)
         except SavedModelError:
             refused.append(one.name)
         except OSError as error:
@@ -158,16 +152,15 @@ def save(path: str, trial: Trial, found: Plan, source: Source) -> None:
 
 def run_predict(options: argparse.Namespace) -> int:
     """Print the predictions of a saved model."""
-    model, found, labels, had_header = kept.load(options.model)
+    model, found, labels, had_header = load(options.model)
     described = found.columns.description()
     expected = [*described.get("numbers", ()), *described.get("words", ())]
-    header = options.header
-    if header == "auto" and not had_header:
-        header = "no"
+    header = "no" if options.header == "auto" and not had_header else options.header
     with opened(options.data, options.read, header, expected) as source:
         predictions = Predictions(model, found, labels, source)
+        names = ["prediction"] if found.target.regression else ["prediction", "probability"]
         write = write_json if options.format == "json" else write_csv
-        write(predictions, found.target)
+        write(predictions, names)
         for line in odd(found, source):
             say(line.replace("left out: another", "without a prediction: another"))
         score = predictions.score
@@ -180,23 +173,18 @@ def run_predict(options: argparse.Namespace) -> int:
     return GOOD
 
 
-def _names(target: Target) -> list[str]:
-    return ["prediction"] if target.regression else ["prediction", "probability"]
-
-
-def write_csv(predictions: Iterable[Prediction], target: Target) -> None:
+def write_csv(predictions: Iterable[Prediction], names: list[str]) -> None:
     """A line for each row."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(_names(target))
-    width = len(_names(target))
+    writer.writerow(names)
     for guess, share in predictions:
         cells = ["" if guess is None else guess, "" if share is None else f"{share:.6g}"]
-        writer.writerow(cells[:width])
+        writer.writerow(cells[: len(names)])
 
 
-def write_json(predictions: Iterable[Prediction], target: Target) -> None:
+def write_json(predictions: Iterable[Prediction], names: list[str]) -> None:
     """A list with an object for each row, written row by row."""
-    names, between = _names(target), "["
+    between = "["
     for row in predictions:
         found = dict(zip(names, row, strict=False))
         print(between + json.dumps(found, ensure_ascii=False), end="")

@@ -1,1 +1,1 @@
-"""The tables and figures of five papers, a file or a folder for each paper."""
+"""The tables and figures of five papers, a file or two for each paper."""

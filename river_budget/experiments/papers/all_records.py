@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from ..records.records import Record
-from . import paper2005, paper2010, paper2012
-from .paper2016 import tables_and_figures as paper2016
-from .paper2018 import tables_and_figures as paper2018
+from . import figures2016, paper2005, paper2010, paper2012, paper2016, paper2018
 
 
 def all_records() -> list[Record]:
     """The records of every paper."""
-    modules = (paper2016, paper2010, paper2005, paper2018, paper2012)
+    modules = (paper2016, figures2016, paper2010, paper2005, paper2018, paper2012)
     return [record for module in modules for record in module.records()]

@@ -7,17 +7,16 @@ chosen on two orders of the examples that the tables do not use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
 import river_budget as rb
 
-from ..records.findings import Claim, Finding, percent
 from ..records.records import CHOSEN, Cell, Record, by_column, curves, last, spread
-from ..records.store import Store
-from ..records.tasks import Task
-from ..records.verdicts import Printed
+from ..records.tasks import Store, Task, repeated
+from ..records.verdicts import Finding, Printed, claim, percent
+from .described import record
 
 REPEATS = {"letter": 30}  # orders; its last iterates scatter by 2 points. Others: 5
 STRATEGIES = {
@@ -58,10 +57,7 @@ WITHOUT_BUDGET = {
     "waveform": ("86.1 0.6", 4, 100_000),
     "checkerboard": ("99.2 0.1", 64, 200_000),
 }
-STOPPED_AFTER = {
-    "waveform": "140,000",
-    "checkerboard": "540,000",
-}  # examples that the paper learned in 3000 s
+STOPPED_AFTER = {"waveform": "140,000", "checkerboard": "540,000"}  # in the paper, by 3000 s
 COVERTYPE = {  # budget: merge, project, random, smallest, Projectron++
     100: ("72.0 0.2", "70.1 0.6", "58.1 0.7", "57.5 2.4", "62.5 3.1"),
     500: ("76.8 0.2", "74.9 0.2", "61.6 0.7", "62.3 1.1", "67.3 2.9"),
@@ -78,14 +74,10 @@ SPLIT_REMARKS = {
 }
 
 
-def options(
-    data: str, n: int, curve: bool = False, scoring: bool = True
-) -> tuple[tuple[str, object], ...]:
+def options(data: str, n: int, **more: bool) -> tuple[tuple[str, object], ...]:
     """Options of the protocol for a dataset."""
-    found: list[tuple[str, object]] = [("held_out", HELD_OUT[data])]
-    found += [("standardise", True)] if data not in PAPER_EXAMPLES else [("n", n)]
-    found += [("curve", True)] if curve else []
-    return (*found, ("scoring", False)) if not scoring else tuple(found)
+    rows = ("n", n) if data in PAPER_EXAMPLES else ("standardise", True)
+    return (("held_out", HELD_OUT[data]), rows, *more.items())
 
 
 def model(data: str, budget: int | None, strategy: str | None, width: float) -> rb.BSGDClassifier:
@@ -99,11 +91,8 @@ def size(data: str, budget: int, strategy: str) -> int:
     """The number of examples: two million, except for strategies that are slow with a large budget."""
     if data not in PAPER_EXAMPLES:
         return 0
-    return (
-        SLOW_EXAMPLES
-        if budget == 500 and strategy in ("merge, eq. (21)", "project")
-        else MOST_EXAMPLES
-    )
+    slow = budget == 500 and strategy in ("merge, eq. (21)", "project")
+    return SLOW_EXAMPLES if slow else MOST_EXAMPLES
 
 
 def table_1() -> Iterator[Cell]:
@@ -113,9 +102,9 @@ def table_1() -> Iterator[Cell]:
         for strategy, figure, width in zip(STRATEGIES, figures, widths, strict=True):
             n = size(data, budget, strategy)
             made = model(data, budget, strategy, width)
-            where = options(data, n, scoring=n != PAPER_EXAMPLES.get(data))
-            repeats = range(REPEATS.get(data, 5))
-            tasks = tuple(Task("holdout", data, i, made, where) for i in repeats)
+            unscored = {"scoring": False} if n == PAPER_EXAMPLES.get(data) else {}
+            where = options(data, n, **unscored)
+            tasks = repeated(REPEATS.get(data, 5), "holdout", data, made, where)
             yield cell(strategy, data, budget, tasks, figure, remark_of(data, n))
         yield projectron(data, budget)
     yield from unlimited()
@@ -136,11 +125,8 @@ def remark_of(data: str, n: int) -> str:
     """How our data differ from the paper's."""
     if data not in PAPER_EXAMPLES:
         return SPLIT_REMARKS.get(data, "")
-    return (
-        f"{n:,} examples; the paper has {PAPER_EXAMPLES[data]:,}"
-        if n < PAPER_EXAMPLES[data]
-        else ""
-    )
+    all_examples = PAPER_EXAMPLES[data]
+    return f"{n:,} examples; the paper has {all_examples:,}" if n < all_examples else ""
 
 
 def projectron(data: str, budget: int) -> Cell:
@@ -148,8 +134,7 @@ def projectron(data: str, budget: int) -> Cell:
     figure, width, threshold = PRINTED_PROJECTRON[data, budget]
     kernel = rb.kernels.RBF(width / N_FEATURES[data])
     made = rb.ProjectronPPClassifier(None, kernel, threshold)
-    where = options(data, SLOW_EXAMPLES, scoring=False)
-    tasks = tuple(Task("holdout", data, i, made, where) for i in range(5))
+    tasks = repeated(5, "holdout", data, made, options(data, SLOW_EXAMPLES, scoring=False))
     remark = "; ".join(filter(None, [remark_of(data, SLOW_EXAMPLES), f"threshold {threshold:g}"]))
     return cell("Projectron++", data, budget, tasks, figure, remark)
 
@@ -158,7 +143,7 @@ def unlimited() -> Iterator[Cell]:
     """Pegasos without a budget."""
     for data, (figure, width, n) in WITHOUT_BUDGET.items():
         made, where = model(data, None, None, width), options(data, n, scoring=False)
-        tasks = tuple(Task("holdout", data, i, made, where) for i in range(2 if n else 5))
+        tasks = repeated(2 if n else 5, "holdout", data, made, where)
         remark = f"{n:,} examples; the paper stopped after {STOPPED_AFTER.get(data)}" if n else ""
         yield cell("no budget", data, None, tasks, figure, remark or remark_of(data, 0))
 
@@ -186,15 +171,17 @@ NOTES: dict[object, str] = {
     **{("Projectron++", data): SAME_CLASS_NOTE for data in ("usps", "letter", "waveform")},
 }
 
-CURVE_STRATEGIES = ("merge", "project", "random", "smallest")
-CURVE_NAMES = {"merge": "BSGD-merge", "project": "BSGD-project", "random": "BSGD-random"} | {
+CURVE_NAMES = {
+    "merge": "BSGD-merge",
+    "project": "BSGD-project",
+    "random": "BSGD-random",
     "smallest": "BSGD-remove",
-    "none": "BSGD without budget",
 }
+UNLIMITED = "BSGD without budget"
 
 
 def evolution(
-    data: str, budgets: tuple[int, ...] = (100,), which: tuple[str, ...] = CURVE_STRATEGIES
+    data: str, budgets: Collection[int] = (100,), which: Iterable[str] = CURVE_NAMES
 ) -> Iterator[Cell]:
     """Accuracy and time along the stream, each strategy at its own width, and without a budget."""
     for budget in budgets:
@@ -203,30 +190,31 @@ def evolution(
             n = SLOW_EXAMPLES if strategy == "project" and budget > 100 else CURVE_EXAMPLES
             made = model(data, budget, strategy, widths[strategy])
             where = options(data, n, curve=True, scoring=False)
-            tasks = tuple(Task("holdout", data, i, made, where) for i in range(CURVE_ORDERS))
+            tasks = repeated(CURVE_ORDERS, "holdout", data, made, where)
             name = CURVE_NAMES[strategy] + (f", B = {budget}" if len(budgets) > 1 else "")
             yield Cell(name, data, tasks, scale=100.0)
     made = model(data, None, None, WITHOUT_BUDGET[data][1])
     where = options(data, UNLIMITED_EXAMPLES, curve=True, scoring=False)
-    tasks = tuple(Task("holdout", data, i, made, where) for i in range(CURVE_ORDERS))
-    yield Cell(CURVE_NAMES["none"], data, tasks, scale=100.0)
+    tasks = repeated(CURVE_ORDERS, "holdout", data, made, where)
+    yield Cell(UNLIMITED, data, tasks, scale=100.0)
 
 
 # Claims of the figures
 
 
+@claim(
+    "merging and projection follow the model without a budget and in the end pass it; removal stays below."
+)
 def keeps_up(record: Record, store: Store) -> Finding | None:
     """Whether merging and projection end above both removals, and no lower than without a budget."""
-    found = {cell.row: last(cell, store) for cell in record.cells}
-    names = ("BSGD-merge", "BSGD-project", "BSGD-random", "BSGD-remove", CURVE_NAMES["none"])
-    if None in (values := [found.get(name) for name in names]):
+    ends = {cell.row: last(cell, store) for cell in record.cells}
+    names = [*CURVE_NAMES.values(), UNLIMITED]
+    values = [value for name in names if (value := ends.get(name)) is not None]
+    if len(values) < len(names):
         return None
-    merge, project, random, smallest, unlimited = values  # type: ignore[misc]
-    good = min(merge, project) > max(random, smallest)  # type: ignore[operator, type-var]
-    good &= merge >= unlimited - 0.005  # type: ignore[operator]
-    text = ", ".join(
-        f"{name} {percent(value or 0.0)}" for name, value in zip(names, values, strict=True)
-    )
+    merge, project, random, smallest, unlimited = values
+    good = min(merge, project) > max(random, smallest) and merge >= unlimited - 0.005
+    text = ", ".join(f"{name} {percent(v)}" for name, v in zip(names, values, strict=True))
     return Finding(good, f"at the end {text} (this one after {UNLIMITED_EXAMPLES:,} examples)")
 
 
@@ -242,63 +230,27 @@ def slope(record: Record, store: Store, row: str) -> float | None:
     return None
 
 
+@claim("with a budget time grows no faster than linearly, without one faster.")
 def linear_time(record: Record, store: Store) -> Finding | None:
     """Whether seconds grow at most linearly with a budget, and faster without one."""
     rows = [cell.row for cell in record.cells]
     slopes = {row: found for row in rows if (found := slope(record, store, row)) is not None}
-    if len(slopes) < 2 or CURVE_NAMES["none"] not in slopes:
+    if len(slopes) < 2 or UNLIMITED not in slopes:
         return None
-    limited = [value for row, value in slopes.items() if row != CURVE_NAMES["none"]]
-    good = max(limited) < 1.15 and slopes[CURVE_NAMES["none"]] > max(limited)
+    limited = max(value for row, value in slopes.items() if row != UNLIMITED)
     text = ", ".join(f"{row} {value:.2f}" for row, value in slopes.items())
-    return Finding(good, f"time grows with the power of the number of examples: {text}")
-
-
-KEEPS_UP = Claim(
-    "merging and projection follow the model without a budget and in the end pass it; removal stays below.",
-    keeps_up,
-)
-LINEAR = Claim("with a budget time grows no faster than linearly, without one faster.", linear_time)
-
-
-def along_the_stream(number: int, title: str, data: str) -> Record:
-    """A figure of accuracies along the stream."""
-    return Record(
-        f"2010-figure-{number}",
-        f"Accuracy on {title} along the stream, B = 100",
-        "accuracy, %",
-        1,
-        tuple(evolution(data)),
-        f"Every strategy at its own width, that of table 1; {CURVE_EXAMPLES:,} examples, five orders.",
-        panels=curves("accuracy", log_x=True, percent=True),
-        claims=(KEEPS_UP,),
-    )
+    text = f"time grows with the power of the number of examples: {text}"
+    return Finding(limited < 1.15 and slopes[UNLIMITED] > limited, text)
 
 
 def records() -> list[Record]:
     """Table 1 and the three figures."""
+    accuracies = curves("accuracy", log_x=True, percent=True)
+    times = curves("seconds", "seconds", log_x=True, log_y=True)
+    both_budgets = evolution("waveform", (100, 500), ("merge", "project"))
     return [
-        Record(
-            "2010-table-1",
-            "Budget maintenance for Pegasos with several classes",
-            "accuracy, %",
-            1,
-            tuple(table_1()),
-            "The paper merges by its eq. (21); `merge`, our default, minimises the degradation itself. "
-            "Widths were chosen for every cell from the paper's grid 1, 4, 16, 64 / number of "
-            "features, in two orders that the table does not use. Projectron++ has no budget but a threshold, at which "
-            "it ends with about B vectors, found in the same two orders. l2 is the paper's.",
-        ),
-        along_the_stream(1, "the Checkerboard", "checkerboard"),
-        along_the_stream(2, "Waveform", "waveform"),
-        Record(
-            "2010-figure-3",
-            "Time for learning Waveform",
-            "accuracy, %",
-            1,
-            tuple(evolution("waveform", (100, 500), ("merge", "project"))),
-            panels=curves("seconds", "seconds", log_x=True, log_y=True),
-            alone=True,
-            claims=(LINEAR,),
-        ),
+        record("2010-table-1", table_1()),
+        record("2010-figure-1", evolution("checkerboard"), accuracies, keeps_up),
+        record("2010-figure-2", evolution("waveform"), accuracies, keeps_up),
+        record("2010-figure-3", both_budgets, times, linear_time),
     ]

@@ -14,12 +14,11 @@ import numpy as np
 import river_budget as rb
 
 from ...plots.panels import Line, Panel
-from ..records.findings import Claim, Finding, percent
 from ..records.records import Cell, Record, measurements, spread_line
-from ..records.store import Store
-from ..records.tasks import Task
-from ..records.verdicts import Printed
+from ..records.tasks import Store, Task, repeated
+from ..records.verdicts import Finding, Printed, claim, percent
 from ..rivals.batch_methods import SETTINGS
+from .described import record
 
 REPEATS = 5
 KERNEL_ROWS = 3_000  # of the kernel matrix
@@ -33,46 +32,40 @@ SMO, WAVES = "SMO", "Fourier features"
 def model(bias: bool) -> rb.SBPClassifier:
     """SBP with the paper's parameters."""
     setting = SETTINGS[bias]
-    return rb.SBPClassifier(
-        kernel=rb.kernels.RBF(setting.gamma), slack=setting.slack, fit_bias=bias
-    )
+    kernel = rb.kernels.RBF(setting.gamma)
+    return rb.SBPClassifier(kernel=kernel, slack=setting.slack, fit_bias=bias)
 
 
 def comparison(bias: bool) -> Cell:
     """All methods of figure 2."""
     options = (("bias", bias), ("rows", KERNEL_ROWS))
-    tasks = tuple(Task("batch", "a9a", i, model(bias), options) for i in range(REPEATS))
+    tasks = repeated(REPEATS, "batch", "a9a", model(bias), options)
     return Cell(f"SBP {BIAS_TITLES[bias]}", "a9a", tasks, scale=100.0)
 
 
 def optimiser() -> Cell:
     """SMO, in which only the order of the rows is random, as it decides ties."""
-    setting = SETTINGS[False]
-    task = Task("smo", "a9a", 0, rb.kernels.RBF(setting.gamma), (("C", setting.cost), TEST_FILE))
-    return Cell(SMO, "a9a", (task,), scale=100.0)
+    kernel, options = (
+        rb.kernels.RBF(SETTINGS[False].gamma),
+        (("C", SETTINGS[False].cost), TEST_FILE),
+    )
+    return Cell(SMO, "a9a", (Task("smo", "a9a", 0, kernel, options),), scale=100.0)
 
 
 def features() -> Cell:
     """Linear SVMs on random Fourier features."""
-    setting = SETTINGS[False]
-    options = (("C", setting.cost), TEST_FILE, ("most", MOST_WAVES))
-    kernel = rb.kernels.RBF(setting.gamma)
-    return Cell(
-        WAVES,
-        "a9a",
-        tuple(Task("waves", "a9a", i, kernel, options) for i in range(REPEATS)),
-        scale=100.0,
-    )
+    kernel, cost = rb.kernels.RBF(SETTINGS[False].gamma), ("C", SETTINGS[False].cost)
+    options = (cost, TEST_FILE, ("most", MOST_WAVES))
+    return Cell(WAVES, "a9a", repeated(REPEATS, "waves", "a9a", kernel, options), scale=100.0)
 
 
 def run_times() -> Iterator[Cell]:
     """With a bias: LIBSVM until convergence, and SBP for about a quarter of that time."""
-    setting = SETTINGS[True]
-    kernel = rb.kernels.RBF(setting.gamma)
-    task = Task("libsvm", "a9a", 0, kernel, (("C", setting.cost), TEST_FILE))
+    kernel, options = rb.kernels.RBF(SETTINGS[True].gamma), (("C", SETTINGS[True].cost), TEST_FILE)
+    task = Task("libsvm", "a9a", 0, kernel, options)
     yield Cell("LIBSVM", "a9a", (task,), Printed("85.1", None, "195"), 100.0)
     options = (("iterations", SBP_ITERATIONS), TEST_FILE)
-    tasks = tuple(Task("refined", "a9a", i, model(True), options) for i in range(REPEATS))
+    tasks = repeated(REPEATS, "refined", "a9a", model(True), options)
     remark = f"{SBP_ITERATIONS:,} iterations"
     note = "the stopping point is ours: after a thirtieth of LIBSVM's time, not a quarter"
     yield Cell("SBP", "a9a", tasks, Printed("85.0", None, "48.75"), 100.0, None, note, remark)
@@ -92,11 +85,11 @@ def lines_of(cell: Cell, store: Store) -> dict[str, Line]:
     }
 
 
-def all_lines(record: Record, store: Store, *, without: str = "") -> dict[str, Line]:
-    """The lines of all methods, except those of the cell `without`."""
+def without_bias(record: Record, store: Store) -> dict[str, Line]:
+    """The lines of all methods without a bias."""
     found: dict[str, Line] = {}
     for cell in record.cells:
-        if cell.row != without:
+        if cell.row != f"SBP {BIAS_TITLES[True]}":
             found |= lines_of(cell, store)
     return found
 
@@ -113,7 +106,7 @@ def panels(record: Record, store: Store) -> Iterable[Panel]:
 
 def feature_panels(record: Record, store: Store) -> Iterable[Panel]:
     """SBP and the Fourier features."""
-    found = all_lines(record, store)
+    found = without_bias(record, store)
     lines = [line for name, line in found.items() if name in ("SBP", WAVES)]
     if lines:
         yield Panel("adult", "inner products", "test error", lines, True, percent=True)
@@ -127,11 +120,7 @@ def at(line: Line, evaluations: float) -> float:
     return float(np.interp(np.log(evaluations), np.log(line.x), line.y))
 
 
-def without_bias(record: Record, store: Store) -> dict[str, Line]:
-    """The lines of all methods without a bias."""
-    return all_lines(record, store, without=f"SBP {BIAS_TITLES[True]}")
-
-
+@claim("SBP is ahead of Pegasos and SDCA for the same number of kernel evaluations.")
 def sbp_leads(record: Record, store: Store) -> Finding | None:
     """Whether SBP has the lowest error after equally many kernel evaluations."""
     lines = without_bias(record, store)
@@ -149,6 +138,7 @@ def sbp_leads(record: Record, store: Store) -> Finding | None:
     return Finding(won == len(places), text)
 
 
+@claim("SMO makes little progress up to a point, and then converges quickly.")
 def smo_waits(record: Record, store: Store) -> Finding | None:
     """Whether the error of SMO stays above 20 % for most of the run and then converges."""
     lines = without_bias(record, store)
@@ -161,6 +151,7 @@ def smo_waits(record: Record, store: Store) -> Finding | None:
     return Finding(middle > 0.3 * smo.x[-1] and smo.y[-1] < 0.16, text)
 
 
+@claim("the Perceptron overfits on adult after its first pass; SBP does not.")
 def perceptron_overfits(record: Record, store: Store) -> Finding | None:
     """Whether the last iterate of the Perceptron ends above its best error."""
     lines = without_bias(record, store)
@@ -168,18 +159,17 @@ def perceptron_overfits(record: Record, store: Store) -> Finding | None:
         return None
     line = lines["Perceptron"]
     best, end = min(line.y), line.y[-1]
-    text = (
-        f"its last iterate is best at {percent(best)} and ends after ten passes at {percent(end)}"
-    )
-    text += f", SBP at {percent(lines['SBP'].y[-1])}"
+    text = f"its last iterate is best at {percent(best)} and ends after ten passes at "
+    text += f"{percent(end)}, SBP at {percent(lines['SBP'].y[-1])}"
     if "averaged Perceptron" in lines:
         text += f"; the mean of its iterates ends at {percent(lines['averaged Perceptron'].y[-1])}"
     return Finding(end > best + 0.01, text)
 
 
+@claim("SBP costs less than Fourier features on Reuters and MNIST.")
 def waves_compared(record: Record, store: Store) -> Finding | None:
     """The errors of SBP and of Fourier features at equal cost; the claim is about other data."""
-    lines = all_lines(record, store)
+    lines = without_bias(record, store)
     if not {WAVES, "SBP"} <= lines.keys():
         return None
     waves, sbp = lines[WAVES], lines["SBP"]
@@ -188,52 +178,13 @@ def waves_compared(record: Record, store: Store) -> Finding | None:
     return Finding(None, text + f"and the Fourier features {percent(at(waves, end))}")
 
 
-LEADS = Claim(
-    "SBP is ahead of Pegasos and SDCA for the same number of kernel evaluations.", sbp_leads
-)
-WAITS = Claim("SMO makes little progress up to a point, and then converges quickly.", smo_waits)
-OVERFITS = Claim(
-    "the Perceptron overfits on adult after its first pass; SBP does not.", perceptron_overfits
-)
-CHEAPER = Claim("SBP costs less than Fourier features on Reuters and MNIST.", waves_compared)
-
-
 def records() -> list[Record]:
     """Figure 2, figure 3 and the times of section 5."""
-    cost = "A row of kernel values counts as many evaluations as it has entries, also where it was needed before."
+    errors = (comparison(False), comparison(True), optimiser())
+    claims = (sbp_leads, smo_waits, perceptron_overfits)
+    inner_products = (comparison(False), features())
     return [
-        Record(
-            "2012-figure-2",
-            "Test error on adult against kernel evaluations",
-            "test error, %",
-            1,
-            (comparison(False), comparison(True), optimiser()),
-            f"{cost} SMO's counts once, as if all fitted into its cache. The paper goes to ten epochs, 10^10 kernel "
-            "evaluations; here it is 10^8 (SMO to its end) for five orders, as ten epochs of all methods would "
-            "take about half an hour for each order. The Perceptron makes ten passes (the paper "
-            "100). Reuters and the 60,000 digits of MNIST are not at hand.",
-            panels,
-            claims=(LEADS, WAITS, OVERFITS),
-        ),
-        Record(
-            "2012-figure-3",
-            "Test error on adult against inner products: SBP and random Fourier features",
-            "test error, %",
-            1,
-            (comparison(False), features()),
-            f"Up to {MOST_WAVES} pairs of waves, five draws; the linear SVM on them is solved by ten passes of dual coordinate "
-            "ascent, which count nothing, as in the paper. Reuters and the 60,000 digits of MNIST are not at hand.",
-            feature_panels,
-            claims=(CHEAPER,),
-        ),
-        Record(
-            "2012-section-5",
-            "LIBSVM to its end, and SBP in a quarter of that time, with a bias, on adult",
-            "test accuracy, %",
-            1,
-            tuple(run_times()),
-            "The text prints errors of 14.9 % after 195 s and 15.0 % after a quarter of that; here stand accuracies. "
-            "MNIST and Forest are not at hand.",
-            alone=True,
-        ),
+        record("2012-figure-2", errors, panels, *claims),
+        record("2012-figure-3", inner_products, feature_panels, waves_compared),
+        record("2012-section-5", run_times()),
     ]

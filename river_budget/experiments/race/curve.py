@@ -13,8 +13,8 @@ from ...plots.panels import Panel
 from ...progress import Progress
 from ..auto import auto
 from ..auto.auto_streams import STREAMS, examples_of
-from ..common.formats import Table
 from ..common.stored import at_hand
+from ..common.tables import Table
 from . import defaults
 
 USUAL_MODELS = (

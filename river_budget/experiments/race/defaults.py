@@ -11,8 +11,7 @@ an upper bound of what tuning could gain.
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -26,7 +25,8 @@ import river_budget as rb
 from ... import datasets
 from ...model.inputs.batches import Batch
 from ...progress import Progress
-from ..common.formats import Table
+from ..common import stored
+from ..common.tables import Table
 
 Stream = tuple[Any, Any]
 WIDTHS = (0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -43,65 +43,56 @@ GRID_CAPTION = (
 )
 
 
-def _arrays(examples: Any) -> Stream:
+def _matrix(stream: Iterable[Any]) -> Stream:
     """Examples as a matrix, features in the order of their names, and targets."""
-    rows, targets = [], []
-    for x, y in examples:
-        rows.append([float(x[name]) for name in sorted(x)])
-        targets.append(y)
-    return np.array(rows), np.array(targets)
+    examples = list(stream)
+    rows = [[float(x[name]) for name in sorted(x)] for x, _ in examples]
+    return np.array(rows), np.array([y for _, y in examples])
 
 
-def _river(name: str) -> Any:
+def _river(name: str) -> Stream:
     """A dataset that comes with River."""
-    return getattr(river_datasets, name)()
+    return _matrix(getattr(river_datasets, name)())
 
 
-def _stored(kind: Any) -> Stream:
-    """SHUFFLED_ROWS shuffled rows of a dataset without an order."""
-    X, y = kind().arrays()
+def _stored(name: str) -> Stream:
+    """Some rows of a dataset without an order, shuffled."""
+    X, y = datasets.load(name).arrays()
     order = np.random.default_rng(0).permutation(len(X))[:SHUFFLED_ROWS]
     return X[order], y[order]
 
 
-def _first(kind: Any, n: int) -> Stream:
-    """The first n rows."""
-    X, y = kind().arrays()
-    return X[:n], y[:n]
+def _electricity() -> Stream:
+    """The first rows of Elec2."""
+    X, y = datasets.Electricity().arrays()
+    return X[:10_000], y[:10_000]
 
 
 CLASSIFICATION: dict[str, Callable[[], Stream]] = {
-    "phishing": lambda: _arrays(_river("Phishing")),
-    "bananas": lambda: _arrays(_river("Bananas")),
-    "image-segments": lambda: _arrays(_river("ImageSegments")),
-    "elec2": lambda: _first(datasets.Electricity, 10_000),
+    "phishing": lambda: _river("Phishing"),
+    "bananas": lambda: _river("Bananas"),
+    "image-segments": lambda: _river("ImageSegments"),
+    "elec2": _electricity,
     "waveform": lambda: datasets.Waveform(5000, seed=0).arrays(),
 }
 REGRESSION: dict[str, Callable[[], Stream]] = {
-    "trump": lambda: _arrays(_river("TrumpApproval")),
-    "chick": lambda: _arrays(_river("ChickWeights")),
-    "friedman": lambda: _arrays(itertools.islice(synth.Friedman(seed=0), SHUFFLED_ROWS)),
-    "housing": lambda: _stored(datasets.Housing),
-    "abalone": lambda: _stored(datasets.Abalone),
-    "cadata": lambda: _stored(datasets.Cadata),
+    "trump": lambda: _river("TrumpApproval"),
+    "chick": lambda: _river("ChickWeights"),
+    "friedman": lambda: _matrix(synth.Friedman(seed=0).take(SHUFFLED_ROWS)),
+    "housing": lambda: _stored("housing"),
+    "abalone": lambda: _stored("abalone"),
+    "cadata": lambda: _stored("cadata"),
 }
 STREAMS = CLASSIFICATION | REGRESSION
-FILES = {  # files that may be missing
-    "elec2": datasets.Electricity,
-    "housing": datasets.Housing,
-    "abalone": datasets.Abalone,
-    "cadata": datasets.Cadata,
-}
-CLASSIFIERS = {
-    name.removesuffix("Classifier"): getattr(rb, name)
-    for name in rb.__all__
-    if name.endswith("Classifier") and not name.startswith("Auto")
-}
-REGRESSORS = {
-    name.removesuffix("Regressor"): getattr(rb, name)
-    for name in rb.__all__
-    if name.endswith("Regressor") and not name.startswith("Auto")
-}
+FILES = ("elec2", "housing", "abalone", "cadata")  # datasets whose files may be missing
+CLASSIFIERS, REGRESSORS = (
+    {
+        name.removesuffix(ending): getattr(rb, name)
+        for name in rb.__all__
+        if name.endswith(ending) and not name.startswith("Auto")
+    }
+    for ending in ("Classifier", "Regressor")
+)
 STEP_PARAMETERS = ("learning_rate", "C", "slack")  # varies the first of these that a model has
 
 
@@ -135,11 +126,6 @@ class Scaled:
             deviation = seen.get() ** 0.5
             scaled = (y - seen.mean.get()) / deviation if deviation else 0.0
             self.targets[2 * t : 2 * t + 2] = scaled
-
-    def dicts(self) -> Any:
-        """(x to predict, x to learn, scaled target)"""
-        examples = [dict(enumerate(row)) for row in self.rows.tolist()]
-        return zip(examples[::2], examples[1::2], self.targets[1::2].tolist(), strict=True)
 
     def quality(self, predictions: Any) -> float:
         """Right predictions in %, or R2."""
@@ -195,10 +181,11 @@ def linear(name: str) -> float:
         model = linear_model.SoftmaxRegression()
     else:
         model = linear_model.LogisticRegression()
-    predictions = []
-    for x, x_scaled, y in stream.dicts():
+    examples, predictions = [dict(enumerate(row)) for row in stream.rows.tolist()], []
+    targets = stream.targets[1::2].tolist()
+    for x, x_to_learn, y in zip(examples[::2], examples[1::2], targets, strict=True):
         predictions.append(model.predict_one(x))
-        model.learn_one(x_scaled, y)
+        model.learn_one(x_to_learn, y)
     return stream.quality(np.array(predictions))
 
 
@@ -219,7 +206,7 @@ def settings(kind: Any) -> list[Any]:
 
 def at_hand(name: str) -> bool:
     """Whether a stream can be read without a download."""
-    return name not in FILES or FILES[name]().at_hand
+    return name not in FILES or stored.at_hand(name)
 
 
 def table(

@@ -11,10 +11,8 @@ import numpy as np
 
 from ...plots.panels import Line, Panel
 from ..common.stored import dataset
-from .findings import Claim
-from .store import Measurement, Store
-from .tasks import Task
-from .verdicts import Measured, Printed, verdict, worse
+from .tasks import Measurement, Store, Task
+from .verdicts import ORDER, Claim, Measured, Printed, verdict
 
 AUTHORS_REPEATS = 20
 
@@ -50,10 +48,6 @@ class Cell:
         """The dataset of the cell's tasks; none if it has no tasks."""
         return self.tasks[0].data if self.tasks else ""
 
-    def absent(self, reason: str) -> Cell:
-        """The cell with its printed figure, without ours."""
-        return replace(self, tasks=(), missing=reason)
-
 
 @dataclass(frozen=True)
 class Row:
@@ -69,16 +63,9 @@ class Row:
     @property
     def short(self) -> bool:
         """Whether the verdict is worse than is known to be possible."""
-        return (
-            self.cell.expected is not None
-            and self.verdict != ""
-            and worse(self.verdict, self.cell.expected)
-        )
-
-    @property
-    def complete(self) -> bool:
-        """Whether all runs are finished."""
-        return 0 < self.runs == len(self.cell.tasks)
+        if self.cell.expected is None or not self.verdict:
+            return False
+        return ORDER.index(self.verdict) > ORDER.index(self.cell.expected)
 
 
 Panels = Callable[["Record", Store], Iterable[Panel]]
@@ -120,7 +107,9 @@ class Record:
     def available(self, ready: Callable[[Task], bool]) -> Record:
         """The record where a cell without available data has a note instead of tasks."""
         return self._with(
-            cell if all(map(ready, cell.tasks[:1])) else cell.absent(f"{cell.data} is not at hand")
+            cell
+            if all(map(ready, cell.tasks[:1]))
+            else replace(cell, tasks=(), missing=f"{cell.data} is not at hand")
             for cell in self.cells
         )
 
@@ -141,15 +130,12 @@ def measurements(cell: Cell, store: Store) -> list[Measurement]:
 
 def is_exact(cell: Cell) -> bool:
     """Whether the cell holds no randomness: it has all of the authors' orders, and its model draws nothing."""
-    chance = "seed" in cell.tasks[0].model._get_params() and not _draws_nothing(cell.tasks[0].model)
-    return len(cell.tasks) == AUTHORS_REPEATS and not chance
-
-
-def _draws_nothing(model: Any) -> bool:
-    """Whether a model with a seed does not use it."""
+    model = cell.tasks[0].model
     maintenance = type(getattr(model, "maintenance", None)).__name__
     takes_strategy = hasattr(model, "maintenance") and maintenance != "RemoveRandom"
-    return takes_strategy or getattr(model, "removal", None) == "oldest"
+    seed_matters = not takes_strategy and getattr(model, "removal", None) != "oldest"
+    chance = "seed" in model._get_params() and seed_matters
+    return len(cell.tasks) == AUTHORS_REPEATS and not chance
 
 
 def measured(cell: Cell, store: Store, unit: str) -> Row:
@@ -163,14 +149,10 @@ def measured(cell: Cell, store: Store, unit: str) -> Row:
     seconds = min(finals(cell, store, "seconds"))  # other work on the machine can only add
     word = ""
     if cell.printed is not None:
-        exact = is_exact(cell) and len(done) == len(cell.tasks) and authors_orders(cell.data)
+        own_orders = getattr(dataset(cell.data), "authors_orders", False)
+        exact = is_exact(cell) and len(done) == len(cell.tasks) and bool(own_orders)
         word = verdict(ours, cell.printed, unit, exact)
     return Row(cell, len(done), ours.mean, deviation, seconds, word)
-
-
-def authors_orders(data: str) -> bool:
-    """Whether a dataset comes with the orders of the paper's authors."""
-    return bool(getattr(dataset(data), "authors_orders", False))
 
 
 def rows(record: Record, store: Store) -> list[Row]:
@@ -217,21 +199,14 @@ def by_column(record: Record) -> dict[str, list[Cell]]:
     return groups
 
 
-def curves(
-    y_label: str,
-    what: str = "values",
-    *,
-    log_x: bool = False,
-    log_y: bool = False,
-    percent: bool = False,
-) -> Panels:
-    """One panel for every dataset, one curve for every algorithm."""
+def curves(y_label: str, what: str = "values", **axes: bool) -> Panels:
+    """One panel for every dataset, one curve for every algorithm; `axes` as in `Panel`."""
 
     def panels(record: Record, store: Store) -> Iterable[Panel]:
         for column, cells in by_column(record).items():
             lines = [line for cell in cells if (line := spread(cell, store, what)) is not None]
             if lines:
-                yield Panel(column, "examples", y_label, lines, log_x, log_y, percent)
+                yield Panel(column, "examples", y_label, lines, **axes)
 
     return panels
 

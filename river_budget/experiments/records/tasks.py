@@ -1,4 +1,4 @@
-"""Tasks: one run of one model over one order of the examples, by one of eight protocols.
+"""Tasks: one run of one model over one order of the examples, by one of eight protocols, and how they are run.
 
 The key of a task contains everything that determines its measurement, so that a later session finds the measurement.
 Only times differ between runs.
@@ -6,20 +6,25 @@ Only times differ between runs.
 
 from __future__ import annotations
 
+import concurrent.futures
 import itertools
+import pathlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ... import datasets
-from ..common.stored import at_hand, dataset, lock
+from ...core.compiling.jit import stamp
+from ...distributed.precompile import precompile
+from ...progress import Progress
+from ..common.stored import Outcomes, at_hand, dataset, lock
 from ..rivals import batch_methods, linear_on_features, smo
 from ..rivals.batch_methods import Split
-from .store import Measurement
 
+Measurement = dict[str, Any]  # "at", "values" and "seconds": lists of equal length
 CURVE_POINTS = 40
 
 
@@ -48,6 +53,13 @@ class Task:
     def run(self) -> Measurement:
         """Measure, by the protocol of the task."""
         return PROTOCOLS[self.protocol](self, **dict(self.options))
+
+
+def repeated(
+    n: int, protocol: str, data: str, model: Any, options: tuple[tuple[str, Any], ...] = ()
+) -> tuple[Task, ...]:
+    """A task for each of the first n orders."""
+    return tuple(Task(protocol, data, i, model, options) for i in range(n))
 
 
 def in_order(name: str, repeat: int) -> tuple[Any, Any]:
@@ -109,65 +121,47 @@ def with_constant(X: Any) -> Any:
     return longer / np.sqrt(np.einsum("ij,ij->i", longer, longer))[:, None]
 
 
-def split_off(task: Task, held_out: int) -> Split:
-    """The last examples of the order are held out for testing."""
-    X, y = in_order(task.data, task.repeat)
-    return X[:-held_out], y[:-held_out], X[-held_out:], y[-held_out:]
+def split_of(
+    task: Task,
+    held_out: int = 0,
+    test: str = "",
+    train: str = "",
+    standardise: bool = False,
+    n: int = 0,
+) -> Split:
+    """Rows to learn from and to test on.
 
-
-def generated(task: Task, n: int, held_out: int) -> Split:
-    """Examples that are drawn again in every repeat."""
-    kind = {"checkerboard": datasets.Checkerboard, "waveform": datasets.Waveform}[task.data]
-    X, y = kind(n + held_out, seed=100 + task.repeat).arrays()
-    return X[:n], y[:n], X[n:], y[n:]
-
-
-def published(task: Task, test: str, train: str = "", standardise: bool = False) -> Split:
-    """A dataset published in two parts, of which the first, for training, is shuffled."""
-    with lock:
-        data = dataset(task.data)
-        (X, y), (X_test, y_test) = data.part(train or data.parts[0]), data.part(test)
-    order = np.random.default_rng(100 + task.repeat).permutation(len(X))
-    split = X[order], y[order], X_test, y_test
-    return standardised(split) if standardise else split
-
-
-def parts_of(task: Task, held_out: int = 0, **published_parts: Any) -> Split:
-    """Rows to learn from and to test on: the last ones of an order held out, or as they are published."""
-    return split_off(task, held_out) if held_out else published(task, **published_parts)
-
-
-def standardised(split: Split) -> Split:
-    """Every feature scaled to mean 0 and standard deviation 1 of the examples to learn from."""
+    test: the part of the dataset to test on; `train`, or else the first part, is shuffled to learn from. n: so many
+    rows are drawn in every repeat, and `held_out` more to test on. Neither: the last `held_out` rows of the order.
+    """
+    if test:
+        with lock:
+            data = dataset(task.data)
+            (X, y), (X_test, y_test) = data.part(train or data.parts[0]), data.part(test)
+        order = np.random.default_rng(100 + task.repeat).permutation(len(X))
+        split = X[order], y[order], X_test, y_test
+    else:
+        if n:
+            kind = {"checkerboard": datasets.Checkerboard, "waveform": datasets.Waveform}[task.data]
+            X, y = kind(n + held_out, seed=100 + task.repeat).arrays()
+        else:
+            X, y = in_order(task.data, task.repeat)
+        split = X[:-held_out], y[:-held_out], X[-held_out:], y[-held_out:]
+    if not standardise:
+        return split
     X, y, X_test, y_test = split
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     deviation[deviation == 0.0] = 1.0
     return (X - mean) / deviation, y, (X_test - mean) / deviation, y_test
 
 
-def holdout(
-    task: Task,
-    held_out: int = 0,
-    n: int = 0,
-    test: str = "",
-    train: str = "",
-    standardise: bool = False,
-    curve: bool = False,
-    scoring: bool = True,
-) -> Measurement:
+def holdout(task: Task, curve: bool = False, scoring: bool = True, **split: Any) -> Measurement:
     """One pass of learning, then the accuracy on examples that were held out. `curve`: also during the pass.
 
     "scoring" is the time that the last model needs to score the examples it has learned: the time of learning
     without the updates.
     """
-    split = (
-        published(task, test, train)
-        if test
-        else generated(task, n, held_out)
-        if n
-        else split_off(task, held_out)
-    )
-    X, y, X_test, y_test = standardised(split) if standardise else split
+    X, y, X_test, y_test = split_of(task, **split)
     model, at = fresh(task, y), stops(len(y), logarithmic=True) if curve else [len(y)]
     values, seconds, spent = [], [], 0.0
     for start, stop in itertools.pairwise([0, *at]):
@@ -192,30 +186,23 @@ def _seconds_to_predict(model: Any, X: Any) -> float:
 
 def libsvm(task: Task, C: float, **split: Any) -> Measurement:
     """The exact solution, by scikit-learn; the model is the kernel."""
-    data = parts_of(task, **split)
-    point = batch_methods.svc(data, gamma=task.model.gamma, C=C)
-    return _accuracy_of(point, len(data[1]))
+    data = split_of(task, **split)
+    return _accuracy_of(batch_methods.svc(data, gamma=task.model.gamma, C=C), len(data[1]))
 
 
 def llsvm(task: Task, C: float, landmarks: int, **split: Any) -> Measurement:
     """A linear SVM on Nyström features of landmarks; the model is the kernel."""
-    data = parts_of(task, **split)
+    data = split_of(task, **split)
     options: dict[str, Any] = {"gamma": task.model.gamma, "C": C, "landmarks": landmarks}
-    point = linear_on_features.llsvm(data, **options, seed=task.repeat)
-    return _accuracy_of(point, len(data[1]))
+    return _accuracy_of(linear_on_features.llsvm(data, **options, seed=task.repeat), len(data[1]))
 
 
 def refined(task: Task, iterations: int, test: str) -> Measurement:
     """The batch Perceptron with all examples in its window, after `iterations`: the accuracy on the test file."""
     model = task.model
-    (point,) = batch_methods.sbp(
-        published(task, test),
-        gamma=model.kernel.gamma,
-        slack=model.slack,
-        fit_bias=model.fit_bias,
-        iterations=[iterations],
-        seed=task.repeat,
-    )
+    options: dict[str, Any] = {"gamma": model.kernel.gamma, "slack": model.slack}
+    options |= {"fit_bias": model.fit_bias, "iterations": [iterations], "seed": task.repeat}
+    (point,) = batch_methods.sbp(split_of(task, test=test), **options)
     return _accuracy_of(point, iterations)
 
 
@@ -236,13 +223,13 @@ def batch(task: Task, bias: bool, rows: int) -> Measurement:
 
 def smo_curve(task: Task, C: float, test: str) -> Measurement:
     """Sequential minimal optimisation without a bias, until convergence; the model is the kernel."""
-    return _errors_of(smo.curve(published(task, test), gamma=task.model.gamma, C=C))
+    return _errors_of(smo.curve(split_of(task, test=test), gamma=task.model.gamma, C=C))
 
 
 def waves(task: Task, C: float, test: str, most: int) -> Measurement:
     """Linear SVMs on 1, 2, 4, ... pairs of random Fourier features; the model is the kernel."""
     options: dict[str, Any] = {"gamma": task.model.gamma, "C": C, "most": most}
-    data = published(task, test)
+    data = split_of(task, test=test)
     return _errors_of(linear_on_features.fourier_curve(data, **options, seed=task.repeat))
 
 
@@ -283,3 +270,46 @@ def ready(task: Task) -> bool:
     """Whether the data that a task reads is at hand."""
     options = dict(task.options)
     return at_hand(task.data, *(options[part] for part in ("test", "train") if part in options))
+
+
+# Running them
+
+
+class Store(Outcomes):
+    """The measurements of this version of core in a folder, by the keys of tasks."""
+
+    def __init__(self, folder: str | pathlib.Path):
+        super().__init__(pathlib.Path(folder) / "outcomes.jsonl", core=stamp())
+
+
+def measure(
+    tasks: Iterable[Task], store: Store, jobs: int, progress: Progress | None = None
+) -> None:
+    """Run the tasks that the store does not hold.
+
+    Threads are enough, as compiled code lets other threads run. The threads share the data.
+    """
+    todo = [task for task in tasks if task.key not in store]
+    models = {}  # by what decides which compiled code a task runs
+    for model in (task.model for task in todo):
+        parts = (model, getattr(model, "kernel", None), getattr(model, "maintenance", None))
+        models[tuple(map(type, parts))] = model
+    for model in models.values():
+        precompile(model)
+    for data in dict.fromkeys(task.data for task in todo):
+        _measure([task for task in todo if task.data == data], store, jobs, progress)
+
+
+def _measure(tasks: Sequence[Task], store: Store, jobs: int, progress: Progress | None) -> None:
+    """Run tasks on one dataset in threads, and store each result when it is finished."""
+    load(tasks[0])
+    executor = concurrent.futures.ThreadPoolExecutor(jobs)
+    try:
+        futures = {executor.submit(task.run): task for task in tasks}
+        for future in concurrent.futures.as_completed(futures):
+            task = futures[future]
+            store.add(task.key, future.result())
+            if progress is not None:
+                progress.advance(f"{task.data} {type(task.model).__name__}")
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)

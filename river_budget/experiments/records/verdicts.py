@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import decimal
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 EXACT, MATCH, CLOSE, NO = ORDER = ("EXACT", "MATCH", "CLOSE", "NO")
 CLOSE_SHARE = 0.025  # of the printed error, for CLOSE
@@ -31,6 +33,9 @@ class Printed:
     mean: str
     deviation: str | None = None
     seconds: str | None = None
+
+    def __str__(self) -> str:
+        return self.mean if self.deviation is None else f"{self.mean} ± {self.deviation}"
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,10 @@ def allowance(printed: Printed, measure: str) -> float:
 
 def verdict(ours: Measured, printed: Printed, measure: str, exact: bool) -> str:
     """The verdict on our figure. `exact`: whether nothing is random, and data and orders are the authors' own."""
-    if exact and printed.deviation is not None and _exact(ours, printed):
-        return EXACT
+    if exact and printed.deviation is not None:
+        pairs = (ours.mean, printed.mean), (ours.deviation, printed.deviation)
+        if all(same_digits(value, digits) for value, digits in pairs):
+            return EXACT
     difference = abs(ours.mean - float(printed.mean)) - 1e-9
     allowed = allowance(printed, measure)
     if difference <= allowed:
@@ -87,12 +94,53 @@ def verdict(ours: Measured, printed: Printed, measure: str, exact: bool) -> str:
     return NO
 
 
-def _exact(ours: Measured, printed: Printed) -> bool:
-    """Whether mean and deviation have the printed digits."""
-    assert printed.deviation is not None
-    return same_digits(ours.mean, printed.mean) and same_digits(ours.deviation, printed.deviation)
+# The claims of figures
+
+HOLDS, FAILS, UNSEEN = WORDS = ("holds", "does not hold", "cannot be seen here")
 
 
-def worse(a: str, b: str) -> bool:
-    """Whether verdict a is worse than b."""
-    return ORDER.index(a) > ORDER.index(b)
+class Finding(NamedTuple):
+    """Whether a claim holds (None: the measurements do not tell), and the numbers that show it."""
+
+    holds: bool | None
+    figures: str
+
+    @property
+    def word(self) -> str:
+        """One of WORDS."""
+        return UNSEEN if self.holds is None else HOLDS if self.holds else FAILS
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper's figure in a sentence, and a function that checks it on our measurements."""
+
+    text: str
+    check: Callable[[Any, Any], Finding | None]  # of (record, store); None: nothing is measured yet
+
+    def sentence(self, record: Any, store: Any) -> str:
+        """The claim, whether our measurements confirm it, and the numbers."""
+        finding = self.check(record, store)
+        if finding is None:
+            return f"In the paper: {self.text} That {UNSEEN}, as it is not measured."
+        opening = "That" if finding.holds is None else "Here it"
+        return f"In the paper: {self.text} {opening} {finding.word}: {finding.figures}."
+
+
+def claim(text: str) -> Callable[[Callable[[Any, Any], Finding | None]], Claim]:
+    """A decorator that makes the claim with this text of a function that checks it."""
+    return lambda check: Claim(text, check)
+
+
+def share_of(pairs: list[tuple[str, bool]], what: str = "in") -> Finding | None:
+    """A finding about several cases: it holds if it holds in all of them."""
+    if not pairs:
+        return None
+    bad = [name for name, good in pairs if not good]
+    text = f"{what} {len(pairs) - len(bad)} of {len(pairs)} cases"
+    return Finding(not bad, text + (f", not for {', '.join(bad)}" if bad else ""))
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """A share as a percentage."""
+    return f"{100.0 * value:.{digits}f} %"

@@ -40,9 +40,7 @@ Split = tuple[Array, Array, Array, Array]  # examples and labels, to learn from 
 Snapshot = tuple[int, Floats]  # kernel evaluations so far; coefficients, examples x models
 
 TEST_ROWS_AT_ONCE = 500  # test examples whose kernel values are in memory at the same time
-SPARSE_SHARE = (
-    0.25  # share of values that are not 0 below which LIBSVM is faster on a sparse matrix
-)
+SPARSE_SHARE = 0.25  # of values that are not 0; below, LIBSVM is faster on a sparse matrix
 
 
 @dataclass(frozen=True)

@@ -94,9 +94,8 @@ def compile_passes(names: Sequence[str] = ()) -> tuple[int, int, str | None]:
     kinds = [kind for name in names or known for kind in known[name]]
     own = [p for kind in kinds for p in passes_of(kind)] if names else all_passes()
     needs = functools.reduce(operator.or_, map(needs_of, kinds))
-    passes = {p: OTHER_SIGNATURES.get(p, CALL) for p in [*ALWAYS_COMPILED, *own]} | dict(
-        functions(needs)
-    )
+    passes = {p: OTHER_SIGNATURES.get(p, CALL) for p in [*ALWAYS_COMPILED, *own]}
+    passes |= dict(functions(needs))
     anew = 0
     with Progress(len(passes), "compile") as bar:
         for function, arguments in passes.items():

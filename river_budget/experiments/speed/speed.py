@@ -10,16 +10,20 @@ import dataclasses
 import importlib.util
 import json
 import os
+import platform
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
 
 from ...progress import Progress
-from ..common.formats import Table, many_tables
-from . import machine
-from .first_calls import estimators, first_call
-from .speed_cases import comparisons, large_products
-from .speed_streams import STREAMS, missing, streams
+from ..common.tables import Table, formatted
+from .compiling import families
+from .speed_cases import STREAMS, comparisons, large_products, missing, streams
 from .timing import Line
 
 CAPTION = (
@@ -31,6 +35,47 @@ CAPTION = (
 )
 HEADER = ["what", "data", "ours", "theirs", "ratio", "spread", "against"]
 OPTIONAL_PACKAGES = ("sklearn", "pandas")
+# variables that slow an algebra library, or give it more than one thread
+SLOWING_VARIABLES = ("OPENBLAS", "GOTO", "MKL", "BLIS", "OMP", "VECLIB", "NUMEXPR", "ATLAS", "NPY_")
+THREAD_VARIABLES = (
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+)
+
+FIRST_CALL = """
+import sys, time
+import river_budget as rb
+model = getattr(rb, sys.argv[1])()
+x = {i: 0.1 * i for i in range(5)}
+start = time.process_time()
+for y in (True, False):
+    if hasattr(model, "score_one"):
+        model.score_one(x), model.learn_one(x)
+    elif hasattr(model, "transform_one"):
+        model.learn_one(x), model.transform_one(x)
+    else:
+        model.predict_one(x), model.learn_one(x, y)
+print(time.process_time() - start)
+"""
+
+
+def estimators() -> list[str]:
+    """The names of all estimators."""
+    return sorted({kind.__name__ for kinds in families().values() for kind in kinds})
+
+
+def first_call(name: str) -> float:
+    """Seconds of the processor that a first call takes, in a new process with an empty cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = os.environ | {"NUMBA_CACHE_DIR": folder}
+        command = [sys.executable, "-W", "ignore", "-c", FIRST_CALL, name]
+        run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
+    if run.returncode:
+        raise RuntimeError(f"the first call of {name} failed")
+    return float(run.stdout)
 
 
 def measured(
@@ -64,7 +109,7 @@ def speed(
     form: str = "text",
 ) -> None:
     """Measure in a clean process, and print the table."""
-    environment, aside = machine.clean_environment(os.environ)
+    environment, aside = clean_environment(os.environ)
     options = json.dumps([list(data), examples, repeats, complete])
     command = [sys.executable, "-W", "ignore", "-m", __name__, options]
     run = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -76,7 +121,7 @@ def speed(
     if seconds:
         calls = [[name, f"{spent:.1f}"] for name, spent in seconds.items()]
         tables.append((["first call of", "seconds"], calls))
-    print(many_tables(form, tables))
+    print(formatted(form, tables))
     notes = [CAPTION.format(repeats=repeats), f"On {ran_on}."]
     if aside:
         notes.append(f"Set aside: {', '.join(aside)}.")
@@ -119,10 +164,64 @@ def number(microseconds: float) -> str:
     return f"{microseconds:.2f}" if microseconds < 10.0 else f"{microseconds:.1f}"
 
 
+# The machine, and the clean environment variables that a measurement needs
+
+
+def clean_environment(environment: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """(environment with one thread and without variables that change speed, the removed variables)"""
+    aside = sorted(
+        name
+        for name in environment
+        if name.startswith(SLOWING_VARIABLES)
+        or (name.startswith("NUMBA_") and name != "NUMBA_CACHE_DIR")
+    )
+    clean = {name: value for name, value in environment.items() if name not in aside}
+    clean |= dict.fromkeys(THREAD_VARIABLES, "1")
+    clean["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    return clean, [name for name in aside if name not in THREAD_VARIABLES]
+
+
+def described() -> str:
+    """The processor and the algebra library of this process."""
+    wide = "with" if llvmlite.binding.get_host_cpu_features().get("avx512f") else "without"
+    vectors = f", {wide} AVX-512" if platform.machine() in ("x86_64", "AMD64") else ""
+    name = f"{processor()} ({llvmlite.binding.get_host_cpu_name()}{vectors})"
+    return f"{name}; one thread; BLAS: {algebra()}; numpy {np.__version__}"
+
+
+def processor() -> str:
+    """The name of the processor."""
+    try:
+        with open("/proc/cpuinfo") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:  # not Linux
+        pass
+    return platform.processor() or platform.machine()
+
+
+def algebra() -> str:
+    """The library that multiplies matrices, its kernel, and how many threads it may use."""
+    try:
+        libraries = importlib.import_module("threadpoolctl").threadpool_info
+    except ImportError:
+        config: Any = np.show_config(mode="dicts")  # type: ignore[call-overload,unused-ignore]
+        found = config["Build Dependencies"]["blas"]
+        return f"{found['name']} {found['version']}, built for {found.get('openblas configuration', 'any')}"
+    np.ones((2, 2)) @ np.ones((2, 2))
+    # scipy may have its own library, and the order of the list is random
+    for library in sorted(libraries(), key=lambda library: "numpy" not in library["filepath"]):
+        if library["user_api"] == "blas":
+            kernel = library.get("architecture", "one kernel")
+            return f"{library['internal_api']} {library['version']}, {kernel}"
+    return "unknown"
+
+
 if __name__ == "__main__":  # the process that measures
     try:
         found, seconds = measured(*json.loads(sys.argv[1]))
     except KeyboardInterrupt:  # the parent process prints it
         sys.exit(130)
     lines = [dataclasses.asdict(line) for line in found]
-    json.dump([machine.described(), lines, seconds], sys.stdout)
+    json.dump([described(), lines, seconds], sys.stdout)

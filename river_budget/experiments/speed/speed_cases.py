@@ -1,4 +1,7 @@
-"""The comparisons of `river-budget speed`: our models, in turns with those of other packages and with the limit."""
+"""The comparisons of `river-budget speed`: our models, in turns with those of other packages and with the limit.
+
+Its streams are arrays with two classes, or artificial ones of the same shape where no file is at hand.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,18 @@ import contextlib
 import importlib
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from river import feature_extraction, linear_model
 
 import river_budget as rb
 
+from ... import datasets
+from ...maintenance import Merge, Project, RemoveOldest, RemoveRandom, RemoveSmallest
 from .limits import Limit
-from .speed_streams import Stream
 from .timing import Comparison, Run
 
 Examples = list[tuple[dict[int, float], Any]]
@@ -24,18 +30,94 @@ SKLEARN, LIMIT, LIMIT_WITH_ZEROS = "scikit-learn", "limit", "limit without skipp
 LOGISTIC, SAMPLER = "LogisticRegression", "RBFSampler(100), linear"
 FLOAT64, DTYPES = "float64", ("float64", "float32")
 
+# the streams
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Rows and labels. Sparse ones have zeros that can be skipped."""
+
+    name: str
+    X: npt.NDArray[np.float64]
+    y: npt.NDArray[np.bool_]
+    sparse: bool = False
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+def waveform(n: int) -> Stream:
+    """The first class of Waveform against the others."""
+    X, y = datasets.Waveform(n, seed=0).arrays()
+    return Stream("waveform, d=21", X, y == 0)
+
+
+def a9a(n: int) -> Stream:
+    """Adult, features -1, 0 and 1."""
+    X, y = _rows(datasets.A9a(), n, 14)
+    return Stream("a9a, d=123", np.sign(X), y, sparse=True)
+
+
+def cod_rna(n: int) -> Stream:
+    """Every feature with mean 0 and standard deviation 1."""
+    X, y = _rows(datasets.CodRNA(), n, 8)
+    return Stream("cod-rna, d=8", (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-12), y)
+
+
+def mnist(n: int) -> Stream:
+    """The even digits against the odd ones."""
+    X, y = _rows(datasets.MnistTest(), n, 151)
+    return Stream("mnist, d=780", X, y % 2 == 0, sparse=True)
+
+
+STREAMS: dict[str, tuple[Callable[[int], Stream], Any]] = {
+    "waveform": (waveform, None),
+    "a9a": (a9a, datasets.A9a),
+    "cod-rna": (cod_rna, datasets.CodRNA),
+    "mnist": (mnist, datasets.MnistTest),
+}
+
+
+def streams(names: list[str], n: int) -> Iterator[Stream]:
+    """The named streams, or all."""
+    for name in names or STREAMS:
+        yield STREAMS[name][0](n)
+
+
+def missing(names: list[str]) -> list[str]:
+    """The streams that are artificial here, as their files are missing."""
+    return [
+        name
+        for name in names or STREAMS
+        if (kind := STREAMS[name][1]) is not None and not kind().at_hand
+    ]
+
+
+def _rows(dataset: Any, n: int, present: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """n random rows; if the file is missing, artificial ones with `present` numbers per row."""
+    rng = np.random.default_rng(0)
+    if dataset.at_hand:
+        X, y = dataset.arrays()
+        chosen = rng.permutation(len(y))[:n]
+        return np.ascontiguousarray(X[chosen]), y[chosen]
+    d = dataset.n_features
+    X = rng.random((n, d)) * (rng.random((n, d)) < present / d)
+    slopes = rng.normal(size=(2, d)) / np.sqrt(present)
+    a, b = 4.0 * slopes @ X.T
+    return X, a * b > np.median(a * b)
+
+
 # the models
 
-remove = rb.maintenance
 LEARNERS: dict[str, Make] = {
     "BSGD merge": lambda k: rb.BSGDClassifier(100, k),
-    "BSGD remove smallest": lambda k: rb.BSGDClassifier(100, k, remove.RemoveSmallest()),
+    "BSGD remove smallest": lambda k: rb.BSGDClassifier(100, k, RemoveSmallest()),
     "Projectron": lambda k: rb.ProjectronClassifier(100, k),
 }
 MORE_LEARNERS: dict[str, Make] = {
-    "BSGD remove oldest": lambda k: rb.BSGDClassifier(100, k, remove.RemoveOldest()),
-    "BSGD remove random": lambda k: rb.BSGDClassifier(100, k, remove.RemoveRandom(), seed=1),
-    "BSGD project": lambda k: rb.BSGDClassifier(100, k, remove.Project()),
+    "BSGD remove oldest": lambda k: rb.BSGDClassifier(100, k, RemoveOldest()),
+    "BSGD remove random": lambda k: rb.BSGDClassifier(100, k, RemoveRandom(), seed=1),
+    "BSGD project": lambda k: rb.BSGDClassifier(100, k, Project()),
     "RBP": lambda k: rb.RBPClassifier(100, k, seed=1),
     "Forgetron": lambda k: rb.ForgetronClassifier(100, k),
     "BudgetPerceptron": lambda k: rb.BudgetPerceptronClassifier(100, k),
@@ -87,17 +169,20 @@ def sklearn_learning(stream: Stream, kind: str, n: int) -> Run | None:
 # the comparisons
 
 
+def compared(stream: Stream) -> Comparison:
+    """A comparison over all examples of a stream, still empty."""
+    return Comparison(stream.name, len(stream))
+
+
 def learn_and_score(stream: Stream, complete: bool) -> Iterator[Comparison]:
     """Compare on arrays: with scikit-learn with as many features as our budget, and with the limit."""
     large: dict[str, Make] = {"BSGD merge": lambda k: rb.BSGDClassifier(500, k)}
-    for budget, learners in (
-        (100, LEARNERS | MORE_LEARNERS if complete else LEARNERS),
-        (500, large),
-    ):
+    small = LEARNERS | MORE_LEARNERS if complete else LEARNERS
+    for budget, learners in ((100, small), (500, large)):
         model = rb.BSGDClassifier(budget, kernel_for(stream))
         model.learn_many(stream.X, stream.y)
         ours = {f"{name}, B={budget}": learning(make, stream) for name, make in learners.items()}
-        comparison = Comparison(stream.name, len(stream))
+        comparison = compared(stream)
         comparison.against(SKLEARN, sklearn_learning(stream, "RBFSampler", budget), ours)
         limited = {f"score, B={budget}": scoring(model, stream.X)}
         limited |= {
@@ -113,19 +198,15 @@ def in_float32(stream: Stream) -> Iterator[Comparison]:
     """Compare models in float32 with the same models in float64."""
     kernel = kernel_for(stream)
     for budget in (100, 500):
-        for name, maintenance in (("merge", remove.Merge()), ("remove", remove.RemoveSmallest())):
-            wide, narrow = (_full(budget, maintenance, dtype) for dtype in DTYPES)
-            comparison = Comparison(stream.name, len(stream))
+        for name, strategy in (("merge", Merge()), ("remove", RemoveSmallest())):
+            wide, narrow = (_full(budget, strategy, dtype) for dtype in DTYPES)
             ours = {f"BSGD {name}, B={budget}, float32": learning(narrow, stream)}
-            comparison.against(FLOAT64, learning(wide, stream), ours)
-            yield comparison
-        models = [_full(budget, remove.RemoveSmallest(), dtype)(kernel) for dtype in DTYPES]
+            yield compared(stream).against(FLOAT64, learning(wide, stream), ours)
+        models = [_full(budget, RemoveSmallest(), dtype)(kernel) for dtype in DTYPES]
         for model in models:
             model.learn_many(stream.X, stream.y)
         theirs, run = (scoring(model, stream.X) for model in models)
-        comparison = Comparison(stream.name, len(stream))
-        comparison.against(FLOAT64, theirs, {f"score, B={budget}, float32": run})
-        yield comparison
+        yield compared(stream).against(FLOAT64, theirs, {f"score, B={budget}, float32": run})
 
 
 def _full(budget: int, maintenance: Any, dtype: str) -> Make:
@@ -135,14 +216,10 @@ def _full(budget: int, maintenance: Any, dtype: str) -> Make:
 
 def features_of_scikit_learn(stream: Stream) -> Iterator[Comparison]:
     """Compare FOGD and NOGD with scikit-learn with as many random features and landmarks."""
-    comparison = Comparison(stream.name, len(stream))
-    fogd = learning(lambda k: rb.FOGDClassifier(400, k, seed=1), stream)
-    nogd = learning(lambda k: rb.NOGDClassifier(100, k), stream)
-    comparison.against(SKLEARN, sklearn_learning(stream, "RBFSampler", 400), {"FOGD, D=400": fogd})
-    yield comparison
-    comparison = Comparison(stream.name, len(stream))
-    comparison.against(SKLEARN, sklearn_learning(stream, "Nystroem", 100), {"NOGD, B=100": nogd})
-    yield comparison
+    fogd = {"FOGD, D=400": learning(lambda k: rb.FOGDClassifier(400, k, seed=1), stream)}
+    nogd = {"NOGD, B=100": learning(lambda k: rb.NOGDClassifier(100, k), stream)}
+    for kind, n, ours in (("RBFSampler", 400, fogd), ("Nystroem", 100, nogd)):
+        yield compared(stream).against(SKLEARN, sklearn_learning(stream, kind, n), ours)
 
 
 def large_products(complete: bool) -> Iterator[Comparison]:
@@ -154,7 +231,7 @@ def large_products(complete: bool) -> Iterator[Comparison]:
     rng = np.random.default_rng(0)
     for budget in (1000, 4000) if complete else (1000,):
         X = rng.normal(size=(2000 + budget, 100))
-        model = rb.BSGDClassifier(budget, rb.kernels.RBF(0.01), remove.RemoveOldest())
+        model = rb.BSGDClassifier(budget, rb.kernels.RBF(0.01), RemoveOldest())
         model.learn_many(X[:-2000], rng.random(budget) < 0.5)
         stored, rows = model.support_vectors(), X[-2000:]
         V = np.array([[vector["features"].get(i, 0.0) for i in range(100)] for vector in stored])
@@ -196,35 +273,27 @@ def predict_then_learn(model: Any, examples: Examples) -> Run:
 
 
 def one_by_one(stream: Stream, complete: bool) -> Iterator[Comparison]:
-    """Compare on dicts: predict_one and learn_one, with River's models."""
+    """Compare on dicts with River's models: linear ones, and random features with a linear model behind them."""
     n = max(len(stream) // 10, 100)
     rows = [dict(enumerate(x)) for x in stream.X[:n].tolist()]
     examples = list(zip(rows, stream.y[:n].tolist(), strict=True))
     learners = LEARNERS | MORE_LEARNERS if complete else LEARNERS
     models = {f"{name}, B=100": make(kernel_for(stream)) for name, make in learners.items()}
-    comparison = Comparison(stream.name, n)
     ours = {f"dicts: {name}": predict_and_learn(model, examples) for name, model in models.items()}
     ours |= {
         f"dicts, in one call: {name}": predict_then_learn(model, examples)
         for name, model in models.items()
         if hasattr(model, "predict_then_learn_one") and (complete or "merge" in name)
     }
-    comparison.against(
-        LOGISTIC, predict_and_learn(linear_model.LogisticRegression(), examples), ours
-    )
-    yield comparison
-    yield mapped_one_by_one(stream, examples[: max(n // 5, 50)])
-
-
-def mapped_one_by_one(stream: Stream, examples: Examples) -> Comparison:
-    """Compare on dicts: random features and a linear model behind them, with River's."""
-    comparison = Comparison(stream.name, len(examples))
+    theirs = predict_and_learn(linear_model.LogisticRegression(), examples)
+    yield Comparison(stream.name, n).against(LOGISTIC, theirs, ours)
+    examples = examples[: max(n // 5, 50)]
     sampler = feature_extraction.RBFSampler(n_components=100, seed=1)
     waves = rb.RandomFourier(100, kernel_for(stream), seed=1)
     pipelines = [features | linear_model.LogisticRegression() for features in (sampler, waves)]
     theirs, run = (predict_and_learn(pipeline, examples) for pipeline in pipelines)
-    comparison.against(SAMPLER, theirs, {"dicts: RandomFourier(100), linear": run})
-    return comparison
+    ours = {"dicts: RandomFourier(100), linear": run}
+    yield Comparison(stream.name, len(examples)).against(SAMPLER, theirs, ours)
 
 
 def few_rows(stream: Stream) -> Iterator[Comparison]:
@@ -239,9 +308,8 @@ def few_rows(stream: Stream) -> Iterator[Comparison]:
     def comparison(name: str, theirs_name: str, theirs: Run, X: Any, y: Any) -> Comparison:
         model = rb.BSGDClassifier(100, kernel_for(stream))
         model.learn_many(stream.X, stream.y)
-        found = Comparison(stream.name, 10 * len(starts))
-        found.against(theirs_name, theirs, {name: each(model, X, y)})
-        return found
+        ours = {name: each(model, X, y)}
+        return Comparison(stream.name, 10 * len(starts)).against(theirs_name, theirs, ours)
 
     with contextlib.suppress(ImportError):
         model = importlib.import_module("sklearn.linear_model").SGDClassifier()
@@ -271,9 +339,8 @@ def many_models(stream: Stream) -> Iterator[Comparison]:
     kernel = kernel_for(stream)
     many = [rb.BSGDClassifier(20, kernel) for _ in turns]
     one = [rb.BSGDClassifier(20, kernel)] * len(turns)
-    comparison = Comparison(stream.name, 50 * len(turns))
-    comparison.against("one model", run(one), {"1000 models in turns of 50 rows, B=20": run(many)})
-    yield comparison
+    ours = {"1000 models in turns of 50 rows, B=20": run(many)}
+    yield Comparison(stream.name, 50 * len(turns)).against("one model", run(one), ours)
 
 
 def far_apart(stream: Stream) -> Iterator[Comparison]:
@@ -283,10 +350,8 @@ def far_apart(stream: Stream) -> Iterator[Comparison]:
     """
     for name, make in (LEARNERS | MORE_LEARNERS).items():
         ours = learning(make, Stream(stream.name, 10.0 * stream.X, stream.y))
-        comparison = Comparison(stream.name, len(stream))
         label = f"{name}, B=100, features times ten"
-        comparison.against("as they are", learning(make, stream), {label: ours})
-        yield comparison
+        yield compared(stream).against("as they are", learning(make, stream), {label: ours})
 
 
 def comparisons(stream: Stream, complete: bool) -> Iterator[Comparison]:

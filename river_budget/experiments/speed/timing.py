@@ -37,11 +37,12 @@ class Comparison:
     runs: dict[str, Run] = field(default_factory=dict)
     pairs: list[tuple[str, str]] = field(default_factory=list)
 
-    def against(self, theirs: str, run: Run | None, ours: dict[str, Run]) -> None:
+    def against(self, theirs: str, run: Run | None, ours: dict[str, Run]) -> Comparison:
         """Add a comparison of ours with theirs, if theirs is installed."""
         if run is not None:
             self.runs |= {theirs: run, **ours}
             self.pairs += [(name, theirs) for name in ours]
+        return self
 
     def lines(self, repeats: int) -> list[Line]:
         """Time all runs in turns, and compare the pairs."""

@@ -13,17 +13,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ...common.console import did_you_mean
-from .cells import number
+from ..common.console import did_you_mean
+from .columns import number
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 SAMPLE_LINES = 100  # on which separators are tried
 MOST_LINES_OF_A_ROW = 1000  # with more, a quote was never closed
-BOMS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 Rows = Iterator[tuple[int, list[Any]]]
 

@@ -1,0 +1,283 @@
+"""J. Lu, S. Hoi, J. Wang, P. Zhao, Z. Liu. Large scale online kernel learning. JMLR 17, 2016.
+
+Sigma = 8 for all but table 3. Every example is predicted before it is learned, and mistakes or squared errors are
+counted, in 20 orders of the examples: the authors' own for german, dna and housing. The authors' step for FOGD is
+ours / D, as they do not divide the features by sqrt(D).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import river_budget as rb
+
+from ..common.stored import dataset, first_at_hand
+from ..records.records import CHOSEN, FITTED, STATED, Cell, Record
+from ..records.tasks import Task, repeated
+from ..records.verdicts import Printed
+from .described import contents, record
+
+KNOWN = contents("paper2016.toml")
+KERNEL = rb.kernels.RBF.from_width(8.0)
+UNLIMITED = ("Perceptron", "OGD", "NORMA")  # learners without a budget
+
+# Steps that the paper does not state: the one in its list 2, .2, .02, .002, .0002 that gives the printed figures (on
+# mnist none does). Other sets use the .005 of the authors' program.
+FOGD_STEP = {"dna": 0.02, "satimage": 0.02, "mnist-test": 0.001, "usps": 0.02, "shuttle": 0.2}
+LARGER_BUDGET = ("dna", "mnist-test", "satimage", "usps")  # budget 200; the others have 100
+STEP = {"housing": 0.3, "mg": 0.4, "cpusmall": 0.4, "cadata": 0.4, "parkinsons": 0.1, "casp": 0.1}
+BOGD_STEP = STEP | {"cadata": 0.3}
+OF_THE_AUTHORS = ("housing", "mg")  # the authors' files contain the steps
+
+# Where the set's name in the mirror differs, or only a part of it may be available
+STORED_NAMES: dict[str, tuple[str, ...]] = {
+    "mnist": ("mnist-test",),
+    "kddcup99": ("kddcup99-10pct",),
+    "poker": ("poker-test", "poker"),
+    "w8a": ("w8a", "w8a-train"),
+}
+
+REPEATS = 20
+LARGE_DATASET = 100_000  # from so many examples on, models without a budget run fewer repeats
+FEWER_REPEATS = 5
+REPEATS_OF_HUGE = {"kddcup99-10pct": {"OGD": 1}}  # one order takes minutes
+
+
+def printed_table(number: int) -> dict[tuple[str, str], Printed]:
+    """{(row, column): the printed figure}, of a table and its table of times."""
+    seconds = dict(_fields(f"times {number}", 1))
+    table = {}
+    for place, (mean, deviation) in _fields(f"table {number}", 2):
+        if mean != "-":
+            spent = seconds.get(place, ["-"])[0]
+            known = [None if figure == "-" else figure for figure in (deviation, spent)]
+            table[place] = Printed(mean, *known)
+    return table
+
+
+def _fields(name: str, width: int) -> Iterator[tuple[tuple[str, str], list[str]]]:
+    """((row, column), `width` fields) of a printed table."""
+    first, *lines = KNOWN["printed"][name].splitlines()
+    for line in lines:
+        row, *figures = line.split()
+        for i, column in enumerate(first.split()):
+            yield (row, column), figures[i * width : (i + 1) * width]
+
+
+# The learners of tables 5, 7 and 9
+
+
+def fogd(kind: Any, n: int, step: float) -> Any:
+    """FOGD with the authors' step, which is ours / n."""
+    squared = {"max_error": None} if "max_error" in kind.parameters() else {}
+    return kind(n_components=n, kernel=KERNEL, learning_rate=n * step, **squared)
+
+
+def classifiers(budget: int, step: float, fogd_step: float, **bogd: Any) -> dict[str, Any]:
+    """The learners of tables 5 and 7: D = 4 B, and one step for all but FOGD."""
+    return {
+        "Perceptron": rb.KernelPerceptronClassifier(KERNEL),
+        "OGD": rb.KernelOGDClassifier(KERNEL, step),
+        "RBP": rb.RBPClassifier(budget, KERNEL),
+        "Forgetron": rb.ForgetronClassifier(budget, KERNEL),
+        "Projectron": rb.ProjectronClassifier(budget, KERNEL),
+        "Projectron++": rb.ProjectronPPClassifier(budget, KERNEL),
+        "BPA": rb.BPAClassifier(budget, KERNEL, 1.0, "simple"),
+        "BOGD": rb.BOGDClassifier(budget, KERNEL, step, **bogd),
+        "FOGD": fogd(rb.FOGDClassifier, 4 * budget, fogd_step),
+        "NOGD": rb.NOGDClassifier(budget, KERNEL, learning_rate=step),
+    }
+
+
+def binary(data: str) -> dict[str, Any]:
+    """Table 5: B = 100."""
+    decay = {"l2": 1.0 / dataset(data).n_samples ** 2, "max_coefficient": 10.0}
+    return classifiers(100, 0.2, 0.002, removal="random", **decay)
+
+
+def multiclass(data: str) -> dict[str, Any]:
+    """Table 7: B = 200 for the first sets and 100 for the others."""
+    budget = 200 if data in LARGER_BUDGET else 100
+    return classifiers(budget, 0.5, FOGD_STEP.get(data, 0.005), l2=1e-5, removal="oldest")
+
+
+def regression(data: str) -> dict[str, Any]:
+    """Table 9. The paper says B = 30 for all; the printed rows of these four learners come from B = 20."""
+    step = STEP.get(data, 0.2)
+    return {
+        "OGD": rb.KernelOGDRegressor(KERNEL, step),
+        "Perceptron": rb.KernelPerceptronRegressor(KERNEL, 0.1),
+        "NORMA": rb.NORMARegressor(None, KERNEL, 0.03, 0.03, 0.4),
+        "RBP": rb.RBPRegressor(20, KERNEL, 0.1),
+        "Forgetron": rb.ForgetronRegressor(20, KERNEL, 0.1),
+        "Projectron": rb.ProjectronRegressor(20, KERNEL, 0.0, 0.1),
+        "BOGD": rb.BOGDRegressor(20, KERNEL, BOGD_STEP.get(data, 0.2), 0.03, "oldest"),
+        "FOGD": fogd(rb.FOGDRegressor, 450, 6e-4),
+        "NOGD": rb.NOGDRegressor(30, KERNEL, learning_rate=step, max_error=None),
+    }
+
+
+def fitted(number: int, row: str, data: str) -> bool:
+    """Whether a parameter of a cell was chosen to give the printed figure."""
+    if number == 7:
+        on_mnist = data == "mnist-test" and row not in UNLIMITED
+        return (row == "FOGD" and data in FOGD_STEP) or on_mnist
+    if number == 9:
+        smaller = ("RBP", "Forgetron", "Projectron", "BOGD")
+        return row in smaller or (row in ("OGD", "NOGD") and data not in OF_THE_AUTHORS)
+    return False
+
+
+# The cells of tables 5, 7 and 9
+
+
+def table(number: int, models: Callable[[str], dict[str, Any]], scale: float) -> Iterator[Cell]:
+    """The cells of table 5, 7 or 9; for poker and w8a of the paper's examples if available."""
+    printed = printed_table(number)
+    for column in dict.fromkeys(column for _, column in printed):
+        data = first_at_hand(*STORED_NAMES.get(column, (column,)))
+        possible = KNOWN["possible"].get(column, {})
+        for row, model in models(data).items():
+            if (row, column) in printed:
+                repeats = repeats_of(row, data)
+                yield Cell(
+                    row,
+                    column,
+                    repeated(repeats, "progressive", data, model),
+                    printed[row, column],
+                    scale,
+                    next((word for word, rows in possible.items() if row in rows), None),
+                    note_on(row, column),
+                    "; ".join(remarks_on(row, column, data, repeats)),
+                    FITTED if fitted(number, row, data) else STATED,
+                )
+
+
+def repeats_of(row: str, data: str) -> int:
+    """The number of orders for a row: fewer if an order takes minutes."""
+    if data in REPEATS_OF_HUGE:
+        return REPEATS_OF_HUGE[data].get(row, FEWER_REPEATS)
+    slow = row in UNLIMITED and dataset(data).n_samples > LARGE_DATASET
+    return FEWER_REPEATS if slow else REPEATS
+
+
+def note_on(row: str, column: str) -> str:
+    """The known cause of a difference."""
+    for note in KNOWN["notes"]:
+        rows = note["cells"].get(column, ())
+        if rows == "all" or row in rows:
+            return str(note["text"])
+    return ""
+
+
+def remarks_on(row: str, column: str, data: str, repeats: int) -> Iterator[str]:
+    """What differs from the paper, and is always printed."""
+    remarks = KNOWN["remarks"]
+    yield from filter(None, [remarks.get(data), remarks.get(row, {}).get(column)])
+    if repeats < REPEATS:
+        yield f"{repeats} orders only" if repeats > 1 else "one order only"
+
+
+# Table 3: one pass over a training set, accuracy on a test set. The paper found its parameters by a cross-validation
+# that it does not report. We chose ours on the training files alone: trained on four fifths, validated on the last
+# fifth, over a grid of widths and of penalties or steps.
+
+PASSES, LANDMARK_RUNS = 5, 3  # runs; 5 as in the paper
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The files of one set, the paper's budget B (D = 4 B), and gamma with C, l2 or the step of every row."""
+
+    train: str
+    test: str
+    budget: int
+    libsvm: tuple[float, float]
+    llsvm: tuple[float, float]
+    merge: tuple[float, float]
+    remove: tuple[float, float]
+    fogd: tuple[float, float]
+    nogd: tuple[float, float]
+    standardise: bool = False
+    held_out: int = 0  # rows of the training file that stand in for a test file
+
+    def options(self, data: str) -> tuple[tuple[str, Any], ...]:
+        """Options of the protocol, without those that are defaults, so that keys of older measurements stay valid."""
+        if self.held_out:
+            return (("held_out", self.held_out),)
+        found: list[tuple[str, Any]] = [("test", self.test)]
+        if self.train != data:
+            found.append(("train", self.train))
+        return (*found, ("standardise", True)) if self.standardise else tuple(found)
+
+
+WEB = ((0.01, 100.0), (0.1, 1.0), (0.1, 1e-5), (0.1, 1e-5), (0.1, 2.0), (0.1, 2.0))
+RNA = ((0.1, 100.0), (0.1, 10.0), (0.1, 1e-4), (0.1, 1e-5), (0.3, 2.0), (0.03, 2.0))
+ADULT = ((0.01, 10.0), (0.01, 1.0), (0.1, 3e-4), (0.1, 3e-4), (0.01, 2.0), (0.03, 2.0))
+SETTINGS = {
+    "codrna": Setting("cod-rna", "cod-rna.t", 400, *RNA, standardise=True),
+    "w7a": Setting("w7a", "w7a.t", 400, *WEB),
+    "w8a": Setting("w8a", "w8a.t", 1000, *WEB),
+    "w8a-train": Setting("w8a", "w8a.t", 1000, *WEB, held_out=14_951),  # as many as w8a.t has
+    "a9a": Setting("a9a", "a9a.t", 1000, *ADULT),
+}
+
+
+def tasks_of(data: str) -> dict[str, tuple[Task, ...]]:
+    """The tasks of every row on one dataset. FOGD and NOGD predict by the mean of the iterates, as the authors' do."""
+    if data not in SETTINGS:
+        return {}
+    setting, width = SETTINGS[data], rb.kernels.RBF
+    b, options = setting.budget, setting.options(data)
+
+    def pegasos(maintenance: Any, gamma: float, l2: float) -> Any:
+        return rb.BSGDClassifier(b, width(gamma), maintenance, l2, learning_rate=None)
+
+    (gamma, C), (llsvm_gamma, llsvm_C) = setting.libsvm, setting.llsvm
+    fogd, nogd = setting.fogd, setting.nogd
+    more = (("C", llsvm_C), ("landmarks", b), *options)
+    found = {
+        "LIBSVM": repeated(1, "libsvm", data, width(gamma), (("C", C), *options)),
+        "LLSVM": repeated(LANDMARK_RUNS, "llsvm", data, width(llsvm_gamma), more),
+    }
+    models = {
+        "BSGD-merge": pegasos(rb.maintenance.Merge(), *setting.merge),
+        "BSGD-remove": pegasos(rb.maintenance.RemoveSmallest(), *setting.remove),
+        "FOGD": rb.FOGDClassifier(4 * b, width(fogd[0]), learning_rate=fogd[1], average=True),
+        "NOGD": rb.NOGDClassifier(b, width(nogd[0]), learning_rate=nogd[1], average=True),
+    }
+    return found | {
+        row: repeated(PASSES, "holdout", data, model, options) for row, model in models.items()
+    }
+
+
+def table_3() -> Iterator[Cell]:
+    """All cells of table 3."""
+    printed, texts = printed_table(3), KNOWN["table_3"]
+    for column in dict.fromkeys(column for _, column in printed):
+        data = first_at_hand("w8a", "w8a-train") if column == "w8a" else column
+        tasks = tasks_of(data)
+        for row in dict.fromkeys(row for row, _ in printed):
+            yield Cell(
+                row,
+                column,
+                tasks.get(row, ()),
+                printed[row, column],
+                100.0,
+                note=texts["notes"].get(column, {}).get(row, texts["other"]),
+                remark=texts["remarks"].get(data, ""),
+                settings=CHOSEN,
+                missing=texts["unseen"].get(column, ""),
+            )
+
+
+def records() -> list[Record]:
+    """The tables 3, 5, 7 and 9."""
+    return [
+        record("2016-table-3", table_3()),
+        record("2016-table-5", table(5, binary, 100.0)),
+        record("2016-table-7", table(7, multiclass, 100.0)),
+        record("2016-table-9", table(9, regression, 1.0)),
+    ]

@@ -1,0 +1,331 @@
+"""Measured records as tables, the document of all of them, and the verbs list, table, figure and reproduce.
+
+A table shows the printed figures beside ours, with verdicts, times and notes; the document has all tables and
+figures, and what is known about their differences.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import pathlib
+from collections.abc import Sequence
+
+from .. import datasets
+from ..plots import figures
+from ..plots.panels import Panel, coinciding
+from ..progress import Progress
+from .common.console import GOOD, SHORT, check_drawing, check_names, draw, print_tables, say_missing
+from .common.stored import at_hand
+from .common.tables import VERDICTS, Table, as_markdown
+from .papers.all_records import all_records
+from .records import verdicts
+from .records.records import NOT_YET, SETTINGS, Record, Row, finals, measurements, rows
+from .records.tasks import Store, measure, ready
+
+# Tables
+
+HEADER = ["data", "algorithm", "paper", "ours", "runs", "verdict", "settings"]
+TIME_COLUMNS = ["paper's time", "our time"]
+
+
+def line(record: Record, row: Row) -> list[str]:
+    """A cell as fields of a table."""
+    cell = row.cell
+    paper = "" if cell.printed is None else str(cell.printed)
+    if not row.runs:
+        return [cell.column, cell.row, paper, "", "", "", ""]
+    ours = f"{row.mean:.{record.digits}f}"
+    if row.runs > 1:
+        ours += f" ± {row.deviation:.{record.digits}f}"
+    runs = f"{row.runs}" if row.runs == len(cell.tasks) else f"{row.runs} of {len(cell.tasks)}"
+    settings = cell.settings if row.verdict else ""
+    return [cell.column, cell.row, paper, ours, runs, row.verdict, settings]
+
+
+def note(record: Record, row: Row) -> str:
+    """How a cell differs from the paper, why it has no figure of ours, and known causes of a difference."""
+    cell = row.cell
+    parts = [cell.remark if row.runs else cell.missing or NOT_YET]
+    if row.verdict == "NO" and cell.printed is not None:
+        more = row.mean - float(cell.printed.mean)
+        word = "better" if (more > 0.0) == ("accuracy" in record.unit) else "worse"
+        parts.append(f"{word} by {abs(more):.{record.digits}f}")
+    if row.verdict in ("CLOSE", "NO"):
+        parts.append(cell.note)
+    return "; ".join(filter(None, parts))
+
+
+def times(rows: Sequence[Row]) -> list[list[str]]:
+    """The paper's and our seconds, as multiples of those of the first line of the data that has both.
+
+    The first line is the Perceptron's where there is one.
+    """
+    first: dict[str, Row] = {}
+    for row in sorted(rows, key=lambda row: row.cell.row != "Perceptron"):
+        if row.runs and printed_seconds(row):
+            first.setdefault(row.cell.column, row)
+    found = []
+    for row in rows:
+        base, theirs = first.get(row.cell.column), printed_seconds(row)
+        if base is None or not theirs:
+            found.append(["", ""])
+        else:
+            ours = f"{row.seconds / base.seconds:.2g}" if row.runs else ""
+            found.append([f"{theirs / printed_seconds(base):.2g}", ours])
+    return found
+
+
+def printed_seconds(row: Row) -> float:
+    """The seconds that the paper prints for a cell; 0 if it prints none."""
+    return float(row.cell.printed.seconds or 0.0) if row.cell.printed else 0.0
+
+
+def table(record: Record, rows: Sequence[Row], seconds: bool = False) -> Table:
+    """(header, lines); leaves out empty columns."""
+    header = [*HEADER, *TIME_COLUMNS, *(["seconds"] if seconds else []), "note"]
+    lines = []
+    for row, ratios in zip(rows, times(rows), strict=True):
+        spent = [f"{row.seconds:.2f}" if row.runs else ""] if seconds else []
+        lines.append([*line(record, row), *ratios, *spent, note(record, row)])
+    used = [i for i in range(len(header)) if any(fields[i] for fields in lines)]
+    return [header[i] for i in used], [[fields[i] for i in used] for fields in lines]
+
+
+SIGNS = {word: sign for sign, word in VERDICTS.items()}
+
+
+def wide(record: Record, rows: Sequence[Row]) -> Table:
+    """A line for every algorithm, a column for every dataset: ours, the verdict as a sign, the paper's."""
+    columns = list(dict.fromkeys(row.cell.column for row in rows))
+    lines: dict[str, list[str]] = {}
+    for row in rows:
+        fields = lines.setdefault(row.cell.row, [row.cell.row] + [""] * len(columns))
+        text = f"{row.mean:.{record.digits}f}" if row.runs else "-"
+        if row.cell.printed is not None:
+            text += f" {SIGNS.get(row.verdict, '')} {row.cell.printed.mean}"
+        fields[1 + columns.index(row.cell.column)] = text
+    return ["ours, paper", *columns], list(lines.values())
+
+
+def counts(rows: Sequence[Row]) -> dict[str, int]:
+    """The number of cells by verdict, and of printed cells without a figure of ours."""
+    words = [row.verdict for row in rows if row.verdict]
+    found = {word: words.count(word) for word in verdicts.ORDER}
+    found["not measured"] = sum(row.cell.printed is not None and not row.runs for row in rows)
+    return found
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """The counts as text."""
+    return ", ".join(f"{count} {word}" for word, count in counts(rows).items() if count)
+
+
+def remarks(record: Record, found: Sequence[Row], store: Store) -> list[str]:
+    """The lines below a table: the unit, the counts, the note, cells worse than possible, the claims."""
+    words = f"{record.unit}; mean and standard deviation over the runs. {summary(found)}"
+    short = [
+        f"{row.cell.row} on {row.cell.column} falls short of {row.cell.expected}"
+        for row in found
+        if row.short
+    ]
+    claims = [claim.sentence(record, store) for claim in record.claims]
+    return [words.rstrip(". ") + ".", *filter(None, [record.note]), *short, *claims]
+
+
+# The document
+
+OPENING = """# Reproduced
+
+Made by `river-budget reproduce`; nothing here is edited by hand. Every figure was measured on the data at hand
+and stands beside the one that the paper prints; every printed cell is here, also where there is no figure of ours,
+and then says why. In all: {counts}. The verdicts are computed by one rule:
+
+```
+{rule}
+```
+
+Settings, cell by cell:
+
+{settings}
+
+Times are multiples of the Perceptron's on the same data, or of the first line's where there is none; ours are those
+of the fastest run, two at a time, without the time of reading and testing.
+{quiet}
+What is known about a difference stands beside it.
+
+Under a figure stands what the paper's shows, and whether ours shows it too, computed from the same measurements. Bands
+are one standard deviation over the orders of the examples (of times: from the fastest run to the median). A curve that
+another one covers shows as its pale border.
+"""
+
+
+def write(folder: str | pathlib.Path, records: Sequence[Record], store: Store) -> None:
+    """Write README.md, and a PNG for every figure with a finished cell."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    found = [row for record in records for row in rows(record, store)]
+    opening = {
+        "counts": summary(found),
+        "rule": (verdicts.__doc__ or "").partition("\n\n")[2].strip(),
+        "settings": "\n".join(f"- `{name}`: {meaning}." for name, meaning in SETTINGS.items()),
+        "quiet": disturbance(records, store),
+    }
+    parts = [OPENING.format(**opening)]
+    parts += [section(folder, record, store) for record in records]
+    (folder / "README.md").write_text("\n".join(parts), "utf-8")
+
+
+UNEVEN_RATIO = 1.5  # median / least time of a cell; above it, other work is suspected
+UNEVEN_SHARE = 0.2  # share of such cells from which the document says so
+
+
+def disturbance(records: Sequence[Record], store: Store) -> str:
+    """A warning, if uneven times show that the machine did other work."""
+    runs = {
+        tuple(task.key for task in cell.tasks): finals(cell, store, "seconds")
+        for record in records
+        for cell in record.cells
+    }
+    seconds = [sorted(spent) for spent in runs.values() if len(spent) >= 5 and min(spent) > 0.0]
+    uneven = [spent[len(spent) // 2] > UNEVEN_RATIO * spent[0] for spent in seconds]
+    share = sum(uneven) / len(uneven) if uneven else 0.0
+    if share < UNEVEN_SHARE:
+        return ""
+    return (
+        f"In {100.0 * share:.0f} % of the cells the middle run took half as long again as the fastest, or more: the "
+        "machine did\nother work, and what is said about times is the less certain."
+    )
+
+
+def section(folder: pathlib.Path, record: Record, store: Store) -> str:
+    """A table or figure with its note, claims and remarks."""
+    found = rows(record, store)
+    words = summary(found)
+    text = [f"## {record.name}: {record.title}\n", f"{record.unit}. {words}".rstrip(". ") + ".\n"]
+    if record.note:
+        text.append(record.note + "\n")
+    if absent := unfinished(record, store):
+        text.append(f"Not shown: {absent}.\n")
+    if record.panels is not None:
+        panels = list(record.panels(record, store))
+        with contextlib.suppress(RuntimeError):  # matplotlib is optional
+            if panels:
+                path = folder / f"{record.name}.png"
+                figures.draw(path, panels, title=record.title, columns=record.columns)
+                text.append(f"![{record.name}]({record.name}.png)\n")
+        text += [claim.sentence(record, store) + "\n" for claim in record.claims if panels]
+        if same := coincidences(panels):
+            text.append(f"Curves that coincide: {same}.\n")
+    if record.panels is None or any(row.cell.printed for row in found):
+        text.append(as_markdown(*table(record, found)) + "\n")
+    return "\n".join(text)
+
+
+def unfinished(record: Record, store: Store) -> str:
+    """The missing cells of a figure, and why; a table says it cell by cell."""
+    reasons: dict[str, list[str]] = {}
+    for cell in record.cells:
+        if cell.printed is None and not measurements(cell, store):
+            names = reasons.setdefault(cell.missing or NOT_YET, [])
+            names.append(f"{cell.row} on {cell.column}" if cell.tasks else cell.column)
+    return "; ".join(
+        f"{', '.join(dict.fromkeys(names))} ({reason})" for reason, names in reasons.items()
+    )
+
+
+def coincidences(panels: Sequence[Panel]) -> str:
+    """Curves that cover each other, and in which panels."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for panel in panels:
+        for below, above in coinciding(panel) if panel.y_label != "seconds" else ():
+            found.setdefault((below, above), []).append(panel.title)
+    return "; ".join(f"{a} and {b} ({', '.join(titles)})" for (a, b), titles in found.items())
+
+
+# The verbs
+
+
+def run_list(options: argparse.Namespace) -> int:
+    """Print the names of tables, figures and datasets."""
+    here = [name for name in datasets.names() if at_hand(name)]
+    records = all_records()
+    missing = {r.name: [name for name in r.datasets() if not at_hand(name)] for r in records}
+    if options.format != "text":
+        lines = [
+            [r.kind, r.name, r.title, "no" if missing[r.name] else "yes", " ".join(missing[r.name])]
+            for r in records
+        ]
+        for name in datasets.names():
+            lines.append(["dataset", name, "", "yes" if name in here else "no", ""])
+        print_tables(options, ((["kind", "name", "title", "at hand", "missing"], lines), ""))
+        return GOOD
+    for record in records:
+        absent = ", ".join(missing[record.name])
+        text = f"  (not at hand: {absent})" if absent else ""
+        print(f"{record.name:15}  {record.title}{text}")
+    print(f"\ndatasets at hand: {', '.join(here)}")
+    print(f"to be downloaded: {', '.join(n for n in datasets.names() if n not in here)}")
+    return GOOD
+
+
+def run_record(options: argparse.Namespace) -> int:
+    """Measure a table or figure and print it."""
+    record, store = narrowed(find(options.name, options.command), options), Store(options.results)
+    if not record.tasks():
+        raise RuntimeError("none of the data is at hand: name it with --data to download it")
+    plot = options.plot or (f"{record.name}.png" if options.command == "figure" else None)
+    check_drawing(plot)
+    tasks = [task for task in record.tasks() if task.key not in store]
+    with Progress(len(tasks), record.name) as progress:
+        measure(tasks, store, 1 if record.alone else options.jobs, progress)
+    found = rows(record, store)
+    shape = wide(record, found) if options.wide else table(record, found, options.times)
+    print_tables(options, (shape, "\n".join(remarks(record, found, store))))
+    if plot and record.panels is not None:
+        draw(plot, list(record.panels(record, store)), record.title, record.columns)
+    return SHORT if any(row.short for row in found) else GOOD
+
+
+def narrowed(record: Record, options: argparse.Namespace) -> Record:
+    """The part of a record on the chosen datasets, or else on the available ones."""
+    names = record.datasets()
+    if options.data is not None:
+        check_names(options.data, names, "dataset of this record")
+        return record.only(options.data, options.repeats)
+    here = record.available(ready)
+    say_missing([name for name in names if name not in here.datasets()])
+    return here.at_most(options.repeats)
+
+
+def find(name: str, kind: str) -> Record:
+    """The table or figure of this name."""
+    records = {record.name: record for record in all_records() if record.kind == kind}
+    check_names([name], list(records), kind)
+    return records[name]
+
+
+def run_reproduce(options: argparse.Namespace) -> int:
+    """Measure all tables and figures and write their document."""
+    records = all_records()
+    if options.only:
+        check_names(options.only, [record.name for record in records], "table or figure")
+        records = [record for record in records if record.name in options.only]
+    store = Store(options.results)
+    parts = [record.available(ready) for record in records]
+    tasks = {task.key: task for part in parts for task in part.tasks() if task.key not in store}
+    with Progress(len(tasks), "reproduce") as progress:
+        for part in parts:
+            measure(part.tasks(), store, 1 if part.alone else options.jobs, progress)
+            # after every record, so that the document shows what is finished
+            write(options.output, parts, store)
+    found = [row for part in parts for row in rows(part, store)]
+    if options.format == "text":
+        print(f"{summary(found)}; see {pathlib.Path(options.output) / 'README.md'}")
+    else:
+        words = counts(found)
+        print_tables(options, ((list(words), [[*map(str, words.values())]]), ""))
+    return SHORT if any(row.short for row in found) else GOOD
+
+
+VERBS = {"list": run_list, "table": run_record, "figure": run_record, "reproduce": run_reproduce}

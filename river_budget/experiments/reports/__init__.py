@@ -1,1 +1,0 @@
-"""Measured records as tables, and the document of all of them."""
