@@ -19,7 +19,7 @@ from river_budget.core.block.written_vectors import (
 )
 from river_budget.core.compiling import by_address
 from river_budget.core.compiling.needs import Need
-from river_budget.core.expansion.products_ahead import FEW_NUMBERS, PAUSE
+from river_budget.core.expansion.scoring import FEW_NUMBERS, PAUSE
 from river_budget.maintenance import Merge, RemoveOldest, RemoveSmallest
 from river_budget.model.calls.calls import Call
 

@@ -22,8 +22,7 @@ from river_budget.core.examples.call import model_of
 from river_budget.core.examples.finite import first_bad_row
 from river_budget.core.examples.present_features import example_and_scores, unpack
 from river_budget.core.expansion.kernel_rows import kernel_row, norm_of, self_kernel
-from river_budget.core.simd.exponential import exp_of, rough_exp_of
-from river_budget.core.simd.logarithm import logarithms
+from river_budget.core.simd.exponential import exp_of, logarithms, rough_exp_of
 from river_budget.core.simd.trigonometry import LARGEST_ANGLE, PART_1, PART_2, sines_and_cosines
 from river_budget.core.simd.vector_ops import write_up_to
 from river_budget.kernels import RBF, Laplacian

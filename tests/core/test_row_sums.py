@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from river_budget.core.compiling.array_views import address_of, f64, f64_matrix
-from river_budget.core.simd.softmax import softmax
+from river_budget.core.simd.exponential import softmax
 from river_budget.core.simd.table_sums import add_rows, add_to_rows, all_dots
 from river_budget.core.simd.vector_ops import combine
 

@@ -119,14 +119,9 @@ _NOTHING = dict.fromkeys(HEADER.names or (), 0)
 
 def _header(fields: Mapping[str, Any]) -> Any:
     """The header of a block with these fields and the fields that follow from them; all others are 0."""
-    return Header(**{**_NOTHING, **fields, **_derived(fields)})
-
-
-def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
-    """The header fields that follow from others. A block with `slots` has sparse lists and no table."""
     width, capacity = int(fields.get("width", 0)), int(fields.get("capacity", 0))
     listed = int(fields.get("slots", 0)) > 0
-    return {
+    following = {  # a block with `slots` has sparse lists and no table
         "needs": _needs(fields, listed),
         "dense": 0 if listed or fields.get("narrow", 0) else width,
         "linked": width if listed else 0,
@@ -134,6 +129,7 @@ def _derived(fields: Mapping[str, Any]) -> dict[str, int]:
         "pieces": PIECES if listed else 0,
         "jotted": TOGETHER // 2 * (width + 2) if fields.get("narrow", 0) else 0,
     }
+    return Header(**{**_NOTHING, **fields, **following})
 
 
 def _needs(fields: Mapping[str, Any], listed: bool) -> int:

@@ -1,6 +1,6 @@
 """Record which vectors were written since products with the next examples were computed.
 
-core/expansion/products_ahead.py computes the products of these vectors again.
+core/expansion/scoring.py computes the products of these vectors again.
 """
 
 from __future__ import annotations

@@ -75,6 +75,12 @@ def carve(context: Any, builder: Any, kind: Any, address: Any, shape: Any) -> An
     return result._getvalue()
 
 
+def record(*fields: str) -> Any:
+    """The type of a record: each argument names a type, as "f8", and the fields that have it, in their order."""
+    pairs = [(name, kind) for kind, *names in map(str.split, fields) for name in names]
+    return np.dtype((np.record, pairs))
+
+
 def carver(dtype: Any, ndim: int = 1) -> Any:
     """Make a function of (address, *shape) that returns a view of the memory at this address.
 

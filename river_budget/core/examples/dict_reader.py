@@ -16,13 +16,12 @@ import math
 
 import numpy as np
 
-from ..compiling.array_views import carver, f64, i64
+from ..compiling.array_views import carver, f64, i64, record
 from ..compiling.by_address import shared
 from ..compiling.jit import compiled
 from ..compiling.model_type import FLAG, WHOLE
 from ..compiling.needs import Need
 from .call import KEYS, LONGEST, N_WORDS, PLACES, ROWS, STARTS
-from .dict_reader_state import KEY, LENGTH, N_DICTS, N_NUMBERS, POSITION, VALUE, entry_at
 from .present_features import NO_PLACE, ZERO
 from .python_objects import (
     clear_error,
@@ -49,6 +48,55 @@ ALL_BITS = 2**32 - 1
 # Constants of the second sort key, the tie, of a name, as in model/inputs/sparse_examples.py
 TEXT_MODULUS, NUMBER_MODULUS = np.uint64(1973272913), 2**31 - 1
 OF_TEXT, OF_TUPLE = np.uint64(1), np.uint64(2)
+
+# Addresses and sizes that the reader needs; model/calls/fast_path.py fills the record
+ENTRY = record(
+    "i8 busy",  # 1 while an example is being read into the arrays of the calls
+    "i8 nothing",  # the address of None
+    "i8 true",  # that of True
+    # address of a counter of changes that take places from names; its value when this record was made
+    "i8 given_back version",
+    # addresses of the passes that score and learn, or 0; whether the model is large: passes release the GIL
+    "i8 scoring learning large",
+    # addresses of the passes' arguments (core/examples/call.py), with a row and with a list, or 0
+    "i8 row list",
+    # known names
+    "i8 places",  # the dict {name: place}
+    "i8 known",  # its length
+    "i8 names",  # the names by place, for whole rows
+    "i8 expected",  # the names of the last whole row, in its own order
+    "i8 expected_places",
+    # models that add and forget names during a stream
+    "i8 fixed",  # 1 in models that do not
+    "i8 vacant",  # the free places; the last ones are assigned first
+    "i8 left",  # the address of the number of free places
+    "i8 new_names",  # whether examples may have new names: 2 if names need no places
+    "i8 names_at",  # the name at each place, or 0
+    "i8 strangers",  # the new names of an example, with a reference to each
+    "i8 new",  # the number of new names
+    "i8 met",  # total number of unknown names in learned examples
+    "i8 look",  # the arrival at which Python reconsiders the storage of vectors
+    "i8 thin",  # sparse storage from so many known features per present one on
+    # addresses of types, and of the table of CRC-32
+    "i8 dicts numbers text whole",
+    "i8 several",  # tuple, the type of names such as n-grams of words
+    "i8 remainders",
+    "i8 key_mask",  # the bits of keys that are used: all, except in tests
+    # output arguments of functions of CPython
+    "i8 position key value size",
+    # of a scaler (core/examples/scaled_dict.py): what it does, and addresses of its arrays
+    "i8 scaling",
+    "i8 columns",  # the number of places
+    "i8 statistics",  # three numbers for each place, as a matrix of three rows
+    "i8 numbers_read",  # the values of the last example
+)
+POSITION, KEY, VALUE, LENGTH = (
+    int(ENTRY.fields[name][1])  # type: ignore[index]
+    for name in ("position", "key", "value", "size")
+)
+N_DICTS, N_NUMBERS = np.int64(4), np.int64(12)  # types
+
+entry_at = carver(ENTRY, 0)
 
 octets, u32 = carver(np.uint8), carver(np.uint32)
 

@@ -19,8 +19,7 @@ from ..compiling.jit import compiled
 from ..compiling.model_type import FLAG, WHOLE
 from ..compiling.needs import Need
 from .call import BLOCK, KEYS, N_WORDS, OUTPUTS, PLACES, SCORES, SCRATCH, STARTS, TARGETS, WEIGHTS
-from .dict_reader import read_example, release_new_names, tie_of
-from .dict_reader_state import entry_at
+from .dict_reader import entry_at, read_example, release_new_names, tie_of
 from .present_features import ZERO
 from .python_objects import (
     address_value,

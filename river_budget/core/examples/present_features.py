@@ -105,18 +105,13 @@ def present(places, values, n):
 
 @compiled(always_inlined=True)
 def write_whole(x, whole):
-    """Write x as a dense row, zeros included. Overwrites `whole`."""
+    """Write x as a dense row of the features that the model knows, zeros included. Overwrites `whole`."""
     places, values = places_of(x), values_of(x)
     for f in range(whole.shape[0]):
         whole[f] = 0.0
     for i in range(places.shape[0]):
-        whole[places[i]] = values[i]
-
-
-@compiled(always_inlined=True)
-def empty_example(model):
-    """An empty example, as placeholder."""
-    return present(model.nonzero, model.x, ZERO)
+        if places[i] >= 0:
+            whole[places[i]] = values[i]
 
 
 @compiled(always_inlined=True)

@@ -15,8 +15,17 @@ import math
 
 from ..compiling.array_views import f64, f64_matrix, i64
 from ..compiling.jit import compiled
-from .dict_reader import NOT_READABLE, is_among, number_of, place_of
-from .dict_reader_state import KEY, N_DICTS, POSITION, VALUE, entry_at
+from .dict_reader import (
+    KEY,
+    N_DICTS,
+    NOT_READABLE,
+    POSITION,
+    VALUE,
+    entry_at,
+    is_among,
+    number_of,
+    place_of,
+)
 from .one_example import none
 from .present_features import NO_PLACE, ZERO
 from .python_objects import (

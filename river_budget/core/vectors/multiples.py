@@ -38,7 +38,10 @@ def write(model, j, x):
         _write_zeros(model, j)
         for i in range(places.shape[0]):
             model.vectors[places[i], j] = values[i]
-        _record_places(model, j, places)
+        brief, n = model.brief[j], places.shape[0]
+        brief[0] = n + 1 if n < brief.shape[0] else 0  # few places: readers skip all others
+        for i in range(1, brief[0]):
+            brief[i] = places[i - 1]
     model.multipliers[j], model.lengths[j], model.unsorted[j] = 1.0, places.shape[0], 0
 
 
@@ -52,15 +55,6 @@ def _write_zeros(model, j):
     else:
         for i in range(vectors.shape[0]):
             vectors[i, j] = 0.0
-
-
-@compiled
-def _record_places(model, j, places):
-    """Record the places where column j of the table is not 0, if these are few: readers skip all others."""
-    brief, n = model.brief[j], places.shape[0]
-    brief[0] = n + 1 if n < brief.shape[0] else 0
-    for i in range(1, brief[0]):
-        brief[i] = places[i - 1]
 
 
 @shared(Need.HEAVY, EXAMPLE, MODEL, WHOLE)
@@ -141,18 +135,6 @@ def multiply_points(model, members, points, n):
 
 
 # adding to a vector
-
-
-@compiled
-def can_be_multiplied(model, j, factor):
-    """Whether the multiplier of vector j, times a factor, is neither too small nor too large to divide by."""
-    return SMALLEST_MULTIPLIER <= factor * model.multipliers[j] <= 1.0 / SMALLEST_MULTIPLIER
-
-
-@compiled
-def multiply_vector(model, j, factor):
-    """Multiply vector j by a factor."""
-    model.multipliers[j] *= factor
 
 
 @compiled

@@ -11,7 +11,7 @@ from typing import Any
 from ..block.layout import TOGETHER
 from ..block.limits import LAPLACIAN, padded_count
 from ..block.written_vectors import record_write
-from ..compiling.array_views import address_of, f64, f64_matrix
+from ..compiling.array_views import f64_matrix
 from ..compiling.jit import compiled
 from ..examples.present_features import (
     ZERO,
@@ -188,18 +188,12 @@ def write_points(model, members, unwritten, x, points, sizes):
             sizes[f] += abs(point[f])
 
 
-@compiled(always_inlined=True)
-def new_sizes(model, places):
-    """Zeros for `sizes`, in the memory of `places`: `drop_absent` reads each size before it writes the place there."""
-    sizes = f64(address_of(places), model.head.width)
-    for f in range(sizes.shape[0]):
-        sizes[f] = 0.0
-    return sizes
-
-
 @compiled
 def drop_absent(model, sizes, places, points):
-    """Drop the columns of points that are 0 in all rows: places[i] = the feature of column i. Returns the number of columns."""
+    """Drop the columns of points that are 0 in all rows: places[i] = the feature of column i. Returns the number of columns.
+
+    `sizes` may lie in the memory of `places`: each size is read before the place is written there.
+    """
     n = write_places(sizes, places)
     if n < model.head.width:
         for i in range(points.shape[0]):

@@ -45,8 +45,7 @@ from ...compiling.array_views import (
     i64_matrix,
 )
 from ...compiling.jit import compiled
-from ...compiling.model_type import MODEL
-from ...compiling.named_rows import Rows, Tables, rows_at, rows_type, struct, view
+from ...compiling.model_type import MODEL, Rows, Tables, rows_at, rows_type, struct, view
 from ...simd.registers import LANES
 
 # grows: 1 with trees, 2 with trees and an archive; models from older files go on without. archived: rows that the archive
